@@ -1,0 +1,54 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+JOBS   ?= auto
+
+.PHONY: help setup demo test lint bench system clean
+
+help:            ## what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
+
+# $(1): what to install into the virtual environment, with uv where it is present, else with pip.
+define install
+	@if command -v uv >/dev/null 2>&1; then \
+	  test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) $(VENV); \
+	  uv pip install --quiet --compile-bytecode --python $(BIN)/python -e $(1); \
+	else \
+	  test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -e $(1); \
+	fi
+	@$(BIN)/python -m compileall -q src
+	@touch $@
+endef
+
+$(VENV)/.ready: pyproject.toml
+	$(call install,".")
+
+$(VENV)/.ready-test: pyproject.toml
+	$(call install,".[test]")
+	@touch $(VENV)/.ready
+
+setup: $(VENV)/.ready   ## make .venv with Shoal in it
+
+demo: setup             ## the main job on the built-in sample, offline
+	@$(BIN)/shoal demo --overwrite
+
+lint: $(VENV)/.ready-test    ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint              ## lint, types and the whole suite
+	$(BIN)/python -m pytest -n $(JOBS)
+
+bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run
+	$(BIN)/python bench/run.py
+
+system:                 ## Debian packages some suites need (root and apt)
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null
+
+clean:                  ## remove what the other commands made
+	rm -rf $(VENV) bench/.rivals shoal-demo .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

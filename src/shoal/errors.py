@@ -1,0 +1,175 @@
+"""Every exception Shoal raises on purpose, and how a problem is worded.
+
+::
+
+    ShoalError
+    ├── InputError                  something given to Shoal is wrong; nothing was done, nothing was written
+    │   ├── SourceError             a file or a database table cannot be read as a table
+    │   ├── SchemaError             columns, roles, kinds, hierarchies do not fit the table
+    │   ├── ParameterError          a parameter is out of its bounds (also a ValueError)
+    │   ├── RecipeError             a recipe file has unknown, misspelt or impossible entries
+    │   └── InfeasibleError         the request is well formed, but this table cannot fulfil it
+    ├── GuaranteeError              a release does not keep what it promises
+    └── InternalError               a mistake of ours: please report it
+
+One error carries *all* problems that were found, each saying what, where, got what and what to do.
+No message ever holds a cell value of the table: column names, parameters, counts and row positions at most
+(values of a hierarchy or a recipe are the steward's own configuration and may be named).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: where it is, what it is, what to do about it.
+
+    `values` holds categories that a hierarchy of the steward lacks. They are shown to the steward, and kept apart so
+    that whoever answers somebody else (a server) can leave them out.
+    """
+
+    where: str
+    what: str
+    fix: str = ""
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}"
+        if self.values:
+            text += f": {some(self.values)}"
+        return f"{text}; {self.fix}" if self.fix else text
+
+
+class ShoalError(Exception):
+    """Root of all errors Shoal raises on purpose.
+
+    Parameters
+    ----------
+    problems
+        What went wrong: one text, one `Problem`, or several.
+    """
+
+    def __init__(self, problems: str | Problem | Iterable[Problem]) -> None:
+        if isinstance(problems, str):
+            problems = [Problem("shoal", problems)]
+        elif isinstance(problems, Problem):
+            problems = [problems]
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        if len(self.problems) == 1:
+            return str(self.problems[0])
+        lines = "".join(f"\n  {number}. {problem}" for number, problem in enumerate(self.problems, 1))
+        return f"{len(self.problems)} problems:{lines}"
+
+    def __reduce__(self) -> tuple[type[ShoalError], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
+
+class InputError(ShoalError):
+    """Something given to Shoal is wrong; nothing was done."""
+
+
+class SourceError(InputError):
+    """A file or a database table cannot be read as a table."""
+
+
+class SchemaError(InputError):
+    """Columns, roles, kinds or hierarchies do not fit the table."""
+
+
+class ParameterError(InputError, ValueError):
+    """A parameter is out of its bounds."""
+
+
+class RecipeError(InputError):
+    """A recipe has unknown, misspelt or impossible entries."""
+
+
+class InfeasibleError(InputError):
+    """The request is well formed, but this table cannot fulfil it."""
+
+
+class GuaranteeError(ShoalError):
+    """A release does not keep what it promises."""
+
+
+class InternalError(ShoalError):
+    """A mistake of ours: please report it."""
+
+
+class Problems:
+    """Collects problems, so that a user sees all of them at once.
+
+    Examples
+    --------
+    >>> found = Problems()
+    >>> found.add("column 'agee'", "not in the table", did_you_mean("agee", ["age", "sex"]))
+    >>> found.raise_if_any(SchemaError)
+    Traceback (most recent call last):
+    shoal.errors.SchemaError: column 'agee': not in the table; did you mean 'age'?
+    """
+
+    def __init__(self) -> None:
+        self._found: list[tuple[type[ShoalError] | None, Problem]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def add(
+        self,
+        where: str,
+        what: str,
+        fix: str = "",
+        *,
+        values: Iterable[str] = (),
+        error: type[ShoalError] | None = None,
+    ) -> None:
+        """Note one problem; `error` is the exception class it would be raised as on its own."""
+        self._found.append((error, Problem(where, what, fix, tuple(values))))
+
+    def take(self, error: ShoalError) -> None:
+        """Note every problem of an error that was caught."""
+        self._found.extend((type(error), problem) for problem in error.problems)
+
+    def raise_if_any(self, default: type[ShoalError]) -> None:
+        """Raise one error with all problems; its class is that of the first problem."""
+        if self._found:
+            first = self._found[0][0] or default
+            raise first([problem for _, problem in self._found])
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Suggest the nearest known word, or list the known ones when there are few."""
+    words = sorted(set(known))
+    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
+    if not near:
+        by_lower = {known_word.lower(): known_word for known_word in words}
+        near = [by_lower[word.lower()]] if word.lower() in by_lower else []
+    if near:
+        return f"did you mean {near[0]!r}?"
+    if otherwise:
+        return otherwise
+    return f"known: {', '.join(words)}" if 0 < len(words) <= 20 else ""
+
+
+def some(items: Sequence[object], limit: int = 10) -> str:
+    """Up to `limit` items and how many more there are.
+
+    >>> some([1, 2, 3], limit=2)
+    '1, 2 and 1 more'
+    """
+    shown = ", ".join(str(item) for item in items[:limit])
+    more = len(items) - limit
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def rows_at(positions: Sequence[int], limit: int = 10) -> str:
+    """Name row positions the way every message does: counted from 1, the header not counted."""
+    word = "row" if len(positions) == 1 else "rows"
+    return f"{word} {some([position + 1 for position in positions], limit)}"

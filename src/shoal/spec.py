@@ -1,0 +1,260 @@
+"""Frozen, checked descriptions: the one table of constraints behind every method, model and publisher.
+
+A parameter is declared once, with its bounds and one line of text. From that come the check and its error text,
+the recipe key, the command-line flag, the row in the documentation and the bad values that the tests try.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+from shoal.errors import ParameterError, Problem, Problems, did_you_mean
+
+
+class Bound(Protocol):
+    """What a value of a parameter must be."""
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+
+    def parse(self, text: str) -> object:
+        """Read a value from a command line; text that does not fit comes back as it is."""
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused, for the tests."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number within bounds."""
+
+    minimum: int | None = None
+    maximum: int | None = None
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            return f"needs {self.describe()}, got {_named(value)}"
+        number = value.__index__()
+        if (self.minimum is not None and number < self.minimum) or (self.maximum is not None and number > self.maximum):
+            return f"needs {self.describe()}, got {number}"
+        return None
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        if self.minimum is not None and self.maximum is not None:
+            return f"a whole number from {self.minimum} to {self.maximum}"
+        if self.minimum is not None:
+            return f"a whole number of at least {self.minimum}"
+        return "a whole number"
+
+    def parse(self, text: str) -> object:
+        """Read a whole number."""
+        return int(text) if re.fullmatch(r"[+-]?\d+", text.strip()) else text
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        outside = [] if self.minimum is None else [self.minimum - 1]
+        return [*outside, 2.5, "many", True, None]
+
+
+@dataclass(frozen=True)
+class Real:
+    """A finite number within bounds; an open end excludes the bound itself."""
+
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        if isinstance(value, bool) or not hasattr(value, "__float__"):
+            return f"needs {self.describe()}, got {_named(value)}"
+        number = float(value)
+        low = number > self.minimum if self.open_low else number >= self.minimum
+        high = number < self.maximum if self.open_high else number <= self.maximum
+        return None if low and high and math.isfinite(number) else f"needs {self.describe()}, got {number:g}"
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        left = "(" if self.open_low or self.minimum == -math.inf else "["
+        right = ")" if self.open_high or self.maximum == math.inf else "]"
+        return f"a number in {left}{self.minimum:g}, {self.maximum:g}{right}"
+
+    def parse(self, text: str) -> object:
+        """Read a number."""
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        values: list[object] = [math.nan, math.inf, "much", None]
+        if math.isfinite(self.minimum):
+            values.append(self.minimum if self.open_low else self.minimum - 1)
+        if math.isfinite(self.maximum):
+            values.append(self.maximum if self.open_high else self.maximum + 1)
+        return values
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        if isinstance(value, str) and value in self.words:
+            return None
+        hint = did_you_mean(value, self.words) if isinstance(value, str) else ""
+        hint = f" ({hint})" if hint.startswith("did") else ""
+        return f"needs {self.describe()}, got {_named(value)}{hint}"
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return "one of " + ", ".join(f'"{word}"' for word in self.words)
+
+    def parse(self, text: str) -> object:
+        """Take the word as it is."""
+        return text
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        return [self.words[0] + "x", 1, None]
+
+
+@dataclass(frozen=True)
+class YesNo:
+    """True or false."""
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        return None if isinstance(value, bool) else f"needs {self.describe()}, got {_named(value)}"
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return "true or false"
+
+    def parse(self, text: str) -> object:
+        """Read true or false."""
+        return {"true": True, "false": False}.get(text.strip().lower(), text)
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        return ["yes", 1, None]
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """What another bound allows, or nothing given."""
+
+    bound: Bound
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        return None if value is None else self.bound.complaint(value)
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return f"{self.bound.describe()}, or nothing"
+
+    def parse(self, text: str) -> object:
+        """Read what the inner bound reads."""
+        return self.bound.parse(text)
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        return [value for value in self.bound.bad_values() if value is not None]
+
+
+def _named(value: object) -> str:
+    """A parameter as an error shows it: short values themselves, others by their type."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"a value of type {type(value).__name__}"
+
+
+def param(bound: Bound, text: str, *, default: object = dataclasses.MISSING) -> Any:
+    """Declare a parameter of a spec: its bounds, one line of text, and a default if it has one."""
+    return dataclasses.field(default=default, metadata={"bound": bound, "text": text})  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter, as listings and the documentation show it."""
+
+    name: str
+    bound: Bound
+    text: str
+    default: object
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is dataclasses.MISSING
+
+
+class Spec:
+    """A frozen description with checked parameters; subclasses are frozen dataclasses with `param` fields."""
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        problems = Problems()
+        for parameter in self.parameters():
+            complaint = parameter.bound.complaint(getattr(self, parameter.name))
+            if complaint:
+                problems.add(f"{type(self).__name__}({parameter.name}=)", complaint)
+        problems.raise_if_any(ParameterError)
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Every parameter with its bounds, text and default."""
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        return tuple(
+            Parameter(field.name, field.metadata["bound"], field.metadata["text"], field.default) for field in fields
+        )
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, object], where: str) -> Self:
+        """Build from the keys of a recipe, with all unknown, missing and wrong keys in one error."""
+        problems = Problems()
+        known = {parameter.name: parameter for parameter in cls.parameters()}
+        for key in values:
+            if key not in known:
+                problems.add(f"{where}.{key}", "unknown key", did_you_mean(key, known))
+        for key, parameter in known.items():
+            if key not in values:
+                if parameter.required:
+                    problems.add(f"{where}.{key}", "missing", f"give {parameter.bound.describe()}")
+                continue
+            complaint = parameter.bound.complaint(values[key])
+            if complaint:
+                problems.add(f"{where}.{key}", complaint)
+        problems.raise_if_any(ParameterError)
+        return cls(**values)
+
+    def to_mapping(self) -> dict[str, object]:
+        """Give the parameters that were given or have a default, ready for a recipe; unset optional ones are left out."""
+        pairs = ((parameter.name, getattr(self, parameter.name)) for parameter in self.parameters())
+        return {key: value for key, value in pairs if value is not None}
+
+
+SpecT = TypeVar("SpecT", bound=Spec)
+
+
+def find(registry: Mapping[str, type[SpecT]], name: object, where: str) -> type[SpecT]:
+    """Look a spec up by its name, with the near match when there is none."""
+    if isinstance(name, str) and name in registry:
+        return registry[name]
+    raise ParameterError(Problem(where, f"unknown name {_named(name)}", did_you_mean(str(name), registry)))

@@ -1,0 +1,1 @@
+"""What comes in: schema, hierarchies, sources, profiling, and the arrays that kernels see."""

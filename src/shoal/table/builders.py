@@ -1,0 +1,285 @@
+"""Rules that build a hierarchy from the values of a column.
+
+A rule is a frozen description (`Prefixes(keep=(4, 2))`) that a schema or a recipe can carry before any data is seen;
+`build` turns it into a `Hierarchy` over given values. Values are sorted first, so that the tree never depends on the
+order of the rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.errors import ParameterError, Problem, SchemaError
+from shoal.spec import Bound, OneOf, Real, Spec, Whole, param
+from shoal.table.hierarchy import STAR, Hierarchy
+from shoal.table.numbers import number_text
+
+
+@dataclass(frozen=True)
+class Several:
+    """One or more values that each fit another bound."""
+
+    bound: Bound
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        if isinstance(value, str) or not isinstance(value, Sequence) or not value:
+            return f"needs {self.describe()}"
+        return next((text for item in value if (text := self.bound.complaint(item))), None)
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return f"a list; each {self.bound.describe()}"
+
+    def parse(self, text: str) -> object:
+        """Read a comma-separated list."""
+        return [self.bound.parse(item) for item in text.split(",")]
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        return [[], "text", *([bad] for bad in self.bound.bad_values())]
+
+
+@dataclass(frozen=True)
+class AnyText:
+    """Any text."""
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        return None if isinstance(value, str) and value else "needs a text"
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return "a text"
+
+    def parse(self, text: str) -> object:
+        """Take the text as it is."""
+        return text
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        return ["", 1, None]
+
+
+class Rule(Spec):
+    """How to build a hierarchy over the values of a column."""
+
+    numeric: ClassVar[bool] = False
+    """Whether the values are numbers."""
+
+    def build(self, values: Iterable[object]) -> Hierarchy:
+        """Build the tree over distinct values."""
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for parameter in self.parameters():
+            value = getattr(self, parameter.name)
+            if isinstance(value, list):
+                object.__setattr__(self, parameter.name, tuple(value))
+
+
+@dataclass(frozen=True)
+class Flat(Rule):
+    """All values directly under one root.
+
+    >>> Flat().build(["f", "m"]).paths()
+    [('f', '*'), ('m', '*')]
+    """
+
+    name: ClassVar[str] = "flat"
+    root: str = param(AnyText(), "name of the root", default=STAR)
+
+    def build(self, values: Iterable[object]) -> Hierarchy:
+        """Build the tree over distinct values."""
+        return Hierarchy([(value, self.root) for value in _texts(values)])
+
+
+@dataclass(frozen=True)
+class Prefixes(Rule):
+    """Codes cut to fewer and fewer leading characters; what is cut is masked.
+
+    >>> Prefixes(keep=(4, 2)).build(["600018", "600006"]).paths()[0]
+    ('600006', '6000**', '60****', '*')
+    """
+
+    name: ClassVar[str] = "prefixes"
+    keep: Sequence[int] = param(Several(Whole(1)), "how many leading characters each level keeps, most first")
+    mask: str = param(AnyText(), "what stands for a character that was cut", default="*")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _descending(self, "keep", self.keep)
+
+    def build(self, values: Iterable[object]) -> Hierarchy:
+        """Build the tree over distinct values."""
+        paths = []
+        for value in _texts(values):
+            cut = [value[:n] + self.mask * (len(value) - n) for n in self.keep if n < len(value)]
+            paths.append(_path(value, *cut))
+        return Hierarchy(paths)
+
+
+@dataclass(frozen=True)
+class Intervals(Rule):
+    """Numbers in half-open intervals of equal width, each level a multiple of the one below.
+
+    >>> Intervals(width=(5, 10)).build([17, 23]).paths()
+    [('17', '[15, 20[', '[10, 20[', '*'), ('23', '[20, 25[', '[20, 30[', '*')]
+    """
+
+    name: ClassVar[str] = "intervals"
+    numeric: ClassVar[bool] = True
+    width: Sequence[float] = param(Several(Real(0, open_low=True)), "width of the intervals of each level, least first")
+    start: float = param(Real(), "where an interval begins", default=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for below, above in zip(self.width, self.width[1:], strict=False):
+            times = above / below
+            if times < 2 or times != round(times):
+                text = f"needs each width to be a multiple of the one below, got {above:g} over {below:g}"
+                raise ParameterError(Problem("Intervals(width=)", text))
+
+    def build(self, values: Iterable[object]) -> Hierarchy:
+        """Build the tree over distinct values."""
+        paths = []
+        for value in _numbers(values):
+            above = []
+            for width in self.width:
+                low = self.start + math.floor((value - self.start) / width) * width
+                above.append(f"[{number_text(low)}, {number_text(low + width)}[")
+            paths.append(_path(number_text(value), *above))
+        return Hierarchy(paths)
+
+
+@dataclass(frozen=True)
+class Quantiles(Rule):
+    """Numbers in intervals that hold about equally many distinct values, fewer and fewer of them.
+
+    >>> Quantiles(parts=(4, 2)).build(range(8)).paths()[0]
+    ('0', '[0, 1]', '[0, 3]', '*')
+    """
+
+    name: ClassVar[str] = "quantiles"
+    numeric: ClassVar[bool] = True
+    parts: Sequence[int] = param(Several(Whole(2)), "how many intervals each level has, most first")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _descending(self, "parts", self.parts)
+        if any(below % above for below, above in zip(self.parts, self.parts[1:], strict=False)):
+            raise ParameterError(Problem("Quantiles(parts=)", "needs each number of parts to divide the one before"))
+
+    def build(self, values: Iterable[object]) -> Hierarchy:
+        """Build the tree over distinct values."""
+        numbers = np.array(_numbers(values))
+        levels = []
+        for parts in self.parts:
+            part = np.arange(len(numbers)) * parts // max(len(numbers), 1)
+            # Only whole parts of the finest level are joined, so that every node has one parent.
+            if levels:
+                finest = np.arange(len(numbers)) * self.parts[0] // max(len(numbers), 1)
+                part = finest * parts // self.parts[0]
+            names = {}
+            for number in np.unique(part):
+                inside = numbers[part == number]
+                names[number] = f"[{number_text(inside[0])}, {number_text(inside[-1])}]" if len(inside) > 1 else ""
+            levels.append([names[number] for number in part])
+        return Hierarchy(
+            [_path(number_text(value), *(level[i] for level in levels)) for i, value in enumerate(numbers.tolist())]
+        )
+
+
+@dataclass(frozen=True)
+class Dates(Rule):
+    """ISO dates under their month, year and decade.
+
+    >>> Dates().build(["1987-03-21"]).paths()
+    [('1987-03-21', '1987-03', '1987', '1980s', '*')]
+    """
+
+    name: ClassVar[str] = "dates"
+    levels: Sequence[str] = param(
+        Several(OneOf(("month", "year", "decade"))), "the levels above a day", default=("month", "year", "decade")
+    )
+    _names: ClassVar[dict[str, Callable[[date], str]]] = {
+        "month": lambda day: f"{day.year:04d}-{day.month:02d}",
+        "year": lambda day: f"{day.year:04d}",
+        "decade": lambda day: f"{day.year // 10}0s",
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if list(self.levels) != [level for level in self._names if level in self.levels]:
+            raise ParameterError(Problem("Dates(levels=)", "needs the levels once each, in the order month, year, decade"))
+
+    def build(self, values: Iterable[object]) -> Hierarchy:
+        """Build the tree over distinct values."""
+        paths, bad = [], 0
+        for value in _texts(values):
+            try:
+                day = date.fromisoformat(value[:10])
+            except ValueError:
+                bad += 1
+                continue
+            paths.append(_path(value, *(self._names[level](day) for level in self.levels)))
+        if bad:
+            text = f"{bad} distinct values are not dates of the form YYYY-MM-DD"
+            raise SchemaError(Problem("hierarchy of dates", text, "convert the column first"))
+        return Hierarchy(paths)
+
+
+@dataclass(frozen=True)
+class Grouping(Rule):
+    """Ordered values in runs of `sizes[0]`, those runs in runs of `sizes[1]`, and so on.
+
+    >>> Grouping(sizes=(2,)).build(["a", "b", "c"]).paths()
+    [('a', 'a..b', '*'), ('b', 'a..b', '*'), ('c', '*')]
+    """
+
+    name: ClassVar[str] = "grouping"
+    sizes: Sequence[int] = param(Several(Whole(2)), "how many nodes of the level below each run joins")
+
+    def build(self, values: Iterable[object]) -> Hierarchy:
+        """Build the tree; here the order of the values is the order of the column."""
+        ordered = list(dict.fromkeys(str(value) for value in values))
+        paths: list[list[str]] = [[value] for value in ordered]
+        run = 1
+        for size in self.sizes:
+            run *= size
+            for first in range(0, len(ordered), run):
+                inside = ordered[first : first + run]
+                name = f"{inside[0]}..{inside[-1]}" if len(inside) > 1 else ""
+                for place in range(first, first + len(inside)):
+                    paths[place].append(name)
+        return Hierarchy([_path(*path) for path in paths])
+
+
+RULES: dict[str, type[Rule]] = {rule.name: rule for rule in (Flat, Prefixes, Intervals, Quantiles, Dates, Grouping)}
+
+
+def _texts(values: Iterable[object]) -> list[str]:
+    return sorted({str(value) for value in values})
+
+
+def _numbers(values: Iterable[object]) -> list[float]:
+    return sorted({float(value) for value in values})  # type: ignore[arg-type]
+
+
+def _path(leaf: str, *above: str) -> tuple[str, ...]:
+    """A path to the root `*`; a level with nothing to say, or that would say what the one below says, is left out."""
+    path = [leaf]
+    path.extend(node for node in above if node and node != path[-1] and set(node) != {"*"})
+    return (*path, STAR)
+
+
+def _descending(rule: Rule, key: str, numbers: Sequence[int]) -> None:
+    if list(numbers) != sorted(set(numbers), reverse=True):
+        raise ParameterError(Problem(f"{type(rule).__name__}({key}=)", "needs numbers that fall from level to level"))

@@ -1,0 +1,151 @@
+"""Quasi-identifiers as contiguous arrays, the only form a kernel sees.
+
+Numbers and ranks are *lines*: floats with the span of the whole table, NaN for missing. They are kept unscaled, and
+divided by their span only when a distance is formed: differences of whole numbers stay exact, so rows at equal
+distance are found equal and the tie rule decides, not the rounding. Categories are *codes*: node numbers of their
+tree, in the smallest unsigned type that fits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.table.hierarchy import TreeArrays
+from shoal.table.prepare import Table
+from shoal.table.schema import Nominal, Ordinal
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The trees of all nominal columns, one after the other; node numbers count within their own tree."""
+
+    start: Ints
+    """Where each tree begins, and one past the last."""
+    parent: npt.NDArray[np.int32]
+    depth: npt.NDArray[np.int32]
+    n_leaves: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The quasi-identifiers of a table as arrays, columns in the order of the table.
+
+    `is_tree[j]` says whether column j is nominal, and `slot[j]` which row of `lines` or of `codes` holds it.
+    """
+
+    names: tuple[str, ...]
+    is_tree: npt.NDArray[np.bool_]
+    slot: Ints
+    lines: Floats
+    spans: Floats
+    codes: npt.NDArray[np.unsignedinteger]
+    trees: tuple[TreeArrays, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.lines.shape[1]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of quasi-identifiers."""
+        return len(self.names)
+
+    @cached_property
+    def forest(self) -> Forest:
+        """All trees in one set of arrays."""
+        sizes = [len(tree.parent) for tree in self.trees]
+        empty = np.zeros(0, dtype=np.int32)
+        return Forest(
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            np.concatenate([tree.parent for tree in self.trees] or [empty]),
+            np.concatenate([tree.depth for tree in self.trees] or [empty]),
+            np.concatenate([tree.n_leaves for tree in self.trees] or [empty]),
+        )
+
+    def collapse(self) -> Collapsed:
+        """Join identical rows."""
+        columns = {f"line {j}": line for j, line in enumerate(self.lines)}
+        columns |= {f"code {j}": code for j, code in enumerate(self.codes)}
+        frame = pl.DataFrame(columns).with_row_index("row")
+        keys = frame.group_by(list(columns), maintain_order=True).agg(pl.col("row"))["row"]
+        counts = keys.list.len().to_numpy().astype(np.int64)
+        rows = keys.explode().to_numpy().astype(np.int64)
+        first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        heads = rows[first[:-1]]
+        return Collapsed(
+            np.ascontiguousarray(self.lines[:, heads]), np.ascontiguousarray(self.codes[:, heads]), first, rows
+        )
+
+
+@dataclass(frozen=True)
+class Collapsed:
+    """Distinct rows and who they are: the rows of tuple u are `rows[first[u]:first[u + 1]]`, in row order."""
+
+    lines: Floats
+    codes: npt.NDArray[np.unsignedinteger]
+    first: Ints
+    rows: Ints
+
+    @property
+    def n_tuples(self) -> int:
+        """Number of distinct rows."""
+        return len(self.first) - 1
+
+
+def encode(table: Table) -> Encoded:
+    """Turn the quasi-identifiers of a table into arrays."""
+    lines: list[Floats] = []
+    spans: list[float] = []
+    codes: list[npt.NDArray[np.int64]] = []
+    trees: list[TreeArrays] = []
+    is_tree, slot = [], []
+    for name, kind in table.quasi.items():
+        series = table.frame[name]
+        is_tree.append(isinstance(kind, Nominal))
+        if isinstance(kind, Nominal):
+            hierarchy = table.hierarchy(name)
+            assert hierarchy is not None  # noqa: S101  a nominal column always has a tree
+            slot.append(len(trees))
+            trees.append(hierarchy.arrays)
+            codes.append(_codes(series, hierarchy.node_of, hierarchy.arrays.missing))
+            continue
+        slot.append(len(lines))
+        if isinstance(kind, Ordinal):
+            ranks = {category: rank for rank, category in enumerate(kind.order)}
+            line = _codes(series, ranks, -1).astype(np.float64)
+            line[line < 0] = np.nan
+            spans.append(float(len(kind.order) - 1))
+        else:
+            line = series.cast(pl.Float64).to_numpy().copy()
+            present = line[~np.isnan(line)]
+            spans.append(float(present.max() - present.min()) if len(present) else 0.0)
+        lines.append(line)
+    n_rows = table.n_rows
+    most = max((len(tree.parent) for tree in trees), default=0)
+    small = np.uint16 if most < 2**16 else np.uint32
+    return Encoded(
+        tuple(table.quasi),
+        np.array(is_tree, dtype=bool),
+        np.array(slot, dtype=np.int64),
+        np.ascontiguousarray(np.stack(lines)) if lines else np.zeros((0, n_rows)),
+        np.array(spans, dtype=np.float64),
+        np.stack(codes).astype(small) if codes else np.zeros((0, n_rows), dtype=small),
+        tuple(trees),
+    )
+
+
+def _codes(series: pl.Series, code_of: dict[str, int], missing: int) -> npt.NDArray[np.int64]:
+    """Look every category up once."""
+    known = series.unique().drop_nulls()
+    numbers = [code_of[value] for value in known.to_list()]
+    coded = series.replace_strict(known, pl.Series(numbers, dtype=pl.Int64), default=None, return_dtype=pl.Int64)
+    return coded.fill_null(missing).to_numpy()

@@ -1,0 +1,69 @@
+"""Frames at the edge: polars, pandas or pyarrow comes in, and the same type goes out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from shoal.errors import Problem, SourceError, some
+
+
+def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
+    """Take a frame in, without changing it, and give back how a result becomes that type again.
+
+    An index of a pandas frame is no column and is not read. Lazy frames are collected.
+    """
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, pl.DataFrame):
+        return frame, _same
+    try:
+        known = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        text = f"needs a polars, pandas or pyarrow frame, got {type(frame).__name__}"
+        raise SourceError(Problem("table", text, "read files with shoal.read(path)")) from None
+    arrow = known.implementation.is_pyarrow()
+    check_names([str(name) for name in (frame.column_names if arrow else frame.columns)])
+    if known.implementation.is_pandas():
+        return _from_pandas(frame), _to_pandas
+    return pl.DataFrame(known.to_polars()), _to_arrow if arrow else _same
+
+
+def check_names(names: list[str]) -> None:
+    """Refuse column names that are empty or used twice: which column is meant must never be a guess."""
+    doubled = [name for name, times in Counter(names).items() if times > 1]
+    if doubled:
+        raise SourceError(Problem("table", f"column names used more than once: {some(doubled)}", "rename them"))
+    empty = [place + 1 for place, name in enumerate(names) if not name.strip()]
+    if empty:
+        raise SourceError(Problem("table", f"no name for column number {some(empty)}", "give every column a name"))
+
+
+def _from_pandas(frame: Any) -> pl.DataFrame:
+    """Column by column, so that a column of mixed Python objects becomes text instead of failing."""
+    columns = {}
+    for place, name in enumerate(frame.columns):
+        series = frame.iloc[:, place]
+        try:
+            columns[str(name)] = pl.Series(str(name), pl.from_pandas(series))
+        except Exception:  # the messages of the conversion hold cell values, so they must not travel on
+            missing = series.isna().tolist()
+            texts = [None if gone else str(value) for value, gone in zip(series.tolist(), missing, strict=True)]
+            columns[str(name)] = pl.Series(str(name), texts, dtype=pl.String)
+    return pl.DataFrame(columns)
+
+
+def _same(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
+
+
+def _to_pandas(frame: pl.DataFrame) -> Any:
+    return frame.to_pandas()
+
+
+def _to_arrow(frame: pl.DataFrame) -> Any:
+    return frame.to_arrow()

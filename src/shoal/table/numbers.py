@@ -1,0 +1,13 @@
+"""How a number is written: shortest text that reads back as the same number, whole numbers without a point."""
+
+from __future__ import annotations
+
+
+def number_text(value: float) -> str:
+    """Write a number.
+
+    >>> number_text(3.0), number_text(0.1), number_text(12)
+    ('3', '0.1', '12')
+    """
+    number = float(value)
+    return str(int(number)) if number == int(number) and abs(number) < 2**53 else repr(number)

@@ -1,0 +1,211 @@
+"""From a frame and a schema to a table whose every column is what the schema says, or one error with all problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.errors import ParameterError, Problems, SchemaError, ShoalError, rows_at
+from shoal.table.builders import Flat, Rule
+from shoal.table.content import content_sha256
+from shoal.table.frames import check_names
+from shoal.table.hierarchy import STAR, Hierarchy
+from shoal.table.numbers import number_text
+from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
+
+MISSING_MODES = ("keep", "drop")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that fits its schema.
+
+    Numeric columns are Int64 when every value is whole, else Float64; ordinal and nominal ones are text; columns
+    without a kind are as they came. A missing cell is null, whatever marked it. Every hierarchy is built.
+    """
+
+    frame: pl.DataFrame
+    schema: Schema
+    sha256: str
+    """Fingerprint of the whole input, rows dropped since then included."""
+    n_input: int
+    dropped: dict[str, int]
+    """Rows left out before any work, by reason."""
+    kept: npt.NDArray[np.int64]
+    """Position in the input of each row of `frame`."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that go on."""
+        return self.frame.height
+
+    @property
+    def quasi(self) -> dict[str, Kind]:
+        """The quasi-identifiers, in the order of the table."""
+        return {name: self.schema.quasi[name] for name in self.frame.columns if name in self.schema.quasi}
+
+    def hierarchy(self, name: str) -> Hierarchy | None:
+        """The hierarchy of a quasi-identifier; a nominal one without its own has a flat tree."""
+        hierarchy = self.schema.quasi[name].hierarchy
+        if isinstance(hierarchy, Rule):
+            raise TypeError("rules are built when a table is prepared")
+        if hierarchy is None and isinstance(self.schema.quasi[name], Nominal):
+            return _flat(self.frame[name])
+        return hierarchy
+
+
+def prepare(
+    frame: pl.DataFrame,
+    schema: Schema,
+    *,
+    missing: str = "keep",
+    missing_values: Sequence[str] = (),
+    problems: Problems | None = None,
+) -> Table:
+    """Fit a frame to a schema.
+
+    Parameters
+    ----------
+    frame
+        What came in; it is not changed.
+    schema
+        Roles and kinds.
+    missing
+        ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
+    missing_values
+        Texts that stand for a missing cell, besides the empty text.
+    problems
+        Where to note what is wrong, to be raised together with more; raised here when not given.
+    """
+    found = Problems() if problems is None else problems
+    if missing not in MISSING_MODES:
+        found.add("missing=", 'needs "keep" or "drop"', error=ParameterError)
+    check_names(frame.columns)
+    if not frame.height:
+        found.add("table", "has no rows", "nothing can be published of an empty table", error=SchemaError)
+    schema = schema.fit(frame.columns, found)
+    columns = schema.columns
+    cells = [_clean(series, columns.get(series.name), missing_values, found) for series in frame]
+    clean = pl.DataFrame(cells)
+    schema = _grow_hierarchies(schema, clean, found)
+    if problems is None or found:
+        found.raise_if_any(SchemaError)
+    kept = np.arange(clean.height, dtype=np.int64)
+    dropped: dict[str, int] = {}
+    sha256 = content_sha256(clean)
+    if missing == "drop":
+        holes = clean.select(pl.any_horizontal(pl.col(list(schema.quasi)).is_null())).to_series().to_numpy()
+        kept = np.flatnonzero(~holes).astype(np.int64)
+        dropped["missing quasi-identifier"] = int(holes.sum())
+    return Table(clean[kept] if dropped.get("missing quasi-identifier") else clean, schema, sha256, clean.height, dropped, kept)
+
+
+def _clean(series: pl.Series, column: Column | None, missing_values: Sequence[str], problems: Problems) -> pl.Series:
+    """One column in its canonical type, missing cells null."""
+    if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
+        series = series.cast(pl.String)
+    if series.dtype == pl.String:
+        stripped = series.str.strip_chars() if column and isinstance(column.kind, Numeric) else series
+        markers = ["", *missing_values]
+        series = stripped.set(stripped.is_in(markers).fill_null(False), None)
+    elif series.dtype.is_float():
+        series = series.fill_nan(None)
+    if column is None or column.kind is None:
+        return series
+    if isinstance(column.kind, Numeric):
+        return _numbers(series, problems)
+    texts = _texts(series)
+    if isinstance(column.kind, Ordinal):
+        strange = np.flatnonzero((~texts.is_in(column.kind.order)).fill_null(False).to_numpy())
+        if len(strange):
+            where = rows_at(strange.tolist())
+            fix = f"its order has {len(column.kind.order)} categories: add the missing ones, or correct the cells"
+            problems.add(f"column {series.name!r}", f"{len(strange)} cells are not in its order, at {where}", fix)
+    return texts
+
+
+def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
+    """Whole numbers where all are whole, else floats."""
+    where = f"column {series.name!r}"
+    if series.dtype.is_temporal() or series.dtype.is_nested() or series.dtype == pl.Binary:
+        fix = "make it nominal, with shoal.Dates() as its hierarchy" if series.dtype.is_temporal() else ""
+        problems.add(where, f"is numeric in the schema, but holds {series.dtype}", fix)
+        return series
+    if series.dtype.is_integer() or series.dtype == pl.Boolean:
+        return series.cast(pl.Int64, strict=False)
+    floats = series.cast(pl.Float64, strict=False)
+    bad = np.flatnonzero((series.is_not_null() & ~floats.is_finite().fill_null(False)).to_numpy())
+    if len(bad):
+        what = f"is numeric in the schema, but {len(bad)} cells are not numbers, at {rows_at(bad.tolist())}"
+        problems.add(where, what, "make it nominal, correct the cells, or name their marker in missing_values")
+        return floats
+    whole = floats.drop_nulls()
+    if ((whole.floor() == whole) & (whole.abs() < 2**53)).all():
+        return floats.cast(pl.Int64)
+    return floats
+
+
+def _texts(series: pl.Series) -> pl.Series:
+    """Categories as text; whole numbers without a point."""
+    if series.dtype.is_float() or series.dtype.is_decimal():
+        floats = series.cast(pl.Float64)
+        present = floats.drop_nulls()
+        if ((present.floor() == present) & (present.abs() < 2**53)).all():
+            return floats.cast(pl.Int64).cast(pl.String)
+        return floats.cast(pl.String)
+    return series.cast(pl.String)
+
+
+def _grow_hierarchies(schema: Schema, frame: pl.DataFrame, problems: Problems) -> Schema:
+    """Build every rule over its column, and check that every hierarchy covers its column."""
+    roles: dict[str, dict[str, Kind | None]] = {}
+    for column in schema:
+        if column.role not in ("quasi", "sensitive", "neutral"):
+            continue
+        kind = column.kind
+        if kind is not None and column.name in frame.columns:
+            try:
+                kind = _grown(column, kind, frame[column.name], problems)
+            except ShoalError as error:
+                problems.take(type(error)([_inside(column.name, problem) for problem in error.problems]))
+        roles.setdefault(column.role, {})[column.name] = kind
+    return replace(schema, **roles)  # type: ignore[arg-type]
+
+
+def _grown(column: Column, kind: Kind, series: pl.Series, problems: Problems) -> Kind:
+    where = f"column {column.name!r}"
+    values: list[object] = series.drop_nulls().unique().sort().to_list()
+    if column.role == "quasi" and STAR in values:
+        problems.add(where, "has the cell '*', which stands for 'any value' in a release", "name it in missing_values")
+        return kind
+    hierarchy = kind.hierarchy
+    if isinstance(hierarchy, Rule):
+        if hierarchy.numeric and not isinstance(kind, Numeric):
+            problems.add(where, f"{hierarchy.name} needs numbers, the column is {kind_name(kind)}", "make it numeric")
+            return kind
+        if isinstance(kind, Numeric) and not hierarchy.numeric and not isinstance(hierarchy, Flat):
+            problems.add(where, f"{hierarchy.name} needs texts, the column is numeric", "use intervals or quantiles")
+            return kind
+        if isinstance(kind, Numeric):
+            values = [number_text(value) if isinstance(hierarchy, Flat) else value for value in values]  # type: ignore[arg-type]
+        elif isinstance(kind, Ordinal):
+            values = list(kind.order)
+        hierarchy = hierarchy.build(values) if values else Hierarchy([(STAR,)])
+        return replace(kind, hierarchy=hierarchy)
+    if hierarchy is not None:
+        texts = [number_text(value) if isinstance(kind, Numeric) else str(value) for value in values]  # type: ignore[arg-type]
+        hierarchy.check_covers(texts, column.name, problems)
+    return kind
+
+
+def _inside(column: str, problem: Problems | object) -> object:
+    return replace(problem, where=f"column {column!r}")  # type: ignore[type-var]
+
+
+def _flat(series: pl.Series) -> Hierarchy:
+    values = series.drop_nulls().unique().sort().to_list()
+    return Flat().build(values) if values else Hierarchy([(STAR,)])

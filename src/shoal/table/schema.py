@@ -1,0 +1,175 @@
+"""The columns of a table: what role each plays and what kind of values it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from shoal.errors import Problem, Problems, SchemaError, did_you_mean, some
+from shoal.table.builders import Rule
+from shoal.table.hierarchy import Hierarchy
+
+ROLES = ("identifying", "quasi", "sensitive", "neutral", "choice")
+"""What a column can be: dropped; hidden in a group; protected; published as it is; each person's own choice."""
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """Numbers; published as an interval, or as a node when there is a hierarchy."""
+
+    hierarchy: Hierarchy | Rule | None = None
+
+
+@dataclass(frozen=True)
+class Ordinal:
+    """Categories in an order; published as a run of that order, or as a node when there is a hierarchy."""
+
+    order: tuple[str, ...]
+    hierarchy: Hierarchy | Rule | None = None
+
+    def __init__(self, order: Iterable[object], hierarchy: Hierarchy | Rule | None = None) -> None:
+        if isinstance(order, str):
+            raise SchemaError(Problem("Ordinal(order=)", "needs a list of categories, got one text"))
+        object.__setattr__(self, "order", tuple(str(category) for category in order))
+        object.__setattr__(self, "hierarchy", hierarchy)
+        doubled = sorted({category for category in self.order if self.order.count(category) > 1})
+        if doubled:
+            raise SchemaError(Problem("Ordinal(order=)", f"lists categories more than once: {some(doubled)}"))
+        if not self.order or "" in self.order or "*" in self.order:
+            raise SchemaError(Problem("Ordinal(order=)", "needs at least one category, none of them empty or '*'"))
+
+
+@dataclass(frozen=True)
+class Nominal:
+    """Categories without an order; without a hierarchy they hang on a flat tree under `*`."""
+
+    hierarchy: Hierarchy | Rule | None = None
+
+
+Kind = Numeric | Ordinal | Nominal
+KINDS: dict[str, type[Kind]] = {"numeric": Numeric, "ordinal": Ordinal, "nominal": Nominal}
+
+
+def kind_name(kind: Kind | None) -> str | None:
+    """Name of a kind in recipes and manifests."""
+    return next((name for name, known in KINDS.items() if isinstance(kind, known)), None)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name, role and kind; a kind of None means the values pass through as they are."""
+
+    name: str
+    role: str
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table.
+
+    Parameters
+    ----------
+    identifying
+        Columns that name a person; never published.
+    quasi
+        Columns an attacker may know, with their kinds; published per group.
+    sensitive
+        Columns to protect; with kinds, or a plain list when no requirement needs one.
+    neutral
+        Columns published as they are.
+    choice
+        Each person's own choice of protection; never published.
+    rest
+        What a column named nowhere is: ``"neutral"``, ``"drop"``, or an error (the default).
+
+    Examples
+    --------
+    >>> Schema(quasi={"age": Numeric()}, sensitive=["disease"]).roles
+    {'age': 'quasi', 'disease': 'sensitive'}
+    """
+
+    identifying: Sequence[str] = ()
+    quasi: Mapping[str, Kind] = field(default_factory=dict)
+    sensitive: Mapping[str, Kind | None] | Sequence[str] = ()
+    neutral: Mapping[str, Kind | None] | Sequence[str] = ()
+    choice: str | None = None
+    rest: str | None = None
+
+    def __post_init__(self) -> None:
+        problems = Problems()
+        for role in ("identifying", "quasi", "sensitive", "neutral"):
+            self._check_role(role, getattr(self, role), problems)
+        if self.choice is not None and not isinstance(self.choice, str):
+            problems.add("schema.choice", "needs the name of one column")
+        if self.rest not in (None, "neutral", "drop"):
+            problems.add("schema.rest", 'needs "neutral" or "drop"')
+        problems.raise_if_any(SchemaError)
+        taken: dict[str, str] = {}
+        for column in self:
+            if column.name in taken:
+                roles = f"{taken[column.name]} and {column.role}"
+                problems.add(f"column {column.name!r}", f"has two roles: {roles}", "keep one")
+            taken[column.name] = column.role
+        if not self.quasi:
+            problems.add("schema", "has no quasi-identifier", "name at least one column an attacker may know")
+        problems.raise_if_any(SchemaError)
+
+    @staticmethod
+    def _check_role(role: str, columns: object, problems: Problems) -> None:
+        if isinstance(columns, str) or not isinstance(columns, (Mapping, Sequence)):
+            problems.add(f"schema.{role}", "needs a list or a mapping of column names")
+            return
+        if role == "quasi" and not isinstance(columns, Mapping):
+            fix = "write quasi={'age': shoal.Numeric(), 'sex': shoal.Nominal()}"
+            problems.add("schema.quasi", "needs a kind for every column", fix)
+        if isinstance(columns, Mapping):
+            if role == "identifying":
+                columns = list(columns)
+            else:
+                for name, kind in columns.items():
+                    if not (isinstance(kind, Kind) or (kind is None and role != "quasi")):
+                        fix = "use shoal.Numeric(), shoal.Ordinal(...) or shoal.Nominal()"
+                        problems.add(f"column {name!r}", "has no kind", fix)
+        if not all(isinstance(name, str) for name in columns):
+            problems.add(f"schema.{role}", "needs column names that are texts")
+
+    def __iter__(self) -> Iterator[Column]:
+        for name in self.identifying:
+            yield Column(name, "identifying")
+        for role in ("quasi", "sensitive", "neutral"):
+            columns = getattr(self, role)
+            for name in columns:
+                yield Column(name, role, columns[name] if isinstance(columns, Mapping) else None)
+        if self.choice is not None:
+            yield Column(self.choice, "choice")
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Role of every named column."""
+        return {column.name: column.role for column in self}
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """Every named column."""
+        return {column.name: column for column in self}
+
+    def fit(self, names: Sequence[str], problems: Problems) -> Schema:
+        """Settle the roles of the columns a table has; note columns that only one of the two knows."""
+        roles = self.roles
+        for name in roles:
+            if name not in names:
+                known = [other for other in names if other not in roles]
+                fix = did_you_mean(name, known or names, "check the spelling or remove it from the schema")
+                problems.add(f"column {name!r}", f"{roles[name]} in the schema, but not in the table", fix)
+        unnamed = [name for name in names if name not in roles]
+        if not unnamed:
+            return self
+        if self.rest is None:
+            fix = 'give each a role, or say rest = "neutral" or rest = "drop"'
+            problems.add("schema", f"columns of the table without a role: {some(unnamed, 50)}", fix)
+            return self
+        if self.rest == "drop":
+            return self
+        neutral = dict(self.neutral) if isinstance(self.neutral, Mapping) else dict.fromkeys(self.neutral)
+        return replace(self, neutral={**neutral, **dict.fromkeys(unnamed)})
