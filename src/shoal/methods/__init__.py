@@ -1,1 +1,1 @@
-"""TODO."""
+"""Who hides with whom: one file per algorithm."""

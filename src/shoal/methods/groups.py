@@ -1,0 +1,45 @@
+"""Who hides with whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.errors import InternalError
+
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """One label per row, 0 .. n_groups - 1, and -1 for a suppressed row.
+
+    `notes` are facts about the run that belong into the manifest, such as a number of iterations.
+    """
+
+    labels: Labels
+    notes: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return int(self.labels.max(initial=-1)) + 1
+
+    @property
+    def sizes(self) -> Labels:
+        """Rows of each group."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=self.n_groups).astype(np.int64)
+
+    @property
+    def n_suppressed(self) -> int:
+        """Rows in no group."""
+        return int((self.labels < 0).sum())
+
+    def check(self, n_rows: int, k: int) -> None:
+        """Refuse what no method may return: a row without a label, an empty label, a group below k."""
+        if len(self.labels) != n_rows or self.labels.min(initial=0) < -1:
+            raise InternalError("a method returned labels that do not fit the rows")
+        if self.n_groups and self.sizes.min() < k:
+            raise InternalError(f"a method returned a group of {self.sizes.min()} rows where k = {k}")
