@@ -237,12 +237,12 @@ def split_level(
     OUT    out int64[n], the rows of cut parts by child;  sizes int64[n], sizes of the children from the part's place on
     INOUT  scratch float64[n];  labels int64[n]
     """
-    for part in prange(len(level.first)):
-        n_children = _split(space, level, part, order, out, scratch, sizes, k, strict, box)
-        level.n_children[part] = n_children
-        if n_children == 0:
-            for row in order[level.first[part] : level.last[part]]:
-                labels[row] = level.first[part]
+    first, last, n_children = level.first, level.last, level.n_children  # a store through a tuple is lost in prange
+    for part in prange(len(first)):
+        n_children[part] = _split(space, level, part, order, out, scratch, sizes, k, strict, box)
+        if n_children[part] == 0:
+            for row in order[first[part] : last[part]]:
+                labels[row] = first[part]
 
 
 @jit

@@ -4,7 +4,7 @@ Everything here is made up for Shoal: no row, name list or rate comes from a rea
 """
 
 from shoal.sample.files import write
-from shoal.sample.hierarchies import hierarchies, schema
-from shoal.sample.people import people
+from shoal.sample.population import people
+from shoal.sample.trees import hierarchies, schema
 
 __all__ = ["hierarchies", "people", "schema", "write"]

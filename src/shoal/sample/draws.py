@@ -1,7 +1,8 @@
 """Seeded draws: one uniform number per person and question, turned into an answer by an inverse distribution function.
 
 Every person takes the same count of numbers from the stream, row after row, so person number 7 is the same whether 10
-or 20,000 people are asked for, and a new question at the end of `QUESTIONS` is the only thing that shifts the stream.
+or 20,000 people are asked for. Asking one more question moves everybody's numbers: the stored fingerprint of the tests
+then has to change with it.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ QUESTIONS = (
 OLDEST = 96
 """No one in the sample is older, in years."""
 
-_STEPS = 1024
-_NORMAL = np.array([NormalDist().inv_cdf((step + 0.5) / _STEPS) for step in range(_STEPS)])
+_STEPS: Floats = (np.arange(1024) + 0.5) / 1024
+_NORMAL: Floats = np.array([NormalDist().inv_cdf(step) for step in _STEPS.tolist()])
 
 
 def draw(n: int, seed: int) -> dict[str, Floats]:
@@ -53,24 +54,25 @@ def draw(n: int, seed: int) -> dict[str, Floats]:
 def pick(uniform: Floats, weights: Sequence[float] | Floats) -> Places:
     """Places drawn with the same weights for everybody."""
     ends = np.cumsum(np.asarray(weights, dtype=np.float64))
-    return np.searchsorted(ends[:-1], uniform * ends[-1], side="right").astype(np.int64)
+    places: Places = np.searchsorted(ends[:-1], uniform * ends[-1], side="right").astype(np.int64)
+    return places
 
 
 def pick_each(uniform: Floats, weights: Floats) -> Places:
     """Places drawn with one row of weights per person."""
     ends = np.cumsum(weights, axis=1)
     target = uniform * ends[:, -1]
-    return (target[:, None] >= ends[:, :-1]).sum(axis=1, dtype=np.int64)
+    places: Places = (target[:, None] >= ends[:, :-1]).sum(axis=1, dtype=np.int64)
+    return places
 
 
 def normal(uniform: Floats) -> Floats:
-    """Standard normal numbers, cut off at about 3.3 on either side."""
-    steps = (np.arange(_STEPS) + 0.5) / _STEPS
-    return np.interp(uniform, steps, _NORMAL)
+    """Draw standard normal numbers, cut off at about 3.3 on either side."""
+    return np.interp(uniform, _STEPS, _NORMAL)
 
 
 def curve(at: Sequence[float], values: Sequence[float]) -> Floats:
-    """A number for every age 0..`OLDEST`, on straight lines between the given ages."""
+    """Give a number for every age 0..`OLDEST`, on straight lines between the given ages."""
     return np.interp(np.arange(OLDEST + 1), at, values)
 
 
@@ -80,5 +82,8 @@ def curves(at: Sequence[float], values: Mapping[str, Sequence[float]]) -> Floats
 
 
 def factors(given: Mapping[str, Sequence[float]], categories: Sequence[str], n_factors: int = 2) -> Floats:
-    """A row per condition and a column per category, 1 where nothing is given."""
-    return np.array([given.get(category, (1.0,) * n_factors) for category in categories], dtype=np.float64).T
+    """Lay out one row per condition and one column per category, 1 where nothing is given."""
+    table = np.ones((n_factors, len(categories)))
+    for category, column in given.items():
+        table[:, categories.index(category)] = column  # a misspelt category is an error, not a factor of 1
+    return table

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import InputError, Problem
-from shoal.sample.hierarchies import hierarchies
-from shoal.sample.people import people
+from shoal.sample.population import people
+from shoal.sample.trees import hierarchies
 from shoal.table.builders import Rule
 from shoal.table.hierarchy import Hierarchy
 
@@ -42,7 +42,7 @@ def write(folder: str | Path, n: int = 5000, seed: int = 1) -> list[Path]:
 
 
 def _tree(frame: pl.DataFrame, column: str) -> Hierarchy:
-    """The hierarchy of a column, a rule grown over the column's values."""
+    """Take the hierarchy of a column, a rule grown over the column's values."""
     hierarchy = hierarchies()[column]
     return hierarchy.build(frame[column].drop_nulls().to_list()) if isinstance(hierarchy, Rule) else hierarchy
 

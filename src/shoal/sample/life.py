@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.sample.draws import OLDEST, Floats, Places, curve, curves, factors, pick, pick_each
-from shoal.sample.hierarchies import EDUCATION_ORDER
+from shoal.sample.trees import EDUCATION_ORDER
 
 SEXES: Final = ("female", "male")
 REFERENCE_YEAR: Final = 2026

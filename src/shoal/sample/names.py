@@ -30,7 +30,7 @@ _ORIGINS = {
         14,
         "Anna Zofia Katarína Małgorzata Ivana Jiřina Milena Živa Oksana Agnieszka",
         "Łukasz Jan Petr Miloš Paweł Ondřej Goran Žiga Taras Bogdan",
-        "Nowak Novák Kowalska Horvat Dvořák Wójcik Petrović Łapiński Černý Bondar",
+        "Nowak Novák Kowal Horvat Dvořák Wójcik Petrović Łapiński Černý Bondar",
     ),
     "nordic": (
         9,
@@ -59,8 +59,8 @@ _ORIGINS = {
 }
 _LONG = 10
 _SHARES = tuple(origin[0] for origin in _ORIGINS.values())
-_MARRIED_IN = 0.12
-"""Share of people whose given name and surname need not be of one origin."""
+_MIXED = 0.12
+"""Share of people whose given name is drawn apart from the origin of the surname."""
 
 _women, _men, _surnames = (
     [name for origin in _ORIGINS.values() for name in str(origin[part]).split()] for part in (1, 2, 3)
@@ -74,8 +74,8 @@ def full_names(draws: dict[str, Floats], is_man: Places) -> pl.Series:
     """Given name and surname of each person."""
     origin = pick(draws["origin"], _SHARES)
     # One draw does for both questions: below the share, what is left of it is uniform again.
-    mixed = draws["mixed origin"] < _MARRIED_IN
-    other = pick(draws["mixed origin"] / _MARRIED_IN * mixed, _SHARES)
+    mixed = draws["mixed origin"] < _MIXED
+    other = pick(draws["mixed origin"] / _MIXED * mixed, _SHARES)
     given_origin = origin * ~mixed + other * mixed
     given = GIVEN.gather(is_man * len(_women) + given_origin * _LONG + _common_first(draws["given name"]))
     surname = SURNAMES.gather(origin * _LONG + _common_first(draws["surname"]))
@@ -83,5 +83,5 @@ def full_names(draws: dict[str, Floats], is_man: Places) -> pl.Series:
 
 
 def _common_first(uniform: Floats) -> Places:
-    """A place on a list of ten; the first ones come up more often."""
+    """Pick a place on a list of ten; the first ones come up more often."""
     return pick(uniform, [1 / (place + 3) for place in range(_LONG)])

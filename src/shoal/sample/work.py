@@ -83,7 +83,8 @@ def occupations(draws: dict[str, Floats], age: Places, sex: Places, education: P
     """Place of each person in `OCCUPATIONS`: a job for the employed, else what keeps them from one."""
     status = pick_each(draws["status"], _STATUS_AT[age] * _STATUS_BY[education])
     job = pick_each(draws["job"], _JOB_AT[education] * _JOB_BY_SEX[sex])
-    return np.where(status == 0, job, _NOT_EMPLOYED[status])
+    place: Places = np.where(status == 0, job, _NOT_EMPLOYED[status])
+    return place
 
 
 def incomes(draws: dict[str, Floats], age: Places, education: Places, occupation: Places, local: Floats) -> Places:
@@ -91,4 +92,5 @@ def incomes(draws: dict[str, Floats], age: Places, education: Places, occupation
     pay = np.array(list(_PAY.values()), dtype=np.float64)[occupation]
     with_age = np.where(occupation < len(_JOBS), _AGE_PAYS[age], 1.0)
     noise = np.exp(_SPREAD * normal(draws["income"]))
-    return np.rint(pay * _EDUCATION_PAYS[education] * with_age * local * noise).astype(np.int64)
+    income: Places = np.rint(pay * _EDUCATION_PAYS[education] * with_age * local * noise).astype(np.int64)
+    return income

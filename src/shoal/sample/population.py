@@ -10,7 +10,7 @@ import polars as pl
 from shoal.errors import ParameterError, Problems
 from shoal.sample import health, life, names, work
 from shoal.sample.draws import Floats, Places, draw
-from shoal.sample.hierarchies import EDUCATION_ORDER
+from shoal.sample.trees import EDUCATION_ORDER
 from shoal.spec import Whole
 
 _MISSING = {"postcode": 0.010, "education": 0.015, "occupation": 0.020}
