@@ -1,1 +1,79 @@
-"""x."""
+"""Shoal publishes a table of people so that nobody in it can be singled out, and shows what was promised and lost.
+
+The public names are here; each is loaded when it is first used, so that `import shoal` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal._version import __version__
+
+if TYPE_CHECKING:
+    from shoal.errors import (
+        GuaranteeError,
+        InfeasibleError,
+        InputError,
+        InternalError,
+        ParameterError,
+        RecipeError,
+        SchemaError,
+        ShoalError,
+        SourceError,
+    )
+    from shoal.manifest import Manifest
+    from shoal.methods import Caat, Mondrian
+    from shoal.pipeline import anonymize, run
+    from shoal.privacy import KAnonymity
+    from shoal.publish import Generalize
+    from shoal.recipe import Recipe
+    from shoal.release import Release, read_release
+    from shoal.table.builders import Dates, Flat, Grouping, Intervals, Prefixes, Quantiles
+    from shoal.table.hierarchy import Hierarchy
+    from shoal.table.profile import profile
+    from shoal.table.schema import Nominal, Numeric, Ordinal, Schema
+    from shoal.table.sources import Source, read
+    from shoal.verify import Verdict, verify
+
+_HOME = {
+    "shoal.errors": (
+        "GuaranteeError", "InfeasibleError", "InputError", "InternalError", "ParameterError", "RecipeError",
+        "SchemaError", "ShoalError", "SourceError",
+    ),
+    "shoal.manifest": ("Manifest",),
+    "shoal.methods": ("Caat", "Mondrian"),
+    "shoal.pipeline": ("anonymize", "run"),
+    "shoal.privacy": ("KAnonymity",),
+    "shoal.publish": ("Generalize",),
+    "shoal.recipe": ("Recipe",),
+    "shoal.release": ("Release", "read_release"),
+    "shoal.table.builders": ("Dates", "Flat", "Grouping", "Intervals", "Prefixes", "Quantiles"),
+    "shoal.table.hierarchy": ("Hierarchy",),
+    "shoal.table.profile": ("profile",),
+    "shoal.table.schema": ("Nominal", "Numeric", "Ordinal", "Schema"),
+    "shoal.table.sources": ("Source", "read"),
+    "shoal.verify": ("Verdict", "verify"),
+}  # fmt: skip
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_MODULE_OF])
+
+
+__all__ = [
+    "Caat", "Dates", "Flat", "Generalize", "Grouping", "GuaranteeError", "Hierarchy", "InfeasibleError", "InputError",
+    "InternalError", "Intervals", "KAnonymity", "Manifest", "Mondrian", "Nominal", "Numeric", "Ordinal",
+    "ParameterError", "Prefixes", "Quantiles", "Recipe", "RecipeError", "Release", "Schema", "SchemaError",
+    "ShoalError", "Source", "SourceError", "Verdict", "__version__", "anonymize", "profile", "read", "read_release",
+    "run", "verify",
+]  # fmt: skip

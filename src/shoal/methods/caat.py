@@ -101,7 +101,7 @@ class Caat(Method):
             encoded.lines, encoded.codes, leftovers, low, high, holes, node, encoded.spans, forest, reading, labels
         )
         progress.advance(len(leftovers))
-        return Groups(labels, {"start": start_row})
+        return Groups(labels)
 
 
 def _store(encoded: Encoded, start_row: int) -> tuple[kernel.Store, int]:

@@ -79,7 +79,7 @@ class Hierarchy:
     def __init__(self, paths: Iterable[Sequence[str]], *, column: str = "") -> None:
         cleaned = [_without_repeats([str(node) for node in path]) for path in paths]
         _check_paths(cleaned, f"hierarchy of {column!r}" if column else "hierarchy")
-        self.names, self._parents = _depth_first(cleaned)
+        self.names, self.parents = _depth_first(cleaned)
 
     # -- ways to make one ---------------------------------------------------------------------------------------
 
@@ -178,11 +178,11 @@ class Hierarchy:
     @cached_property
     def arrays(self) -> TreeArrays:
         """The tree as arrays, for kernels."""
-        return _arrays(self._parents)
+        return _arrays(self.parents)
 
     def parent(self, name: str) -> str | None:
         """Name of a node's parent, None for the root."""
-        parent = self._parents[self.node_of[name]]
+        parent = self.parents[self.node_of[name]]
         return None if parent < 0 else self.names[parent]
 
     def path(self, name: str) -> tuple[str, ...]:
@@ -217,10 +217,10 @@ class Hierarchy:
             )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Hierarchy) and self.names == other.names and self._parents == other._parents
+        return isinstance(other, Hierarchy) and self.names == other.names and self.parents == other.parents
 
     def __hash__(self) -> int:
-        return hash((self.names, self._parents))
+        return hash((self.names, self.parents))
 
     def __repr__(self) -> str:
         return f"Hierarchy({len(self.leaves)} leaves, height {self.height}, root {self.root!r})"

@@ -14,9 +14,12 @@ import polars as pl
 HOLDS = 0.95
 """Share of the present values that must have a shape for the column to have it."""
 
+MOSTLY = 0.5
+"""A column is mostly unique when more than this share of its values occurs once."""
+
 MARKERS = frozenset(
-    "? ?? na n/a n.a. #n/a <na> nan none null (null) nil \\n - -- --- . .. * unknown unk missing".split()
-    + ["not available", "not known"]
+    {"?", "??", "-", "--", "---", ".", "..", "*", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "\\n", "null", "(null)"}
+    | {"nil", "none", "unknown", "unk", "missing", "not available", "not known"}
 )
 """Texts, in lower case, that often stand for a missing cell."""
 
@@ -30,22 +33,22 @@ NAMING = _phrases(
     "surname, forename, firstname, lastname, fullname, middlename, username, nickname, maiden name, birth name,"
     "first name, last name, family name, given name, full name, email, e mail, mail, phone, telephone, tel, mobile,"
     "cellphone, fax, ssn, social security, passport, patientid, personid, customerid, userid, uuid, guid, dni, nie,"
-    "nif, nino, nin, nhs, mrn, medical record, pesel, cpf, aadhaar, bsn, personnummer, iban, account, case number,"
+    "nif, nino, nin, nhs, mrn, medical record, pesel, cpf, aadhaar, bsn, personnummer, iban, case number,"
     "record number, policy number, card number, member number, identity number, licence plate, license plate, login,"
     "street, url, website, photo, signature, fingerprint, comment, note, notes, remark, remarks, free text, freetext"
 )
 """Names of columns that name a person, or free text that can."""
 
-NAMING_WEAKLY = _phrases("name, id, identifier, address, ip")
+NAMING_WEAKLY = _phrases("name, id, identifier, account, address, ip")
 """Names a person, unless another word says what else it names ("country_name")."""
 
 SENSITIVE = _phrases(
-    "disease, diagnosis, diagnoses, diagnostic, icd, illness, symptom, income, salary, salaries, wage, earning, religion,"
-    "religious, faith, hiv, aids, medication, medicine, drug, prescription, treatment, therapy, health, disability,"
-    "disabled, crime, criminal, offence, offense, conviction, arrest, debt, loan, credit, wealth, asset, saving,"
-    "political, politics, vote, party membership, trade union, labor union, labour union, sexual, orientation,"
-    "pregnancy, pregnant, abortion, mental, depression, suicide, alcohol, genetic, genotype, cancer, tumor, tumour,"
-    "cause of death"
+    "disease, diagnosis, diagnoses, diagnostic, icd, illness, symptom, income, salary, salaries, wage, earning,"
+    "religion, religious, faith, hiv, aids, medication, medicine, drug, prescription, treatment, therapy, health,"
+    "disability, disabled, crime, criminal, offence, offense, conviction, arrest, debt, loan, credit, wealth,"
+    "asset, saving, political, politics, vote, party membership, trade union, labor union, labour union, sexual,"
+    "orientation, pregnancy, pregnant, abortion, mental, depression, suicide, alcohol, genetic, genotype, cancer,"
+    "tumor, tumour, cause of death"
 )
 
 POSTAL = _phrases(
@@ -60,7 +63,7 @@ QUASI = POSTAL | _phrases(
     "relationship, household, family, children, hour, veteran, migration"
 )
 
-CODES = POSTAL | _phrases("code, recode, id, identifier, icd, number plate")
+CODES = POSTAL | _phrases("code, recode, id, identifier, icd")
 """Names of columns whose numbers are codes."""
 
 CATEGORIES = _phrases(
@@ -176,7 +179,7 @@ class Look:
     shares: dict[str, float]
     """Share of the present cells that have each shape of `SHAPES`."""
     length: int
-    """The most common number of characters."""
+    """The most common number of characters, the larger of two: what lost its leading zeros is the shorter."""
     length_share: float
     """Share of the present cells that have it."""
     span: float
@@ -199,7 +202,7 @@ def look(counts: pl.DataFrame) -> Look:
     texts = counts.select("value", pl.col("n").cast(pl.Int64), text=pl.col("value").str.strip_chars())
     found = texts.select((pl.col("n") * shape).sum().alias(name) for name, shape in SHAPES.items()).row(0, named=True)
     lengths = texts.group_by(_TEXT.str.len_chars().alias("length")).agg(pl.col("n").sum())
-    length, n_long = lengths.sort("n", "length", descending=[True, False]).row(0)
+    length, n_long = lengths.sort("n", "length", descending=True).row(0)
     numbers = texts.select(_TEXT.cast(pl.Float64, strict=False).alias("number")).filter(pl.col("number").is_finite())
     span = numbers.select(pl.col("number").max() - pl.col("number").min()).item() if numbers.height else 0.0
     return Look({name: times / total for name, times in found.items()}, length, n_long / total, span)
@@ -230,3 +233,96 @@ def prefix_lengths(seen: Look) -> tuple[int, ...]:
     if seen.length >= 9:  # a long form: the short code, then its region
         return (5, 3, 1)
     return (4, 2) if seen.length > 4 else (2, 1)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the proposals for one column rest on."""
+
+    name: str
+    dtype: pl.DataType
+    n_present: int
+    n_distinct: int
+    n_once: int
+    """Present values that occur once."""
+    look: Look
+    pattern: str | None
+    markers: dict[str, int]
+    """What `suspected` finds."""
+
+    @property
+    def once_share(self) -> float:
+        """Share of the present values that occur once."""
+        return self.n_once / self.n_present if self.n_present else 0.0
+
+    @property
+    def mostly_unique(self) -> bool:
+        """Whether most present values occur once."""
+        return self.once_share > MOSTLY
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every present value is a finite number."""
+        return self.look.always("number")
+
+    @property
+    def measured(self) -> bool:
+        """Whether these are numbers that the name calls a measurement."""
+        return self.numeric and says(self.name, MEASURES) is not None
+
+    @property
+    def assigned(self) -> bool:
+        """Whether whole numbers look given out to persons rather than measured."""
+        if self.pattern != "integer" or not self.mostly_unique or self.measured:
+            return False
+        # A counter, or a sample of one: never the same number twice, though at least a quarter of them is taken.
+        counted = self.n_distinct >= 20 and self.n_once == self.n_present and self.look.span < 4 * self.n_distinct
+        same_length = self.look.length >= 6 and self.look.length_share >= HOLDS
+        return counted or same_length or self.look.holds("13 digits")
+
+
+def groupable(dtype: pl.DataType) -> bool:
+    """Whether values of a type can be numbers or categories."""
+    return not (dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration))
+
+
+def distinct(series: pl.Series) -> pl.DataFrame:
+    """Count the distinct values of a column: `value`, its text (`text`) and how often it occurs (`n`); null is one."""
+    if series.dtype == pl.Object:
+        return pl.DataFrame(schema={"value": pl.Null, "text": pl.String, "n": pl.UInt32})
+    counts = series.rename("value").value_counts(name="n")
+    if not groupable(series.dtype):
+        return counts.with_columns(text=pl.lit(None, pl.String))
+    values = counts["value"]
+    if values.dtype.is_float() or values.dtype.is_decimal():
+        floats = values.cast(pl.Float64)
+        whole = ((floats.floor() == floats) & (floats.abs() < 2**53)).all()
+        values = floats.cast(pl.Int64) if whole else floats
+    return counts.with_columns(text=values.cast(pl.String))
+
+
+def suspected(counts: pl.DataFrame) -> dict[str, int]:
+    """Find texts that look like markers of missing cells, as they are written, most frequent first."""
+    if counts.schema["value"] != pl.String:
+        return {}
+    plain = pl.col("text").str.strip_chars().str.to_lowercase()
+    found = counts.filter(plain.is_in(list(MARKERS))).sort("n", "text", descending=[True, False])
+    return dict(zip(found["text"].to_list(), found["n"].to_list(), strict=True))
+
+
+def gather(series: pl.Series, counts: pl.DataFrame) -> Evidence:
+    """Gather the evidence on one column from its distinct values."""
+    present = counts.filter(pl.col("value").is_not_null())
+    n_present = len(series) - series.null_count()
+    n_once = int((present["n"] == 1).sum())
+    seen = look(present.select(pl.col("text").alias("value"), "n").drop_nulls())
+    return Evidence(
+        name=series.name,
+        dtype=series.dtype,
+        n_present=n_present,
+        n_distinct=present.height,
+        n_once=n_once,
+        look=seen,
+        pattern=pattern_of(series.name, seen, mostly_unique=n_present > 0 and n_once / n_present > MOSTLY),
+        markers=suspected(counts),
+    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problems, SchemaError, ShoalError, rows_at
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError, rows_at
 from shoal.table.builders import Flat, Rule
 from shoal.table.content import content_sha256
 from shoal.table.frames import check_names
@@ -64,7 +64,7 @@ def prepare(
     *,
     missing: str = "keep",
     missing_values: Sequence[str] = (),
-    problems: Problems | None = None,
+    also: Callable[[int, Problems], None] | None = None,
 ) -> Table:
     """Fit a frame to a schema.
 
@@ -78,10 +78,10 @@ def prepare(
         ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
     missing_values
         Texts that stand for a missing cell, besides the empty text.
-    problems
-        Where to note what is wrong, to be raised together with more; raised here when not given.
+    also
+        A further check that needs no more than the number of rows that go on; what it notes is raised with the rest.
     """
-    found = Problems() if problems is None else problems
+    found = Problems()
     if missing not in MISSING_MODES:
         found.add("missing=", 'needs "keep" or "drop"', error=ParameterError)
     check_names(frame.columns)
@@ -89,19 +89,18 @@ def prepare(
         found.add("table", "has no rows", "nothing can be published of an empty table", error=SchemaError)
     schema = schema.fit(frame.columns, found)
     columns = schema.columns
-    cells = [_clean(series, columns.get(series.name), missing_values, found) for series in frame]
-    clean = pl.DataFrame(cells)
+    clean = pl.DataFrame([_clean(series, columns.get(series.name), missing_values, found) for series in frame])
     schema = _grow_hierarchies(schema, clean, found)
-    if problems is None or found:
-        found.raise_if_any(SchemaError)
-    kept = np.arange(clean.height, dtype=np.int64)
-    dropped: dict[str, int] = {}
-    sha256 = content_sha256(clean)
+    holes = np.zeros(clean.height, dtype=bool)
     if missing == "drop":
-        holes = clean.select(pl.any_horizontal(pl.col(list(schema.quasi)).is_null())).to_series().to_numpy()
-        kept = np.flatnonzero(~holes).astype(np.int64)
-        dropped["missing quasi-identifier"] = int(holes.sum())
-    return Table(clean[kept] if dropped.get("missing quasi-identifier") else clean, schema, sha256, clean.height, dropped, kept)
+        quasi = [name for name in schema.quasi if name in clean.columns]
+        holes = clean.select(pl.any_horizontal(pl.col(quasi).is_null())).to_series().to_numpy() if quasi else holes
+    kept = np.flatnonzero(~holes).astype(np.int64)
+    if also is not None:
+        also(len(kept), found)
+    found.raise_if_any(SchemaError)
+    dropped = {"missing quasi-identifier": int(holes.sum())} if holes.any() else {}
+    return Table(clean[kept] if dropped else clean, schema, content_sha256(clean), clean.height, dropped, kept)
 
 
 def _clean(series: pl.Series, column: Column | None, missing_values: Sequence[str], problems: Problems) -> pl.Series:
@@ -114,6 +113,9 @@ def _clean(series: pl.Series, column: Column | None, missing_values: Sequence[st
         series = stripped.set(stripped.is_in(markers).fill_null(False), None)
     elif series.dtype.is_float():
         series = series.fill_nan(None)
+    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary):
+        problems.add(f"column {series.name!r}", f"holds {series.dtype}, which is no cell of a table", "convert it to text")
+        return pl.Series(series.name, [None] * len(series), dtype=pl.String)
     if column is None or column.kind is None:
         return series
     if isinstance(column.kind, Numeric):
@@ -131,8 +133,8 @@ def _clean(series: pl.Series, column: Column | None, missing_values: Sequence[st
 def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     """Whole numbers where all are whole, else floats."""
     where = f"column {series.name!r}"
-    if series.dtype.is_temporal() or series.dtype.is_nested() or series.dtype == pl.Binary:
-        fix = "make it nominal, with shoal.Dates() as its hierarchy" if series.dtype.is_temporal() else ""
+    if series.dtype.is_temporal():
+        fix = "make it nominal, with shoal.Dates() as its hierarchy"
         problems.add(where, f"is numeric in the schema, but holds {series.dtype}", fix)
         return series
     if series.dtype.is_integer() or series.dtype == pl.Boolean:
@@ -202,8 +204,8 @@ def _grown(column: Column, kind: Kind, series: pl.Series, problems: Problems) ->
     return kind
 
 
-def _inside(column: str, problem: Problems | object) -> object:
-    return replace(problem, where=f"column {column!r}")  # type: ignore[type-var]
+def _inside(column: str, problem: Problem) -> Problem:
+    return replace(problem, where=f"column {column!r}")
 
 
 def _flat(series: pl.Series) -> Hierarchy:

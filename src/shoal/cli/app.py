@@ -1,0 +1,78 @@
+"""The `shoal` command, its exit status, and how errors reach the user.
+
+Exit status: 0 done, 1 a release does not keep its promise, 2 the input is bad, 3 a mistake of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import traceback
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+import typer
+
+from shoal.cli import demo, init, listings, measure, run, verify
+from shoal.errors import GuaranteeError, InternalError, ShoalError
+
+app = typer.Typer(
+    name="shoal",
+    help="Publish a table of people so that nobody in it can be singled out, and see what was promised and lost.",
+    epilog="Start with `shoal demo`, or with `shoal init DATA` on a table of your own.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # a traceback with local variables would show cells
+    rich_markup_mode="markdown",
+)
+app.command("demo")(demo.demo)
+app.command("init")(init.init)
+app.command("run", context_settings=run.ANY_FLAG)(run.run)
+app.command("verify")(verify.verify)
+app.command("measure")(measure.measure)
+app.command("methods")(listings.methods)
+app.command("models")(listings.models)
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: bool = typer.Option(False, "--version", help="Show the version.")) -> None:
+    if version:
+        from shoal._version import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> NoReturn:
+    """Run the command line."""
+    signal.signal(signal.SIGTERM, _stop)  # so that what is half-written is removed on the way out
+    try:
+        app()
+    except ShoalError as error:
+        _tell(error)
+        sys.exit(1 if isinstance(error, GuaranteeError) else 3 if isinstance(error, InternalError) else 2)
+    except KeyboardInterrupt:
+        typer.echo("stopped; nothing was written", err=True)
+        sys.exit(130)
+    except Exception as error:  # the message of a foreign exception may hold a cell, so only its kind is shown
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        typer.echo(f"InternalError: {type(error).__name__} at {Path(last.filename).name}:{last.lineno}; please report it", err=True)
+        sys.exit(3)
+    sys.exit(0)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
+    raise KeyboardInterrupt
+
+
+def _tell(error: ShoalError) -> None:
+    if "--json" in sys.argv:
+        problems = [
+            {"where": problem.where, "what": problem.what, "fix": problem.fix, "values": problem.values}
+            for problem in error.problems
+        ]
+        typer.echo(json.dumps({"error": type(error).__name__, "problems": problems}, indent=2))
+    else:
+        typer.echo(f"{type(error).__name__}: {error}", err=True)

@@ -1,0 +1,43 @@
+"""`shoal demo`: the main job on the built-in sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the sample and its release.")] = Path("shoal-demo"),
+    method: Annotated[str, typer.Option("--method", help="Who hides with whom; see `shoal methods`.")] = "caat",
+    k: Annotated[int, typer.Option("--k", help="Smallest group size.")] = 5,
+    rows: Annotated[int, typer.Option("--rows", help="How many people to invent.")] = 5000,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in that place.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Invent a table of people, publish it, verify it, and show what was promised and lost. Works offline."""
+    from shoal import sample
+    from shoal.cli import show
+    from shoal.cli.run import apply_flags, follow
+    from shoal.directories import whole_directory
+    from shoal.methods import Caat
+    from shoal.recipe import Recipe, write_toml
+    from shoal.table.sources import Source
+
+    flags = ["--method", method, "--k", str(k)]
+    entries = apply_flags(Recipe(sample.schema(), Caat(k=5), Source(path="people.csv")).to_mapping(), flags)
+    for name, column in entries["columns"].items():
+        if column.get("hierarchy", {}).get("name") == "tree":
+            column["hierarchy"] = f"hierarchies/{name}.csv"
+    with whole_directory(out, marker="recipe.toml", overwrite=overwrite) as folder:
+        sample.write(folder, n=rows)
+        (folder / "recipe.toml").write_text(write_toml(entries), encoding="utf-8")
+        release = follow(Recipe.load(folder / "recipe.toml"), folder / "release", quiet=quiet)
+    console = show.console()
+    console.print(show.release_table(release.manifest, f"Release in {out / 'release'}"))
+    console.print(show.frame_table(release.tables["table"].head(6), "Its first rows"))
+    console.print(f"The sample and its recipe are in {out}. Next:")
+    console.print(f"  shoal verify {out / 'release'}")
+    console.print(f"  shoal run {out / 'recipe.toml'} --method mondrian --k 10 --out another")
+    console.print("  shoal init YOUR_TABLE.csv")

@@ -1,0 +1,90 @@
+"""`shoal init`: look at a table and propose a recipe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def init(
+    data: Annotated[str, typer.Argument(help="A file (CSV, Parquet, Excel, SQLite) or the uri of a database.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The recipe to write.")] = Path("recipe.toml"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a recipe in that place.")] = False,
+    table: Annotated[str | None, typer.Option("--table", help="Table of a database.")] = None,
+    query: Annotated[str | None, typer.Option("--query", help="Query that gives the table.")] = None,
+    sheet: Annotated[str | None, typer.Option("--sheet", help="Sheet of a workbook.")] = None,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="What parts the fields of a CSV file.")] = None,
+    encoding: Annotated[str | None, typer.Option("--encoding", help="Text encoding of a CSV file.")] = None,
+    missing_values: Annotated[
+        str | None, typer.Option("--missing-values", help="Comma-separated texts that stand for a missing cell.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the profile as JSON.")] = False,
+) -> None:
+    """Profile the columns of a table, propose roles, kinds and hierarchies with reasons, and write a recipe.
+
+    The proposal is careful: in doubt a column counts as known to an attacker. Read it before you run it.
+    """
+    from shoal.cli import show
+    from shoal.errors import Problem, SourceError
+    from shoal.table.profile import profile
+    from shoal.table.sources import Source, detect, read
+
+    given = {"table": table, "query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
+    options: dict[str, object] = {key: value for key, value in given.items() if value is not None}
+    if missing_values is not None:
+        options["missing_values"] = tuple(missing_values.split(","))
+    if out.exists() and not overwrite:
+        raise SourceError(Problem(str(out), "exists already", "choose another name with --out, or add --overwrite"))
+    source = Source.from_options(data, options, "init")
+    if source.kind == "csv":
+        found = detect(source)
+        source = Source.from_options(source, {"encoding": found.encoding, "delimiter": found.delimiter}, "init")
+    described = profile(read(source), source.missing_values)
+    text = recipe_text(described, source, out)
+    out.write_text(text, encoding="utf-8")
+    if json:
+        show.as_json({"recipe": str(out), "profile": described.to_mapping()})
+    else:
+        _show(described, out)
+
+
+def recipe_text(described: Any, source: Any, out: Path) -> str:
+    """The proposed recipe, with the reason for each column as a comment."""
+    import os
+
+    from shoal.methods import Mondrian
+    from shoal.recipe import Recipe, write_toml
+
+    entries = Recipe(described.to_schema(), Mondrian(k=5), source).to_mapping()
+    if "path" in entries["source"]:
+        entries["source"]["path"] = os.path.relpath(entries["source"]["path"], out.parent)
+    entries["method"] = {"name": "mondrian", "k": 5}
+    entries["publish"] = {"name": "generalize"}
+    comments = {column.name: column.reason for column in described.columns}
+    comments[""] = "A proposal: read every role and its reason, and change what does not fit."
+    return write_toml(entries, comments)
+
+
+def _show(described: Any, out: Path) -> None:
+    from shoal.cli import show
+
+    shown = show.table(f"{described.n_rows:,} rows", "column", "role", "kind", "distinct", "missing", "unique", "reason")
+    for column in described.columns:
+        share = f"{100 * column.unique_share:.1f} %"
+        counts = (f"{column.n_distinct:,}", f"{column.n_missing:,}", share)
+        shown.add_row(column.name, column.role, column.kind or "", *counts, column.reason)
+    console = show.console()
+    console.print(shown)
+    if described.pairs:
+        pairs = show.table("Rows that two columns single out", "columns", "unique")
+        for pair in described.pairs[:5]:
+            pairs.add_row(" + ".join(pair.columns), f"{100 * pair.unique_share:.1f} %")
+        console.print(pairs)
+    share = 100 * described.all_quasi_unique_share
+    console.print(f"All proposed quasi-identifiers together single out [bold]{share:.1f} %[/bold] of the rows.")
+    for name, markers in described.suspected_missing.items():
+        found = ", ".join(f"{marker!r} ({count:,})" for marker, count in markers.items())
+        console.print(f"Column {name!r} may use {found} for missing: if so, add to missing_values.")
+    console.print(f"Wrote [bold]{out}[/bold]. Read it, then: shoal run {out}")

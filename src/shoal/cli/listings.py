@@ -1,0 +1,57 @@
+"""`shoal methods` and `shoal models`: what there is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+
+
+def methods(json: Json = False) -> None:
+    """List the methods, with their parameters, papers, costs and when to use them."""
+    from shoal.methods import METHODS
+
+    _list("Methods", METHODS, ("title", "paper", "cost", "advice"), json=json)
+
+
+def models(json: Json = False) -> None:
+    """List the privacy models a release can promise, with their parameters."""
+    from shoal.privacy import MODELS
+
+    _list("Privacy models", MODELS, ("title",), json=json)
+
+
+def _list(title: str, registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) -> None:
+    from shoal.cli import show
+
+    if json:
+        show.as_json([_entry(spec, facts) for spec in registry.values()])
+        return
+    out = show.console()
+    for name, spec in registry.items():
+        out.print(f"\n[bold]{name}[/bold]  {spec.title}")
+        for fact in facts[1:]:
+            out.print(f"  [dim]{fact}[/dim]  {getattr(spec, fact)}")
+        shown = show.table("", "parameter", "allowed", "default", "")
+        for parameter in spec.parameters():
+            default = "required" if parameter.required else str(parameter.default)
+            shown.add_row(parameter.name, parameter.bound.describe(), default, parameter.text)
+        out.print(shown)
+
+
+def _entry(spec: Any, facts: tuple[str, ...]) -> dict[str, object]:
+    parameters = [
+        {
+            "name": parameter.name,
+            "allowed": parameter.bound.describe(),
+            "required": parameter.required,
+            "default": None if parameter.default is dataclasses.MISSING else parameter.default,
+            "text": parameter.text,
+        }
+        for parameter in spec.parameters()
+    ]
+    return {"name": spec.name, **{fact: getattr(spec, fact) for fact in facts}, "parameters": parameters}

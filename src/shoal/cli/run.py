@@ -1,0 +1,110 @@
+"""`shoal run`: the one path, from a recipe to a release directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+ANY_FLAG = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Every parameter of the recipe's method and publisher is a flag too; they are checked against the recipe."""
+
+Out = Annotated[Path, typer.Option("--out", "-o", help="Directory to make for the release.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier release in that place.")]
+Threads = Annotated[int | None, typer.Option("--threads", help="How many cores to use; the result is the same.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")]
+
+
+def run(
+    context: typer.Context,
+    recipe: Annotated[Path, typer.Argument(help="The recipe, a TOML file.")],
+    out: Out = Path("release"),
+    overwrite: Overwrite = False,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Follow a recipe: read, group, publish, verify, measure, write.
+
+    Any parameter of the recipe can be changed by a flag of its name, for example `--k 10`, `--method mondrian`,
+    `--interval hull`, `--shape typed`, `--seed 3`, `--missing drop`, `--format parquet`. `shoal methods` lists them.
+
+    Nothing is written unless the release keeps its promise.
+    """
+    from shoal.cli import show
+    from shoal.recipe import Recipe, read_entries
+
+    read = Recipe.from_entries(apply_flags(read_entries(recipe), context.args), recipe.parent)
+    release = follow(read, out, overwrite=overwrite, threads=threads, quiet=quiet or json)
+    if json:
+        show.as_json({"release": str(out), "manifest": release.manifest.model_dump(mode="json")})
+    else:
+        show.console().print(show.release_table(release.manifest, f"Release in {out}"))
+
+
+def follow(
+    recipe: Any, out: Path, *, overwrite: bool = False, threads: int | None = None, quiet: bool = False
+) -> Any:
+    """Run a recipe and write its release, with progress where somebody is looking."""
+    from shoal.cli import show
+    from shoal.directories import check_target
+    from shoal.manifest import FILE
+    from shoal.pipeline import run as run_recipe
+
+    check_target(out, marker=FILE, overwrite=overwrite)
+    with show.ShownProgress(quiet=quiet) as progress:
+        release = run_recipe(recipe, threads=threads, progress=progress)
+        progress.stage("writing")
+        release.write(out, format=recipe.format, overwrite=overwrite)
+    return release
+
+
+def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]:
+    """Put flags such as `--k 10` or `--shape=typed` over the entries of a recipe."""
+    from shoal.errors import ParameterError, Problems, did_you_mean
+    from shoal.methods import METHODS
+    from shoal.publish import PUBLISHERS
+    from shoal.spec import OneOf, Whole, find
+
+    problems = Problems()
+    flags = _pairs(arguments, problems)
+    problems.raise_if_any(ParameterError)
+    method = dict(entries.get("method", {}))
+    publish = {"name": "generalize", **entries.get("publish", {})}
+    if "method" in flags:
+        chosen = find(METHODS, flags.pop("method"), "--method")
+        known = {parameter.name for parameter in chosen.parameters()}
+        method = {"name": chosen.name, **{key: value for key, value in method.items() if key in known}}
+    homes: dict[str, tuple[dict[str, Any], Any]] = {}
+    for table, registry in ((method, METHODS), (publish, PUBLISHERS)):
+        spec = registry.get(str(table.get("name")))  # type: ignore[attr-defined]
+        homes |= {parameter.name: (table, parameter.bound) for parameter in (spec.parameters() if spec else ())}
+    homes |= {"seed": (entries, Whole(0)), "missing": (entries, OneOf(())), "format": (entries, OneOf(()))}
+    for name, text in flags.items():
+        if name not in homes:
+            problems.add(f"--{name}", "unknown flag", did_you_mean(name, [*homes, "method", "out", "overwrite", "threads"]))
+            continue
+        table, bound = homes[name]
+        table[name] = bound.parse(text)
+    problems.raise_if_any(ParameterError)
+    return entries | {"method": method, "publish": publish}
+
+
+def _pairs(arguments: list[str], problems: Any) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    rest = list(arguments)
+    while rest:
+        flag = rest.pop(0)
+        if not flag.startswith("--"):
+            problems.add("command line", f"{flag[:40]!r} is no flag", "flags begin with --")
+            continue
+        name, equals, value = flag[2:].partition("=")
+        if not equals:
+            if not rest:
+                problems.add(flag, "has no value", f"write {flag} VALUE")
+                continue
+            value = rest.pop(0)
+        pairs[name.replace("-", "_")] = value
+    return pairs

@@ -1,0 +1,130 @@
+"""How results look in a terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import typer
+from rich.markup import escape
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+    from rich.table import Table
+
+    from shoal.manifest import Manifest
+
+HEADLINES = {
+    "ncp": "information loss (NCP)",
+    "il": "information loss (IL)",
+    "discernibility": "discernibility",
+    "classes": "classes",
+    "class_size_median": "median class size",
+    "class_size_max": "largest class",
+    "prosecutor_max": "highest risk of a person",
+    "prosecutor_mean": "average risk of a person",
+}
+
+
+def console() -> Console:
+    """The terminal."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def as_json(value: object) -> None:
+    """Print for a program."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def figure(name: str, value: float) -> str:
+    """One figure as people read it: shares and risks in percent, counts with separators."""
+    if name.startswith(("ncp", "prosecutor")) or name == "il":
+        return f"{100 * value:.2f} %"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
+
+
+def table(title: str, *columns: str) -> Table:
+    """An empty table."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for column in columns:
+        made.add_column(column)
+    return made
+
+
+def release_table(manifest: Manifest, title: str) -> Table:
+    """What a release promised, what it reached and what it lost."""
+    shown = table(title, "", "")
+    rows = manifest.rows
+    left_out = [f"{rows.suppressed:,} suppressed"] if rows.suppressed else []
+    left_out += [f"{count:,} dropped ({reason})" for reason, count in rows.dropped.items()]
+    shown.add_row("rows", f"{rows.published:,} published of {manifest.input.rows:,}" + "".join(f", {text}" for text in left_out))
+    shown.add_row("method", described(manifest.recipe.method))
+    for promise in manifest.promise:
+        shown.add_row("promised", described(promise, "model"))
+    reached = ", ".join(f"{name} = {value:g}" for name, value in manifest.achieved.items())
+    shown.add_row("reached", f"[green]{reached}[/green]  (re-derived from the published cells)")
+    for name, title in HEADLINES.items():
+        if name in manifest.measures:
+            shown.add_row(title, figure(name, manifest.measures[name]))
+    return shown
+
+
+def frame_table(frame: pl.DataFrame, title: str) -> Table:
+    """Published rows as they are."""
+    shown = table(title, *frame.columns)
+    for column in shown.columns:
+        column.no_wrap = True
+    for row in frame.rows():
+        shown.add_row(*("" if cell is None else escape(str(cell)) for cell in row))
+    return shown
+
+
+def described(entry: Mapping[str, Any], key: str = "name") -> str:
+    """A method or model with its parameters."""
+    parameters = ", ".join(f"{name} = {value}" for name, value in entry.items() if name != key)
+    return f"{entry[key]} ({parameters})" if parameters else str(entry[key])
+
+
+class ShownProgress:
+    """A progress bar on the error stream, where somebody is looking."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+        if not quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        """Begin a stage of `total` steps, or of unknown length."""
+        if self._bar is None:
+            return
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+        self._task = self._bar.add_task(name, total=total)
+
+    def advance(self, steps: int) -> None:
+        """Note that steps of the current stage are done."""
+        if self._bar is not None and self._task is not None:
+            self._bar.advance(self._task, steps)

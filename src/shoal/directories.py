@@ -1,0 +1,55 @@
+"""A directory that appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shoal.errors import Problem, SourceError
+
+
+@contextmanager
+def whole_directory(target: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
+    """Give a directory to fill beside `target`, and move it there in one step when all went well.
+
+    Parameters
+    ----------
+    target
+        Where the directory shall be.
+    marker
+        A file every directory of this sort has: only what has it is ever replaced.
+    overwrite
+        Whether an earlier one may be replaced.
+    """
+    check_target(target, marker=marker, overwrite=overwrite)
+    token = secrets.token_hex(4)
+    partial, old = (target.parent / f".{target.name}.{word}-{token}" for word in ("partial", "old"))
+    try:
+        partial.mkdir(parents=True)
+        yield partial
+        if target.exists():
+            os.replace(target, old)
+        os.replace(partial, target)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SourceError(Problem(str(target), f"cannot be written ({reason})", "choose another directory")) from None
+    finally:
+        if old.exists() and not target.exists():
+            os.replace(old, target)
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
+    """Refuse a place that is taken, before any work starts."""
+    if not target.exists():
+        return
+    if not overwrite:
+        raise SourceError(Problem(str(target), "exists already", "choose another directory, or allow it to be overwritten"))
+    if not (target / marker).is_file():
+        what = f"holds no {marker}, so it is not replaced"
+        raise SourceError(Problem(str(target), what, "choose another directory"))

@@ -1,0 +1,154 @@
+"""The manifest: what a release says about itself, so that anybody can check it without the input.
+
+It holds no cell of the input beyond what the published table shows: of a hierarchy only the nodes that were published
+and those above them, of a source only its content hash. There is no date in it: the same recipe gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from shoal.errors import GuaranteeError, Problem
+
+FORMAT = 1
+FILE = "manifest.json"
+Scalar = int | float | str | bool | None
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Node(_Part):
+    """One node of a hierarchy that the release uses."""
+
+    name: str
+    parent: int | None = Field(description="position of the parent in this list; null for the root")
+    height: int = Field(ge=0, description="edges to the deepest leaf below")
+    leaves: int = Field(ge=1, description="number of leaves below")
+
+
+class QuasiColumn(_Part):
+    """How one quasi-identifier is published."""
+
+    name: str
+    kind: Literal["numeric", "ordinal", "nominal"]
+    form: Literal["interval", "order", "node", "set"]
+    columns: tuple[str, ...] = Field(description="the published columns that carry it")
+    has_missing: bool = Field(description="whether a published cell may be missing, or '*' because of a missing value")
+    whole: bool = Field(default=False, description="form interval: all numbers are whole")
+    low: float | None = Field(default=None, description="form interval: smallest number of the input")
+    high: float | None = Field(default=None, description="form interval: largest number of the input")
+    order: tuple[str, ...] = Field(default=(), description="form order: the categories, lowest first")
+    n_values: int = Field(default=0, description="form set: number of categories of the input")
+    nodes: tuple[Node, ...] = Field(default=(), description="form node: published nodes and all nodes above them")
+
+
+class PassedColumn(_Part):
+    """A column published as it is."""
+
+    name: str
+    role: Literal["sensitive", "neutral"]
+    kind: Literal["numeric", "ordinal", "nominal"] | None
+
+
+class Layout(_Part):
+    """How the published tables are to be read."""
+
+    shape: Literal["text", "typed", "classes"]
+    quasi: tuple[QuasiColumn, ...]
+    passed: tuple[PassedColumn, ...]
+
+
+class HierarchyMark(_Part):
+    """A hierarchy without its values."""
+
+    leaves: int
+    height: int
+    sha256: str
+
+
+class SchemaColumn(_Part):
+    """One column of the input."""
+
+    name: str
+    role: Literal["identifying", "quasi", "sensitive", "neutral", "choice", "drop"]
+    kind: Literal["numeric", "ordinal", "nominal"] | None
+    hierarchy: HierarchyMark | None = None
+
+
+class Request(_Part):
+    """What was asked for; the source is not published, `input.sha256` stands for it."""
+
+    method: dict[str, Scalar]
+    require: tuple[dict[str, Scalar], ...]
+    publish: dict[str, Scalar]
+    seed: int
+    missing: Literal["keep", "drop"]
+
+
+class Input(_Part):
+    """What came in."""
+
+    rows: int = Field(ge=0)
+    sha256: str = Field(description="SHA-256 of the canonical content, the same from any file or frame")
+
+
+class Rows(_Part):
+    """Where every input row went."""
+
+    published: int = Field(ge=0)
+    suppressed: int = Field(ge=0, description="rows that no group could take")
+    dropped: dict[str, int] = Field(description="rows left out before the work, by reason")
+
+
+class PublishedTable(_Part):
+    """One table of the release."""
+
+    name: str
+    rows: int = Field(ge=0)
+    columns: tuple[str, ...]
+    content_sha256: str
+    file: str | None = Field(default=None, description="file name beside the manifest, once written")
+    sha256: str | None = Field(default=None, description="SHA-256 of the file")
+
+
+class Manifest(_Part):
+    """What a release says about itself."""
+
+    format: Literal[1] = FORMAT
+    shoal: str = Field(description="version of Shoal that made the release")
+    input: Input
+    columns: tuple[SchemaColumn, ...]
+    recipe: Request
+    rows: Rows
+    layout: Layout
+    promise: tuple[dict[str, Scalar], ...] = Field(description="what every class satisfies")
+    achieved: dict[str, int | float] = Field(default_factory=dict, description="what the weakest class reaches, re-derived")
+    measures: dict[str, int | float] = Field(default_factory=dict)
+    notes: dict[str, Scalar] = Field(default_factory=dict, description="facts about the run, by the method")
+    tables: tuple[PublishedTable, ...]
+
+    def to_json(self) -> str:
+        """Write it, in a stable order."""
+        return self.model_dump_json(indent=2) + "\n"
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Read the manifest of a release directory, refusing one that is not well formed."""
+        try:
+            text = (folder / FILE).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise GuaranteeError(Problem(FILE, "is not UTF-8 text")) from None
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            raise GuaranteeError([Problem(FILE, _entry(item["loc"], item["msg"])) for item in error.errors()]) from None
+
+
+def _entry(place: Sequence[int | str], message: str) -> str:
+    return f"entry {'.'.join(str(step) for step in place) or '(root)'}: {message}"

@@ -1,0 +1,43 @@
+"""Figures of class sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.manifest import Manifest
+
+Sizes = npt.NDArray[np.int64]
+
+
+def class_sizes(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> Sizes:
+    """Number of rows of each class, smallest first."""
+    columns = [name for column in manifest.layout.quasi for name in column.columns]
+    if manifest.layout.shape == "classes":
+        columns = ["class"]
+    counts = tables["table"].group_by(columns).len()["len"].to_numpy()
+    return np.sort(counts).astype(np.int64)
+
+
+def class_figures(sizes: Sizes, manifest: Manifest) -> dict[str, float]:
+    """Number and sizes of classes, discernibility and normalised average class size.
+
+    `discernibility` sums the squared class sizes, and charges each suppressed row the whole table; `c_avg` is the
+    average class size over the promised k.
+    """
+    suppressed = manifest.rows.suppressed
+    n_rows = manifest.rows.published + suppressed
+    k = max((int(promise["k"] or 0) for promise in manifest.promise if promise.get("model") == "k-anonymity"), default=0)
+    figures: dict[str, float] = {
+        "classes": len(sizes),
+        "class_size_min": int(sizes.min(initial=np.iinfo(np.int64).max)) if len(sizes) else 0,
+        "class_size_median": float(np.median(sizes)) if len(sizes) else 0.0,
+        "class_size_max": int(sizes.max(initial=0)),
+        "discernibility": int((sizes**2).sum()) + n_rows * suppressed,
+    }
+    if k and len(sizes):
+        figures["c_avg"] = int(sizes.sum()) / len(sizes) / k
+    return figures

@@ -1,0 +1,28 @@
+"""All figures of a release by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from shoal.manifest import Manifest
+from shoal.measure.classes import class_figures, class_sizes
+from shoal.measure.loss import loss_figures
+from shoal.measure.risk import risk_figures
+
+
+def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> dict[str, float]:
+    """Information loss, class sizes and re-identification risk of a release.
+
+    Suppressed rows are charged: their every cell counts as `*`, and each costs the discernibility of the whole table.
+
+    Parameters
+    ----------
+    tables
+        The published tables by name.
+    manifest
+        What the release says about itself.
+    """
+    sizes = class_sizes(tables, manifest)
+    return loss_figures(tables, manifest) | class_figures(sizes, manifest) | risk_figures(sizes)

@@ -1,0 +1,190 @@
+"""The one path: read, schema, encode, partition, publish, verify, measure; a release is written only after all that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numba
+import numpy as np
+
+from shoal.errors import ParameterError, Problem, Problems
+from shoal.methods.base import Method
+from shoal.privacy import KAnonymity
+from shoal.privacy.base import Requirement
+from shoal.progress import SILENT, Progress
+from shoal.publish import Generalize, Published
+from shoal.publish.base import Publisher
+from shoal.recipe import Recipe
+from shoal.release import Release, describe
+from shoal.spec import Maybe, Whole
+from shoal.table.encode import encode
+from shoal.table.frames import to_polars
+from shoal.table.prepare import prepare
+from shoal.table.schema import Schema
+from shoal.table.sources import read
+
+
+def anonymize(
+    frame: Any,
+    schema: Schema,
+    method: Method,
+    *,
+    require: Sequence[Requirement] = (),
+    publish: Publisher | None = None,
+    seed: int = 0,
+    missing: str = "keep",
+    missing_values: Sequence[str] = (),
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> Release:
+    """Publish a table so that nobody in it can be singled out.
+
+    Parameters
+    ----------
+    frame
+        A polars, pandas or pyarrow frame; it is not changed.
+    schema
+        Role and kind of every column.
+    method
+        Who hides with whom, such as ``Caat(k=5)``.
+    require
+        Further promises that every group must keep.
+    publish
+        How groups are shown; `Generalize` when not given.
+    seed
+        Same table, same recipe, same seed: same bytes.
+    missing
+        ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
+    missing_values
+        Texts that stand for a missing cell, besides the empty text.
+    threads
+        How many cores to use; the result does not depend on it.
+    progress
+        Who wants to know how far the work is.
+
+    Returns
+    -------
+    Release
+        Already verified: a release that does not keep its promise raises `GuaranteeError` instead.
+
+    Examples
+    --------
+    >>> import polars as pl, shoal
+    >>> frame = pl.DataFrame({"age": [21, 25, 22, 60, 58, 55], "disease": ["flu", "flu", "ulcer", "flu", "ulcer", "flu"]})
+    >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    >>> release = shoal.anonymize(frame, schema, shoal.Mondrian(k=3), seed=7)
+    >>> release.table["age"].unique().sort().to_list(), release.verify().k
+    (['[21, 25]', '[55, 60]'], 3)
+    """
+    publish = Generalize() if publish is None else publish
+    _check_arguments(schema, method, require, publish, seed, threads)
+
+    progress.stage("reading")
+    given, to_native = to_polars(frame)
+    table = prepare(
+        given, schema, missing=missing, missing_values=missing_values,
+        also=lambda n_rows, problems: _check_feasible(n_rows, method, require, problems),
+    )  # fmt: skip
+    _check_publisher(publish, table)
+
+    with _threads(threads):
+        groups = method.partition(encode(table), np.random.default_rng([seed, 0]), progress)
+    groups.check(table.n_rows, method.k)
+
+    progress.stage("publishing")
+    published = _in_no_order(publish.publish(table, groups), np.random.default_rng([seed, 1]))
+    manifest = describe(
+        table, groups, published, method=method, require=require, publish=publish, seed=seed, missing=missing
+    )
+
+    progress.stage("verifying")
+    labels = np.full(table.n_input, -1, dtype=np.int64)
+    labels[table.kept] = groups.labels
+    release = Release(published.tables, manifest, labels, to_native)
+    verdict = release.verify()
+
+    progress.stage("measuring")
+    known = manifest.model_copy(update={"achieved": verdict.achieved, "measures": release.measure()})
+    return Release(published.tables, known, labels, to_native)
+
+
+def run(recipe: Recipe, *, threads: int | None = None, progress: Progress = SILENT) -> Release:
+    """Follow a recipe from its source to a release, not yet written."""
+    progress.stage("reading")
+    source = recipe.require_source()
+    return anonymize(
+        read(source),
+        recipe.schema,
+        recipe.method,
+        require=recipe.require,
+        publish=recipe.publish,
+        seed=recipe.seed,
+        missing=recipe.missing,
+        missing_values=source.missing_values,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def _check_arguments(
+    schema: object, method: object, require: Sequence[object], publish: object, seed: object, threads: object
+) -> None:
+    """Refuse arguments of the wrong sort, all at once."""
+    problems = Problems()
+    for name, value, sort, example in (
+        ("schema=", schema, Schema, "shoal.Schema(quasi={...})"),
+        ("method=", method, Method, "shoal.Caat(k=5)"),
+        ("publish=", publish, Publisher, "shoal.Generalize()"),
+        *(("require=", one, Requirement, "[shoal.KAnonymity(k=5)]") for one in require),
+    ):
+        if not isinstance(value, sort):
+            problems.add(name, f"needs something like {example}, got {type(value).__name__}")
+    for name, value, bound in (("seed=", seed, Whole(0)), ("threads=", threads, Maybe(Whole(1)))):
+        if complaint := bound.complaint(value):
+            problems.add(name, complaint)
+    problems.raise_if_any(ParameterError)
+
+
+def _check_feasible(n_rows: int, method: Method, require: Sequence[Requirement], problems: Problems) -> None:
+    method.check(n_rows, problems)
+    for requirement in require:
+        if isinstance(requirement, KAnonymity) and requirement.k > method.k:
+            what = f"k = {requirement.k} is required, but the method forms groups of {method.k}"
+            problems.add("require", what, f"give the method k = {requirement.k}", error=ParameterError)
+
+
+def _check_publisher(publish: Publisher, table: Any) -> None:
+    problems = Problems()
+    publish.check(table, problems)
+    problems.raise_if_any(ParameterError)
+
+
+def _in_no_order(published: Published, rng: np.random.Generator) -> Published:
+    """Bring the rows into an order that leads nowhere.
+
+    They are sorted by what they show, then shuffled. Who knows the seed can undo the shuffle, and is left with the
+    sorted table, which holds nothing of the order of the input.
+    """
+    table = published.tables["table"]
+    ordered = table.sort(table.columns, nulls_last=True)
+    shuffled = ordered[rng.permutation(ordered.height)]
+    return Published({**published.tables, "table": shuffled}, published.layout)
+
+
+@contextmanager
+def _threads(wanted: int | None) -> Iterator[None]:
+    before = numba.get_num_threads()
+    if wanted is not None:
+        most = numba.config.NUMBA_NUM_THREADS
+        if wanted > most:
+            raise ParameterError(Problem("threads=", f"asks for {wanted}, this machine has {most}"))
+        numba.set_num_threads(wanted)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
+__all__ = ["anonymize", "run"]

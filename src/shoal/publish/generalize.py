@@ -1,0 +1,128 @@
+"""Generalisation: every row of a group shows the same interval, run, node or set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from shoal.errors import Problems, SchemaError
+from shoal.manifest import Layout, PassedColumn, QuasiColumn
+from shoal.methods.groups import Groups, Labels
+from shoal.publish.base import Published, Publisher
+from shoal.publish.covers import cover, published_nodes, text_cells, typed_cells
+from shoal.spec import OneOf, YesNo, param
+from shoal.table.prepare import Table
+from shoal.table.schema import Kind, Nominal, Ordinal, kind_name
+
+
+@dataclass(frozen=True)
+class Generalize(Publisher):
+    """Show each quasi-identifier of a group as one cell that covers all its values.
+
+    A number becomes an interval (itself when all agree), an ordered category a run of the order, a category the lowest
+    node of its hierarchy over all values. A group whose values are all missing shows a missing cell; missing beside
+    present shows `*`. Identifying and choice columns are left out, sensitive and neutral ones pass as they are.
+
+    Parameters
+    ----------
+    shape
+        ``"text"``: one text cell per quasi-identifier. ``"typed"``: numbers and runs as two columns, ``age_low`` and
+        ``age_high``, with ``age_missing`` (true, false, null for both) where the column had missing values.
+        ``"classes"``: one class number per row, and a table of classes beside.
+    sets
+        Whether a nominal column without a hierarchy shows the set of its values instead of `*`.
+
+    Guarantee
+    ---------
+    All rows of a group carry equal quasi-identifier cells, and each covers the row's own value. Groups whose cells
+    agree are one class. Bounds are tight: the smallest and largest value of a group are published.
+
+    >>> import polars as pl, shoal
+    >>> frame = pl.DataFrame({"sex": ["f", "m", "f", "m"], "age": [20, 21, 40, 44]})
+    >>> schema = shoal.Schema(quasi={"sex": shoal.Nominal(), "age": shoal.Numeric()})
+    >>> release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), publish=Generalize(sets=True))
+    >>> sorted(release.table.rows()), release.verify().k
+    ([('f', '[20, 40]'), ('f', '[20, 40]'), ('m', '[21, 44]'), ('m', '[21, 44]')], 2)
+    """
+
+    name: ClassVar[str] = "generalize"
+    title: ClassVar[str] = "intervals, runs, hierarchy nodes or sets"
+
+    shape: str = param(OneOf(("text", "typed", "classes")), "how cells are laid out", default="text")
+    sets: bool = param(YesNo(), "show sets of values where there is no hierarchy", default=False)
+
+    def check(self, table: Table, problems: Problems) -> None:
+        """Note published column names that would clash."""
+        names = [name for name in table.frame.columns if _passes(table, name)]
+        if self.shape == "classes":
+            names += ["class", "size", *table.quasi]
+        else:
+            names += [column for quasi in self._columns(table) for column in quasi.columns]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            fix = "rename the column of the input, or choose another shape"
+            problems.add(f"column {name!r}", f"clashes with a column that shape = {self.shape!r} adds", fix, error=SchemaError)
+
+    def publish(self, table: Table, groups: Groups) -> Published:
+        """Show the groups of a table; suppressed rows are left out."""
+        present = groups.labels >= 0
+        members, frame = groups.labels[present], table.frame.filter(pl.Series(present))
+        quasi, cells = [], []
+        for column in self._columns(table):
+            hierarchy = table.hierarchy(column.name) if column.form == "node" else None
+            covers = cover(column, frame[column.name], members, hierarchy)
+            write = typed_cells if len(column.columns) > 1 else text_cells
+            cells.append(write(column, covers, hierarchy))
+            quasi.append(column.model_copy(update={"nodes": published_nodes(cells[-1], hierarchy)}))
+        passed = [name for name in table.frame.columns if _passes(table, name)]
+        layout = Layout(shape=self.shape, quasi=tuple(quasi), passed=tuple(_passed(table, name) for name in passed))  # type: ignore[arg-type]
+        by_group = pl.concat(cells, how="horizontal")
+        if self.shape == "classes":
+            return Published(_by_class(by_group, members, frame.select(passed)), layout)
+        carriers = {column.name: column.columns for column in quasi} | {name: (name,) for name in passed}
+        order = [shown for name in table.frame.columns for shown in carriers.get(name, ())]
+        rows = pl.concat([by_group[members], frame.select(passed)], how="horizontal")
+        return Published({"table": rows.select(order)}, layout)
+
+    def _columns(self, table: Table) -> list[QuasiColumn]:
+        """How each quasi-identifier is going to be published; nodes are filled in once they are known."""
+        return [self._column(table.frame[name], kind) for name, kind in table.quasi.items()]
+
+    def _column(self, series: pl.Series, kind: Kind) -> QuasiColumn:
+        facts: dict[str, object] = {}
+        if kind.hierarchy is not None or (isinstance(kind, Nominal) and not self.sets):
+            form = "node"
+        elif isinstance(kind, Nominal):
+            form, facts = "set", {"n_values": series.drop_nulls().n_unique()}
+        elif isinstance(kind, Ordinal):
+            form, facts = "order", {"order": kind.order}
+        else:
+            form, facts = "interval", {"whole": series.dtype == pl.Int64, "low": series.min(), "high": series.max()}
+        name, has_missing = series.name, series.null_count() > 0
+        columns = [name]
+        if self.shape == "typed" and form in ("interval", "order"):
+            columns = [f"{name}_low", f"{name}_high", *([f"{name}_missing"] if has_missing else [])]
+        settled = {"name": name, "kind": kind_name(kind), "form": form, "columns": columns, "has_missing": has_missing}
+        return QuasiColumn.model_validate(settled | facts)
+
+
+def _passes(table: Table, name: str) -> bool:
+    return table.schema.roles.get(name) in ("sensitive", "neutral")
+
+
+def _passed(table: Table, name: str) -> PassedColumn:
+    column = table.schema.columns[name]
+    return PassedColumn.model_validate({"name": name, "role": column.role, "kind": kind_name(column.kind)})
+
+
+def _by_class(by_group: pl.DataFrame, members: Labels, passed: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Number the classes in the order of their cells, which says nothing about how they came to be."""
+    cells = by_group.columns
+    classes = by_group.unique().sort(cells, nulls_last=True).with_row_index("class", offset=1)
+    classes = classes.with_columns(pl.col("class").cast(pl.Int64))
+    class_of = by_group.join(classes, on=cells, how="left", nulls_equal=True, maintain_order="left")["class"]
+    rows = passed.insert_column(0, class_of[members])
+    sizes = rows.group_by("class").agg(pl.len().cast(pl.Int64).alias("size"))
+    classes = classes.join(sizes, on="class", how="left", maintain_order="left").select("class", "size", *cells)
+    return {"table": rows, "classes": classes}

@@ -1,0 +1,341 @@
+"""Recipes: source, schema, method, requirements and publishing as one TOML file.
+
+The same recipe gives the same bytes from Python, the command line and wherever else the one path is called.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mean
+from shoal.methods import METHODS, Method
+from shoal.privacy import MODELS, Requirement
+from shoal.publish import PUBLISHERS, Generalize, Publisher
+from shoal.spec import OneOf, Spec, Whole, find
+from shoal.table.builders import RULES, Rule
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.prepare import MISSING_MODES
+from shoal.table.schema import KINDS, ROLES, Kind, Ordinal, Schema, kind_name
+from shoal.table.sources import Source
+
+FORMATS = ("csv", "parquet")
+TOP_KEYS = ("seed", "missing", "rest", "format", "source", "columns", "method", "require", "publish")
+COLUMN_KEYS = ("role", "kind", "order", "hierarchy")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything a release needs, in one place.
+
+    Parameters
+    ----------
+    schema, method, require, publish, seed, missing
+        As in `shoal.anonymize`.
+    source
+        Where the table is; may be left out when a frame is at hand.
+    format
+        File format of the release, ``"csv"`` or ``"parquet"``.
+
+    Examples
+    --------
+    >>> recipe = Recipe.from_toml('''
+    ... seed = 7
+    ... [source]
+    ... path = "people.csv"
+    ... [columns.age]
+    ... role = "quasi"
+    ... kind = "numeric"
+    ... [method]
+    ... name = "mondrian"
+    ... k = 5
+    ... ''')
+    >>> recipe.method
+    Mondrian(k=5, strict=True, width='true', nominal='tree')
+    >>> Recipe.from_toml(recipe.to_toml()) == recipe
+    True
+    """
+
+    schema: Schema
+    method: Method
+    source: Source | None = None
+    require: tuple[Requirement, ...] = ()
+    publish: Publisher = Generalize()  # noqa: RUF009 - frozen
+    seed: int = 0
+    missing: str = "keep"
+    format: str = "csv"
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recipe:
+        """Read a recipe file; paths in it are relative to it."""
+        return cls.from_entries(read_entries(path), Path(path).parent)
+
+    @classmethod
+    def from_toml(cls, text: str, *, folder: Path | None = None) -> Recipe:
+        """Read a recipe from text, with all its problems in one error."""
+        return cls.from_entries(_parsed(text, "recipe"), folder)
+
+    @classmethod
+    def from_entries(cls, entries: Mapping[str, Any], folder: Path | None = None) -> Recipe:
+        """Build a recipe from the entries of its file; paths in it are relative to `folder`."""
+        return _Reader(dict(entries), folder or Path()).recipe()
+
+    def to_toml(self) -> str:
+        """Write the recipe; reading it back gives an equal one."""
+        return write_toml(self.to_mapping())
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Give the entries of the recipe file."""
+        entries: dict[str, Any] = {"seed": self.seed, "missing": self.missing, "format": self.format}
+        if self.schema.rest is not None:
+            entries["rest"] = self.schema.rest
+        if self.source is not None:
+            given = self.source.to_mapping()
+            entries["source"] = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items() if value}
+        entries["columns"] = {column.name: _column_entry(column.role, column.kind) for column in self.schema}
+        entries["method"] = {"name": self.method.name, **self.method.to_mapping()}
+        if self.require:
+            entries["require"] = [{"model": model.name, **model.to_mapping()} for model in self.require]
+        entries["publish"] = {"name": self.publish.name, **self.publish.to_mapping()}
+        return entries
+
+    def require_source(self) -> Source:
+        """The source, or an error when the recipe has none."""
+        if self.source is None:
+            raise RecipeError(Problem("recipe", "has no [source]", "say where the table is"))
+        return self.source
+
+    def with_source(self, source: Source) -> Recipe:
+        """The same recipe for another table."""
+        return replace(self, source=source)
+
+
+def read_entries(path: str | Path) -> dict[str, Any]:
+    """Read the entries of a recipe file, before any of them is checked."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise RecipeError(Problem(str(file), f"cannot be read ({reason})", "check the path")) from None
+    except UnicodeDecodeError:
+        raise RecipeError(Problem(str(file), "is not UTF-8 text", "save it as UTF-8")) from None
+    return _parsed(text, str(file))
+
+
+def _parsed(text: str, where: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(Problem(where, f"is not TOML: {error}")) from None
+
+
+def write_toml(entries: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
+    """Write entries as TOML; `comments` go above the table of their dotted name."""
+    import tomlkit
+
+    document = tomlkit.document()
+    notes = comments or {}
+    if "" in notes:
+        for line in notes[""].splitlines():
+            document.add(tomlkit.comment(line))
+        document.add(tomlkit.nl())
+    for key, value in entries.items():
+        if key != "columns":
+            document.add(key, tomlkit.item(value))
+            continue
+        columns = tomlkit.table(is_super_table=True)
+        for name, entry in value.items():
+            table = tomlkit.table()
+            if name in notes:
+                table.comment(notes[name])
+            for field, content in entry.items():
+                table.add(field, _inline(content))
+            columns.add(name, table)
+        document.add("columns", columns)
+    return tomlkit.dumps(document)
+
+
+def _inline(value: Any) -> Any:
+    import tomlkit
+
+    if not isinstance(value, Mapping):
+        return tomlkit.item(value)
+    table = tomlkit.inline_table()
+    table.update(value)
+    return table
+
+
+def _column_entry(role: str, kind: Kind | None) -> dict[str, Any]:
+    entry: dict[str, Any] = {"role": role}
+    if kind is None:
+        return entry
+    entry["kind"] = kind_name(kind)
+    if isinstance(kind, Ordinal):
+        entry["order"] = list(kind.order)
+    if isinstance(kind.hierarchy, Rule):
+        settings = kind.hierarchy.to_mapping().items()
+        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in settings}
+        entry["hierarchy"] = {"name": kind.hierarchy.name, **plain}
+    elif kind.hierarchy is not None:
+        entry["hierarchy"] = {"name": "tree", "paths": [list(path) for path in kind.hierarchy.paths()]}
+    return entry
+
+
+class _Reader:
+    """Turns the entries of a recipe file into a recipe, noting every problem on the way."""
+
+    def __init__(self, entries: dict[str, Any], folder: Path) -> None:
+        self.entries = entries
+        self.folder = folder
+        self.problems = Problems()
+
+    def recipe(self) -> Recipe:
+        for key in self.entries:
+            if key not in TOP_KEYS:
+                self.problems.add(key, "unknown key", did_you_mean(key, TOP_KEYS))
+        source = self._source()
+        schema = self._schema()
+        method = self._spec("method", METHODS, self._table("method", needed=True))
+        publish = self._spec("publish", PUBLISHERS, {"name": "generalize", **(self._table("publish") or {})})
+        require = tuple(self._requirements())
+        seed = self.entries.get("seed", 0)
+        if complaint := Whole(0).complaint(seed):
+            self.problems.add("seed", complaint)
+        missing, form = self.entries.get("missing", "keep"), self.entries.get("format", "csv")
+        for key, value, words in (("missing", missing, MISSING_MODES), ("format", form, FORMATS)):
+            if complaint := OneOf(words).complaint(value):
+                self.problems.add(key, complaint)
+        self.problems.raise_if_any(RecipeError)
+        assert schema is not None and isinstance(method, Method) and isinstance(publish, Publisher)  # noqa: S101, PT018
+        return Recipe(schema, method, source, require, publish, seed, missing, form)
+
+    def _table(self, key: str, *, needed: bool = False) -> dict[str, Any] | None:
+        value = self.entries.get(key)
+        if value is None:
+            if needed:
+                self.problems.add(key, "missing", f"add a table [{key}]")
+            return None
+        if not isinstance(value, dict):
+            self.problems.add(key, "needs to be a table", f"write [{key}]")
+            return None
+        return value
+
+    def _source(self) -> Source | None:
+        entry = self._table("source")
+        if entry is None:
+            return None
+        entry = dict(entry)
+        if isinstance(entry.get("path"), str) and entry["path"]:
+            entry["path"] = str(self.folder / entry["path"])
+        try:
+            return Source.from_mapping(entry, "source")
+        except ShoalError as error:
+            self.problems.take(error)
+            return None
+
+    def _spec(self, key: str, registry: Mapping[str, type[Any]], entry: dict[str, Any] | None) -> Spec | None:
+        if entry is None:
+            return None
+        rest = dict(entry)
+        try:
+            spec: type[Spec] = find(registry, rest.pop("name", None), f"{key}.name")
+            return spec.from_mapping(rest, key)
+        except ShoalError as error:
+            self.problems.take(error)
+            return None
+
+    def _requirements(self) -> list[Requirement]:
+        entries = self.entries.get("require", [])
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            self.problems.add("require", "needs to be a list of tables", "write [[require]]")
+            return []
+        found = []
+        for place, entry in enumerate(entries):
+            rest = dict(entry)
+            try:
+                model = find(MODELS, rest.pop("model", None), f"require[{place}].model")
+                found.append(model.from_mapping(rest, f"require[{place}]"))
+            except ShoalError as error:
+                self.problems.take(error)
+        return found
+
+    def _schema(self) -> Schema | None:
+        columns = self._table("columns", needed=True)
+        if columns is None:
+            return None
+        roles: dict[str, dict[str, Kind | None]] = {role: {} for role in ROLES}
+        for name, entry in columns.items():
+            if not isinstance(entry, dict):
+                self.problems.add(f"columns.{name}", "needs to be a table", f'write [columns."{name}"]')
+                continue
+            for key in entry:
+                if key not in COLUMN_KEYS:
+                    self.problems.add(f"columns.{name}.{key}", "unknown key", did_you_mean(key, COLUMN_KEYS))
+            role = entry.get("role")
+            if complaint := OneOf(ROLES).complaint(role):
+                self.problems.add(f"columns.{name}.role", complaint)
+                continue
+            roles[str(role)][name] = self._kind(name, entry, needed=role == "quasi")
+        if len(roles["choice"]) > 1:
+            self.problems.add("columns", f"{len(roles['choice'])} columns have the role choice", "keep one")
+        if self.problems:
+            return None
+        try:
+            return Schema(
+                identifying=list(roles["identifying"]),
+                quasi=roles["quasi"],  # type: ignore[arg-type]
+                sensitive=roles["sensitive"],
+                neutral=roles["neutral"],
+                choice=next(iter(roles["choice"]), None),
+                rest=self.entries.get("rest"),
+            )
+        except ShoalError as error:
+            self.problems.take(error)
+            return None
+
+    def _kind(self, name: str, entry: dict[str, Any], *, needed: bool) -> Kind | None:
+        where = f"columns.{name}"
+        word = entry.get("kind")
+        if word is None:
+            if needed:
+                self.problems.add(f"{where}.kind", "missing", f"give {OneOf(tuple(KINDS)).describe()}")
+            elif "order" in entry or "hierarchy" in entry:
+                self.problems.add(f"{where}.kind", "missing, though the column has an order or a hierarchy")
+            return None
+        if complaint := OneOf(tuple(KINDS)).complaint(word):
+            self.problems.add(f"{where}.kind", complaint)
+            return None
+        try:
+            hierarchy = self._hierarchy(f"{where}.hierarchy", name, entry.get("hierarchy"))
+            if word == "ordinal":
+                order = entry.get("order")
+                if not isinstance(order, list):
+                    self.problems.add(f"{where}.order", "missing", "list the categories, lowest first")
+                    return None
+                return Ordinal(order, hierarchy)
+            if "order" in entry:
+                self.problems.add(f"{where}.order", f"is for ordinal columns, this one is {word}", "make it ordinal")
+            return KINDS[word](hierarchy=hierarchy)  # type: ignore[call-arg]
+        except ShoalError as error:
+            self.problems.take(RecipeError([replace(one, where=f"{where}: {one.where}") for one in error.problems]))
+            return None
+
+    def _hierarchy(self, where: str, column: str, entry: object) -> Hierarchy | Rule | None:
+        if entry is None:
+            return None
+        if isinstance(entry, str):
+            return Hierarchy.from_csv(self.folder / entry, column=column)
+        if not isinstance(entry, dict):
+            raise RecipeError(Problem(where, "needs the path of a file, or a table with a name"))
+        rest = dict(entry)
+        name = rest.pop("name", None)
+        if name == "tree":
+            paths = rest.get("paths")
+            if set(rest) != {"paths"} or not isinstance(paths, Sequence):
+                raise RecipeError(Problem(where, "a tree needs paths and nothing else"))
+            return Hierarchy(paths, column=column)
+        return find(RULES, name, f"{where}.name").from_mapping(rest, where)

@@ -1,0 +1,169 @@
+"""A release: the published tables, the manifest, and how they reach a directory, all or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal._version import __version__
+from shoal.directories import whole_directory
+from shoal.errors import ParameterError, Problem
+from shoal.manifest import FILE, HierarchyMark, Input, Manifest, PublishedTable, Request, Rows, SchemaColumn
+from shoal.measure import measure
+from shoal.methods.base import Method
+from shoal.methods.groups import Groups
+from shoal.privacy.base import Requirement
+from shoal.publish.base import Published, Publisher
+from shoal.spec import Spec
+from shoal.table.content import content_sha256
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.prepare import Table
+from shoal.table.schema import kind_name
+from shoal.verify import Verdict, read_directory, verify, verify_directory
+
+FORMATS = ("csv", "parquet")
+
+
+def _same(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
+
+
+@dataclass(frozen=True)
+class Release:
+    """What is published, and what it says about itself.
+
+    Attributes
+    ----------
+    tables
+        The published tables by name, as polars frames; `table` is there always.
+    manifest
+        What the release says about itself.
+    labels
+        For the holder alone, never written: the group of each input row, -1 where it was suppressed or dropped; None
+        for a release that was read from files.
+    """
+
+    tables: dict[str, pl.DataFrame]
+    manifest: Manifest
+    labels: npt.NDArray[np.int64] | None = None
+    _to_native: Callable[[pl.DataFrame], Any] = field(default=_same, repr=False)
+
+    @property
+    def table(self) -> Any:
+        """The published table, in the type of frame that was given."""
+        return self._to_native(self.tables["table"])
+
+    def verify(self) -> Verdict:
+        """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold."""
+        return verify(self.tables, self.manifest, contents=self.labels is not None)
+
+    def measure(self) -> dict[str, float]:
+        """Information loss, class sizes and risk, by name."""
+        return measure(self.tables, self.manifest)
+
+    def write(self, folder: str | Path, *, format: str = "csv", overwrite: bool = False) -> Path:  # noqa: A002
+        """Write tables and manifest into a new directory, or nothing at all.
+
+        The files are written beside their destination, checked there from their bytes, and moved in one step.
+
+        Parameters
+        ----------
+        folder
+            The directory to make.
+        format
+            ``"csv"`` or ``"parquet"``.
+        overwrite
+            Whether an earlier release in that place may be replaced; anything else there is never touched.
+        """
+        if format not in FORMATS:
+            raise ParameterError(Problem("format=", f"needs one of {', '.join(FORMATS)}"))
+        with whole_directory(Path(folder), marker=FILE, overwrite=overwrite) as partial:
+            self._fill(partial, format)
+            verify_directory(partial)
+        return Path(folder)
+
+    def _fill(self, folder: Path, form: str) -> None:
+        tables = []
+        for table in self.manifest.tables:
+            path = folder / f"{table.name}.{form}"
+            if form == "csv":
+                self.tables[table.name].write_csv(path)
+            else:
+                self.tables[table.name].write_parquet(path)
+            sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+            tables.append(table.model_copy(update={"file": path.name, "sha256": sha256}))
+        manifest = self.manifest.model_copy(update={"tables": tuple(tables)})
+        (folder / FILE).write_text(manifest.to_json(), encoding="utf-8")
+
+
+def read_release(folder: str | Path) -> Release:
+    """Read a release directory back."""
+    manifest, tables = read_directory(Path(folder))
+    return Release(tables, manifest)
+
+
+def describe(
+    table: Table,
+    groups: Groups,
+    published: Published,
+    *,
+    method: Method,
+    require: Sequence[Requirement],
+    publish: Publisher,
+    seed: int,
+    missing: str,
+) -> Manifest:
+    """Say everything about a release that can be said before it is checked."""
+    n_published = table.n_rows - groups.n_suppressed
+    promise = [*method.promises(), *require]
+    return Manifest(
+        shoal=__version__,
+        input=Input(rows=table.n_input, sha256=table.sha256),
+        columns=tuple(_column(table, name) for name in table.frame.columns),
+        recipe=Request.model_validate(
+            {
+                "method": named(method),
+                "require": [named(requirement, "model") for requirement in require],
+                "publish": named(publish),
+                "seed": seed,
+                "missing": missing,
+            }
+        ),
+        rows=Rows(published=n_published, suppressed=groups.n_suppressed, dropped=table.dropped),
+        layout=published.layout,
+        promise=tuple(named(requirement, "model") for requirement in promise),  # type: ignore[arg-type]
+        notes=groups.notes,  # type: ignore[arg-type]
+        tables=tuple(
+            PublishedTable(
+                name=name, rows=frame.height, columns=tuple(frame.columns), content_sha256=content_sha256(frame)
+            )
+            for name, frame in published.tables.items()
+        ),
+    )
+
+
+def named(spec: Spec, key: str = "name") -> dict[str, object]:
+    """A spec as recipes and manifests write it: its name, then its parameters."""
+    return {key: spec.name, **spec.to_mapping()}
+
+
+def _column(table: Table, name: str) -> SchemaColumn:
+    column = table.schema.columns.get(name)
+    if column is None:
+        return SchemaColumn(name=name, role="drop", kind=None)
+    hierarchy = column.kind.hierarchy if column.kind is not None else None
+    mark = None
+    if isinstance(hierarchy, Hierarchy):
+        text = "\n".join(f"{parent} {node}" for node, parent in zip(hierarchy.names, hierarchy.parents, strict=True))
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        mark = HierarchyMark(leaves=len(hierarchy.leaves), height=hierarchy.height, sha256=sha256)
+    return SchemaColumn.model_validate(
+        {"name": name, "role": column.role, "kind": kind_name(column.kind), "hierarchy": mark}
+    )

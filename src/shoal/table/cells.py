@@ -1,0 +1,168 @@
+"""Published cells read back: what each says, how much of its column it covers, and whether it could be said at all.
+
+This is the reader's side. It shares nothing with the code that writes cells: a checker that parsed with the writer's
+own functions would repeat the writer's mistakes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import polars as pl
+
+from shoal.manifest import Node, QuasiColumn
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one distinct published cell says.
+
+    `height_loss` and `leaf_loss` are the share of the column it leaves open: by tree height and by leaf count for a
+    node (they differ there only), by length for an interval or a run, by count for a set; 1 for `*`, 0 for a single
+    value and for a cell that is missing in every row of its class.
+    """
+
+    height_loss: float
+    leaf_loss: float
+    complaint: str | None = None
+    """Why the column could not hold this cell; the cell itself is not in it."""
+
+
+SAYS_NOTHING = Cell(1.0, 1.0)
+SAYS_ALL = Cell(0.0, 0.0)
+
+
+def _refused(complaint: str) -> Cell:
+    return Cell(1.0, 1.0, complaint)
+
+
+@dataclass(frozen=True)
+class ReadColumn:
+    """One quasi-identifier of a published table: its distinct cells, and how many rows show each."""
+
+    column: QuasiColumn
+    cells: tuple[Cell, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def complaints(self) -> dict[str, int]:
+        """What is wrong with the cells, and in how many rows."""
+        found: dict[str, int] = {}
+        for cell, count in zip(self.cells, self.counts, strict=True):
+            if cell.complaint:
+                found[cell.complaint] = found.get(cell.complaint, 0) + count
+        return found
+
+
+def read_column(column: QuasiColumn, frame: pl.DataFrame, weight: str | None = None) -> ReadColumn:
+    """Read the cells of one quasi-identifier; `weight` names a column that says how many rows a row stands for."""
+    count = pl.len() if weight is None else pl.col(weight).cast(pl.Int64).sum()
+    distinct = frame.group_by(column.columns).agg(count.alias("\0count"))
+    counts = tuple(distinct["\0count"].to_list())
+    shown = distinct.select(column.columns).rows()
+    if column.form == "node":
+        node_of = {node.name: node for node in column.nodes}
+        return ReadColumn(column, tuple(_read_node(column, node_of, cells[0]) for cells in shown), counts)
+    if len(column.columns) == 1:
+        return ReadColumn(column, tuple(_read_text(column, cells[0]) for cells in shown), counts)
+    return ReadColumn(column, tuple(_read_typed(column, *cells) for cells in shown), counts)
+
+
+def _read_text(column: QuasiColumn, cell: object) -> Cell:
+    if cell is None:
+        return SAYS_ALL if column.has_missing else _refused("missing, though no value of the column was")
+    text = str(cell)
+    if text == "*":
+        return SAYS_NOTHING if column.has_missing else _refused("'*', though no value of the column was missing")
+    if column.form == "set":
+        return _read_set(column, text)
+    if text.startswith("[") and text.endswith("]") and text not in column.order:
+        return _first_good(_read_run(column, low, high) for low, high in _splits(text[1:-1]))
+    return _read_run(column, text, text)
+
+
+def _splits(inside: str) -> Iterable[tuple[str, str]]:
+    """Every way to read `low, high`: a category may hold a comma itself."""
+    parts = inside.split(", ")
+    if len(parts) < 2:
+        yield inside, ""
+    for cut in range(1, len(parts)):
+        yield ", ".join(parts[:cut]), ", ".join(parts[cut:])
+
+
+def _first_good(cells: Iterable[Cell]) -> Cell:
+    cell = _refused("not an interval")
+    for cell in cells:
+        if cell.complaint is None:
+            return cell
+    return cell
+
+
+def _read_typed(column: QuasiColumn, low: object, high: object, missing: object = False) -> Cell:
+    gone = None if missing is None else str(missing).lower() == "true"
+    if low is None and high is None and column.has_missing:
+        return SAYS_NOTHING if gone is None else SAYS_ALL if gone else _refused("no bounds, though nothing was missing")
+    if low is None or high is None or gone is not False:
+        return _refused("one bound without the other, or bounds of a missing value")
+    return _read_run(column, str(low), str(high))
+
+
+def _read_run(column: QuasiColumn, low: str, high: str) -> Cell:
+    if column.form == "order":
+        if low not in column.order or high not in column.order:
+            return _refused("a category outside the order")
+        first, last, span = column.order.index(low), column.order.index(high), len(column.order) - 1
+    else:
+        try:
+            first, last = float(low), float(high)
+        except ValueError:
+            return _refused("neither a number nor an interval")
+        if column.low is None or column.high is None:
+            return _refused("a number in a column that has none")
+        if not (math.isfinite(first) and math.isfinite(last) and column.low <= first and last <= column.high):
+            return _refused("outside the range of the column")
+        if column.whole and not (first.is_integer() and last.is_integer()):
+            return _refused("a broken number in a column of whole numbers")
+        span = column.high - column.low
+    if first > last:
+        return _refused("an interval whose ends are swapped")
+    loss = (last - first) / span if span else 0.0
+    return Cell(loss, loss)
+
+
+def _read_node(column: QuasiColumn, node_of: dict[str, Node], name: str | None) -> Cell:
+    if name is None:
+        return _read_text(column, None)
+    node = node_of.get(name)
+    if node is None:
+        allowed = name == "*" and column.has_missing
+        return SAYS_NOTHING if allowed else _refused("a node outside the hierarchy")
+    root = column.nodes[0]
+    height_loss = node.height / root.height if root.height else 0.0
+    leaf_loss = node.leaves / root.leaves if node.height else 0.0
+    return Cell(height_loss, leaf_loss)
+
+
+def _read_set(column: QuasiColumn, text: str) -> Cell:
+    if not text.startswith("{"):
+        return SAYS_ALL
+    if not text.endswith("}"):
+        return _refused("a set that is not closed")
+    values, value, escaped = [], "", False
+    for letter in text[1:-1]:
+        if not escaped and letter == "\\":
+            escaped = True
+            continue
+        if letter == "," and not escaped:
+            values.append(value)
+            value = ""
+        elif not (letter == " " and not value and values and not escaped):
+            value += letter
+        escaped = False
+    values.append(value)
+    if len(set(values)) != len(values) or len(values) > column.n_values:
+        return _refused("a set with repeated or too many values")
+    loss = (len(values) - 1) / (column.n_values - 1) if column.n_values > 1 else 0.0
+    return Cell(loss, loss)

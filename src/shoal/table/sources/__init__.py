@@ -1,0 +1,79 @@
+"""Sources: CSV, Parquet and Excel files, SQLite and PostgreSQL databases, each read into one frame.
+
+No driver is loaded before it is needed. No message of a driver or a parser travels on: it may hold a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import Problem, SourceError
+from shoal.table.sources.csv import Detected, detect_csv, read_csv
+from shoal.table.sources.excel import read_excel
+from shoal.table.sources.files import found_file
+from shoal.table.sources.postgresql import read_postgresql
+from shoal.table.sources.source import Source
+from shoal.table.sources.sqlite import read_sqlite
+
+__all__ = ["Detected", "Source", "detect", "read"]
+
+
+def read(source: Source | str | Path, **options: object) -> pl.DataFrame:
+    """Read a table.
+
+    Parameters
+    ----------
+    source
+        A `Source`, the path of a file, or the uri of a database.
+    **options
+        Fields of `Source`, over those that `source` has.
+
+    Returns
+    -------
+    polars.DataFrame
+        At least one row; column names exactly as they are. From CSV every column is text, so that leading zeros
+        stay; the schema casts later. `missing_values` is not applied here.
+
+    Raises
+    ------
+    SourceError
+        With all problems that were found; never with a cell value.
+    """
+    known = Source.from_options(source, options, "read")
+    frame = _READERS[known.kind](known)
+    if not frame.height:
+        where = _WHERE_OF_DATABASE if known.path is None else str(known.path)
+        raise SourceError(Problem(where, "has no rows", "nothing can be published of an empty table"))
+    return frame
+
+
+def detect(source: Source | str | Path, **options: object) -> Detected:
+    """Find out the encoding and the delimiter of a CSV file; `read` uses the same."""
+    known = Source.from_options(source, options, "detect")
+    if known.kind != "csv":
+        raise SourceError(Problem("detect", f"is only for csv, this source is {known.kind}", "read it as it is"))
+    return detect_csv(known)
+
+
+def _read_parquet(source: Source) -> pl.DataFrame:
+    path = found_file(source.path)
+    try:
+        return pl.read_parquet(path, glob=False, hive_partitioning=False)
+    except pl.exceptions.DuplicateError:
+        problem = Problem(str(path), "column names used more than once", "rename them")
+    except (Exception, pl.exceptions.PanicException):  # messages of polars may hold cells
+        problem = Problem(str(path), "is no Parquet file that can be read", "write it again")
+    raise SourceError(problem)
+
+
+_WHERE_OF_DATABASE = "table of the database"
+_READERS: dict[str, Callable[[Source], pl.DataFrame]] = {
+    "csv": read_csv,
+    "parquet": _read_parquet,
+    "excel": read_excel,
+    "sqlite": read_sqlite,
+    "postgresql": read_postgresql,
+}

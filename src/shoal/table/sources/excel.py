@@ -1,0 +1,69 @@
+"""Workbooks: the sheet as it is typed, the header as it is written."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import Problem, SourceError, did_you_mean
+from shoal.table.sources.files import check_header, found_file
+from shoal.table.sources.source import Source
+
+
+def read_excel(source: Source) -> pl.DataFrame:
+    """Read a sheet; texts stay texts, a column of mixed cells becomes text, wholly blank rows are no rows.
+
+    Cells that only *look* like they had leading zeros (numbers with a format) are numbers.
+    """
+    import fastexcel
+
+    # It reports every column without a value as a warning.
+    logging.getLogger("fastexcel.types.dtype").setLevel(logging.ERROR)
+    path = found_file(source.path)
+    try:
+        book = fastexcel.read_excel(path)
+        sheets = book.sheet_names
+    except Exception:  # messages of the library may hold cells
+        fix = "save it again as .xlsx, without a password"
+        raise SourceError(Problem(str(path), "is no workbook that can be read", fix)) from None
+    if source.sheet is not None and source.sheet not in sheets:
+        fix = did_you_mean(source.sheet, sheets, f"it has {', '.join(map(repr, sheets))}")
+        fix = fix if "it has" in fix else f"{fix} It has {', '.join(map(repr, sheets))}"
+        raise SourceError(Problem(str(path), f"has no sheet {source.sheet!r}", fix))
+    sheet = source.sheet or sheets[0]
+    where = f"{path}, sheet {sheet!r}"
+    try:
+        names, frame = _loaded(book, sheet)
+    except Exception:
+        raise SourceError(Problem(where, "cannot be read", "save the workbook again")) from None
+    if not names:
+        raise SourceError(Problem(where, "is empty", "a header and at least one row are needed"))
+    check_header(names, where)
+    frame.columns = names
+    if len(names) > 1:
+        frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    return frame.with_columns(_whole(column) for column in frame if column.dtype == pl.Float64)
+
+
+def _whole(column: pl.Series) -> pl.Series:
+    """Integers where all numbers are whole: a workbook knows floats only."""
+    if ((column.floor() == column) & (column.abs() < 2**53)).all():
+        return column.cast(pl.Int64)
+    return column
+
+
+def _loaded(book: Any, sheet: str) -> tuple[list[str], pl.DataFrame]:
+    """Names as written, and the columns; a column with neither a name nor a cell is none."""
+    # The library renames doubled and empty names silently, so the first row is read as a row of its own.
+    top = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
+    if not top.height:
+        return [], pl.DataFrame()
+    names = [cell or "" for cell in top.row(0)]
+    # All rows decide on the type: cells that do not fit a type guessed from a sample would be lost.
+    frame = book.load_sheet(sheet, header_row=0, schema_sample_rows=None).to_polars()
+    if frame.width != len(names):
+        raise ValueError("header and rows differ in width")
+    kept = [place for place, name in enumerate(names) if name or frame[:, place].null_count() < frame.height]
+    return [names[place] for place in kept], frame[:, kept]

@@ -1,0 +1,34 @@
+"""What all files have in common: finding them, opening them, and naming their columns."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from shoal.errors import Problem, SourceError
+from shoal.table.frames import check_names
+
+
+def found_file(given: str | Path | None) -> Path:
+    """Path of a file that is there and can be read, or an error that says why not."""
+    path = Path(str(given))
+    try:
+        if path.is_dir():
+            raise SourceError(Problem(str(path), "is a folder", "name a file in it"))
+        if not path.exists():
+            raise SourceError(Problem(str(path), "there is no such file", f"looked in {path.absolute().parent}"))
+        if not path.is_file():
+            raise SourceError(Problem(str(path), "is no plain file", "copy its content to one"))
+        with path.open("rb"):
+            pass
+    except (OSError, ValueError):  # ValueError: a NUL within the path
+        raise SourceError(Problem(str(path), "cannot be opened", "check its rights")) from None
+    return path
+
+
+def check_header(names: list[str], where: str) -> None:
+    """Refuse column names that are empty or used twice, saying in which file."""
+    try:
+        check_names(names)
+    except SourceError as error:
+        raise SourceError([dataclasses.replace(problem, where=where) for problem in error.problems]) from None

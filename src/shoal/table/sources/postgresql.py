@@ -1,0 +1,125 @@
+"""PostgreSQL, in a transaction that only reads, in an order that does not change from run to run."""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import closing
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import Problem, Problems, SourceError
+from shoal.table.sources.files import check_header
+from shoal.table.sources.source import Source
+from shoal.table.sources.sql import expanded, statement, written
+
+_WHERE = "PostgreSQL"
+_SETTINGS = (
+    "SET TRANSACTION READ ONLY",
+    # A scan may start where another one is, and workers finish in any order: both would shuffle the rows.
+    "SET synchronize_seqscans TO off",
+    "SET max_parallel_workers_per_gather TO 0",
+)
+_TABLES = """
+    SELECT table_schema, table_name FROM information_schema.tables
+    WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2
+"""
+_MEANINGS = {
+    "42P01": (
+        "the table, or one of the query, does not exist",
+        "check its spelling and schema, also small and capital",
+    ),
+    "3F000": ("the schema of the table does not exist", "check its spelling"),
+    "42703": ("a column of the query does not exist", "check the query"),
+    "42601": ("the query has a mistake in its syntax", "check the query; one statement only"),
+    "42501": ("the user may not read this", "ask for the SELECT right"),
+    "25006": ("the query would change the database", "give a SELECT"),
+    "57014": ("the query was stopped by the server", "raise its statement_timeout"),
+}
+_EXACT = 2.0**53
+
+
+def read_postgresql(source: Source) -> pl.DataFrame:
+    """Read a table or a query of a PostgreSQL database."""
+    import adbc_driver_postgresql.dbapi as adbc
+
+    uri = expanded(str(source.uri))
+    try:
+        connection = adbc.connect(uri)
+    except Exception:  # the message may hold the uri
+        fix = "check server, port, database, user and password of the uri (reserved characters percent-encoded)"
+        raise SourceError(Problem(_WHERE, "cannot connect", fix)) from None
+    with closing(connection):
+        try:
+            with closing(connection.cursor()) as cursor:
+                table = _fetched(cursor, source)
+        except SourceError:
+            raise
+        except Exception as error:  # the message may hold cells
+            raise SourceError(Problem(_WHERE, *_meaning(error))) from None
+    names = list(table.schema.names)
+    if not names:
+        raise SourceError(Problem(_WHERE, "the query gives no columns", "name some"))
+    check_header(names, _WHERE)
+    return _frame(table)
+
+
+def _fetched(cursor: Any, source: Source) -> Any:
+    for setting in _SETTINGS:
+        cursor.execute(setting)
+    cursor.execute(statement(source, lambda: _tables(cursor), _WHERE))
+    return cursor.fetch_arrow_table()
+
+
+def _tables(cursor: Any) -> list[str]:
+    cursor.execute(_TABLES)
+    return [f"{written(schema)}.{written(table)}" for schema, table in cursor.fetchall()]
+
+
+def _meaning(error: Exception) -> tuple[str, str]:
+    """Say what an error of the server means, without its text."""
+    state = getattr(error, "sqlstate", None) or ""
+    code = f" (SQLSTATE {state})" if state else ""
+    what, fix = _MEANINGS.get(state, ("the query fails", "try it in psql"))
+    if state.startswith("22"):
+        what, fix = "a cell cannot be converted as the query asks", "check the conversions of the query"
+    return what + code, fix
+
+
+def _frame(table: Any) -> pl.DataFrame:
+    """Columns as polars types, or one error for all columns that have none."""
+    problems = Problems()
+    columns = []
+    for field in table.schema:
+        of_server = (field.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
+        column = table.column(field.name)
+        storage = getattr(field.type, "storage_type", None)
+        if (
+            of_server == "money"
+            or (str(storage) == "binary" and of_server != "citext")
+            or "interval" in str(field.type)
+        ):
+            cast = "numeric" if of_server == "money" else "text"
+            fix = f"read it by a query that casts it: {field.name}::{cast}"
+            problems.add(f"{_WHERE}, column {field.name!r}", f"has the type {of_server}, which cannot be read", fix)
+        else:
+            series = pl.Series(field.name, column if storage is None else column.cast(storage))
+            columns.append(_as_meant(series, of_server))
+    problems.raise_if_any(SourceError)
+    return pl.DataFrame(columns).rechunk()
+
+
+def _as_meant(series: pl.Series, of_server: str) -> pl.Series:
+    """Make a column what its type on the server means."""
+    if of_server == "numeric":
+        floats = series.cast(pl.Float64, strict=False)
+        # Numbers that a float would round (long codes) stay texts.
+        return series if (floats.is_finite() & (floats.abs() >= _EXACT)).any() else floats
+    if of_server == "citext":
+        return series.cast(pl.String)
+    if of_server == "bpchar":  # char(n): to PostgreSQL the padding is no part of the value
+        return series.str.strip_chars_end(" ")
+    if of_server == "uuid":
+        texts = [None if raw is None else str(uuid.UUID(bytes=raw)) for raw in series.to_list()]
+        return pl.Series(series.name, texts, dtype=pl.String)
+    return series

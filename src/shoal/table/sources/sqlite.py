@@ -1,0 +1,136 @@
+"""SQLite, opened for reading only; a column whose cells have several types becomes text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.errors import Problem, SourceError, did_you_mean, some
+from shoal.table.numbers import number_text
+from shoal.table.sources.files import check_header, found_file
+from shoal.table.sources.source import Source
+from shoal.table.sources.sql import expanded, statement, written
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+
+
+def read_sqlite(source: Source) -> pl.DataFrame:
+    """Read a table or a query of a SQLite database."""
+    import sqlite3
+
+    path = found_file(_file_of(source.uri) if source.uri is not None else source.path)
+    address, where = f"{path.resolve().as_uri()}?mode=ro", str(path)
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            tables = [name for (name,) in connection.execute(f"{_TABLES} ORDER BY name")]
+            query = _query(source, tables, where)
+            check_header(_names(connection, query), where)
+            frame = _read_quickly(address, query, connection)
+            return frame if frame is not None else _read_surely(connection, query)
+    except (sqlite3.Error, sqlite3.Warning) as error:  # its messages hold cells
+        raise SourceError(Problem(where, *_reading_of(error))) from None
+
+
+def _file_of(uri: str) -> str:
+    path = expanded(uri)[len("sqlite:///") :]
+    if not path:
+        raise SourceError(Problem("uri", "names no file", "write sqlite:///folder/file.db"))
+    return path
+
+
+def _query(source: Source, tables: Sequence[str], where: str) -> str:
+    known = [written(name) for name in tables]
+    if source.table is not None and source.table in tables:  # as the database spells it, even with a dot in it
+        known = [written(source.table)]
+    elif source.table is not None:
+        plain = source.table.removeprefix("main.").lower()
+        if plain not in {name.lower() for name in (*tables, *known)}:
+            fix = f"{did_you_mean(source.table, known, ' ')} tables: {some(known, 50)}".strip()
+            raise SourceError(Problem(where, f"has no table {source.table!r}", fix))
+        return statement(source, list, where)
+    elif source.query is not None:
+        return statement(source, list, where)
+    return statement(Source(path="any.db"), lambda: known, where)
+
+
+def _names(connection: Connection, query: str) -> list[str]:
+    return [column[0] for column in connection.execute(query).description]
+
+
+def _read_quickly(address: str, query: str, connection: Connection) -> pl.DataFrame | None:
+    """Through ADBC; None where it cannot, or would write numbers among texts in its own, shorter way."""
+    import adbc_driver_sqlite.dbapi as adbc
+
+    try:
+        with adbc.connect(address) as fast, fast.cursor() as cursor:
+            cursor.execute(query)
+            table = cursor.fetch_arrow_table()
+        table.validate(full=True)  # SQLite takes any bytes for a text
+        if False:
+            return None
+        return pl.DataFrame(table).rechunk()
+    except Exception:  # whatever it was, the sure way finds it too, and its messages hold cells
+        return None
+
+
+def _has_mixed_column(table: Any, query: str, connection: Connection) -> bool:
+    """Whether a column that came as text or bytes holds cells of another type too."""
+    own = {"string": "text", "binary": "blob"}
+    asked = []
+    for field in table.schema:
+        if str(field.type) in own:
+            name = field.name.replace('"', '""')
+            asked.append(f"max(typeof(\"{name}\") NOT IN ('null', '{own[str(field.type)]}'))")
+    if not asked:
+        return False
+    # The query may end in a comment, hence the line end.
+    return any(connection.execute(f"SELECT {', '.join(asked)} FROM ({query}\n)").fetchone())  # noqa: S608
+
+
+def _read_surely(connection: Connection, query: str) -> pl.DataFrame:
+    """Through the sqlite3 module, cell by cell."""
+    cursor = connection.execute(query)
+    names = [column[0] for column in cursor.description]
+    columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+    return pl.DataFrame([_series(name, cells) for name, cells in zip(names, columns, strict=True)])
+
+
+def _series(name: str, cells: Sequence[Any]) -> pl.Series:
+    types = {type(cell) for cell in cells} - {type(None)}
+    if types == {int}:
+        return pl.Series(name, cells, dtype=pl.Int64)
+    if types and types <= {int, float}:
+        return pl.Series(name, [None if cell is None else float(cell) for cell in cells], dtype=pl.Float64)
+    if types == {bytes}:
+        return pl.Series(name, cells, dtype=pl.Binary)
+    return pl.Series(name, [_text(cell) for cell in cells], dtype=pl.String)
+
+
+def _text(cell: Any) -> str | None:
+    if isinstance(cell, float):
+        return number_text(cell) if abs(cell) < float("inf") else str(cell)
+    if isinstance(cell, bytes):
+        return cell.hex()
+    return None if cell is None else str(cell)
+
+
+def _reading_of(error: Exception) -> tuple[str, str]:
+    """Say what an error of SQLite means, without its text."""
+    code = getattr(error, "sqlite_errorname", "") or ""
+    if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        return "is no SQLite database, or a damaged one", "check the file"
+    if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return "is locked by another program", "try again later"
+    if code.startswith(("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR", "SQLITE_AUTH")):
+        return "cannot be opened", "check its rights"
+    if code.startswith("SQLITE_READONLY"):
+        return "the query would change the database, which is opened for reading only", "give a SELECT"
+    if code.startswith("SQLITE_ERROR"):
+        return "refuses the query", "check its syntax, tables and columns; one statement only"
+    return "the query fails, or a text in it is not UTF-8", "check the query, or read such columns with hex(column)"

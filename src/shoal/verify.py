@@ -1,0 +1,219 @@
+"""Re-derives what a release promises from what was published, and nothing else.
+
+No code of the methods or the publishers is used here: the checker reads the published cells with its own eyes, groups
+equal rows itself, and counts. A release that fails is refused with every reason at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.errors import GuaranteeError, Problem, Problems, ShoalError, SourceError
+from shoal.manifest import FILE, Manifest
+from shoal.privacy import MODELS
+from shoal.privacy.base import Classes, Requirement
+from shoal.spec import find
+from shoal.table.cells import read_column
+from shoal.table.content import content_sha256
+
+READING = "rows with equal quasi-identifier cells are one class"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a release was found to keep.
+
+    `achieved` holds the value the weakest class reaches for each model, by its letter (`k`, ...).
+    """
+
+    n_rows: int
+    n_classes: int
+    achieved: dict[str, float]
+    reading: str = READING
+
+    @property
+    def k(self) -> int:
+        """Size of the smallest class."""
+        return int(self.achieved["k"])
+
+
+def verify(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, contents: bool = True) -> Verdict:
+    """Check published tables against their manifest.
+
+    Parameters
+    ----------
+    tables
+        The published tables by name.
+    manifest
+        What the release says about itself.
+    contents
+        Whether to compare the fingerprints of the tables too; off for tables read from text files, whose bytes are
+        compared instead.
+
+    Raises
+    ------
+    GuaranteeError
+        With every reason why the release does not keep its promise.
+    """
+    problems = Problems()
+    _check_tables(tables, manifest, problems, contents=contents)
+    problems.raise_if_any(GuaranteeError)
+    _check_rows(tables["table"], manifest, problems)
+    cells = _cells(tables, manifest, problems)
+    _check_cells(cells, manifest, problems)
+    problems.raise_if_any(GuaranteeError)
+    classes = Classes(_classes(cells, _class_columns(manifest)), _sensitive(tables["table"], manifest))
+    achieved = _check_promise(classes, manifest, problems)
+    problems.raise_if_any(GuaranteeError)
+    return Verdict(tables["table"].height, len(classes.sizes), achieved)
+
+
+def verify_directory(folder: Path) -> tuple[Verdict, Manifest]:
+    """Check a release directory from its files alone."""
+    manifest, tables = read_directory(folder)
+    return verify(tables, manifest, contents=False), manifest
+
+
+def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
+    """Read a release directory, refusing files that are missing or are not the ones the manifest names."""
+    if not folder.is_dir() or not (folder / FILE).is_file():
+        what = "is not a release directory" if folder.exists() else "does not exist"
+        raise SourceError(Problem(str(folder), what, f"give the directory that holds {FILE}"))
+    manifest = Manifest.read(folder)
+    problems = Problems()
+    tables = {}
+    for table in manifest.tables:
+        path = folder / Path(table.file or "").name
+        if table.file is None or not path.is_file():
+            problems.add(f"table {table.name!r}", "its file is missing", error=GuaranteeError)
+        elif hashlib.sha256(path.read_bytes()).hexdigest() != table.sha256:
+            problems.add(path.name, "was changed since it was released: its SHA-256 differs", error=GuaranteeError)
+        else:
+            tables[table.name] = _read_file(path)
+    problems.raise_if_any(GuaranteeError)
+    return manifest, tables
+
+
+def _read_file(path: Path) -> pl.DataFrame:
+    try:
+        if path.suffix == ".parquet":
+            return pl.read_parquet(path)
+        return pl.read_csv(path, infer_schema=False)
+    except pl.exceptions.PolarsError:
+        raise GuaranteeError(Problem(path.name, "cannot be read as a table")) from None
+
+
+def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems, *, contents: bool) -> None:
+    """The tables there are, their columns, and their fingerprints."""
+    expected = {"table", "classes"} if manifest.layout.shape == "classes" else {"table"}
+    if {table.name for table in manifest.tables} != expected or set(tables) != expected:
+        problems.add("release", f"needs exactly the tables {', '.join(sorted(expected))}")
+        return
+    quasi = [name for column in manifest.layout.quasi for name in column.columns]
+    passed = [column.name for column in manifest.layout.passed]
+    columns = {"table": {*quasi, *passed}}
+    if manifest.layout.shape == "classes":
+        columns = {"table": {"class", *passed}, "classes": {"class", "size", *quasi}}
+    for table in manifest.tables:
+        frame = tables[table.name]
+        if set(frame.columns) != columns[table.name] or tuple(frame.columns) != table.columns:
+            problems.add(f"table {table.name!r}", "has other columns than the manifest says")
+        elif frame.height != table.rows:
+            problems.add(f"table {table.name!r}", f"has {frame.height} rows, the manifest says {table.rows}")
+        elif contents and content_sha256(frame) != table.content_sha256:
+            problems.add(f"table {table.name!r}", "was changed since it was released: its content differs")
+    hidden = {column.name for column in manifest.columns if column.role in ("identifying", "choice", "drop")}
+    for name in sorted(hidden & {name for frame in tables.values() for name in frame.columns}):
+        problems.add(f"column {name!r}", "is published, though its role forbids it")
+
+
+def _check_rows(table: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
+    """Every input row is published, suppressed or dropped, and none came in from elsewhere."""
+    rows = manifest.rows
+    if table.height != rows.published:
+        problems.add("rows", f"{table.height} are published, the manifest says {rows.published}")
+    accounted = rows.published + rows.suppressed + sum(rows.dropped.values())
+    if accounted != manifest.input.rows or min(rows.dropped.values(), default=0) < 0:
+        problems.add("rows", f"{accounted} are accounted for, {manifest.input.rows} came in")
+
+
+def _cells(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> pl.DataFrame:
+    """The quasi-identifier cells row by row; with a table of classes, each row's class number stands for its cells."""
+    if manifest.layout.shape != "classes":
+        return tables["table"]
+    classes = tables["classes"].with_columns(pl.col("class").cast(pl.String))
+    rows = tables["table"].select(pl.col("class").cast(pl.String))
+    if classes["class"].n_unique() != classes.height or classes["class"].null_count():
+        problems.add("table 'classes'", "names a class more than once, or not at all")
+    counted = rows.group_by("class").agg(pl.len().cast(pl.String).alias("counted"))
+    both = classes.join(counted, on="class", how="full", coalesce=True)
+    if both.filter(pl.col("size").cast(pl.String).ne_missing(pl.col("counted"))).height:
+        problems.add("table 'classes'", "its sizes are not those of the rows")
+    return rows.join(classes, on="class", how="left", maintain_order="left")
+
+
+def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
+    """Every cell is one its column could hold."""
+    for column in manifest.layout.quasi:
+        if column.form == "node" and not _is_tree([node.parent for node in column.nodes]):
+            problems.add(f"column {column.name!r}", "the manifest's hierarchy is not a tree")
+            continue
+        for complaint, count in read_column(column, cells).complaints.items():
+            problems.add(f"column {column.name!r}", f"{count} cells cannot be: {complaint}")
+
+
+def _is_tree(parents: list[int | None]) -> bool:
+    """Whether the first node is the root and every other hangs on one before it."""
+    return parents[:1] == [None] and all(
+        parent is not None and 0 <= parent < node for node, parent in enumerate(parents) if node
+    )
+
+
+def _class_columns(manifest: Manifest) -> list[str]:
+    if manifest.layout.shape == "classes":
+        return ["class"]
+    return [name for column in manifest.layout.quasi for name in column.columns]
+
+
+def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:
+    """Number of each row's class; a missing cell equals another missing cell."""
+    grouped = cells.select(columns).with_row_index("\0row").group_by(columns, maintain_order=True).agg("\0row")
+    labels = np.empty(cells.height, dtype=np.int64)
+    rows = grouped["\0row"].explode().to_numpy()
+    labels[rows] = np.repeat(np.arange(grouped.height), grouped["\0row"].list.len().to_numpy())
+    return labels
+
+
+def _sensitive(table: pl.DataFrame, manifest: Manifest) -> dict[str, pl.Series]:
+    return {column.name: table[column.name] for column in manifest.layout.passed if column.role == "sensitive"}
+
+
+def _check_promise(classes: Classes, manifest: Manifest, problems: Problems) -> dict[str, float]:
+    """Re-derive every promised model, and k in any case."""
+    achieved: dict[str, float] = {}
+    for promise in manifest.promise:
+        try:
+            requirement = _requirement(dict(promise))
+        except ShoalError as error:
+            problems.take(GuaranteeError(error.problems))
+            continue
+        value = requirement.achieved(classes)
+        achieved[requirement.measures] = value
+        if not requirement.holds(value):
+            parameters = ", ".join(f"{key} = {entry}" for key, entry in requirement.to_mapping().items())
+            problems.add(requirement.name, f"{parameters} was promised, the weakest class reaches {value:g}")
+    if "k" not in achieved:
+        problems.add("promise", "says nothing about the size of classes")
+    return achieved
+
+
+def _requirement(promise: dict[str, object]) -> Requirement:
+    model = find(MODELS, promise.pop("model", None), "promise.model")
+    return model.from_mapping(promise, "promise")
