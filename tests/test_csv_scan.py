@@ -18,65 +18,50 @@ LINES = st.lists(
 )
 
 
-def records_of(text: str, delimiter: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Twin: each record as its line and its fields (how it ended, what it holds), by string searching."""
+def records_of(text: str, delimiter: str) -> list[list[tuple[str, str, bool]]]:
+    """Twin: the fields of each record (quoted part, what stands outside quotes, broken or not), by string searching."""
     records, rest = [], text
     while rest:
-        fields, line = [], ""
+        fields = []
         while True:
-            field, how, rest = next_field(rest, delimiter)
-            fields.append((how, field))
-            line += field
-            if rest.startswith(delimiter):
-                line, rest = line + delimiter, rest[1:]
-                continue
-            rest = rest[2:] if rest.startswith("\r\n") else rest[1:]
-            break
-        records.append((line, fields))
+            *field, rest = next_field(rest, delimiter)
+            fields.append(tuple(field))
+            if not rest.startswith(delimiter):
+                break
+            rest = rest[1:]
+        rest = rest[2:] if rest.startswith("\r\n") else rest[1:]
+        records.append(fields)
     return records
 
 
-def next_field(rest: str, delimiter: str) -> tuple[str, str, str]:
-    quoted, how = "", "plain"
+def next_field(rest: str, delimiter: str) -> tuple[str, str, bool, str]:
+    quoted = ""
     if rest.startswith('"'):
-        place = 1
-        while True:
-            place = rest.find('"', place)
-            if place < 0:
-                return rest, "broken", ""
-            if rest[place : place + 2] != '""':
-                break
-            place += 2
-        quoted, rest, how = rest[: place + 1], rest[place + 1 :], "quoted"
+        place = rest.find('"', 1)
+        while place >= 0 and rest[place : place + 2] == '""':
+            place = rest.find('"', place + 2)
+        if place < 0:
+            return rest, "", True, ""
+        quoted, rest = rest[: place + 1], rest[place + 1 :]
     ends = [place for end in (delimiter, "\n", "\r\n") if (place := rest.find(end)) >= 0]
     end = min(ends, default=len(rest))
-    if quoted and end:
-        how = "broken"
-    return quoted + rest[:end], how, rest[end:]
+    return quoted, rest[:end], bool(quoted) and end > 0, rest[end:]
 
 
-def tail_of(how: str, field: str) -> str:
-    """The part of a field that stands outside quotes."""
-    if not field.startswith('"') or how == "plain":
-        return field
-    if how == "quoted":
-        return ""
-    _, _, tail = field[1:].replace('""', "  ").partition('"')
-    return tail
+BLANK_LINE = [("", "", False)]
 
 
 def slow_scan(text: str, delimiter: str) -> tuple[int, int, list[list[int]]]:
     records = records_of(text, delimiter)
-    while records and records[0][0] == "" and len(records[0][1]) == 1:
+    while records and records[0] == BLANK_LINE:
         records.pop(0)
     found: list[list[int]] = [[] for _ in range(N_KINDS)]
     if not records:
         return 0, 0, found
-    n_columns, position = len(records[0][1]), 0
-    for line, fields in records[1:]:
-        broken = any(how == "broken" for how, _ in fields)
-        tails = [tail_of(how, field) for how, field in fields]
-        if line == "":
+    n_columns, position = len(records[0]), 0
+    for fields in records[1:]:
+        broken = any(field[2] for field in fields)
+        if fields == BLANK_LINE:
             found[BLANK].append(position)
             if n_columns > 1:
                 continue
@@ -84,9 +69,9 @@ def slow_scan(text: str, delimiter: str) -> tuple[int, int, list[list[int]]]:
             found[BROKEN].append(position)
         elif len(fields) != n_columns:
             found[RAGGED].append(position)
-        if any('"' in tail for tail in tails):
+        if any('"' in tail for _, tail, _ in fields):
             found[BARE_QUOTE].append(position)
-        if any("\r" in tail for tail in tails):
+        if any("\r" in tail for _, tail, _ in fields):
             found[LONE_RETURN].append(position)
         position += 1
     return position, n_columns, found
@@ -135,6 +120,7 @@ def test_what_the_csv_module_writes_is_well_formed(rows: list[list[str]]) -> Non
         ("a,b\n1,2\n\n3,4\r\n\r\n", BLANK, [1, 2]),
         ("a\n1\n\n3\n", BLANK, [1]),
         ('a,b\n1,5" x\n', BARE_QUOTE, [0]),
+        ('a\n"";""\n', BARE_QUOTE, [0]),
         ("a,b\n1,2\r3,4\n", LONE_RETURN, [0]),
     ],
 )

@@ -170,6 +170,7 @@ class TestCsv:
 
     def test_blank_lines_are_no_rows(self, path: Path) -> None:
         assert self.rows(path, "\n\na,b\r\n1,2\r\n\r\n3,\n\n") == [("1", "2"), ("3", None)]
+        assert self.rows(path, 'a,b\n1,"2\n"\r\n\r\n\n') == [("1", "2\n")]
 
     def test_blank_lines_of_one_column_are_missing_cells(self, path: Path) -> None:
         assert self.rows(path, "a\n1\n\n2\r\n\r\n") == [("1",), (None,), ("2",), (None,)]
@@ -338,6 +339,16 @@ class TestSqlite:
         assert frame.schema == {"a": pl.String, "b": pl.Float64, "c": pl.String, "d": pl.String}
         assert frame.rows()[-2:] == [("late", 0.5, "text", "0.123456789"), ("2", None, None, "ff")]
         assert frame["a"][:2].to_list() == ["0", "1"]
+
+    @pytest.mark.parametrize("cell", ["x", b"\xff"])
+    def test_numbers_among_others_keep_their_digits(self, tmp_path: Path, cell: object) -> None:
+        # In so short a table ADBC does not fail: it writes 1.234568e-01 without a word.
+        path = tmp_path / "m.db"
+        write_sqlite(path, "CREATE TABLE t (a)", "INSERT INTO t VALUES (0.123456789)")
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("INSERT INTO t VALUES (?)", (cell,))
+            connection.commit()
+        assert read(path)["a"].to_list() == ["0.123456789", "x" if cell == "x" else "ff"]
 
     def test_which_table(self, tmp_path: Path) -> None:
         path = tmp_path / "two.db"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -32,14 +31,14 @@ def whole_directory(target: Path, *, marker: str, overwrite: bool) -> Iterator[P
         partial.mkdir(parents=True)
         yield partial
         if target.exists():
-            os.replace(target, old)
-        os.replace(partial, target)
+            target.replace(old)
+        partial.replace(target)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SourceError(Problem(str(target), f"cannot be written ({reason})", "choose another directory")) from None
     finally:
         if old.exists() and not target.exists():
-            os.replace(old, target)
+            old.replace(target)
         shutil.rmtree(partial, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 
@@ -49,7 +48,9 @@ def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
     if not target.exists():
         return
     if not overwrite:
-        raise SourceError(Problem(str(target), "exists already", "choose another directory, or allow it to be overwritten"))
+        raise SourceError(
+            Problem(str(target), "exists already", "choose another directory, or allow it to be overwritten")
+        )
     if not (target / marker).is_file():
         what = f"holds no {marker}, so it is not replaced"
         raise SourceError(Problem(str(target), what, "choose another directory"))

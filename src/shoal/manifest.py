@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shoal.errors import GuaranteeError, Problem
 
-FORMAT = 1
 FILE = "manifest.json"
 Scalar = int | float | str | bool | None
 
@@ -120,7 +119,7 @@ class PublishedTable(_Part):
 class Manifest(_Part):
     """What a release says about itself."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[1] = 1
     shoal: str = Field(description="version of Shoal that made the release")
     input: Input
     columns: tuple[SchemaColumn, ...]
@@ -128,7 +127,9 @@ class Manifest(_Part):
     rows: Rows
     layout: Layout
     promise: tuple[dict[str, Scalar], ...] = Field(description="what every class satisfies")
-    achieved: dict[str, int | float] = Field(default_factory=dict, description="what the weakest class reaches, re-derived")
+    achieved: dict[str, int | float] = Field(
+        default_factory=dict, description="what the weakest class reaches, re-derived"
+    )
     measures: dict[str, int | float] = Field(default_factory=dict)
     notes: dict[str, Scalar] = Field(default_factory=dict, description="facts about the run, by the method")
     tables: tuple[PublishedTable, ...]

@@ -72,7 +72,7 @@ def anonymize(
     Examples
     --------
     >>> import polars as pl, shoal
-    >>> frame = pl.DataFrame({"age": [21, 25, 22, 60, 58, 55], "disease": ["flu", "flu", "ulcer", "flu", "ulcer", "flu"]})
+    >>> frame = pl.DataFrame({"age": [21, 25, 22, 60, 58, 55], "disease": ["flu", "flu", "ulcer"] * 2})
     >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
     >>> release = shoal.anonymize(frame, schema, shoal.Mondrian(k=3), seed=7)
     >>> release.table["age"].unique().sort().to_list(), release.verify().k
@@ -177,7 +177,7 @@ def _in_no_order(published: Published, rng: np.random.Generator) -> Published:
 def _threads(wanted: int | None) -> Iterator[None]:
     before = numba.get_num_threads()
     if wanted is not None:
-        most = numba.config.NUMBA_NUM_THREADS
+        most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
         if wanted > most:
             raise ParameterError(Problem("threads=", f"asks for {wanted}, this machine has {most}"))
         numba.set_num_threads(wanted)

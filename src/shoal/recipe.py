@@ -94,7 +94,9 @@ class Recipe:
             entries["rest"] = self.schema.rest
         if self.source is not None:
             given = self.source.to_mapping()
-            entries["source"] = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items() if value}
+            entries["source"] = {
+                key: list(value) if isinstance(value, tuple) else value for key, value in given.items() if value
+            }
         entries["columns"] = {column.name: _column_entry(column.role, column.kind) for column in self.schema}
         entries["method"] = {"name": self.method.name, **self.method.to_mapping()}
         if self.require:
@@ -151,7 +153,7 @@ def write_toml(entries: Mapping[str, Any], comments: Mapping[str, str] | None = 
         for name, entry in value.items():
             table = tomlkit.table()
             if name in notes:
-                table.comment(notes[name])
+                table.add(tomlkit.comment(notes[name]))
             for field, content in entry.items():
                 table.add(field, _inline(content))
             columns.add(name, table)

@@ -138,7 +138,7 @@ def describe(
         ),
         rows=Rows(published=n_published, suppressed=groups.n_suppressed, dropped=table.dropped),
         layout=published.layout,
-        promise=tuple(named(requirement, "model") for requirement in promise),  # type: ignore[arg-type]
+        promise=tuple(named(requirement, "model") for requirement in promise),
         notes=groups.notes,  # type: ignore[arg-type]
         tables=tuple(
             PublishedTable(
@@ -149,7 +149,7 @@ def describe(
     )
 
 
-def named(spec: Spec, key: str = "name") -> dict[str, object]:
+def named(spec: Spec, key: str = "name") -> dict[str, Any]:
     """A spec as recipes and manifests write it: its name, then its parameters."""
     return {key: spec.name, **spec.to_mapping()}
 

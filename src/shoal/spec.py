@@ -186,7 +186,7 @@ def _named(value: object) -> str:
 
 def param(bound: Bound, text: str, *, default: object = dataclasses.MISSING) -> Any:
     """Declare a parameter of a spec: its bounds, one line of text, and a default if it has one."""
-    return dataclasses.field(default=default, metadata={"bound": bound, "text": text})  # type: ignore[call-overload]
+    return dataclasses.field(default=default, metadata={"bound": bound, "text": text})
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ class Spec:
         return cls(**values)
 
     def to_mapping(self) -> dict[str, object]:
-        """Give the parameters that were given or have a default, ready for a recipe; unset optional ones are left out."""
+        """Give the parameters as a recipe writes them; optional ones that are not set are left out."""
         pairs = ((parameter.name, getattr(self, parameter.name)) for parameter in self.parameters())
         return {key: value for key, value in pairs if value is not None}
 

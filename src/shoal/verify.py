@@ -110,7 +110,9 @@ def _read_file(path: Path) -> pl.DataFrame:
         raise GuaranteeError(Problem(path.name, "cannot be read as a table")) from None
 
 
-def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems, *, contents: bool) -> None:
+def _check_tables(
+    tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems, *, contents: bool
+) -> None:
     """The tables there are, their columns, and their fingerprints."""
     expected = {"table", "classes"} if manifest.layout.shape == "classes" else {"table"}
     if {table.name for table in manifest.tables} != expected or set(tables) != expected:

@@ -58,7 +58,10 @@ def main() -> NoReturn:
         sys.exit(130)
     except Exception as error:  # the message of a foreign exception may hold a cell, so only its kind is shown
         last = traceback.extract_tb(error.__traceback__)[-1]
-        typer.echo(f"InternalError: {type(error).__name__} at {Path(last.filename).name}:{last.lineno}; please report it", err=True)
+        typer.echo(
+            f"InternalError: {type(error).__name__} at {Path(last.filename).name}:{last.lineno}; please report it",
+            err=True,
+        )
         sys.exit(3)
     sys.exit(0)
 

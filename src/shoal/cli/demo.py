@@ -9,7 +9,9 @@ import typer
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the sample and its release.")] = Path("shoal-demo"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the sample and its release.")] = Path(
+        "shoal-demo"
+    ),
     method: Annotated[str, typer.Option("--method", help="Who hides with whom; see `shoal methods`.")] = "caat",
     k: Annotated[int, typer.Option("--k", help="Smallest group size.")] = 5,
     rows: Annotated[int, typer.Option("--rows", help="How many people to invent.")] = 5000,

@@ -45,9 +45,19 @@ def init(
     text = recipe_text(described, source, out)
     out.write_text(text, encoding="utf-8")
     if json:
-        show.as_json({"recipe": str(out), "profile": described.to_mapping()})
+        show.as_json({"recipe": str(out), "profile": _as_mapping(described)})
     else:
         _show(described, out)
+
+
+def _as_mapping(described: Any) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    entries = asdict(described)
+    for entry, column in zip(entries["columns"], described.columns, strict=True):
+        rule = column.hierarchy
+        entry["hierarchy"] = None if rule is None else {"name": rule.name, **rule.to_mapping()}
+    return entries
 
 
 def recipe_text(described: Any, source: Any, out: Path) -> str:
@@ -70,13 +80,17 @@ def recipe_text(described: Any, source: Any, out: Path) -> str:
 def _show(described: Any, out: Path) -> None:
     from shoal.cli import show
 
-    shown = show.table(f"{described.n_rows:,} rows", "column", "role", "kind", "distinct", "missing", "unique", "reason")
+    shown = show.table(f"{described.n_rows:,} rows", "column", "role", "kind", "distinct", "missing", "unique")
     for column in described.columns:
         share = f"{100 * column.unique_share:.1f} %"
         counts = (f"{column.n_distinct:,}", f"{column.n_missing:,}", share)
-        shown.add_row(column.name, column.role, column.kind or "", *counts, column.reason)
+        shown.add_row(column.name, column.role, column.kind or "", *counts)
     console = show.console()
     console.print(shown)
+    console.print("[bold]Why[/bold]")
+    for column in described.columns:
+        console.print(f"  [bold]{column.name}[/bold]  {column.role}. {column.reason}")
+    console.print()
     if described.pairs:
         pairs = show.table("Rows that two columns single out", "columns", "unique")
         for pair in described.pairs[:5]:
@@ -86,5 +100,9 @@ def _show(described: Any, out: Path) -> None:
     console.print(f"All proposed quasi-identifiers together single out [bold]{share:.1f} %[/bold] of the rows.")
     for name, markers in described.suspected_missing.items():
         found = ", ".join(f"{marker!r} ({count:,})" for marker, count in markers.items())
-        console.print(f"Column {name!r} may use {found} for missing: if so, add to missing_values.")
+        wanted = ", ".join(f'"{marker}"' for marker in markers)
+        console.print(
+            f"Column {name!r} may use {found} for missing; if so, add under [source]: missing_values = [{wanted}]",
+            markup=False,
+        )
     console.print(f"Wrote [bold]{out}[/bold]. Read it, then: shoal run {out}")

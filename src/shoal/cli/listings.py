@@ -15,17 +15,17 @@ def methods(json: Json = False) -> None:
     """List the methods, with their parameters, papers, costs and when to use them."""
     from shoal.methods import METHODS
 
-    _list("Methods", METHODS, ("title", "paper", "cost", "advice"), json=json)
+    _list(METHODS, ("title", "paper", "cost", "advice"), json=json)
 
 
 def models(json: Json = False) -> None:
     """List the privacy models a release can promise, with their parameters."""
     from shoal.privacy import MODELS
 
-    _list("Privacy models", MODELS, ("title",), json=json)
+    _list(MODELS, ("title",), json=json)
 
 
-def _list(title: str, registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) -> None:
+def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) -> None:
     from shoal.cli import show
 
     if json:

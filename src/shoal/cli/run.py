@@ -44,9 +44,7 @@ def run(
         show.console().print(show.release_table(release.manifest, f"Release in {out}"))
 
 
-def follow(
-    recipe: Any, out: Path, *, overwrite: bool = False, threads: int | None = None, quiet: bool = False
-) -> Any:
+def follow(recipe: Any, out: Path, *, overwrite: bool = False, threads: int | None = None, quiet: bool = False) -> Any:
     """Run a recipe and write its release, with progress where somebody is looking."""
     from shoal.cli import show
     from shoal.directories import check_target
@@ -79,12 +77,14 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
         method = {"name": chosen.name, **{key: value for key, value in method.items() if key in known}}
     homes: dict[str, tuple[dict[str, Any], Any]] = {}
     for table, registry in ((method, METHODS), (publish, PUBLISHERS)):
-        spec = registry.get(str(table.get("name")))  # type: ignore[attr-defined]
+        spec = registry.get(str(table.get("name")))
         homes |= {parameter.name: (table, parameter.bound) for parameter in (spec.parameters() if spec else ())}
     homes |= {"seed": (entries, Whole(0)), "missing": (entries, OneOf(())), "format": (entries, OneOf(()))}
     for name, text in flags.items():
         if name not in homes:
-            problems.add(f"--{name}", "unknown flag", did_you_mean(name, [*homes, "method", "out", "overwrite", "threads"]))
+            problems.add(
+                f"--{name}", "unknown flag", did_you_mean(name, [*homes, "method", "out", "overwrite", "threads"])
+            )
             continue
         table, bound = homes[name]
         table[name] = bound.parse(text)

@@ -66,7 +66,9 @@ def release_table(manifest: Manifest, title: str) -> Table:
     rows = manifest.rows
     left_out = [f"{rows.suppressed:,} suppressed"] if rows.suppressed else []
     left_out += [f"{count:,} dropped ({reason})" for reason, count in rows.dropped.items()]
-    shown.add_row("rows", f"{rows.published:,} published of {manifest.input.rows:,}" + "".join(f", {text}" for text in left_out))
+    shown.add_row(
+        "rows", f"{rows.published:,} published of {manifest.input.rows:,}" + "".join(f", {text}" for text in left_out)
+    )
     shown.add_row("method", described(manifest.recipe.method))
     for promise in manifest.promise:
         shown.add_row("promised", described(promise, "model"))
@@ -112,7 +114,9 @@ class ShownProgress:
             self._bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()
 

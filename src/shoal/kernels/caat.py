@@ -84,7 +84,9 @@ def tree_costs(forest: Forest, group: Group, costs: Any) -> None:
 
 
 @jit
-def _fill(store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, first: int, out: Any) -> None:
+def _fill(
+    store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, first: int, out: Any
+) -> None:
     """Distances of a block of tuples to the group: lines first, then trees, in the order of the columns."""
     n_lines, n_trees = store.lines.shape[0], store.codes.shape[0]
     out[:] = 0.0
@@ -101,7 +103,9 @@ def _fill(store: Store, group: Group, spans: Any, forest: Forest, costs: Any, re
 
 
 @jit
-def _block_best(store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, sign: float, block: int) -> Any:
+def _block_best(
+    store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, sign: float, block: int
+) -> Any:
     """Best of one block: signed distance, position, lowest row."""
     first = block * BLOCK
     out = np.empty(min(BLOCK, store.size[0] - first))
@@ -125,10 +129,14 @@ def extreme(store: Store, group: Group, spans: Any, forest: Forest, costs: Any, 
     row = np.empty(n_blocks, dtype=np.int64)
     if n_blocks < 4:
         for block in range(n_blocks):
-            best[block], where[block], row[block] = _block_best(store, group, spans, forest, costs, reading, sign, block)
+            best[block], where[block], row[block] = _block_best(
+                store, group, spans, forest, costs, reading, sign, block
+            )
     else:
         for block in prange(n_blocks):
-            best[block], where[block], row[block] = _block_best(store, group, spans, forest, costs, reading, sign, block)
+            best[block], where[block], row[block] = _block_best(
+                store, group, spans, forest, costs, reading, sign, block
+            )
     top = 0
     for block in range(1, n_blocks):
         if best[block] < best[top] or (best[block] == best[top] and row[block] < row[top]):
@@ -168,8 +176,10 @@ def absorb(group: Group, lines: Any, codes: Any, forest: Forest) -> bool:
             changed = True
     for t in range(len(codes)):
         begin, end = forest.start[t], forest.start[t + 1]
-        code = np.int64(codes[t])
-        common = code if group.node[t] < 0 else meet(forest.parent[begin:end], forest.depth[begin:end], code, group.node[t])
+        code: Any = np.int64(codes[t])
+        common = (
+            code if group.node[t] < 0 else meet(forest.parent[begin:end], forest.depth[begin:end], code, group.node[t])
+        )
         changed |= common != group.node[t]
         group.node[t] = common
     return changed
@@ -191,7 +201,17 @@ def take(store: Store, position: int) -> int:
 
 
 @jit
-def _take_equal(store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, nearest: float, labels: Any, label: int) -> int:
+def _take_equal(
+    store: Store,
+    group: Group,
+    spans: Any,
+    forest: Forest,
+    costs: Any,
+    reading: int,
+    nearest: float,
+    labels: Any,
+    label: int,
+) -> int:
     """Move every free row at distance `nearest` into the group (the literal reading of ties), and count them."""
     out = np.empty(store.size[0])
     _fill(store, group, spans, forest, costs, reading, 0, out)
@@ -246,7 +266,7 @@ def distance(lines: Any, codes: Any, group: Group, spans: Any, forest: Forest, r
     for t in range(len(codes)):
         begin, end = forest.start[t], forest.start[t + 1]
         parent, depth = forest.parent[begin:end], forest.depth[begin:end]
-        code = np.int64(codes[t])
+        code: Any = np.int64(codes[t])
         common = meet(parent, depth, code, group.node[t])
         total += 0.5 * (climb(parent, depth, code, common) + climb(parent, depth, group.node[t], common))
     return total / (len(lines) + len(codes))
@@ -266,7 +286,9 @@ def place_leftovers(
     for row in leftovers:
         best, nearest = np.inf, 0
         for g in range(low.shape[0]):
-            d = distance(lines[:, row], codes[:, row], Group(low[g], high[g], holes[g], node[g]), spans, forest, reading)
+            d = distance(
+                lines[:, row], codes[:, row], Group(low[g], high[g], holes[g], node[g]), spans, forest, reading
+            )
             if d < best:
                 best, nearest = d, g
         absorb(Group(low[nearest], high[nearest], holes[nearest], node[nearest]), lines[:, row], codes[:, row], forest)

@@ -23,9 +23,9 @@ def jit_parallel(function: F) -> F:
 def _compiled(function: F, *, parallel: bool) -> F:
     # No fastmath: a comparison decides who hides with whom, so sums are formed in one stated order.
     try:
-        return numba.njit(cache=True, nogil=True, parallel=parallel)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, nogil=True, parallel=parallel)(function)  # type: ignore[return-value]
     except RuntimeError:  # neither the package nor the home folder can be written: compile in memory
-        return numba.njit(nogil=True, parallel=parallel)(function)  # type: ignore[no-any-return]
+        return numba.njit(nogil=True, parallel=parallel)(function)  # type: ignore[return-value]
 
 
 prange = numba.prange

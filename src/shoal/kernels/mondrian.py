@@ -106,7 +106,9 @@ def _bounds(space: Space, run: Any, column: int) -> Any:
 
 
 @jit
-def _cut_by_order(space: Space, run: Any, out: Any, scratch: Any, column: int, k: int, strict: bool, sizes: Any) -> bool:
+def _cut_by_order(
+    space: Space, run: Any, out: Any, scratch: Any, column: int, k: int, strict: bool, sizes: Any
+) -> bool:
     """Cut at the median; strict keeps equal values together, relaxed fills the left half with them in row order."""
     n = len(run)
     if n < 2 * k:
@@ -187,7 +189,8 @@ def _child_over(parent: Any, leaf: int, node: int) -> int:
 
 @jit
 def _split(
-    space: Space, level: Level, part: int, order: Any, out: Any, scratch: Any, sizes: Any, k: int, strict: bool, box: bool
+    space: Space, level: Level, part: int, order: Any, out: Any, scratch: Any, sizes: Any, k: int, strict: bool,
+    box: bool,
 ) -> int:  # fmt: skip
     """Cut one part in the widest column that allows a cut; the number of children, 0 when none does."""
     first, last = level.first[part], level.last[part]
@@ -229,7 +232,8 @@ def _split(
 
 @jit_parallel
 def split_level(
-    space: Space, level: Level, order: Any, out: Any, scratch: Any, sizes: Any, k: int, strict: bool, box: bool, labels: Any
+    space: Space, level: Level, order: Any, out: Any, scratch: Any, sizes: Any, k: int, strict: bool, box: bool,
+    labels: Any,
 ) -> None:  # fmt: skip
     """Cut every part of a level, or label its rows with the place of the part when it stays whole.
 

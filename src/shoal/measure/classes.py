@@ -30,7 +30,9 @@ def class_figures(sizes: Sizes, manifest: Manifest) -> dict[str, float]:
     """
     suppressed = manifest.rows.suppressed
     n_rows = manifest.rows.published + suppressed
-    k = max((int(promise["k"] or 0) for promise in manifest.promise if promise.get("model") == "k-anonymity"), default=0)
+    k = max(
+        (int(promise["k"] or 0) for promise in manifest.promise if promise.get("model") == "k-anonymity"), default=0
+    )
     figures: dict[str, float] = {
         "classes": len(sizes),
         "class_size_min": int(sizes.min(initial=np.iinfo(np.int64).max)) if len(sizes) else 0,

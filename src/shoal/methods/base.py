@@ -36,7 +36,12 @@ class Method(Spec):
         """Note why this table cannot be treated, before any work starts."""
         if n_rows < self.k:
             fix = f"use a k of at most {n_rows}" if n_rows >= 2 else "no group of two can be formed"
-            problems.add(f"{type(self).__name__}(k=)", f"k = {self.k}, but the table has {n_rows} rows", fix, error=InfeasibleError)
+            problems.add(
+                f"{type(self).__name__}(k=)",
+                f"k = {self.k}, but the table has {n_rows} rows",
+                fix,
+                error=InfeasibleError,
+            )
 
     def partition(self, encoded: Encoded, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who hides with whom."""

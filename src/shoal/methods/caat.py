@@ -65,14 +65,18 @@ class Caat(Method):
     k: int = param(Whole(2), "smallest group size")
     interval: str = param(OneOf(tuple(INTERVALS)), "distance of a number to an interval", default="mean_cost")
     ties: str = param(OneOf(("one", "all")), "how many tuples at equal distance join at once", default="one")
-    start: int | None = param(Maybe(Whole(0)), "row position of the first start tuple; drawn when not given", default=None)
+    start: int | None = param(
+        Maybe(Whole(0)), "row position of the first start tuple; drawn when not given", default=None
+    )
 
     def check(self, n_rows: int, problems: Problems) -> None:
         """Note why this table cannot be treated, before any work starts."""
         super().check(n_rows, problems)
         if self.start is not None and self.start >= n_rows:
             fix = f"use a position from 0 to {n_rows - 1}"
-            problems.add("Caat(start=)", f"start = {self.start}, but the table has {n_rows} rows", fix, error=ParameterError)
+            problems.add(
+                "Caat(start=)", f"start = {self.start}, but the table has {n_rows} rows", fix, error=ParameterError
+            )
 
     def partition(self, encoded: Encoded, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who hides with whom."""
@@ -88,7 +92,17 @@ class Caat(Method):
         while n_left >= self.k:
             group = _empty_group(encoded)
             taken = kernel.grow(
-                store, group, encoded.spans, forest, costs, reading, self.ties == "all", self.k, seed, len(summaries), labels
+                store,
+                group,
+                encoded.spans,
+                forest,
+                costs,
+                reading,
+                self.ties == "all",
+                self.k,
+                seed,
+                len(summaries),
+                labels,
             )
             summaries.append(group)
             n_left -= taken
@@ -122,5 +136,8 @@ def _store(encoded: Encoded, start_row: int) -> tuple[kernel.Store, int]:
 def _empty_group(encoded: Encoded) -> kernel.Group:
     n_lines, n_trees = len(encoded.lines), len(encoded.codes)
     return kernel.Group(
-        np.full(n_lines, np.nan), np.full(n_lines, np.nan), np.zeros(n_lines, dtype=bool), np.full(n_trees, -1, dtype=np.int64)
+        np.full(n_lines, np.nan),
+        np.full(n_lines, np.nan),
+        np.zeros(n_lines, dtype=bool),
+        np.full(n_trees, -1, dtype=np.int64),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.kernels import mondrian as kernel
 from shoal.methods.base import Method
-from shoal.methods.groups import Groups
+from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Whole, YesNo, param
 from shoal.table.encode import Encoded, Floats
@@ -60,7 +60,9 @@ class Mondrian(Method):
 
     k: int = param(Whole(2), "smallest group size")
     strict: bool = param(YesNo(), "whether equal values stay on one side of a cut", default=True)
-    width: str = param(OneOf(("true", "box")), "how wide a part counts as when the column to cut is chosen", default="true")
+    width: str = param(
+        OneOf(("true", "box")), "how wide a part counts as when the column to cut is chosen", default="true"
+    )
     nominal: str = param(OneOf(("tree", "order")), "what a nominal column is cut along", default="tree")
 
     def partition(self, encoded: Encoded, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
@@ -114,15 +116,16 @@ def _leaf_places(encoded: Encoded, slot: int) -> Floats:
     tree = encoded.trees[slot]
     place = np.full(len(tree.parent), np.inf)
     place[tree.leaf_node] = np.arange(len(tree.leaf_node))
-    return place[encoded.codes[slot]]
+    places: Floats = place[encoded.codes[slot]]
+    return places
 
 
-def _level(first: np.ndarray, last: np.ndarray, low: Floats, high: Floats) -> kernel.Level:  # type: ignore[type-arg]
+def _level(first: Labels, last: Labels, low: Floats, high: Floats) -> kernel.Level:
     n_parts = len(first)
     return kernel.Level(first, last, low, high, np.zeros(n_parts, dtype=np.int64), np.zeros(n_parts, dtype=np.int64))
 
 
-def _next_level(space: kernel.Space, level: kernel.Level, order: np.ndarray, sizes: np.ndarray) -> kernel.Level:  # type: ignore[type-arg]
+def _next_level(space: kernel.Space, level: kernel.Level, order: Labels, sizes: Labels) -> kernel.Level:
     n_parts, n_columns = int(level.n_children.sum()), space.points.shape[1]
     first, last = np.empty(n_parts, dtype=np.int64), np.empty(n_parts, dtype=np.int64)
     low, high = np.empty((n_parts, n_columns)), np.empty((n_parts, n_columns))

@@ -17,7 +17,7 @@ NONE, SOME, ALL = 0, 1, 2
 
 
 def cover(column: QuasiColumn, series: pl.Series, members: Labels, hierarchy: Hierarchy | None) -> pl.DataFrame:
-    """Per group, in the order of the labels: `low`, `high` (numbers, or places in an order), `holes`, and `values` for a set."""
+    """Per group, in label order: `low` and `high` (numbers, or places in an order), `holes`, `values` for a set."""
     values = series
     if hierarchy is not None:
         values = _places(series, hierarchy.leaves)
@@ -57,7 +57,9 @@ def text_cells(column: QuasiColumn, covers: pl.DataFrame, hierarchy: Hierarchy |
     else:
         low, high = _ends(column, covers)
         ends = pl.DataFrame({"low": low.cast(pl.String), "high": high.cast(pl.String)})
-        run = pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(pl.format("[{}, {}]", "low", "high"))
+        run = (
+            pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(pl.format("[{}, {}]", "low", "high"))
+        )
         cell = ends.select(run).to_series()
     holes = pl.col("holes")
     shown = pl.when(holes == NONE).then(pl.col("cell")).when(holes == SOME).then(pl.lit(STAR)).otherwise(None)

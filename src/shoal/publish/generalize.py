@@ -62,7 +62,9 @@ class Generalize(Publisher):
             names += [column for quasi in self._columns(table) for column in quasi.columns]
         for name in sorted({name for name in names if names.count(name) > 1}):
             fix = "rename the column of the input, or choose another shape"
-            problems.add(f"column {name!r}", f"clashes with a column that shape = {self.shape!r} adds", fix, error=SchemaError)
+            problems.add(
+                f"column {name!r}", f"clashes with a column that shape = {self.shape!r} adds", fix, error=SchemaError
+            )
 
     def publish(self, table: Table, groups: Groups) -> Published:
         """Show the groups of a table; suppressed rows are left out."""

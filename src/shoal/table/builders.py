@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -141,7 +142,7 @@ class Intervals(Rule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for below, above in zip(self.width, self.width[1:], strict=False):
+        for below, above in pairwise(self.width):
             times = above / below
             if times < 2 or times != round(times):
                 text = f"needs each width to be a multiple of the one below, got {above:g} over {below:g}"
@@ -174,13 +175,13 @@ class Quantiles(Rule):
     def __post_init__(self) -> None:
         super().__post_init__()
         _descending(self, "parts", self.parts)
-        if any(below % above for below, above in zip(self.parts, self.parts[1:], strict=False)):
+        if any(below % above for below, above in pairwise(self.parts)):
             raise ParameterError(Problem("Quantiles(parts=)", "needs each number of parts to divide the one before"))
 
     def build(self, values: Iterable[object]) -> Hierarchy:
         """Build the tree over distinct values."""
         numbers = np.array(_numbers(values))
-        levels = []
+        levels: list[list[str]] = []
         for parts in self.parts:
             part = np.arange(len(numbers)) * parts // max(len(numbers), 1)
             # Only whole parts of the finest level are joined, so that every node has one parent.
@@ -218,7 +219,9 @@ class Dates(Rule):
     def __post_init__(self) -> None:
         super().__post_init__()
         if list(self.levels) != [level for level in self._names if level in self.levels]:
-            raise ParameterError(Problem("Dates(levels=)", "needs the levels once each, in the order month, year, decade"))
+            raise ParameterError(
+                Problem("Dates(levels=)", "needs the levels once each, in the order month, year, decade")
+            )
 
     def build(self, values: Iterable[object]) -> Hierarchy:
         """Build the tree over distinct values."""

@@ -110,6 +110,9 @@ def _read_typed(column: QuasiColumn, low: object, high: object, missing: object 
 
 
 def _read_run(column: QuasiColumn, low: str, high: str) -> Cell:
+    first: float
+    last: float
+    span: float
     if column.form == "order":
         if low not in column.order or high not in column.order:
             return _refused("a category outside the order")

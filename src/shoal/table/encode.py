@@ -52,7 +52,7 @@ class Encoded:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.lines.shape[1]
+        return int(self.lines.shape[1])
 
     @property
     def n_columns(self) -> int:

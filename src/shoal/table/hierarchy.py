@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -256,7 +257,7 @@ def _check_paths(paths: list[tuple[str, ...]], where: str) -> None:
     above: dict[str, str] = {}
     torn: dict[str, None] = {}
     for path in paths:
-        for child, parent in zip(path, path[1:], strict=False):
+        for child, parent in pairwise(path):
             if above.setdefault(child, parent) != parent:
                 torn[child] = None
         if len(set(path)) < len(path):
@@ -278,16 +279,16 @@ def _depth_first(paths: list[tuple[str, ...]]) -> tuple[tuple[str, ...], tuple[i
     """Number the nodes root first, children in the order they were met."""
     children: dict[str, dict[str, None]] = {}
     for path in paths:
-        for child, parent in zip(path, path[1:], strict=False):
+        for child, parent in pairwise(path):
             children.setdefault(parent, {})[child] = None
     names: list[str] = []
     parents: list[int] = []
     stack = [(paths[0][-1], -1)]
     while stack:
-        name, parent = stack.pop()
+        name, above = stack.pop()
         node = len(names)
         names.append(name)
-        parents.append(parent)
+        parents.append(above)
         stack.extend((child, node) for child in reversed(children.get(name, {})))
     return tuple(names), tuple(parents)
 

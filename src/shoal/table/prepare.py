@@ -114,7 +114,9 @@ def _clean(series: pl.Series, column: Column | None, missing_values: Sequence[st
     elif series.dtype.is_float():
         series = series.fill_nan(None)
     if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary):
-        problems.add(f"column {series.name!r}", f"holds {series.dtype}, which is no cell of a table", "convert it to text")
+        problems.add(
+            f"column {series.name!r}", f"holds {series.dtype}, which is no cell of a table", "convert it to text"
+        )
         return pl.Series(series.name, [None] * len(series), dtype=pl.String)
     if column is None or column.kind is None:
         return series

@@ -281,7 +281,7 @@ def _kind_of(seen: Evidence) -> tuple[str, Rule | None, str]:
     category = says(seen.name, CATEGORIES)
     if category and seen.look.always("integer"):
         return "nominal", None, f"its numbers stand for categories, as {category!r} says"
-    return "numeric", None, "all present values are numbers, shown as intervals"
+    return "numeric", None, "all present values are numbers"
 
 
 def _not_numeric(seen: Evidence) -> str:

@@ -72,7 +72,7 @@ def _read_quickly(address: str, query: str, connection: Connection) -> pl.DataFr
             cursor.execute(query)
             table = cursor.fetch_arrow_table()
         table.validate(full=True)  # SQLite takes any bytes for a text
-        if False:
+        if _has_mixed_column(table, query, connection):
             return None
         return pl.DataFrame(table).rechunk()
     except Exception:  # whatever it was, the sure way finds it too, and its messages hold cells

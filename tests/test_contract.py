@@ -1,0 +1,202 @@
+"""The contract: every method x publisher x mix of kinds, on tables that hypothesis thinks up."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numba
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.methods import METHODS
+from shoal.publish import PUBLISHERS
+from shoal.table.prepare import prepare
+from shoal.testing import KIND_MIXES, Case, check_contract, published_cells, tables
+from twins.generalize import ends, text_cell
+
+VARIANTS = {
+    "caat": [{}, {"interval": "gap", "ties": "all"}],
+    "mondrian": [{}, {"strict": False}, {"width": "box", "nominal": "order"}],
+}
+SHOWN = [{"shape": shape, "sets": sets} for shape in ("text", "typed", "classes") for sets in (False, True)]
+
+
+def every_method():
+    assert set(VARIANTS) == set(METHODS), "a method without a place in the contract suite"
+    return [(name, options) for name, variants in VARIANTS.items() for options in variants]
+
+
+def every_publisher():
+    assert set(PUBLISHERS) == {"generalize"}, "a publisher without a place in the contract suite"
+    return SHOWN
+
+
+@pytest.mark.parametrize("mix", KIND_MIXES)
+@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_contract(name, options, mix, data):
+    k = data.draw(st.integers(2, 6), "k")
+    case = data.draw(tables(mix, min_rows=k, max_rows=30), "table")
+    shown = data.draw(st.sampled_from(every_publisher()), "publish")
+    publish = shoal.Generalize(**shown)
+    release = check_contract(case, METHODS[name](k=k, **options), publish)
+    assert Counter(published_cells(release)) == expected_cells(case, release.labels, publish)
+
+
+def expected_cells(case: Case, labels, publish) -> Counter:
+    """What the rows of every group must show, worked out slowly from the input."""
+    table = prepare(case.frame, case.schema)
+    expected: Counter = Counter()
+    for label in set(labels.tolist()) - {-1}:
+        rows = table.frame.filter(pl.Series(labels == label))
+        cells: list = []
+        for name, kind in table.quasi.items():
+            values, hierarchy = rows[name].to_list(), table.hierarchy(name)
+            typed = publish.shape == "typed" and not isinstance(kind, shoal.Nominal)
+            if not typed:
+                cells.append(text_cell(values, kind, hierarchy, sets=publish.sets))
+                continue
+            gone = [value is None for value in values]
+            cells += ends(values, kind) if not any(gone) else (None, None)
+            if table.frame[name].null_count():
+                cells.append(False if not any(gone) else True if all(gone) else None)
+        expected[tuple(cells)] += rows.height
+    return expected
+
+
+@pytest.mark.parametrize("shown", SHOWN, ids=str)
+@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
+def test_same_bytes_from_any_frame_and_any_number_of_threads(name, options, shown, tmp_path):
+    frame = mixed_frame(400)
+    folders = []
+    for given_frame, threads in (
+        (frame, 1),
+        (frame, min(2, numba.config.NUMBA_NUM_THREADS)),
+        (frame.to_pandas(), None),
+        (frame.to_arrow(), None),
+        (frame.lazy(), None),
+    ):
+        release = shoal.anonymize(
+            given_frame,
+            MIXED,
+            METHODS[name](k=4, **options),
+            publish=shoal.Generalize(**shown),
+            seed=5,
+            threads=threads,
+        )
+        wanted = pl.DataFrame if isinstance(given_frame, pl.LazyFrame) else type(given_frame)
+        assert isinstance(release.table, wanted)
+        folders.append(release.write(tmp_path / str(len(folders))))
+    first, *others = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders)
+    assert "manifest.json" in first
+    assert all(other == first for other in others)
+
+
+MIXED = shoal.Schema(
+    quasi={
+        "age": shoal.Numeric(),
+        "weight": shoal.Numeric(shoal.Intervals(width=(5, 20))),
+        "grade": shoal.Ordinal(["low", "middle", "high"]),
+        "town": shoal.Nominal(),
+        "code": shoal.Nominal(shoal.Prefixes(keep=(2, 1))),
+    },
+    sensitive={"disease": shoal.Nominal()},
+)
+
+
+def mixed_frame(n_rows: int, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(18, 90, n_rows),
+            "weight": rng.integers(80, 200, n_rows) / 2,
+            "grade": rng.choice(["low", "middle", "high"], n_rows),
+            "town": rng.choice(["Ålesund", "Bo", "Cà Mau"], n_rows),
+            "code": [f"{number:03d}" for number in rng.integers(0, 400, n_rows)],
+            "disease": rng.choice(["flu", "ulcer"], n_rows),
+        }
+    )
+    hole = pl.Series(rng.random(n_rows) < 0.05)
+    return frame.with_columns(
+        pl.when(hole).then(None).otherwise(pl.col("age")).alias("age"),
+        pl.when(hole.reverse()).then(None).otherwise(pl.col("town")).alias("town"),
+    )
+
+
+@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
+class TestCorners:
+    def anonymize(self, frame, schema, name, options, k=3):
+        return check_contract(Case(pl.DataFrame(frame), schema), METHODS[name](k=k, **options), shoal.Generalize())
+
+    def test_fewer_rows_than_k_is_refused(self, name, options):
+        with pytest.raises(shoal.InfeasibleError, match="k = 5, but the table has 4 rows; use a k of at most 4"):
+            self.anonymize({"a": [1, 2, 3, 4]}, shoal.Schema(quasi={"a": shoal.Numeric()}), name, options, k=5)
+
+    @pytest.mark.parametrize("n_rows", [3, 4, 5])
+    def test_fewer_than_two_groups_is_one_group(self, name, options, n_rows):
+        release = self.anonymize({"a": list(range(n_rows))}, shoal.Schema(quasi={"a": shoal.Numeric()}), name, options)
+        assert set(release.labels) == {0}
+        assert set(release.tables["table"]["a"]) == {f"[0, {n_rows - 1}]"}
+
+    def test_constant_columns(self, name, options):
+        frame = {"a": [7] * 8, "b": ["x"] * 8}
+        release = self.anonymize(frame, shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Nominal()}), name, options)
+        assert set(release.tables["table"].rows()) == {("7", "x")}
+        assert release.manifest.measures["ncp"] == 0
+
+    def test_identical_rows_cost_nothing(self, name, options):
+        frame = {"a": [1, 2] * 6, "b": ["x", "y"] * 6}
+        schema = shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Nominal()})
+        release = self.anonymize(frame, schema, name, options)
+        assert release.manifest.measures["ncp"] == 0
+
+    def test_all_missing_column(self, name, options):
+        frame = {"a": [1, 2, 3, 4, 5, 6], "b": pl.Series([None] * 6, dtype=pl.String)}
+        release = self.anonymize(frame, shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Nominal()}), name, options)
+        assert release.tables["table"]["b"].null_count() == 6
+
+    def test_forty_columns(self, name, options):
+        rng = np.random.default_rng(1)
+        frame = {f"n{j}": rng.integers(0, 9, 40) for j in range(20)}
+        frame |= {f"c{j}": rng.choice(["x", "y", "z"], 40) for j in range(20)}
+        kinds = {column: shoal.Numeric() if column[0] == "n" else shoal.Nominal() for column in frame}
+        self.anonymize(frame, shoal.Schema(quasi=kinds), name, options)
+
+    def test_unseen_categories_may_stay_unseen(self, name, options):
+        tree = shoal.Hierarchy([("x", "xy", "*"), ("y", "xy", "*"), ("never", "*")])
+        frame = {"a": ["x", "y", "x", "y", "x", "y"]}
+        release = self.anonymize(frame, shoal.Schema(quasi={"a": shoal.Nominal(tree)}), name, options)
+        assert not {"never", "*"} & set(release.tables["table"]["a"])
+        assert "never" not in release.manifest.to_json()
+
+    def test_unicode(self, name, options):
+        frame = {"größe": [1.5, 2.5, 3.5, 4.5], "名前": ["é", "e\u0301", "é", "🐟"]}
+        schema = shoal.Schema(quasi={"größe": shoal.Numeric(), "名前": shoal.Nominal()})
+        release = self.anonymize(frame, schema, name, options, k=2)
+        assert release.tables["table"].columns == ["größe", "名前"]
+
+    def test_dropping_rows_with_missing_cells_is_counted(self, name, options):
+        frame = pl.DataFrame({"a": [1, 2, None, 4, 5, 6, 7]})
+        schema = shoal.Schema(quasi={"a": shoal.Numeric()})
+        release = shoal.anonymize(frame, schema, METHODS[name](k=3, **options), missing="drop")
+        assert release.manifest.rows.dropped == {"missing quasi-identifier": 1}
+        assert release.labels.tolist()[2] == -1
+        assert release.tables["table"].height == 6
+
+
+def test_rows_are_in_no_order_that_leads_back():
+    """The published order is the same however the input rows are ordered."""
+    frame = mixed_frame(300)
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, neutral=["code"], rest="drop")
+    one = shoal.anonymize(frame, schema, shoal.Mondrian(k=5), seed=3)
+    other = shoal.anonymize(frame.reverse(), schema, shoal.Mondrian(k=5), seed=3)
+    assert one.tables["table"].equals(other.tables["table"])
+    assert one.tables["table"]["code"].to_list() != frame["code"].to_list()
+    shifted = shoal.anonymize(frame, schema, shoal.Mondrian(k=5), seed=4)
+    assert not shifted.tables["table"].equals(one.tables["table"])
+    assert Counter(shifted.tables["table"].rows()) == Counter(one.tables["table"].rows())
