@@ -73,7 +73,9 @@ def test_worked_example(start, expected, expected_gap, interval):
 
 
 def test_worked_example_opens_the_second_cluster_at_the_farthest_tuple():
-    seeds = {interval: max((2, 3, 6, 7), key=lambda row: far(row, 1, 4, 5, interval=interval)) for interval in INTERVALS}
+    seeds = {
+        interval: max((2, 3, 6, 7), key=lambda row: far(row, 1, 4, 5, interval=interval)) for interval in INTERVALS
+    }
     assert (seeds["mean_cost"], seeds["midpoint"]) == (2, 7)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from shoal.errors import ParameterError, Problem, Problems
+from shoal.errors import ParameterError, Problems
 from shoal.methods.base import Method
 from shoal.privacy import KAnonymity
 from shoal.privacy.base import Requirement
@@ -141,7 +141,8 @@ def _check_arguments(
     ):
         if not isinstance(value, sort):
             problems.add(name, f"needs something like {example}, got {type(value).__name__}")
-    for name, value, bound in (("seed=", seed, Whole(0)), ("threads=", threads, Maybe(Whole(1)))):
+    cores = Whole(1, int(numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
+    for name, value, bound in (("seed=", seed, Whole(0)), ("threads=", threads, Maybe(cores))):
         if complaint := bound.complaint(value):
             problems.add(name, complaint)
     problems.raise_if_any(ParameterError)
@@ -177,9 +178,6 @@ def _in_no_order(published: Published, rng: np.random.Generator) -> Published:
 def _threads(wanted: int | None) -> Iterator[None]:
     before = numba.get_num_threads()
     if wanted is not None:
-        most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-        if wanted > most:
-            raise ParameterError(Problem("threads=", f"asks for {wanted}, this machine has {most}"))
         numba.set_num_threads(wanted)
     try:
         yield

@@ -1,0 +1,111 @@
+"""Imports point one way, and `import shoal` is light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "shoal"
+
+# A room may import the rooms listed before it, and its own files.
+ORDER = [
+    ["_version", "errors", "kernels"],
+    ["spec", "progress", "manifest", "directories"],
+    ["table"],
+    ["privacy", "sample"],
+    ["methods"],
+    ["publish"],
+    ["verify", "measure"],
+    ["release", "recipe"],
+    ["pipeline"],
+    ["testing", "cli"],
+    ["__main__"],
+]
+LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
+# What the checker may see: nothing that decides or writes what is published.
+VERIFY_SEES = {"errors", "kernels", "spec", "manifest", "table", "privacy"}
+HEAVY = ("pyspark", "fastapi", "altair", "sklearn", "scipy", "pandas", "numba", "polars", "pydantic", "typer")
+
+
+def room_of(file: Path) -> str:
+    return file.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports_of(file: Path) -> set[str]:
+    """Rooms of ours that a file imports, inside functions too, but not for type checking only."""
+    found = set()
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    typing_only = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if node in typing_only:
+            continue
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file.name} imports relatively"
+            names = [node.module or ""]
+            if node.module == "shoal":
+                names = [f"shoal.{alias.name}" for alias in node.names]
+        found |= {name.split(".")[1] for name in names if name.startswith("shoal.")}
+    return found
+
+
+FILES = sorted(file for file in SOURCE.rglob("*.py") if file != SOURCE / "__init__.py")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
+def test_imports_point_one_way(file):
+    room = room_of(file)
+    assert room in LEVEL, f"the room {room} has no place in the order"
+    for imported in imports_of(file) - {room}:
+        assert LEVEL[imported] < LEVEL[room], f"{room} must not import {imported}"
+
+
+def test_the_checker_shares_no_code_with_methods_and_publishers():
+    seen, waiting = set(), {SOURCE / "verify.py"}
+    while waiting:
+        file = waiting.pop()
+        seen.add(file)
+        for room in imports_of(file):
+            assert room in VERIFY_SEES, f"{file.name}, which the checker uses, imports {room}"
+            files = [SOURCE / f"{room}.py"] if (SOURCE / f"{room}.py").exists() else list((SOURCE / room).rglob("*.py"))
+            waiting |= set(files) - seen
+    for file in (SOURCE / "publish").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        assert "table.cells" not in text, "the writer of cells uses the reader of cells"
+
+
+def test_kernels_import_nothing_of_ours():
+    for file in (SOURCE / "kernels").glob("*.py"):
+        assert imports_of(file) <= {"kernels"}
+
+
+def test_no_empty_rooms():
+    for folder in [SOURCE, *(path for path in SOURCE.rglob("*") if path.is_dir() and path.name != "__pycache__")]:
+        assert [path for path in folder.glob("*.py") if path.name != "__init__.py"], f"{folder.name} is empty"
+
+
+@pytest.mark.parametrize("module", ["shoal", "shoal.cli"])
+def test_importing_is_light(module):
+    allowed = {"typer"} if module == "shoal.cli" else set()
+    code = f"import sys, {module}; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(run.stdout.split()) <= allowed
+
+
+def test_every_public_name_is_there():
+    import shoal
+
+    assert sorted(shoal.__all__) == list(shoal.__all__)
+    for name in shoal.__all__:
+        assert getattr(shoal, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'anonymise'"):
+        shoal.anonymise  # noqa: B018

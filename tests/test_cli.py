@@ -1,0 +1,352 @@
+"""The command line as a user meets it: what it prints, what it writes, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.cli.app import main
+
+CANARY = "Zyx9Canary"
+RECIPE = """
+seed = 1
+
+[source]
+path = "people.csv"
+
+[columns.name]
+role = "identifying"
+
+[columns.age]
+role = "quasi"
+kind = "numeric"
+
+[columns.town]
+role = "quasi"
+kind = "nominal"
+hierarchy = "town.csv"
+
+[columns.disease]
+role = "sensitive"
+
+[method]
+name = "mondrian"
+k = 3
+"""
+TABLE = "name,age,town,disease\n" + "".join(
+    f"{CANARY}{row},{20 + row},{'Ao' if row % 2 else 'Bo'},flu\n" for row in range(12)
+)
+TOWNS = "Ao;north;*\nBo;south;*\n"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recipe.toml").write_text(RECIPE)
+    (tmp_path / "people.csv").write_text(TABLE)
+    (tmp_path / "town.csv").write_text(TOWNS)
+    return tmp_path
+
+
+@pytest.fixture
+def call(capsys, monkeypatch):
+    """Run a command in this process; exit status, output and error output."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
+        before = signal.getsignal(signal.SIGTERM)
+        with pytest.raises(SystemExit) as caught:
+            main()
+        signal.signal(signal.SIGTERM, before)
+        out, err = capsys.readouterr()
+        return int(caught.value.code or 0), out, err
+
+    return run
+
+
+def test_run_verify_measure(place, call):
+    status, out, err = call("run", "recipe.toml")
+    assert (status, err) == (0, "")
+    assert "12 published of 12" in out
+    assert sorted(path.name for path in (place / "release").iterdir()) == ["manifest.json", "table.csv"]
+    assert CANARY not in (place / "release" / "table.csv").read_text()
+    status, out, _ = call("verify", "release")
+    assert status == 0
+    assert "keeps its promise" in out
+    status, out, _ = call("verify", "release", "--json")
+    assert json.loads(out)["achieved"] == {"k": 3}
+    status, out, _ = call("measure", "release", "--json")
+    figures = json.loads(out)
+    assert figures["classes"] == 4
+    assert call("measure", "release")[1].count("ncp:") == 2
+
+
+def test_same_release_from_python_and_the_command_line(place, call):
+    assert call("run", "recipe.toml", "--out", "cli")[0] == 0
+    recipe = shoal.Recipe.load("recipe.toml")
+    shoal.run(recipe).write("python")
+    frame = shoal.read("people.csv")
+    shoal.anonymize(frame, recipe.schema, shoal.Mondrian(k=3), seed=1).write("frame")
+    for folder in ("python", "frame"):
+        for name in ("manifest.json", "table.csv"):
+            assert (place / folder / name).read_bytes() == (place / "cli" / name).read_bytes()
+
+
+def test_flags_go_over_the_recipe(place, call):
+    status, out, _ = call(
+        "run", "recipe.toml", "--method", "caat", "--k", "4", "--interval=hull", "--shape", "typed", "--sets", "true",
+        "--seed", "9", "--format", "parquet", "--missing", "drop", "--json",
+    )  # fmt: skip
+    manifest = json.loads(out)["manifest"]
+    assert status == 0
+    assert manifest["recipe"] == {
+        "method": {"name": "caat", "k": 4, "interval": "hull", "ties": "one"},
+        "require": [],
+        "publish": {"name": "generalize", "shape": "typed", "sets": True},
+        "seed": 9,
+        "missing": "drop",
+    }
+    assert pl.read_parquet(place / "release" / "table.parquet").columns == ["age_low", "age_high", "town", "disease"]
+
+
+def test_tampered_release_ends_in_1(place, call):
+    call("run", "recipe.toml")
+    table = place / "release" / "table.csv"
+    table.write_text(table.read_text().replace("Ao", "Bo", 1))
+    status, out, err = call("verify", "release")
+    assert (status, out) == (1, "")
+    assert "GuaranteeError: table.csv: was changed" in err
+    status, out, _ = call("verify", "release", "--json")
+    assert status == 1
+    assert json.loads(out)["error"] == "GuaranteeError"
+
+
+def test_demo(place, call):
+    status, out, _ = call("demo", "--rows", "400", "--k", "4", "--quiet")
+    assert status == 0
+    assert "400 published of 400" in out
+    assert {path.name for path in (place / "shoal-demo").iterdir()} == {
+        "people.csv", "hierarchies", "recipe.toml", "release",
+    }  # fmt: skip
+    assert call("verify", "shoal-demo/release")[0] == 0
+    assert call("run", "shoal-demo/recipe.toml", "--out", "again")[0] == 0
+    again = (place / "again" / "manifest.json").read_bytes()
+    assert again == (place / "shoal-demo" / "release" / "manifest.json").read_bytes()
+    status, _, err = call("demo")
+    assert status == 2
+    assert "exists already" in err
+    assert call("demo", "--rows", "100", "--method", "mondrian", "--overwrite")[0] == 0
+    status, _, err = call("demo", "--rows", "10", "--k", "11", "--out", "other")
+    assert (status, (place / "other").exists()) == (2, False)
+    assert "use a k of at most 10" in err
+
+
+def test_init_then_run(place, call):
+    (place / "codes.csv").write_text(
+        "e-mail;postcode;income\n" + "".join(f"p{i}@x.org;0{i % 4}1{i % 3}4;{i * 100}\n" for i in range(30))
+    )
+    status, out, _ = call("init", "codes.csv", "--out", "sub.toml")
+    assert status == 0
+    assert "identifying" in out
+    entries = shoal.recipe.read_entries("sub.toml")
+    assert entries["source"] == {"path": "codes.csv", "delimiter": ";", "encoding": "utf-8"}
+    assert entries["columns"]["e-mail"]["role"] == "identifying"
+    assert entries["columns"]["postcode"]["hierarchy"]["name"] == "prefixes"
+    assert entries["columns"]["income"]["role"] == "sensitive"
+    assert (place / "sub.toml").read_text().count("# ") >= 3
+    assert call("run", "sub.toml")[0] == 0
+    status, _, err = call("init", "codes.csv", "--out", "sub.toml")
+    assert (status, "exists already" in err) == (2, True)
+    status, out, _ = call("init", "codes.csv", "--out", "sub.toml", "--overwrite", "--json")
+    assert [column["role"] for column in json.loads(out)["profile"]["columns"]] == ["identifying", "quasi", "sensitive"]
+
+
+def test_listings(call):
+    for command, registry in (("methods", shoal.methods.METHODS), ("models", shoal.privacy.MODELS)):
+        listed = json.loads(call(command, "--json")[1])
+        assert [entry["name"] for entry in listed] == list(registry)
+        out = call(command)[1]
+        for name, spec in registry.items():
+            assert name in out
+            for parameter in spec.parameters():
+                assert parameter.name in out
+    assert call("--version")[1].strip() == shoal.__version__
+
+
+@pytest.mark.parametrize("command", ["", "demo", "init", "run", "verify", "measure", "methods", "models"])
+def test_help(call, command):
+    status, out, _ = call(*command.split(), "--help")
+    assert status == 0
+    assert "Usage: shoal" in out
+
+
+# -- bad input: one error, all problems, status 2, nothing written, no cell shown -------------------------------------
+
+
+def replaced(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new)
+
+
+BAD = {
+    "unknown column": (
+        {"recipe.toml": replaced(RECIPE, "[columns.age]", "[columns.agee]")},
+        ["'agee'", "did you mean 'age'"],
+    ),
+    "unnamed column": (
+        {"recipe.toml": replaced(RECIPE, '[columns.disease]\nrole = "sensitive"', "")},
+        ["without a role: disease"],
+    ),
+    "two roles": ({"recipe.toml": RECIPE + '\n[columns.age]\nrole = "neutral"\n'}, ["is not TOML"]),
+    "k of one": (
+        {"recipe.toml": replaced(RECIPE, "k = 3", "k = 1")},
+        ["method.k: needs a whole number of at least 2, got 1"],
+    ),
+    "k above n": (
+        {"recipe.toml": replaced(RECIPE, "k = 3", "k = 13")},
+        ["k = 13, but the table has 12 rows; use a k of at most 12"],
+    ),
+    "hierarchy misses values": ({"town.csv": "Ao;north;*\nCo;south;*\n"}, ["column 'town'", "no leaf for 1 of", "Bo"]),
+    "hierarchy is no tree": ({"town.csv": "Ao;north;*\nBo;north;south;*\n"}, ["more than one parent: north"]),
+    "hierarchy is gone": ({"recipe.toml": replaced(RECIPE, "town.csv", "twon.csv")}, ["'twon.csv'", "cannot be read"]),
+    "text among numbers": (
+        {"people.csv": TABLE + f"x,{CANARY},Ao,flu\ny,,Ao,flu\nz,1e,Bo,flu\n"},
+        ["column 'age'", "2 cells are not numbers, at rows 13, 15"],
+    ),
+    "empty file": ({"people.csv": ""}, ["people.csv", "empty"]),
+    "header only": ({"people.csv": TABLE.splitlines()[0] + "\n"}, ["no rows"]),
+    "doubled column": ({"people.csv": replaced(TABLE, "name,age", "age,age")}, ["used more than once: age"]),
+    "ragged rows": ({"people.csv": TABLE + f"{CANARY},1\n{CANARY},1,Ao,flu,more\n"}, ["rows 13, 14"]),
+    "broken quoting": ({"people.csv": TABLE + f'"{CANARY},1,Ao,flu\n'}, ["row 13", "quot"]),
+    "wrong encoding": (
+        {
+            "recipe.toml": replaced(RECIPE, 'people.csv"', 'people.csv"\nencoding = "utf-8"'),
+            "people.csv": TABLE.encode() + CANARY.encode() + b"\xff,1,Ao,flu\n",
+        },
+        ["utf-8", "line 14"],
+    ),
+    "missing file": ({"recipe.toml": replaced(RECIPE, "people.csv", "peopel.csv")}, ["peopel.csv"]),
+    "a folder": ({"recipe.toml": replaced(RECIPE, "people.csv", "")}, ["source.path"]),
+    "unknown ending": ({"recipe.toml": replaced(RECIPE, "people.csv", "people.cvs")}, ["unknown ending '.cvs'"]),
+    "not TOML": ({"recipe.toml": RECIPE + "\n= 3"}, ["is not TOML"]),
+    "misspelt keys": (
+        {
+            "recipe.toml": replaced(replaced(RECIPE, "seed", "sede"), 'role = "identifying"', 'rol = "identifying"')
+            + "\nintervall = 3\n"
+        },
+        [
+            "sede: unknown key; did you mean 'seed'",
+            "columns.name.rol: unknown key; did you mean 'role'",
+            "method.intervall: unknown key",
+            "4 problems",
+        ],
+    ),
+    "unknown method": (
+        {"recipe.toml": replaced(RECIPE, "mondrian", "mondrain")},
+        ["method.name: unknown name 'mondrain'; did you mean 'mondrian'"],
+    ),
+    "several at once": (
+        {
+            "people.csv": replaced(TABLE, "disease", "diseese"),
+            "town.csv": "Ao;*\n",
+            "recipe.toml": replaced(RECIPE, "k = 3", "k = 30"),
+        },
+        ["'disease'", "diseese", "no leaf", "k = 30, but the table has 12 rows", "4 problems"],
+    ),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_input(place, call, bad):
+    files, fragments = BAD[bad]
+    for name, content in files.items():
+        (place / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    status, out, err = call("run", "recipe.toml")
+    assert status == 2
+    assert out == ""
+    for fragment in fragments:
+        assert fragment in err
+    assert CANARY not in err
+    assert "Traceback" not in err
+    assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        (["run", "recipe.toml", "--kk", "4"], "--kk: unknown flag"),
+        (["run", "recipe.toml", "--k", "four"], "method.k: needs a whole number of at least 2, got 'four'"),
+        (["run", "recipe.toml", "--k"], "--k: has no value"),
+        (["run", "recipe.toml", "stray"], "'stray' is no flag"),
+        (["run", "recipe.toml", "--method", "cat"], "did you mean 'caat'"),
+        (["run", "recipe.toml", "--start", "1"], "--start: unknown flag"),
+        (["run", "recipe.toml", "--method", "caat", "--start", "99"], "start = 99, but the table has 12 rows"),
+        (["run", "recipe.toml", "--threads", "0"], "threads=: needs a whole number from 1 to"),
+        (["run", "recipe.toml", "--threads", "4096"], "threads=: needs a whole number from 1 to"),
+        (["run", "nowhere.toml"], "cannot be read (No such file or directory)"),
+        (["verify", "nowhere"], "does not exist"),
+        (["measure", "."], "is not a release directory"),
+        (["init", "nowhere.csv", "--out", "new.toml"], "nowhere.csv"),
+        (["demo", "--rows", "0"], "n"),
+    ],
+)
+def test_bad_arguments(place, call, arguments, fragment):
+    before = sorted(place.rglob("*"))
+    status, _, err = call(*arguments)
+    assert status == 2
+    assert fragment in err
+    assert sorted(place.rglob("*")) == before
+
+
+def test_errors_as_json(place, call):
+    (place / "recipe.toml").write_text(RECIPE.replace("k = 3", "k = 1\nkk = 2"))
+    status, out, err = call("run", "recipe.toml", "--json")
+    assert (status, err) == (2, "")
+    answer = json.loads(out)
+    assert answer["error"] == "ParameterError"
+    assert [problem["where"] for problem in answer["problems"]] == ["method.kk", "method.k"]
+
+
+def test_a_foreign_exception_shows_no_cell(place, call, monkeypatch):
+    def fail(*_, **__):
+        raise ValueError(CANARY)
+
+    monkeypatch.setattr(shoal.pipeline, "prepare", fail)
+    status, out, err = call("run", "recipe.toml")
+    assert status == 3
+    assert CANARY not in out + err
+    assert "InternalError: ValueError at test_cli.py" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
+def test_a_killed_run_leaves_no_release(place, number):
+    """A real process, stopped in the middle of a long grouping."""
+    frame = pl.DataFrame({"name": ["x"] * 60_000, "age": range(60_000), "town": ["Ao", "Bo"] * 30_000})
+    frame.with_columns(disease=pl.lit("flu")).write_csv(place / "people.csv")
+    run = subprocess.Popen(
+        [sys.executable, "-m", "shoal", "run", "recipe.toml", "--method", "caat"],
+        cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "NUMBA_NUM_THREADS": "1"},
+    )  # fmt: skip
+    time.sleep(2.5)
+    assert run.poll() is None, "it ended too soon to be stopped"
+    run.send_signal(number)
+    run.communicate(timeout=60)
+    assert run.returncode in (130, -number)
+    assert sorted(path.name for path in place.iterdir()) == ["people.csv", "recipe.toml", "town.csv"]
+
+
+def test_module_and_script_are_the_same_command(place):
+    run = subprocess.run([sys.executable, "-m", "shoal", "--version"], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == shoal.__version__
+    script = Path(sys.executable).with_name("shoal")
+    assert subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout == run.stdout

@@ -1,0 +1,282 @@
+"""A tampered release is refused, whatever was tampered with and however well the traces are covered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.table.content import content_sha256
+from shoal.verify import verify, verify_directory
+from test_contract import MIXED, mixed_frame
+
+SHAPES = ["text", "typed", "classes"]
+
+
+@pytest.fixture(params=SHAPES)
+def release(request):
+    return shoal.anonymize(
+        mixed_frame(200), MIXED, shoal.Mondrian(k=5), publish=shoal.Generalize(shape=request.param), seed=1
+    )
+
+
+def tampered(release, table, name="table", *, cover_up=True):
+    """The release with another table; the manifest's fingerprints and row counts are made to fit."""
+    manifest = release.manifest
+    if cover_up:
+        tables = tuple(
+            entry.model_copy(update={"rows": table.height, "content_sha256": content_sha256(table)})
+            if entry.name == name
+            else entry
+            for entry in manifest.tables
+        )
+        manifest = manifest.model_copy(update={"tables": tables})
+    return replace(release, tables={**release.tables, name: table}, manifest=manifest)
+
+
+def quasi_columns(release):
+    if release.manifest.layout.shape == "classes":
+        return ["class"]
+    return [name for column in release.manifest.layout.quasi for name in column.columns]
+
+
+def smallest_class(release) -> pl.Series:
+    """Whether a row is in a class of the promised size exactly."""
+    table = release.tables["table"]
+    columns = quasi_columns(release)
+    sizes = table.select(columns).with_row_index("#").group_by(columns).agg(pl.col("#"))
+    rows = min(sizes["#"].to_list(), key=len)
+    assert len(rows) == 5
+    return pl.Series([row in rows for row in range(table.height)])
+
+
+def test_untampered_holds(release):
+    assert release.verify().k >= 5
+    assert tampered(release, release.tables["table"]).verify() == release.verify()
+
+
+@pytest.mark.parametrize("column", ["disease", None])
+def test_a_changed_cell_is_noticed(release, column):
+    table = release.tables["table"]
+    column = column or quasi_columns(release)[0]
+    other = table[column].filter(table[column].ne_missing(table[column][0]))[0]
+    changed = table.with_columns(table[column].scatter(0, other))
+    with pytest.raises(shoal.GuaranteeError, match="was changed since it was released"):
+        tampered(release, changed, cover_up=False).verify()
+
+
+def test_a_removed_row_is_noticed(release):
+    with pytest.raises(shoal.GuaranteeError, match="has 199 rows, the manifest says 200"):
+        tampered(release, release.tables["table"][1:], cover_up=False).verify()
+    with pytest.raises(shoal.GuaranteeError, match="199 are published, the manifest says 200"):
+        tampered(release, release.tables["table"][1:]).verify()
+
+
+def test_a_doubled_row_is_noticed(release):
+    table = release.tables["table"]
+    with pytest.raises(shoal.GuaranteeError, match="201 are published, the manifest says 200"):
+        tampered(release, pl.concat([table, table[:1]])).verify()
+
+
+def test_rows_that_do_not_add_up_are_noticed(release):
+    thinned = tampered(release, release.tables["table"][1:])
+    rows = thinned.manifest.rows.model_copy(update={"published": 199})
+    with pytest.raises(shoal.GuaranteeError, match="199 are accounted for, 200 came in"):
+        replace(thinned, manifest=thinned.manifest.model_copy(update={"rows": rows})).verify()
+
+
+def test_a_thinned_class_is_refused_even_when_every_trace_is_covered(release):
+    """One row of a smallest class is swapped for a copy of another row; counts and fingerprints are made to fit."""
+    table, small = release.tables["table"], smallest_class(release)
+    inside, outside = table.filter(small), table.filter(~small)
+    thinned = pl.concat([inside[1:], outside, outside[:1]])
+    forged = tampered(release, thinned)
+    if release.manifest.layout.shape == "classes":
+        counts = thinned.group_by("class").agg(pl.len().cast(pl.Int64).alias("size"))
+        classes = release.tables["classes"].drop("size").join(counts, on="class", maintain_order="left")
+        forged = tampered(forged, classes.select(release.tables["classes"].columns), "classes")
+    with pytest.raises(shoal.GuaranteeError, match="k = 5 was promised, the weakest class reaches 4"):
+        forged.verify()
+
+
+def test_a_quasi_identifier_made_finer_is_refused(release):
+    """Moving one row from a smallest class into another existing class leaves four behind."""
+    table, small = release.tables["table"], smallest_class(release)
+    donor, columns = table.filter(~small)[:1], quasi_columns(release)
+    moved = table.filter(small)[:1].with_columns(donor.select(columns))
+    forged = tampered(release, pl.concat([moved, table.filter(small)[1:], table.filter(~small)]))
+    message = "its sizes are not those of the rows" if columns == ["class"] else "the weakest class reaches 4"
+    with pytest.raises(shoal.GuaranteeError, match=message):
+        forged.verify()
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "message"),
+    [
+        ("age", "[99, 100]", "outside the range of the column"),
+        ("age", "[60, 20]", "ends are swapped"),
+        ("age", "[20, 30.5]", "a broken number"),
+        ("age", "young", "neither a number nor an interval"),
+        ("grade", "[low, huge]", "a category outside the order"),
+        ("grade", "[high, low]", "ends are swapped"),
+        ("grade", "*", "though no value of the column was missing"),
+        ("grade", None, "though no value of the column was"),
+        ("code", "9**", "a node outside the hierarchy"),
+        ("weight", "[0, 7[", "a node outside the hierarchy"),
+    ],
+)
+def test_cells_that_cannot_be_are_refused(column, cell, message):
+    release = shoal.anonymize(mixed_frame(200), MIXED, shoal.Mondrian(k=5), seed=1)
+    table = release.tables["table"].with_columns(pl.lit(cell, dtype=pl.String).alias(column))
+    with pytest.raises(shoal.GuaranteeError, match=message) as caught:
+        tampered(release, table).verify()
+    assert f"column '{column}': 200 cells" in str(caught.value)
+
+
+def test_a_foreign_column_is_refused(release):
+    table = release.tables["table"].with_columns(pl.lit(1).alias("extra"))
+    with pytest.raises(shoal.GuaranteeError, match="has other columns than the manifest says"):
+        tampered(release, table).verify()
+
+
+def test_an_identifying_column_is_refused_even_if_the_manifest_lists_it():
+    schema = shoal.Schema(identifying=["name"], quasi={"a": shoal.Numeric()})
+    frame = pl.DataFrame({"name": ["x", "y", "z"], "a": [1, 2, 3]})
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=3))
+    manifest = release.manifest
+    layout = manifest.layout.model_copy(
+        update={"passed": (shoal.manifest.PassedColumn(name="name", role="neutral", kind=None),)}
+    )
+    table = release.tables["table"].with_columns(pl.Series("name", ["x", "y", "z"]))
+    entry = manifest.tables[0].model_copy(
+        update={"columns": tuple(table.columns), "content_sha256": content_sha256(table)}
+    )
+    forged = manifest.model_copy(update={"layout": layout, "tables": (entry,)})
+    with pytest.raises(shoal.GuaranteeError, match="column 'name': is published, though its role forbids it"):
+        verify({"table": table}, forged)
+
+
+def test_a_promise_without_k_is_refused(release):
+    with pytest.raises(shoal.GuaranteeError, match="says nothing about the size of classes"):
+        replace(release, manifest=release.manifest.model_copy(update={"promise": ()})).verify()
+
+
+def test_a_weaker_promise_cannot_be_read_as_a_stronger_one(release):
+    stronger = release.manifest.model_copy(update={"promise": ({"model": "k-anonymity", "k": 60},)})
+    with pytest.raises(shoal.GuaranteeError, match="k = 60 was promised, the weakest class reaches"):
+        replace(release, manifest=stronger).verify()
+    nonsense = release.manifest.model_copy(update={"promise": ({"model": "k-anonimity", "k": 5},)})
+    with pytest.raises(shoal.GuaranteeError, match="did you mean 'k-anonymity'"):
+        replace(release, manifest=nonsense).verify()
+
+
+# -- from the files alone ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["csv", "parquet"])
+def folder(request, release, tmp_path):
+    return release.write(tmp_path / "out", format=request.param)
+
+
+def table_file(folder: Path) -> Path:
+    return next(path for path in folder.iterdir() if path.stem == "table")
+
+
+def rewrite(folder: Path, change, *, cover_up: bool) -> None:
+    path = table_file(folder)
+    if path.suffix == ".csv":
+        change(pl.read_csv(path, infer_schema=False)).write_csv(path)
+    else:
+        change(pl.read_parquet(path)).write_parquet(path)
+    if cover_up:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        for table in manifest["tables"]:
+            if table["name"] == "table":
+                table["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+                table["rows"] = (pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)).height
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_files_hold(folder, release):
+    verdict, manifest = verify_directory(folder)
+    assert verdict == release.verify()
+    assert manifest.achieved == verdict.achieved
+    assert shoal.read_release(folder).measure() == release.measure() == manifest.measures
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda t: t.reverse(), lambda t: t[1:], lambda t: pl.concat([t, t[:1]])],
+    ids=["reordered", "removed", "doubled"],
+)
+def test_changed_files_are_refused(folder, change):
+    rewrite(folder, change, cover_up=False)
+    with pytest.raises(shoal.GuaranteeError, match="its SHA-256 differs"):
+        verify_directory(folder)
+
+
+def test_changed_files_are_refused_with_the_hash_made_to_fit(folder):
+    rewrite(folder, lambda t: t[1:], cover_up=True)
+    with pytest.raises(shoal.GuaranteeError, match="199 are published, the manifest says 200"):
+        verify_directory(folder)
+
+
+def test_broken_directories(folder, tmp_path):
+    with pytest.raises(shoal.SourceError, match="does not exist"):
+        verify_directory(tmp_path / "nowhere")
+    with pytest.raises(shoal.SourceError, match="is not a release directory"):
+        verify_directory(tmp_path)
+    text = (folder / "manifest.json").read_text()
+    for broken, message in (
+        ("{", "manifest.json: entry"),
+        (text.replace('"seed"', '"sead"'), "recipe.sead: Extra inputs"),
+        (text.replace('"format": 1', '"format": 2'), "entry format"),
+        (text.replace('"file": "table', '"file": "../../table'), None),
+    ):
+        (folder / "manifest.json").write_text(broken)
+        if message is None:  # a path in the manifest never leads out of the directory
+            assert verify_directory(folder)
+            continue
+        with pytest.raises(shoal.GuaranteeError, match=message):
+            verify_directory(folder)
+    (folder / "manifest.json").write_text(text)
+    table_file(folder).unlink()
+    with pytest.raises(shoal.GuaranteeError, match="its file is missing"):
+        verify_directory(folder)
+
+
+def test_nothing_is_written_that_does_not_hold(release, tmp_path):
+    with pytest.raises(shoal.GuaranteeError, match="199 rows"):
+        tampered(release, release.tables["table"][1:], cover_up=False).write(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_half_written_stays(release, tmp_path, monkeypatch):
+    def fail(self, path):
+        Path(path).write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pl.DataFrame, "write_csv", fail)
+    with pytest.raises(shoal.SourceError, match="No space left on device"):
+        release.write(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_overwriting_replaces_only_releases(release, tmp_path):
+    target = release.write(tmp_path / "out")
+    with pytest.raises(shoal.SourceError, match="exists already"):
+        release.write(target)
+    release.write(target, overwrite=True)
+    assert verify_directory(target)
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "thesis.txt").write_text("years of work")
+    with pytest.raises(shoal.SourceError, match="is not replaced"):
+        release.write(precious, overwrite=True)
+    assert (precious / "thesis.txt").read_text() == "years of work"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "precious"]
