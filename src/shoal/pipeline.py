@@ -8,6 +8,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import polars as pl
 
 from shoal.errors import ParameterError, Problems
 from shoal.methods.base import Method
@@ -165,12 +166,13 @@ def _check_publisher(publish: Publisher, table: Any) -> None:
 def _in_no_order(published: Published, rng: np.random.Generator) -> Published:
     """Bring the rows into an order that leads nowhere.
 
-    They are sorted by what they show, then shuffled. Who knows the seed can undo the shuffle, and is left with the
+    They are sorted by the text they show, then shuffled. Who knows the seed can undo the shuffle, and is left with the
     sorted table, which holds nothing of the order of the input.
     """
     table = published.tables["table"]
-    ordered = table.sort(table.columns, nulls_last=True)
-    shuffled = ordered[rng.permutation(ordered.height)]
+    texts = table.select(pl.all().cast(pl.String))
+    order = texts.select(pl.arg_sort_by(texts.columns, nulls_last=True)).to_series()
+    shuffled = table[order[rng.permutation(table.height)]]
     return Published({**published.tables, "table": shuffled}, published.layout)
 
 
