@@ -6,11 +6,13 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twins.caat import caat, distance
-from twins.tables import RAGGED, both, groups_of, patients, tables
 
 import shoal
 from shoal import Caat, Nominal, Numeric, Ordinal
+from shoal.kernels import caat as kernel
+from shoal.methods.caat import _empty_group, _store
+from twins.caat import caat, distance
+from twins.tables import RAGGED, both, groups_of, patients, tables
 
 INTERVALS = ("mean_cost", "hull", "gap", "midpoint")
 P = patients()
@@ -88,7 +90,7 @@ def test_result_depends_on_the_start():
 
 @pytest.mark.parametrize("ties", ["one", "all"])
 @pytest.mark.parametrize("interval", INTERVALS)
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=60)
 @given(data=st.data(), k=st.integers(2, 6))
 def test_kernel_equals_twin(data, k, interval, ties):
     table = data.draw(tables(k))
@@ -168,6 +170,31 @@ def test_labels_do_not_depend_on_threads(n_threads, ties):
         n_threads(n)
         found.append(Caat(k=10, ties=ties, start=3).partition(encoded, np.random.default_rng(0)).labels)
     np.testing.assert_array_equal(found[0], found[1])
+
+
+@needs_two_cores
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["nearest", "farthest"])
+def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sign):
+    """Enough distinct rows for the parallel path, on a grid where dozens are equally near and equally far."""
+    grid = np.stack(np.meshgrid(np.arange(301.0), np.arange(301.0))).reshape(2, -1)
+    values = grid[:, np.random.default_rng(4).permutation(grid.shape[1])]
+    encoded = both(values.tolist(), [Numeric(), Numeric()]).encoded
+    start = int(np.flatnonzero((values == 150).all(axis=0))[0])
+    forest = kernel.Forest(encoded.forest.start, encoded.forest.parent, encoded.forest.depth)
+    distances = np.abs(values - 150).sum(axis=0) / 300 / 2
+    distances[start] = np.inf if sign > 0 else -np.inf
+    expected = int(np.argmin(sign * distances))
+    for n in (1, 2):
+        n_threads(n)
+        store, seed = _store(encoded, start)
+        assert store.size[0] // kernel.BLOCK >= kernel.MANY_BLOCKS
+        group = _empty_group(encoded)
+        kernel.clear(group)
+        kernel.absorb(group, store.lines[:, seed], store.codes[:, seed], forest)
+        kernel.take(store, seed)
+        position, _ = kernel.extreme(store, group, encoded.spans, forest, np.zeros(1), kernel.MEAN_COST, sign)
+        assert np.isclose(distances, distances[expected]).sum() >= 4
+        assert store.rows[store.next_row[position]] == expected
 
 
 @needs_two_cores

@@ -418,3 +418,17 @@ def test_adult_markers_and_uniqueness(adult):
     assert adult.all_quasi_unique_share > 0.99
     assert len(adult.pairs) == 10
     assert [pair.unique_share for pair in adult.pairs] == sorted((p.unique_share for p in adult.pairs), reverse=True)
+
+
+def test_a_day_of_birth_beside_an_age_is_left_out():
+    days = [f"19{year}-03-0{day}" for year in range(50, 80) for day in range(1, 5)]
+    frame = pl.DataFrame({"birth_date": days, "age": [2026 - int(day[:4]) for day in days]})
+    roles = {column.name: column for column in profile(frame).columns}
+    assert roles["birth_date"].role == "identifying"
+    assert "'age' says the same" in roles["birth_date"].reason
+    assert {column.role for column in profile(frame.drop("age")).columns} == {"quasi"}
+
+
+def test_any_frame_will_do():
+    frame = pl.DataFrame({"age": [1, 2, 3], "sex": ["f", "m", None]})
+    assert profile(frame.to_pandas()) == profile(frame) == profile(frame.to_arrow())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shoal._version import __version__
 
 if TYPE_CHECKING:
+    from shoal import sample
     from shoal.errors import (
         GuaranteeError,
         InfeasibleError,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from shoal.table.profile import profile
     from shoal.table.schema import Nominal, Numeric, Ordinal, Schema
     from shoal.table.sources import Source, read
-    from shoal.verify import Verdict, verify
+    from shoal.verify import Verdict
 
 _HOME = {
     "shoal.errors": (
@@ -53,12 +54,14 @@ _HOME = {
     "shoal.table.profile": ("profile",),
     "shoal.table.schema": ("Nominal", "Numeric", "Ordinal", "Schema"),
     "shoal.table.sources": ("Source", "read"),
-    "shoal.verify": ("Verdict", "verify"),
+    "shoal.verify": ("Verdict",),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
+    if name == "sample":
+        return import_module("shoal.sample")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     value = getattr(import_module(_MODULE_OF[name]), name)
@@ -67,7 +70,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_MODULE_OF])
+    return sorted([*globals(), *_MODULE_OF, "sample"])
 
 
 __all__ = [
@@ -75,5 +78,5 @@ __all__ = [
     "InternalError", "Intervals", "KAnonymity", "Manifest", "Mondrian", "Nominal", "Numeric", "Ordinal",
     "ParameterError", "Prefixes", "Quantiles", "Recipe", "RecipeError", "Release", "Schema", "SchemaError",
     "ShoalError", "Source", "SourceError", "Verdict", "__version__", "anonymize", "profile", "read", "read_release",
-    "run", "verify",
+    "run", "sample",
 ]  # fmt: skip

@@ -49,7 +49,9 @@ def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
         return
     if not overwrite:
         raise SourceError(
-            Problem(str(target), "exists already", "choose another directory, or allow it to be overwritten")
+            Problem(
+                str(target), "exists already", "choose another directory, or overwrite it (overwrite=True, --overwrite)"
+            )
         )
     if not (target / marker).is_file():
         what = f"holds no {marker}, so it is not replaced"

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 class Problem:
     """One thing that is wrong: where it is, what it is, what to do about it.
 
-    `values` holds categories that a hierarchy of the steward lacks. They are shown to the steward, and kept apart so
-    that whoever answers somebody else (a server) can leave them out.
+    `values` holds values of a hierarchy: those it lacks, or those that are wrong in it. They are shown to the steward,
+    and kept apart so that whoever answers somebody else (a server) can leave them out.
     """
 
     where: str
@@ -118,8 +118,8 @@ class Problems:
     def __init__(self) -> None:
         self._found: list[tuple[type[ShoalError] | None, Problem]] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._found)
+    def __len__(self) -> int:
+        return len(self._found)
 
     def add(
         self,

@@ -139,10 +139,10 @@ class Manifest(_Part):
         return self.model_dump_json(indent=2) + "\n"
 
     @classmethod
-    def read(cls, folder: Path) -> Manifest:
+    def read(cls, folder: str | Path) -> Manifest:
         """Read the manifest of a release directory, refusing one that is not well formed."""
         try:
-            text = (folder / FILE).read_text(encoding="utf-8")
+            text = (Path(folder) / FILE).read_text(encoding="utf-8")
         except UnicodeDecodeError:
             raise GuaranteeError(Problem(FILE, "is not UTF-8 text")) from None
         try:

@@ -80,7 +80,7 @@ def anonymize(
     (['[21, 25]', '[55, 60]'], 3)
     """
     publish = Generalize() if publish is None else publish
-    _check_arguments(schema, method, require, publish, seed, threads)
+    _check_arguments(schema, method, require, publish, seed, missing_values, threads)
 
     progress.stage("reading")
     given, to_native = to_polars(frame)
@@ -130,7 +130,13 @@ def run(recipe: Recipe, *, threads: int | None = None, progress: Progress = SILE
 
 
 def _check_arguments(
-    schema: object, method: object, require: Sequence[object], publish: object, seed: object, threads: object
+    schema: object,
+    method: object,
+    require: Sequence[object],
+    publish: object,
+    seed: object,
+    missing_values: object,
+    threads: object,
 ) -> None:
     """Refuse arguments of the wrong sort, all at once."""
     problems = Problems()
@@ -146,6 +152,9 @@ def _check_arguments(
     for name, value, bound in (("seed=", seed, Whole(0)), ("threads=", threads, Maybe(cores))):
         if complaint := bound.complaint(value):
             problems.add(name, complaint)
+    texts = isinstance(missing_values, (list, tuple)) and all(isinstance(text, str) for text in missing_values)
+    if not texts:
+        problems.add("missing_values=", 'needs a list of texts, such as ["?", "NA"]')
     problems.raise_if_any(ParameterError)
 
 

@@ -15,7 +15,7 @@ from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mea
 from shoal.methods import METHODS, Method
 from shoal.privacy import MODELS, Requirement
 from shoal.publish import PUBLISHERS, Generalize, Publisher
-from shoal.spec import OneOf, Spec, Whole, find
+from shoal.spec import Maybe, OneOf, Spec, Whole, find
 from shoal.table.builders import RULES, Rule
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import MISSING_MODES
@@ -24,6 +24,7 @@ from shoal.table.sources import Source
 
 FORMATS = ("csv", "parquet")
 TOP_KEYS = ("seed", "missing", "rest", "format", "source", "columns", "method", "require", "publish")
+REST = OneOf(("neutral", "drop"))
 COLUMN_KEYS = ("role", "kind", "order", "hierarchy")
 
 
@@ -131,7 +132,7 @@ def read_entries(path: str | Path) -> dict[str, Any]:
 def _parsed(text: str, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError, as is a number of 5000 digits
         raise RecipeError(Problem(where, f"is not TOML: {error}")) from None
 
 
@@ -211,6 +212,8 @@ class _Reader:
         for key, value, words in (("missing", missing, MISSING_MODES), ("format", form, FORMATS)):
             if complaint := OneOf(words).complaint(value):
                 self.problems.add(key, complaint)
+        if complaint := Maybe(REST).complaint(self.entries.get("rest")):
+            self.problems.add("rest", complaint)
         self.problems.raise_if_any(RecipeError)
         assert schema is not None and isinstance(method, Method) and isinstance(publish, Publisher)  # noqa: S101, PT018
         return Recipe(schema, method, source, require, publish, seed, missing, form)
@@ -231,7 +234,7 @@ class _Reader:
         if entry is None:
             return None
         entry = dict(entry)
-        if isinstance(entry.get("path"), str) and entry["path"]:
+        if isinstance(entry.get("path"), str) and entry["path"].strip() and self.folder != Path():
             entry["path"] = str(self.folder / entry["path"])
         try:
             return Source.from_mapping(entry, "source")
@@ -269,6 +272,7 @@ class _Reader:
         columns = self._table("columns", needed=True)
         if columns is None:
             return None
+        before = len(self.problems)
         roles: dict[str, dict[str, Kind | None]] = {role: {} for role in ROLES}
         for name, entry in columns.items():
             if not isinstance(entry, dict):
@@ -284,8 +288,9 @@ class _Reader:
             roles[str(role)][name] = self._kind(name, entry, needed=role == "quasi")
         if len(roles["choice"]) > 1:
             self.problems.add("columns", f"{len(roles['choice'])} columns have the role choice", "keep one")
-        if self.problems:
+        if len(self.problems) > before:
             return None
+        rest = self.entries.get("rest")
         try:
             return Schema(
                 identifying=list(roles["identifying"]),
@@ -293,7 +298,7 @@ class _Reader:
                 sensitive=roles["sensitive"],
                 neutral=roles["neutral"],
                 choice=next(iter(roles["choice"]), None),
-                rest=self.entries.get("rest"),
+                rest=None if REST.complaint(rest) else rest,
             )
         except ShoalError as error:
             self.problems.take(error)
@@ -311,20 +316,33 @@ class _Reader:
         if complaint := OneOf(tuple(KINDS)).complaint(word):
             self.problems.add(f"{where}.kind", complaint)
             return None
+        kind: Kind | None = None
+        hierarchy: Hierarchy | Rule | None = None
         try:
             hierarchy = self._hierarchy(f"{where}.hierarchy", name, entry.get("hierarchy"))
-            if word == "ordinal":
-                order = entry.get("order")
-                if not isinstance(order, list):
-                    self.problems.add(f"{where}.order", "missing", "list the categories, lowest first")
-                    return None
-                return Ordinal(order, hierarchy)
-            if "order" in entry:
-                self.problems.add(f"{where}.order", f"is for ordinal columns, this one is {word}", "make it ordinal")
-            return KINDS[word](hierarchy=hierarchy)  # type: ignore[call-arg]
         except ShoalError as error:
-            self.problems.take(RecipeError([replace(one, where=f"{where}: {one.where}") for one in error.problems]))
-            return None
+            self._take(error, f"{where}.hierarchy")
+        try:
+            kind = self._ordinal(where, entry, hierarchy) if word == "ordinal" else KINDS[word](hierarchy=hierarchy)  # type: ignore[call-arg]
+        except ShoalError as error:
+            self._take(error, f"{where}.order")
+        if "order" in entry and word != "ordinal":
+            self.problems.add(f"{where}.order", f"is for ordinal columns, this one is {word}", "make it ordinal")
+        return kind
+
+    def _ordinal(self, where: str, entry: dict[str, Any], hierarchy: Hierarchy | Rule | None) -> Ordinal:
+        order, fix = entry.get("order"), "list the categories, lowest first"
+        if order is None:
+            raise RecipeError(Problem(f"{where}.order", "missing", fix))
+        if not isinstance(order, list) or not all(type(category) in (str, int) for category in order):
+            raise RecipeError(Problem(f"{where}.order", "needs a list of texts or whole numbers", fix))
+        return Ordinal(order, hierarchy)
+
+    def _take(self, error: ShoalError, where: str) -> None:
+        """Note the problems of one entry, each with the key it is found at."""
+        for one in error.problems:
+            place = one.where if one.where.startswith(where) else f"{where}: {one.where}"
+            self.problems.take(RecipeError(replace(one, where=place)))
 
     def _hierarchy(self, where: str, column: str, entry: object) -> Hierarchy | Rule | None:
         if entry is None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal._version import __version__
 from shoal.directories import whole_directory
-from shoal.errors import ParameterError, Problem
+from shoal.errors import GuaranteeError, ParameterError, Problem
 from shoal.manifest import FILE, HierarchyMark, Input, Manifest, PublishedTable, Request, Rows, SchemaColumn
 from shoal.measure import measure
 from shoal.methods.base import Method
@@ -35,7 +35,7 @@ def _same(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """What is published, and what it says about itself.
 
@@ -59,6 +59,11 @@ class Release:
     def table(self) -> Any:
         """The published table, in the type of frame that was given."""
         return self._to_native(self.tables["table"])
+
+    def __repr__(self) -> str:
+        said = self.manifest
+        reached = "".join(f", {name}={value:g}" for name, value in said.achieved.items())
+        return f"Release({said.rows.published} of {said.input.rows} rows, {said.recipe.method['name']}{reached})"
 
     def verify(self) -> Verdict:
         """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold."""
@@ -86,7 +91,7 @@ class Release:
             raise ParameterError(Problem("format=", f"needs one of {', '.join(FORMATS)}"))
         with whole_directory(Path(folder), marker=FILE, overwrite=overwrite) as partial:
             self._fill(partial, format)
-            verify_directory(partial)
+            check_directory(partial)
         return Path(folder)
 
     def _fill(self, folder: Path, form: str) -> None:
@@ -101,6 +106,14 @@ class Release:
             tables.append(table.model_copy(update={"file": path.name, "sha256": sha256}))
         manifest = self.manifest.model_copy(update={"tables": tuple(tables)})
         (folder / FILE).write_text(manifest.to_json(), encoding="utf-8")
+
+
+def check_directory(folder: str | Path) -> tuple[Verdict, Manifest]:
+    """Check a release directory from its files alone: its promise, and the figures its manifest claims."""
+    verdict, manifest = verify_directory(folder)
+    if manifest.measures and manifest.measures != read_release(folder).measure():
+        raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
+    return verdict, manifest
 
 
 def read_release(folder: str | Path) -> Release:

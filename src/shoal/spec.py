@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -41,9 +42,12 @@ class Whole:
 
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
+        try:
+            number = operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            number = None
+        if number is None or isinstance(value, bool):
             return f"needs {self.describe()}, got {_named(value)}"
-        number = value.__index__()
         if (self.minimum is not None and number < self.minimum) or (self.maximum is not None and number > self.maximum):
             return f"needs {self.describe()}, got {number}"
         return None
@@ -54,7 +58,7 @@ class Whole:
             return f"a whole number from {self.minimum} to {self.maximum}"
         if self.minimum is not None:
             return f"a whole number of at least {self.minimum}"
-        return "a whole number"
+        return "a whole number" if self.maximum is None else f"a whole number of at most {self.maximum}"
 
     def parse(self, text: str) -> object:
         """Read a whole number."""
@@ -63,6 +67,7 @@ class Whole:
     def bad_values(self) -> list[object]:
         """Values that must be refused."""
         outside = [] if self.minimum is None else [self.minimum - 1]
+        outside += [] if self.maximum is None else [self.maximum + 1]
         return [*outside, 2.5, "many", True, None]
 
 
@@ -77,9 +82,12 @@ class Real:
 
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
-        if isinstance(value, bool) or not hasattr(value, "__float__"):
+        try:
+            number = math.nan if isinstance(value, (bool, str, bytes)) else float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if math.isnan(number):
             return f"needs {self.describe()}, got {_named(value)}"
-        number = float(value)
         low = number > self.minimum if self.open_low else number >= self.minimum
         high = number < self.maximum if self.open_high else number <= self.maximum
         return None if low and high and math.isfinite(number) else f"needs {self.describe()}, got {number:g}"
@@ -184,6 +192,17 @@ def _named(value: object) -> str:
     return text if len(text) <= 40 else f"a value of type {type(value).__name__}"
 
 
+def _plain(value: object) -> object:
+    """A checked value in Python's own types, so that it can be compared and written, whatever numpy made of it."""
+    if isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, Sequence):
+        return tuple(_plain(item) for item in value)
+    if hasattr(value, "__index__"):
+        return value.__index__()
+    return float(value) if hasattr(value, "__float__") else value
+
+
 def param(bound: Bound, text: str, *, default: object = dataclasses.MISSING) -> Any:
     """Declare a parameter of a spec: its bounds, one line of text, and a default if it has one."""
     return dataclasses.field(default=default, metadata={"bound": bound, "text": text})
@@ -216,6 +235,8 @@ class Spec:
             if complaint:
                 problems.add(f"{type(self).__name__}({parameter.name}=)", complaint)
         problems.raise_if_any(ParameterError)
+        for parameter in self.parameters():
+            object.__setattr__(self, parameter.name, _plain(getattr(self, parameter.name)))
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
@@ -257,4 +278,5 @@ def find(registry: Mapping[str, type[SpecT]], name: object, where: str) -> type[
     """Look a spec up by its name, with the near match when there is none."""
     if isinstance(name, str) and name in registry:
         return registry[name]
-    raise ParameterError(Problem(where, f"unknown name {_named(name)}", did_you_mean(str(name), registry)))
+    what = "missing" if name is None else f"unknown name {_named(name)}"
+    raise ParameterError(Problem(where, what, did_you_mean("" if name is None else str(name), registry)))

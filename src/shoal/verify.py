@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import GuaranteeError, Problem, Problems, ShoalError, SourceError
+from shoal.errors import GuaranteeError, Problem, Problems, ShoalError, SourceError, some
 from shoal.manifest import FILE, Manifest
 from shoal.privacy import MODELS
 from shoal.privacy.base import Classes, Requirement
@@ -63,6 +63,7 @@ def verify(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, contents: 
         With every reason why the release does not keep its promise.
     """
     problems = Problems()
+    _check_manifest(manifest, problems)
     _check_tables(tables, manifest, problems, contents=contents)
     problems.raise_if_any(GuaranteeError)
     _check_rows(tables["table"], manifest, problems)
@@ -75,9 +76,9 @@ def verify(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, contents: 
     return Verdict(tables["table"].height, len(classes.sizes), achieved)
 
 
-def verify_directory(folder: Path) -> tuple[Verdict, Manifest]:
+def verify_directory(folder: str | Path) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files alone."""
-    manifest, tables = read_directory(folder)
+    manifest, tables = read_directory(Path(folder))
     return verify(tables, manifest, contents=False), manifest
 
 
@@ -91,12 +92,16 @@ def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     tables = {}
     for table in manifest.tables:
         path = folder / Path(table.file or "").name
-        if table.file is None or not path.is_file():
-            problems.add(f"table {table.name!r}", "its file is missing", error=GuaranteeError)
+        if path.name != table.file or not path.is_file():
+            problems.add(f"table {table.name!r}", "its file is not in the directory", error=GuaranteeError)
         elif hashlib.sha256(path.read_bytes()).hexdigest() != table.sha256:
             problems.add(path.name, "was changed since it was released: its SHA-256 differs", error=GuaranteeError)
         else:
             tables[table.name] = _read_file(path)
+    known = {FILE, *(table.file for table in manifest.tables)}
+    strange = sorted(path.name for path in folder.iterdir() if path.name not in known)
+    if strange:
+        problems.add(str(folder), f"holds what the manifest does not name: {some(strange)}", "move it elsewhere")
     problems.raise_if_any(GuaranteeError)
     return manifest, tables
 
@@ -108,6 +113,28 @@ def _read_file(path: Path) -> pl.DataFrame:
         return pl.read_csv(path, infer_schema=False)
     except pl.exceptions.PolarsError:
         raise GuaranteeError(Problem(path.name, "cannot be read as a table")) from None
+
+
+def _check_manifest(manifest: Manifest, problems: Problems) -> None:
+    """What is published of each column is what its role allows, and the promise is what was asked for."""
+    layout = manifest.layout
+    roles: dict[str, tuple[str, str | None]] = {column.name: (column.role, column.kind) for column in manifest.columns}
+    shown: dict[str, tuple[str, str | None]] = {column.name: ("quasi", column.kind) for column in layout.quasi}
+    shown |= {column.name: (column.role, column.kind) for column in layout.passed}
+    hidden = ("identifying", "choice", "drop")
+    for name, (role, kind) in roles.items():
+        if role in hidden and name in shown:
+            problems.add(f"column {name!r}", f"is published, though its role is {role}")
+        elif role not in hidden and shown.get(name) != (role, kind):
+            problems.add(f"column {name!r}", "is not published as its role and kind demand")
+    for name in sorted(set(shown) - set(roles)):
+        problems.add(f"column {name!r}", "is published, though the input has no such column")
+    if len(shown) < len(layout.quasi) + len(layout.passed):
+        problems.add("layout", "names a column more than once")
+    asked = manifest.recipe.method.get("k")
+    promised = [promise.get("k") for promise in manifest.promise if promise.get("model") == "k-anonymity"]
+    if asked is not None and asked not in promised:
+        problems.add("promise", f"does not hold the k = {asked} that the recipe asks for")
 
 
 def _check_tables(
@@ -131,9 +158,6 @@ def _check_tables(
             problems.add(f"table {table.name!r}", f"has {frame.height} rows, the manifest says {table.rows}")
         elif contents and content_sha256(frame) != table.content_sha256:
             problems.add(f"table {table.name!r}", "was changed since it was released: its content differs")
-    hidden = {column.name for column in manifest.columns if column.role in ("identifying", "choice", "drop")}
-    for name in sorted(hidden & {name for frame in tables.values() for name in frame.columns}):
-        problems.add(f"column {name!r}", "is published, though its role forbids it")
 
 
 def _check_rows(table: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
@@ -213,6 +237,8 @@ def _check_promise(classes: Classes, manifest: Manifest, problems: Problems) -> 
             problems.add(requirement.name, f"{parameters} was promised, the weakest class reaches {value:g}")
     if "k" not in achieved:
         problems.add("promise", "says nothing about the size of classes")
+    if manifest.achieved and manifest.achieved != achieved:
+        problems.add("achieved", "the manifest claims other values than the release reaches")
     return achieved
 
 

@@ -38,7 +38,7 @@ def demo(
         release = follow(Recipe.load(folder / "recipe.toml"), folder / "release", quiet=quiet)
     console = show.console()
     console.print(show.release_table(release.manifest, f"Release in {out / 'release'}"))
-    console.print(show.frame_table(release.tables["table"].head(6), "Its first rows"))
+    console.print(show.rows_table(release.tables["table"].head(3), "Three of its rows"))
     console.print(f"The sample and its recipe are in {out}. Next:")
     console.print(f"  shoal verify {out / 'release'}")
     console.print(f"  shoal run {out / 'recipe.toml'} --method mondrian --k 10 --out another")

@@ -37,13 +37,20 @@ def init(
         options["missing_values"] = tuple(missing_values.split(","))
     if out.exists() and not overwrite:
         raise SourceError(Problem(str(out), "exists already", "choose another name with --out, or add --overwrite"))
+    if not out.parent.is_dir():
+        raise SourceError(
+            Problem(str(out), "its folder does not exist", "make the folder, or choose another with --out")
+        )
     source = Source.from_options(data, options, "init")
     if source.kind == "csv":
         found = detect(source)
         source = Source.from_options(source, {"encoding": found.encoding, "delimiter": found.delimiter}, "init")
     described = profile(read(source), source.missing_values)
     text = recipe_text(described, source, out)
-    out.write_text(text, encoding="utf-8")
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SourceError(Problem(str(out), f"cannot be written ({error.strerror})", "choose another place")) from None
     if json:
         show.as_json({"recipe": str(out), "profile": _as_mapping(described)})
     else:
@@ -87,9 +94,9 @@ def _show(described: Any, out: Path) -> None:
         shown.add_row(column.name, column.role, column.kind or "", *counts)
     console = show.console()
     console.print(shown)
-    console.print("[bold]Why[/bold]")
+    console.print("Why", style="bold")
     for column in described.columns:
-        console.print(f"  [bold]{column.name}[/bold]  {column.role}. {column.reason}")
+        console.print(f"  {column.name} ({column.role}): {column.reason}")
     console.print()
     if described.pairs:
         pairs = show.table("Rows that two columns single out", "columns", "unique")
@@ -97,12 +104,11 @@ def _show(described: Any, out: Path) -> None:
             pairs.add_row(" + ".join(pair.columns), f"{100 * pair.unique_share:.1f} %")
         console.print(pairs)
     share = 100 * described.all_quasi_unique_share
-    console.print(f"All proposed quasi-identifiers together single out [bold]{share:.1f} %[/bold] of the rows.")
+    console.print(f"All proposed quasi-identifiers together single out {share:.1f} % of the rows.")
     for name, markers in described.suspected_missing.items():
         found = ", ".join(f"{marker!r} ({count:,})" for marker, count in markers.items())
         wanted = ", ".join(f'"{marker}"' for marker in markers)
         console.print(
-            f"Column {name!r} may use {found} for missing; if so, add under [source]: missing_values = [{wanted}]",
-            markup=False,
+            f"Column {name!r} may use {found} for missing; if so, add under [source]: missing_values = [{wanted}]"
         )
-    console.print(f"Wrote [bold]{out}[/bold]. Read it, then: shoal run {out}")
+    console.print(f"Wrote {out}. Read it, then: shoal run {out}", style="bold")

@@ -33,9 +33,9 @@ def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) ->
         return
     out = show.console()
     for name, spec in registry.items():
-        out.print(f"\n[bold]{name}[/bold]  {spec.title}")
+        out.print(f"\n{name}: {spec.title}", style="bold")
         for fact in facts[1:]:
-            out.print(f"  [dim]{fact}[/dim]  {getattr(spec, fact)}")
+            out.print(f"  {fact:8}{getattr(spec, fact)}")
         shown = show.table("", "parameter", "allowed", "default", "")
         for parameter in spec.parameters():
             default = "required" if parameter.required else str(parameter.default)

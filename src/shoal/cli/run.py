@@ -34,12 +34,14 @@ def run(
     Nothing is written unless the release keeps its promise.
     """
     from shoal.cli import show
+    from shoal.manifest import Manifest
     from shoal.recipe import Recipe, read_entries
 
     read = Recipe.from_entries(apply_flags(read_entries(recipe), context.args), recipe.parent)
     release = follow(read, out, overwrite=overwrite, threads=threads, quiet=quiet or json)
     if json:
-        show.as_json({"release": str(out), "manifest": release.manifest.model_dump(mode="json")})
+        written = Manifest.read(out)
+        show.as_json({"release": str(out), "manifest": written.model_dump(mode="json")})
     else:
         show.console().print(show.release_table(release.manifest, f"Release in {out}"))
 
@@ -64,7 +66,7 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
     from shoal.errors import ParameterError, Problems, did_you_mean
     from shoal.methods import METHODS
     from shoal.publish import PUBLISHERS
-    from shoal.spec import OneOf, Whole, find
+    from shoal.spec import OneOf, Whole, YesNo, find
 
     problems = Problems()
     flags = _pairs(arguments, problems)
@@ -82,29 +84,30 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
     homes |= {"seed": (entries, Whole(0)), "missing": (entries, OneOf(())), "format": (entries, OneOf(()))}
     for name, text in flags.items():
         if name not in homes:
-            problems.add(
-                f"--{name}", "unknown flag", did_you_mean(name, [*homes, "method", "out", "overwrite", "threads"])
-            )
+            flags_known = [f"--{known}" for known in (*homes, "method", "out", "overwrite", "threads")]
+            problems.add(f"--{name}", "unknown flag", did_you_mean(f"--{name}", flags_known))
             continue
         table, bound = homes[name]
-        table[name] = bound.parse(text)
+        if text is None and not isinstance(bound, YesNo):
+            problems.add(f"--{name}", "has no value", f"write --{name} VALUE")
+            continue
+        table[name] = True if text is None else bound.parse(text)
     problems.raise_if_any(ParameterError)
     return entries | {"method": method, "publish": publish}
 
 
-def _pairs(arguments: list[str], problems: Any) -> dict[str, str]:
-    pairs: dict[str, str] = {}
+def _pairs(arguments: list[str], problems: Any) -> dict[str, str | None]:
+    """Flags and their values; None for a bare flag."""
+    pairs: dict[str, str | None] = {}
     rest = list(arguments)
     while rest:
         flag = rest.pop(0)
         if not flag.startswith("--"):
             problems.add("command line", f"{flag[:40]!r} is no flag", "flags begin with --")
             continue
-        name, equals, value = flag[2:].partition("=")
+        name, equals, given = flag[2:].partition("=")
+        value: str | None = given
         if not equals:
-            if not rest:
-                problems.add(flag, "has no value", f"write {flag} VALUE")
-                continue
-            value = rest.pop(0)
+            value = None if not rest or rest[0].startswith("--") else rest.pop(0)
         pairs[name.replace("-", "_")] = value
     return pairs

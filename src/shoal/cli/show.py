@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import typer
-from rich.markup import escape
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +33,7 @@ def console() -> Console:
     """The terminal."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, markup=False)  # a column may be called "weight[kg]"
 
 
 def as_json(value: object) -> None:
@@ -63,6 +62,7 @@ def table(title: str, *columns: str) -> Table:
 def release_table(manifest: Manifest, title: str) -> Table:
     """What a release promised, what it reached and what it lost."""
     shown = table(title, "", "")
+    shown.show_header = False
     rows = manifest.rows
     left_out = [f"{rows.suppressed:,} suppressed"] if rows.suppressed else []
     left_out += [f"{count:,} dropped ({reason})" for reason, count in rows.dropped.items()]
@@ -73,20 +73,19 @@ def release_table(manifest: Manifest, title: str) -> Table:
     for promise in manifest.promise:
         shown.add_row("promised", described(promise, "model"))
     reached = ", ".join(f"{name} = {value:g}" for name, value in manifest.achieved.items())
-    shown.add_row("reached", f"[green]{reached}[/green]  (re-derived from the published cells)")
+    shown.add_row("reached", f"{reached}  (re-derived from the published cells)", style="green")
     for name, title in HEADLINES.items():
         if name in manifest.measures:
             shown.add_row(title, figure(name, manifest.measures[name]))
     return shown
 
 
-def frame_table(frame: pl.DataFrame, title: str) -> Table:
-    """Published rows as they are."""
-    shown = table(title, *frame.columns)
-    for column in shown.columns:
-        column.no_wrap = True
-    for row in frame.rows():
-        shown.add_row(*("" if cell is None else escape(str(cell)) for cell in row))
+def rows_table(frame: pl.DataFrame, title: str) -> Table:
+    """A few published rows side by side, so that wide tables fit a narrow terminal."""
+    shown = table(title, "", *("" for _ in range(frame.height)))
+    shown.show_header = False
+    for name in frame.columns:
+        shown.add_row(name, *("" if cell is None else str(cell) for cell in frame[name]))
     return shown
 
 

@@ -14,9 +14,9 @@ def verify(
 ) -> None:
     """Check a release from its files alone; exit status 1, with every reason, when it does not hold."""
     from shoal.cli import show
-    from shoal.verify import verify_directory
+    from shoal.release import check_directory
 
-    verdict, manifest = verify_directory(release)
+    verdict, manifest = check_directory(release)
     if json:
         show.as_json(
             {
@@ -29,9 +29,9 @@ def verify(
             }
         )
         return
-    shown = show.table(f"{release} keeps its promise", "promised", "reached")
-    for promise in manifest.promise:
-        shown.add_row(show.described(promise, "model"), ", ".join(f"{k} = {v:g}" for k, v in verdict.achieved.items()))
     out = show.console()
-    out.print(shown)
-    out.print(f"{verdict.n_rows:,} rows in {verdict.n_classes:,} classes; read so: {verdict.reading}.")
+    out.print(f"{release} keeps its promise.", style="bold")
+    for promise in manifest.promise:
+        out.print(f"  promised  {show.described(promise, 'model')}")
+    out.print(f"  reached   {', '.join(f'{name} = {value:g}' for name, value in verdict.achieved.items())}")
+    out.print(f"  read      {verdict.n_rows:,} rows in {verdict.n_classes:,} classes: {verdict.reading}")

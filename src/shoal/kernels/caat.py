@@ -15,6 +15,9 @@ from shoal.kernels.trees import climb, meet
 
 MEAN_COST, HULL, GAP, MIDPOINT = 0, 1, 2, 3
 BLOCK = 1024
+MANY_BLOCKS = 64
+"""From here on a scan is shared between cores; below, waking them costs more than it saves, most of all on a busy
+machine."""
 
 
 class Store(NamedTuple):
@@ -127,7 +130,7 @@ def extreme(store: Store, group: Group, spans: Any, forest: Forest, costs: Any, 
     best = np.empty(n_blocks)
     where = np.empty(n_blocks, dtype=np.int64)
     row = np.empty(n_blocks, dtype=np.int64)
-    if n_blocks < 4:
+    if n_blocks < MANY_BLOCKS:
         for block in range(n_blocks):
             best[block], where[block], row[block] = _block_best(
                 store, group, spans, forest, costs, reading, sign, block

@@ -48,9 +48,11 @@ def kth_smallest(values: Any, k: int) -> float:
     INOUT  values  float64[n], permuted
     """
     left, right = 0, len(values) - 1
+    state = 12345
     while left < right:
-        a, b, c = values[left], values[(left + right) // 2], values[right]
-        pivot = max(min(a, b), min(max(a, b), c))
+        # A pivot from a scrambled place: columns that rise and fall would make a fixed place quadratic.
+        state = (1103515245 * state + 12345) % 2147483648
+        pivot = values[left + state % (right - left + 1)]
         below, i, above = left, left, right
         while i <= above:  # three ways, because columns repeat their values
             if values[i] < pivot:

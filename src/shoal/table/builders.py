@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar
 
@@ -78,13 +79,6 @@ class Rule(Spec):
         """Build the tree over distinct values."""
         raise NotImplementedError
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for parameter in self.parameters():
-            value = getattr(self, parameter.name)
-            if isinstance(value, list):
-                object.__setattr__(self, parameter.name, tuple(value))
-
 
 @dataclass(frozen=True)
 class Flat(Rule):
@@ -143,19 +137,24 @@ class Intervals(Rule):
     def __post_init__(self) -> None:
         super().__post_init__()
         for below, above in pairwise(self.width):
-            times = above / below
-            if times < 2 or times != round(times):
+            times = _exact(above) / _exact(below)
+            if times < 2 or times.denominator != 1:
                 text = f"needs each width to be a multiple of the one below, got {above:g} over {below:g}"
                 raise ParameterError(Problem("Intervals(width=)", text))
 
     def build(self, values: Iterable[object]) -> Hierarchy:
         """Build the tree over distinct values."""
+        numbers = _numbers(values)
+        exact = [_exact(number) for number in (self.start, *self.width, *numbers)]
+        unit = math.lcm(*(number.denominator for number in exact))  # counted in 1 / unit, all are whole
+        start, *others = (number.numerator * (unit // number.denominator) for number in exact)
+        widths, places = others[: len(self.width)], others[len(self.width) :]
         paths = []
-        for value in _numbers(values):
+        for value, place in zip(numbers, places, strict=True):
             above = []
-            for width in self.width:
-                low = self.start + math.floor((value - self.start) / width) * width
-                above.append(f"[{number_text(low)}, {number_text(low + width)}[")
+            for width in widths:
+                low = start + (place - start) // width * width
+                above.append(f"[{number_text(low / unit)}, {number_text((low + width) / unit)}[")
             paths.append(_path(number_text(value), *above))
         return Hierarchy(paths)
 
@@ -273,7 +272,26 @@ def _texts(values: Iterable[object]) -> list[str]:
 
 
 def _numbers(values: Iterable[object]) -> list[float]:
-    return sorted({float(value) for value in values})  # type: ignore[arg-type]
+    """Distinct numbers, sorted; what is no number is counted, never shown."""
+    given = list(values)
+    numbers = {number for value in given if math.isfinite(number := _number(value))}
+    bad = sum(not math.isfinite(_number(value)) for value in given)
+    if bad:
+        text = f"{bad} values are not finite numbers"
+        raise SchemaError(Problem("hierarchy of numbers", text, "convert the column first"))
+    return sorted(numbers)
+
+
+def _number(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _exact(number: float) -> Fraction:
+    """The number as it is written, so that 0.3 is three times 0.1 and levels nest."""
+    return Fraction(repr(float(number)))
 
 
 def _path(leaf: str, *above: str) -> tuple[str, ...]:

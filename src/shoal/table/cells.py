@@ -151,21 +151,33 @@ def _read_node(column: QuasiColumn, node_of: dict[str, Node], name: str | None) 
 def _read_set(column: QuasiColumn, text: str) -> Cell:
     if not text.startswith("{"):
         return SAYS_ALL
-    if not text.endswith("}"):
+    values = _set_values(text[1:-1]) if text.endswith("}") else None
+    if values is None:
         return _refused("a set that is not closed")
-    values, value, escaped = [], "", False
-    for letter in text[1:-1]:
-        if not escaped and letter == "\\":
-            escaped = True
-            continue
-        if letter == "," and not escaped:
-            values.append(value)
-            value = ""
-        elif not (letter == " " and not value and values and not escaped):
-            value += letter
-        escaped = False
-    values.append(value)
+    if "" in values:
+        return _refused("a set with an empty value")
     if len(set(values)) != len(values) or len(values) > column.n_values:
         return _refused("a set with repeated or too many values")
     loss = (len(values) - 1) / (column.n_values - 1) if column.n_values > 1 else 0.0
     return Cell(loss, loss)
+
+
+def _set_values(inside: str) -> list[str] | None:
+    """The values between the braces, or None where a brace or a backslash is out of place."""
+    values, value = [], ""
+    escaped = parted = False
+    for letter in inside:
+        if escaped:
+            value, escaped = value + letter, False
+        elif letter == "\\":
+            escaped = True
+        elif letter == "}":
+            return None
+        elif letter == ",":
+            values.append(value)
+            value, parted = "", True
+            continue
+        elif not (parted and letter == " "):  # one space after a comma parts; any further one is of the value
+            value += letter
+        parted = False
+    return None if escaped else [*values, value]

@@ -20,5 +20,5 @@ def content_sha256(frame: pl.DataFrame) -> str:
         digest.update(series.is_not_null().to_numpy().tobytes())
         texts = series.cast(pl.String).fill_null("")
         digest.update(np.ascontiguousarray(texts.str.len_bytes().to_numpy(), dtype="<i8").tobytes())
-        digest.update("".join(texts.to_list()).encode())
+        digest.update(texts.str.join("")[0].encode())
     return digest.hexdigest()

@@ -34,13 +34,16 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
 
 
 def check_names(names: list[str]) -> None:
-    """Refuse column names that are empty or used twice: which column is meant must never be a guess."""
+    """Refuse names that are empty, used twice or patterns: which column is meant must never be a guess."""
     doubled = [name for name, times in Counter(names).items() if times > 1]
     if doubled:
         raise SourceError(Problem("table", f"column names used more than once: {some(doubled)}", "rename them"))
     empty = [place + 1 for place, name in enumerate(names) if not name.strip()]
     if empty:
         raise SourceError(Problem("table", f"no name for column number {some(empty)}", "give every column a name"))
+    patterns = [name for name in names if name == "*" or (name.startswith("^") and name.endswith("$"))]
+    if patterns:  # polars would take them for all columns, or for those that match
+        raise SourceError(Problem("table", f"column names that read as patterns: {some(patterns)}", "rename them"))
 
 
 def _from_pandas(frame: Any) -> pl.DataFrame:

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import Problem, Problems, SchemaError, some
+from shoal.errors import ParameterError, Problem, Problems, SchemaError
 
 STAR = "*"
 """The published cell that says nothing; the root of hierarchies that Shoal builds."""
@@ -78,8 +78,12 @@ class Hierarchy:
     """
 
     def __init__(self, paths: Iterable[Sequence[str]], *, column: str = "") -> None:
-        cleaned = [_without_repeats([str(node) for node in path]) for path in paths]
-        _check_paths(cleaned, f"hierarchy of {column!r}" if column else "hierarchy")
+        where = f"hierarchy of {column!r}" if column else "hierarchy"
+        given = list(paths)
+        if isinstance(paths, str) or not all(isinstance(path, (list, tuple)) for path in given):
+            raise SchemaError(Problem(where, "needs one list of names per value, from the value to the root"))
+        cleaned = [_without_repeats([str(node) for node in path]) for path in given]
+        _check_paths(cleaned, where)
         self.names, self.parents = _depth_first(cleaned)
 
     # -- ways to make one ---------------------------------------------------------------------------------------
@@ -98,10 +102,13 @@ class Hierarchy:
                 raise SchemaError(Problem(where, f"cannot be read ({reason})", "check the path")) from None
             except UnicodeError:
                 raise SchemaError(Problem(where, f"is not {encoding} text", "save it as UTF-8")) from None
+            except ValueError:  # a path no file can have
+                raise SchemaError(Problem(where, "cannot be read", "check the path")) from None
         else:
             text = source.read()
-        rows = csv.reader(io.StringIO(text), delimiter=delimiter)
-        return cls([[cell.strip() for cell in row if cell.strip()] for row in rows if row], column=column)
+        rows = ([cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), delimiter=delimiter))
+        # Empty cells pad a line; but the first one is the value, and without it the group would pass for one.
+        return cls([[row[0], *filter(None, row[1:])] for row in rows if any(row)], column=column)
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any], *, root: str = STAR, column: str = "") -> Hierarchy:
@@ -199,12 +206,10 @@ class Hierarchy:
 
     def lowest_common(self, names: Iterable[str]) -> str:
         """Name of the lowest node above all the given ones."""
-        tree = self.arrays
-        met = -1
-        for name in names:
-            node = self.node_of[name]
-            met = node if met < 0 else _meet(tree, met, node)
-        return self.names[met]
+        nodes = [self.node_of[name] for name in names]
+        if not nodes:
+            raise ParameterError(Problem("lowest_common(names=)", "needs at least one name"))
+        return self.names[reduce(partial(_meet, self.arrays), nodes)]
 
     def check_covers(self, values: Iterable[str], column: str, problems: Problems) -> None:
         """Note the distinct values of a column that have no leaf."""
@@ -235,6 +240,9 @@ def _without_repeats(path: list[str]) -> tuple[str, ...]:
 def _paths_of(tree: Mapping[str, Any] | Sequence[str], above: tuple[str, ...]) -> list[tuple[str, ...]]:
     if isinstance(tree, Mapping):
         return [path for name, below in tree.items() for path in _paths_of(below, (str(name), *above))]
+    if not isinstance(tree, (list, tuple)):
+        text = f"needs a list of values or a mapping of groups under {above[0]!r}, got {type(tree).__name__}"
+        raise SchemaError(Problem("hierarchy", text))
     return [(str(leaf), *above) for leaf in tree]
 
 
@@ -244,30 +252,32 @@ def _check_paths(paths: list[tuple[str, ...]], where: str) -> None:
     if not paths:
         problems.add(where, "has no leaves", "give one line per value, from the value to the root")
         problems.raise_if_any(SchemaError)
-    roots = list(dict.fromkeys(path[-1] if path else "" for path in paths))
+    roots = list(dict.fromkeys(path[-1] for path in paths if path))
     if any(not path or "" in path for path in paths):
         problems.add(where, "has an empty node name", "remove empty lines and cells")
     if len(roots) > 1:
-        problems.add(where, f"has {len(roots)} roots: {some(roots)}", "end every line in the same root")
+        problems.add(where, f"has {len(roots)} roots", "end every line in the same root", values=roots)
     leaves = [path[0] for path in paths if path]
     seen: set[str] = set()
     doubled = list(dict.fromkeys(leaf for leaf in leaves if leaf in seen or seen.add(leaf)))  # type: ignore[func-returns-value]
     if doubled:
-        problems.add(where, f"lists leaves more than once: {some(doubled)}", "keep one line per value")
+        problems.add(where, "lists leaves more than once", "keep one line per value", values=doubled)
     above: dict[str, str] = {}
     torn: dict[str, None] = {}
+    looped: dict[str, None] = {}
     for path in paths:
         for child, parent in pairwise(path):
             if above.setdefault(child, parent) != parent:
                 torn[child] = None
-        if len(set(path)) < len(path):
-            torn[path[0]] = None
+        looped.update((node, None) for node in path if path.count(node) > 1)
     if torn:
-        problems.add(where, f"nodes with more than one parent: {some(list(torn))}", "give every node one parent")
+        problems.add(where, "nodes with more than one parent", "give every node one parent", values=torn)
+    if looped:
+        problems.add(where, "nodes that lie above themselves", "name every node once on its line", values=looped)
     inner = {node for path in paths for node in path[1:]}
     both = [leaf for leaf in seen if leaf in inner]
     if both:
-        problems.add(where, f"values that are both leaf and group: {some(sorted(both))}", "rename the group")
+        problems.add(where, "values that are both leaf and group", "rename the group", values=sorted(both))
     if STAR in {node for path in paths for node in path} and STAR not in roots:
         problems.add(where, "uses '*' for a node that is not the root", "keep '*' for the root")
     if STAR in seen and len(paths) > 1:

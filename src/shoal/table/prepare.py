@@ -113,7 +113,9 @@ def _clean(series: pl.Series, column: Column | None, missing_values: Sequence[st
         series = stripped.set(stripped.is_in(markers).fill_null(False), None)
     elif series.dtype.is_float():
         series = series.fill_nan(None)
-    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary):
+    elif isinstance(series.dtype, pl.Datetime):
+        series = _in_microseconds(series, series.dtype)
+    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
         problems.add(
             f"column {series.name!r}", f"holds {series.dtype}, which is no cell of a table", "convert it to text"
         )
@@ -132,6 +134,12 @@ def _clean(series: pl.Series, column: Column | None, missing_values: Sequence[st
     return texts
 
 
+def _in_microseconds(series: pl.Series, dtype: pl.Datetime) -> pl.Series:
+    """Instants in one unit where that loses nothing: pandas counts in other units than polars does."""
+    micro = series.cast(pl.Datetime("us", dtype.time_zone))
+    return micro if micro.cast(dtype).equals(series) else series
+
+
 def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     """Whole numbers where all are whole, else floats."""
     where = f"column {series.name!r}"
@@ -139,9 +147,12 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
         fix = "make it nominal, with shoal.Dates() as its hierarchy"
         problems.add(where, f"is numeric in the schema, but holds {series.dtype}", fix)
         return series
-    if series.dtype.is_integer() or series.dtype == pl.Boolean:
-        return series.cast(pl.Int64, strict=False)
+    if series.dtype.is_integer() or series.dtype in (pl.Boolean, pl.String):
+        whole = series.cast(pl.Int64, strict=False)
+        if whole.null_count() == series.null_count():
+            return whole
     floats = series.cast(pl.Float64, strict=False)
+    floats = floats.set(floats == 0, 0.0)  # no negative zero
     bad = np.flatnonzero((series.is_not_null() & ~floats.is_finite().fill_null(False)).to_numpy())
     if len(bad):
         what = f"is numeric in the schema, but {len(bad)} cells are not numbers, at {rows_at(bad.tolist())}"
@@ -207,7 +218,8 @@ def _grown(column: Column, kind: Kind, series: pl.Series, problems: Problems) ->
 
 
 def _inside(column: str, problem: Problem) -> Problem:
-    return replace(problem, where=f"column {column!r}")
+    """What a rule could not build; its tree is made of cells, so no value of it may be named."""
+    return replace(problem, where=f"column {column!r}", values=())
 
 
 def _flat(series: pl.Series) -> Hierarchy:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problem, SchemaError
 from shoal.table.builders import Dates, Prefixes, Rule
-from shoal.table.frames import check_names
+from shoal.table.frames import check_names, to_polars
 from shoal.table.patterns import (
     CATEGORIES,
     CODES,
@@ -36,6 +37,8 @@ from shoal.table.patterns import (
 )
 from shoal.table.schema import Kind, Nominal, Numeric, Schema
 
+AGE = frozenset({("age",)})
+BIRTH = frozenset({("birth",), ("dob",)})
 TELLING = 0.1
 """From this share of values that occur once, a column of numbers is a danger worth naming."""
 
@@ -105,13 +108,13 @@ class Profile:
         )
 
 
-def profile(frame: pl.DataFrame, missing_values: Sequence[str] = ()) -> Profile:
+def profile(frame: Any, missing_values: Sequence[str] = ()) -> Profile:
     """Count, look at and propose a role for every column of a table.
 
     Parameters
     ----------
     frame
-        A table as a source gives it: typed, or all text. It is not changed.
+        A polars, pandas or pyarrow frame, typed or all text. It is not changed.
     missing_values
         Texts that stand for a missing cell, besides the empty text.
 
@@ -121,11 +124,12 @@ def profile(frame: pl.DataFrame, missing_values: Sequence[str] = ()) -> Profile:
     >>> [(column.name, column.role, column.kind) for column in profile(table).columns]
     [('name', 'identifying', None), ('age', 'quasi', 'numeric'), ('disease', 'sensitive', 'nominal')]
     """
+    frame, _ = to_polars(frame)
     _check(frame, missing_values)
     cells = [_cells(series, missing_values) for series in frame]
     counts = {series.name: distinct(series) for series in cells}
     evidence = [gather(series, counts[series.name]) for series in cells]
-    columns = tuple(_column(seen, frame.height) for seen in evidence)
+    columns = _without_birth_beside_age([_column(seen, frame.height) for seen in evidence])
     chosen, note = _pair_columns(columns)
     quasi = [column.name for column in columns if column.role == "quasi"]
     codes = {
@@ -141,6 +145,18 @@ def profile(frame: pl.DataFrame, missing_values: Sequence[str] = ()) -> Profile:
         suspected_missing={seen.name: seen.markers for seen in evidence if seen.markers},
         pair_columns=tuple(chosen),
         pairs_note=note,
+    )
+
+
+def _without_birth_beside_age(columns: list[ColumnProfile]) -> tuple[ColumnProfile, ...]:
+    """Drop a day of birth where the age is there too: the finer of the two would undo the hiding of the coarser."""
+    age = next((one.name for one in columns if one.role == "quasi" and says(one.name, AGE)), None)
+    reason = f"{age!r} says the same, less exactly: the day would undo the hiding of the age."
+    return tuple(
+        replace(one, role="identifying", kind=None, hierarchy=None, reason=reason)
+        if age is not None and one.role == "quasi" and one.pattern == "date" and says(one.name, BIRTH)
+        else one
+        for one in columns
     )
 
 

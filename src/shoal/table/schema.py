@@ -19,6 +19,9 @@ class Numeric:
 
     hierarchy: Hierarchy | Rule | None = None
 
+    def __post_init__(self) -> None:
+        _check_hierarchy("Numeric", self.hierarchy)
+
 
 @dataclass(frozen=True)
 class Ordinal:
@@ -28,8 +31,10 @@ class Ordinal:
     hierarchy: Hierarchy | Rule | None = None
 
     def __init__(self, order: Iterable[object], hierarchy: Hierarchy | Rule | None = None) -> None:
-        if isinstance(order, str):
-            raise SchemaError(Problem("Ordinal(order=)", "needs a list of categories, got one text"))
+        _check_hierarchy("Ordinal", hierarchy)
+        if isinstance(order, str) or not isinstance(order, Iterable):
+            got = "one text" if isinstance(order, str) else type(order).__name__
+            raise SchemaError(Problem("Ordinal(order=)", f"needs a list of categories, got {got}"))
         object.__setattr__(self, "order", tuple(str(category) for category in order))
         object.__setattr__(self, "hierarchy", hierarchy)
         doubled = sorted({category for category in self.order if self.order.count(category) > 1})
@@ -44,6 +49,16 @@ class Nominal:
     """Categories without an order; without a hierarchy they hang on a flat tree under `*`."""
 
     hierarchy: Hierarchy | Rule | None = None
+
+    def __post_init__(self) -> None:
+        _check_hierarchy("Nominal", self.hierarchy)
+
+
+def _check_hierarchy(kind: str, hierarchy: object) -> None:
+    if not isinstance(hierarchy, (Hierarchy, Rule, type(None))):
+        what = f"needs a hierarchy or a rule that builds one, got {type(hierarchy).__name__}"
+        fix = "read a file with shoal.Hierarchy.from_csv(path), or use a rule such as shoal.Prefixes(keep=(3, 1))"
+        raise SchemaError(Problem(f"{kind}(hierarchy=)", what, fix))
 
 
 Kind = Numeric | Ordinal | Nominal
@@ -114,6 +129,12 @@ class Schema:
         if not self.quasi:
             problems.add("schema", "has no quasi-identifier", "name at least one column an attacker may know")
         problems.raise_if_any(SchemaError)
+        # One form for all ways to say the same, so that equal schemas are equal.
+        object.__setattr__(self, "identifying", tuple(self.identifying))
+        for role in ("quasi", "sensitive", "neutral"):
+            columns = getattr(self, role)
+            plain = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
+            object.__setattr__(self, role, plain)
 
     @staticmethod
     def _check_role(role: str, columns: object, problems: Problems) -> None:
@@ -171,5 +192,5 @@ class Schema:
             return self
         if self.rest == "drop":
             return self
-        neutral = dict(self.neutral) if isinstance(self.neutral, Mapping) else dict.fromkeys(self.neutral)
-        return replace(self, neutral={**neutral, **dict.fromkeys(unnamed)})
+        neutral: dict[str, Kind | None] = {**dict(self.neutral), **dict.fromkeys(unnamed)}  # type: ignore[arg-type]
+        return replace(self, neutral=neutral)

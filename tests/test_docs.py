@@ -1,0 +1,245 @@
+"""The documentation is complete and true: every name has its place, every example runs, every link leads somewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import jsonschema
+import polars as pl
+import pytest
+import typer
+
+import shoal
+from shoal.cli.app import app
+from shoal.manifest import Manifest
+from shoal.methods import METHODS
+from shoal.privacy import MODELS
+from shoal.publish import PUBLISHERS
+from shoal.recipe import COLUMN_KEYS, TOP_KEYS
+from shoal.table.builders import RULES
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+ROOT_PAGES = ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG", "SECURITY")
+PAGES = [*(ROOT / f"{name}.md" for name in ROOT_PAGES), *sorted(DOCS.rglob("*.md"))]
+COMMANDS = typer.main.get_command(app).commands
+
+FENCE = re.compile(r"(<!-- no-run -->\s*)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def text_of(page: Path | str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def section(page: str, heading: str) -> str:
+    """The text under a heading, up to the next one of the same or a higher level."""
+    text = text_of(page)
+    level = heading.split()[0]
+    assert f"\n{heading}\n" in text, f"{page} has no heading {heading!r}"
+    below = text.split(f"\n{heading}\n", 1)[1]
+    return re.split(rf"\n#{{1,{len(level)}}} ", below, maxsplit=1)[0]
+
+
+def codes(text: str) -> set[str]:
+    """Everything written as `code` outside of fenced blocks."""
+    return set(re.findall(r"`([^`\n]+)`", FENCE.sub("", text)))
+
+
+def blocks(language: str) -> list[tuple[str, bool, str]]:
+    """Fenced blocks of a language: where they are, whether they are to be run, and what they hold."""
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for block in FENCE.finditer(text):
+            if block[2] == language:
+                line = text[: block.start(3)].count("\n") + 1
+                found.append((f"{page.relative_to(ROOT)}:{line}", not block[1], block[3]))
+    return found
+
+
+def small_release() -> shoal.Release:
+    frame = pl.DataFrame({"age": [21, 22, None, 41, 42, 43], "sex": ["f", "m"] * 3, "disease": ["flu"] * 6})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric(), "sex": shoal.Nominal()}, sensitive=["disease"])
+    return shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+
+
+# -- every name has its place -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", shoal.__all__)
+def test_every_public_name_has_its_heading(name):
+    assert "```python" in section("python.md", f"### `{name}`"), f"{name} has no example"
+
+
+def test_no_heading_for_a_name_that_is_gone():
+    assert set(re.findall(r"^### `(\w+)`$", text_of("python.md"), re.MULTILINE)) == set(shoal.__all__)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_its_options_are_described(name):
+    described = codes(section("commands.md", f"## shoal {name}"))
+    for parameter in COMMANDS[name].params:
+        if parameter.param_type_name == "option" and parameter.name != "help":
+            assert set(parameter.opts) <= described, f"shoal {name} {parameter.opts}"
+
+
+def test_every_flag_of_a_recipe_is_described():
+    described = codes(section("commands.md", "## shoal run"))
+    specs = [*METHODS.values(), *PUBLISHERS.values()]
+    flags = {f"--{parameter.name}" for spec in specs for parameter in spec.parameters()}
+    assert {*flags, "--method", "--seed", "--missing", "--format"} <= described
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_a_page_with_its_parameters(name):
+    page = text_of(f"methods/{name}.md")
+    assert f"shoal.{METHODS[name].__name__}(" in page
+    for parameter in METHODS[name].parameters():
+        assert f"\n| `{parameter.name}` |" in page, f"{parameter.name} is not in the table of parameters"
+        for word in getattr(parameter.bound, "words", ()):
+            assert f"`{word}`" in page, f"{parameter.name}={word}"
+    for heading in ("Steps", "Parameters", "Guarantee", "When to use it", "Limits", "Reading choices", "Cost"):
+        assert f"\n## {heading}\n" in page
+    assert f"methods/{name}.md" in text_of("index.md")
+
+
+@pytest.mark.parametrize(
+    ("heading", "keys"),
+    [
+        ("## Top keys", TOP_KEYS),
+        ("## source", [parameter.name for parameter in shoal.Source.parameters()]),
+        ("## columns", COLUMN_KEYS),
+        ("## hierarchy", ["tree", "paths", *RULES, *(p.name for rule in RULES.values() for p in rule.parameters())]),
+        ("## method", [*METHODS, *(p.name for method in METHODS.values() for p in method.parameters())]),
+        ("## require", ["model", *MODELS, *(p.name for model in MODELS.values() for p in model.parameters())]),
+        ("## publish", ["name", *(p.name for publisher in PUBLISHERS.values() for p in publisher.parameters())]),
+    ],
+)
+def test_every_recipe_key_is_described(heading, keys):
+    assert set(keys) <= codes(section("recipe.md", heading))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_rule_is_described_with_its_parameters(name):
+    row = next(line for line in text_of("hierarchies.md").splitlines() if f"| `{name}` |" in line)
+    assert {parameter.name for parameter in RULES[name].parameters()} <= codes(row)
+
+
+def test_every_measure_is_described():
+    described = codes(text_of("measures.md"))
+    for name in small_release().measure():
+        assert re.sub(r"^ncp:.*", "ncp:<column>", name) in described, name
+
+
+def test_every_entry_of_the_manifest_is_described():
+    schema = Manifest.model_json_schema()
+    parts = [schema, *schema["$defs"].values()]
+    entries = {entry for part in parts for entry in part["properties"]}
+    assert entries <= codes(text_of("manifest.md"))
+
+
+# -- what is said is so -----------------------------------------------------------------------------------------
+
+
+def test_the_schema_of_the_manifest_is_the_one_of_the_code():
+    wanted = json.dumps(Manifest.model_json_schema(), indent=2, sort_keys=True) + "\n"
+    assert text_of("manifest.schema.json") == wanted, "docs/manifest.md says how to write it again"
+
+
+@pytest.mark.parametrize("shape", ["text", "typed", "classes"])
+def test_a_real_manifest_fits_its_schema(tmp_path, shape):
+    from shoal import sample
+
+    release = shoal.anonymize(
+        sample.people(60), sample.schema(), shoal.Mondrian(k=3), publish=shoal.Generalize(shape=shape)
+    )
+    manifest = json.loads((release.write(tmp_path / "release") / "manifest.json").read_text(encoding="utf-8"))
+    schema = json.loads(text_of("manifest.schema.json"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(manifest, schema)
+    del manifest["promise"]
+    with pytest.raises(jsonschema.ValidationError, match="'promise' is a required property"):
+        jsonschema.validate(manifest, schema)
+
+
+@pytest.mark.parametrize(("where", "code"), [pytest.param(w, c, id=w) for w, to_run, c in blocks("python") if to_run])
+def test_every_example_runs(where, code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, where, "exec"), {"__name__": "example"})
+
+
+def test_hardly_an_example_is_left_out():
+    assert [where.split(":")[0] for where, to_run, _ in blocks("python") if not to_run] == ["docs/manifest.md"]
+
+
+def test_every_toml_example_can_be_read():
+    import tomllib
+
+    found = [tomllib.loads(code) for _, _, code in blocks("toml")]
+    whole = [entries for entries in found if "columns" in entries]
+    assert whole
+    for entries in whole:
+        shoal.Recipe.from_entries(entries)
+
+
+@pytest.mark.parametrize(
+    ("where", "line"),
+    [(where, line) for where, _, text in blocks("console") for line in text.splitlines() if line.startswith("$ shoal")],
+)
+def test_every_command_line_parses(where, line):
+    _, _, name, *arguments = shlex.split(line)
+    assert name in COMMANDS, where
+    COMMANDS[name].make_context(name, list(arguments), resilient_parsing=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(page):
+    for link in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        target, _, anchor = link.partition("#")
+        if "://" in target:
+            continue
+        file = (page.parent / target) if target else page
+        assert file.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}, link
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    seen, todo = set(), [ROOT / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page in seen or page.suffix != ".md":
+            continue
+        seen.add(page)
+        links = LINK.findall(page.read_text(encoding="utf-8"))
+        todo += [
+            (page.parent / link.partition("#")[0]).resolve() for link in links if "://" not in link and link[0] != "#"
+        ]
+    assert set(PAGES) <= seen
+
+
+def test_the_readme_names_the_two_commands():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for command in ("demo", "test"):
+        assert f"make {command}" in readme
+        assert command in targets
+    assert len(readme.splitlines()) <= 100
+
+
+def test_the_picture_needs_no_network():
+    picture = (DOCS / "images" / "demo.svg").read_text(encoding="utf-8")
+    assert "url(http" not in picture
+    for text in ("k-anonymity", "re-derived", "marital_status"):
+        assert text in picture
+
+
+def test_the_citation_names_this_version():
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert f"version: {shoal.__version__}" in lines
+    assert f"## [{shoal.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
