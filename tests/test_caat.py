@@ -23,7 +23,7 @@ def far(row, *members, interval="mean_cost"):
     return distance(P.rows[row - 1], [P.rows[member - 1] for member in members], P.columns, interval)
 
 
-# -- the worked example of algorithms.md, section 1 -------------------------------------------------------------
+# -- the worked example -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

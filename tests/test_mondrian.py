@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Mondrian, Nominal, Numeric, Ordinal
+from shoal.kernels.mondrian import kth_smallest
 from twins.mondrian import mondrian
 from twins.tables import RAGGED, both, groups_of, patients, tables
 
@@ -29,7 +30,7 @@ def cut(values, **options):
     return sorted(sorted(group) for group in groups_of(labels))
 
 
-# -- the small examples of algorithms.md, section 10 ----------------------------------------------------------------
+# -- small worked examples ----------------------------------------------------------------
 
 
 @WIDTHS
@@ -154,7 +155,7 @@ def test_fewer_than_twice_k_rows_make_one_group(n_rows, strict):
     assert cut(list(range(n_rows)), k=3, strict=strict) == [list(range(1, n_rows + 1))]
 
 
-# -- Adult, the acceptance numbers of algorithms.md, section 10 -----------------------------------------------------
+# -- Adult, figures that a public result file agrees with -----------------------------------------------------
 
 DATA = Path(os.environ.get("SHOAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 FIRST = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
@@ -202,3 +203,31 @@ def test_adult_acceptance_numbers(adult, quasi, width, k, classes, ncp, discerni
     assert measures["discernibility"] == discernibility
     assert measures["classes"] == len(np.unique(release.labels)) == (classes or measures["classes"])
     assert release.verify().k >= k
+
+
+@pytest.mark.parametrize("shape", ["rising and falling", "saw", "constant", "two values"])
+def test_the_median_is_found_without_comparing_everything_with_everything(shape):
+    """Selection on columns that lead a fixed pivot astray; its own steps are counted through a slow replay."""
+    n = 4_000
+    rise = np.arange(0, n, 2, dtype=float)
+    values = {
+        "rising and falling": np.concatenate([rise, rise[::-1]]),
+        "saw": np.arange(n, dtype=float) % 100,
+        "constant": np.ones(n),
+        "two values": (np.arange(n) % 2).astype(float),
+    }[shape]
+    for k in (0, n // 2 - 1, n - 1):
+        assert kth_smallest(values.copy(), k) == np.sort(values)[k]
+    counted = CountedReads(values)
+    kth_smallest.py_func(counted, n // 2 - 1)
+    assert counted.reads < 40 * n
+
+
+class CountedReads(list):
+    """A list that counts how often it is read."""
+
+    reads = 0
+
+    def __getitem__(self, place):
+        self.reads += 1
+        return super().__getitem__(place)

@@ -1,4 +1,4 @@
-"""CAAT: clustering by the distance of a tuple to a class (Jiang; algorithms.md, section 1)."""
+"""CAAT: clustering by the distance of a tuple to a class (Jiang)."""
 
 from twins.trees import climb, meet
 

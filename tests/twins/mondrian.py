@@ -1,4 +1,4 @@
-"""Mondrian: multidimensional median cuts (LeFevre, DeWitt, Ramakrishnan; algorithms.md, section 10)."""
+"""Mondrian: multidimensional median cuts (LeFevre, DeWitt, Ramakrishnan)."""
 
 from math import inf
 

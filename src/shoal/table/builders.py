@@ -8,6 +8,7 @@ order of the rows.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -67,6 +68,10 @@ class AnyText:
     def bad_values(self) -> list[object]:
         """Values that must be refused."""
         return ["", 1, None]
+
+
+ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
+"""A day, possibly with a time after it."""
 
 
 class Rule(Spec):
@@ -227,7 +232,7 @@ class Dates(Rule):
         paths, bad = [], 0
         for value in _texts(values):
             try:
-                day = date.fromisoformat(value[:10])
+                day = date.fromisoformat(value[:10] if ISO_DATE.fullmatch(value) else "")
             except ValueError:
                 bad += 1
                 continue

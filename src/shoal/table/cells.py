@@ -120,6 +120,8 @@ def _read_run(column: QuasiColumn, low: str, high: str) -> Cell:
     else:
         try:
             first, last = float(low), float(high)
+            if "_" in low + high:  # Python reads 1_0 as ten; nobody else does
+                raise ValueError
         except ValueError:
             return _refused("neither a number nor an interval")
         if column.low is None or column.high is None:

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError, rows_at
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError
 from shoal.table.builders import Flat, Rule
+from shoal.table.clean import clean
 from shoal.table.content import content_sha256
 from shoal.table.frames import check_names
 from shoal.table.hierarchy import STAR, Hierarchy
@@ -89,90 +90,18 @@ def prepare(
         found.add("table", "has no rows", "nothing can be published of an empty table", error=SchemaError)
     schema = schema.fit(frame.columns, found)
     columns = schema.columns
-    clean = pl.DataFrame([_clean(series, columns.get(series.name), missing_values, found) for series in frame])
-    schema = _grow_hierarchies(schema, clean, found)
-    holes = np.zeros(clean.height, dtype=bool)
+    cleaned = pl.DataFrame([clean(series, columns.get(series.name), missing_values, found) for series in frame])
+    schema = _grow_hierarchies(schema, cleaned, found)
+    holes = np.zeros(cleaned.height, dtype=bool)
     if missing == "drop":
-        quasi = [name for name in schema.quasi if name in clean.columns]
-        holes = clean.select(pl.any_horizontal(pl.col(quasi).is_null())).to_series().to_numpy() if quasi else holes
+        quasi = [name for name in schema.quasi if name in cleaned.columns]
+        holes = cleaned.select(pl.any_horizontal(pl.col(quasi).is_null())).to_series().to_numpy() if quasi else holes
     kept = np.flatnonzero(~holes).astype(np.int64)
     if also is not None:
         also(len(kept), found)
     found.raise_if_any(SchemaError)
     dropped = {"missing quasi-identifier": int(holes.sum())} if holes.any() else {}
-    return Table(clean[kept] if dropped else clean, schema, content_sha256(clean), clean.height, dropped, kept)
-
-
-def _clean(series: pl.Series, column: Column | None, missing_values: Sequence[str], problems: Problems) -> pl.Series:
-    """One column in its canonical type, missing cells null."""
-    if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
-        series = series.cast(pl.String)
-    if series.dtype == pl.String:
-        stripped = series.str.strip_chars() if column and isinstance(column.kind, Numeric) else series
-        markers = ["", *missing_values]
-        series = stripped.set(stripped.is_in(markers).fill_null(False), None)
-    elif series.dtype.is_float():
-        series = series.fill_nan(None)
-    elif isinstance(series.dtype, pl.Datetime):
-        series = _in_microseconds(series, series.dtype)
-    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
-        problems.add(
-            f"column {series.name!r}", f"holds {series.dtype}, which is no cell of a table", "convert it to text"
-        )
-        return pl.Series(series.name, [None] * len(series), dtype=pl.String)
-    if column is None or column.kind is None:
-        return series
-    if isinstance(column.kind, Numeric):
-        return _numbers(series, problems)
-    texts = _texts(series)
-    if isinstance(column.kind, Ordinal):
-        strange = np.flatnonzero((~texts.is_in(column.kind.order)).fill_null(False).to_numpy())
-        if len(strange):
-            where = rows_at(strange.tolist())
-            fix = f"its order has {len(column.kind.order)} categories: add the missing ones, or correct the cells"
-            problems.add(f"column {series.name!r}", f"{len(strange)} cells are not in its order, at {where}", fix)
-    return texts
-
-
-def _in_microseconds(series: pl.Series, dtype: pl.Datetime) -> pl.Series:
-    """Instants in one unit where that loses nothing: pandas counts in other units than polars does."""
-    micro = series.cast(pl.Datetime("us", dtype.time_zone))
-    return micro if micro.cast(dtype).equals(series) else series
-
-
-def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
-    """Whole numbers where all are whole, else floats."""
-    where = f"column {series.name!r}"
-    if series.dtype.is_temporal():
-        fix = "make it nominal, with shoal.Dates() as its hierarchy"
-        problems.add(where, f"is numeric in the schema, but holds {series.dtype}", fix)
-        return series
-    if series.dtype.is_integer() or series.dtype in (pl.Boolean, pl.String):
-        whole = series.cast(pl.Int64, strict=False)
-        if whole.null_count() == series.null_count():
-            return whole
-    floats = series.cast(pl.Float64, strict=False)
-    floats = floats.set(floats == 0, 0.0)  # no negative zero
-    bad = np.flatnonzero((series.is_not_null() & ~floats.is_finite().fill_null(False)).to_numpy())
-    if len(bad):
-        what = f"is numeric in the schema, but {len(bad)} cells are not numbers, at {rows_at(bad.tolist())}"
-        problems.add(where, what, "make it nominal, correct the cells, or name their marker in missing_values")
-        return floats
-    whole = floats.drop_nulls()
-    if ((whole.floor() == whole) & (whole.abs() < 2**53)).all():
-        return floats.cast(pl.Int64)
-    return floats
-
-
-def _texts(series: pl.Series) -> pl.Series:
-    """Categories as text; whole numbers without a point."""
-    if series.dtype.is_float() or series.dtype.is_decimal():
-        floats = series.cast(pl.Float64)
-        present = floats.drop_nulls()
-        if ((present.floor() == present) & (present.abs() < 2**53)).all():
-            return floats.cast(pl.Int64).cast(pl.String)
-        return floats.cast(pl.String)
-    return series.cast(pl.String)
+    return Table(cleaned[kept] if dropped else cleaned, schema, content_sha256(cleaned), cleaned.height, dropped, kept)
 
 
 def _grow_hierarchies(schema: Schema, frame: pl.DataFrame, problems: Problems) -> Schema:

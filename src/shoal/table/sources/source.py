@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -267,7 +268,7 @@ def _check_kind(values: Mapping[str, object], where: Callable[[str], str], probl
     else:
         path = str(values["path"])
         kind = kind_of_path(path)
-        if kind is None and Path(path).is_dir():
+        if kind is None and os.path.isdir(path):  # noqa: PTH112 - a Path raises where a name is too long
             problems.add(where("path"), f"{path} is a folder", "name a file in it")
         elif kind is None:
             known = some([ending for endings in ENDINGS.values() for ending in endings], 99)

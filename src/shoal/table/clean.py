@@ -1,0 +1,108 @@
+"""One column in its canonical type, whatever file or frame it came in, missing cells null."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import Problems, rows_at
+from shoal.table.schema import Column, Numeric, Ordinal
+
+FARTHEST_APART = 1e300
+"""Numbers whose span comes near the largest float have no distances any more."""
+
+
+def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str], problems: Problems) -> pl.Series:
+    """Bring a column into its canonical type and make its missing cells null.
+
+    Numeric columns become Int64 when every value is whole, else Float64; ordinal and nominal ones become text. A column
+    without a kind stays as it came, but for what a frame's type could not say: pandas has no whole numbers beside
+    missing cells and no days without a time.
+    """
+    if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
+        series = series.cast(pl.String)
+    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
+        what = f"holds {series.dtype}, which is no cell of a table"
+        problems.add(f"column {series.name!r}", what, "convert it to text")
+        return pl.Series(series.name, [None] * len(series), dtype=pl.String)
+    kind = None if column is None else column.kind
+    series = _without_markers(series, missing_values, strip=isinstance(kind, Numeric))
+    if isinstance(series.dtype, pl.Datetime):
+        series = _days_or_microseconds(series, series.dtype)
+    if kind is None:
+        return _whole(series) if series.dtype.is_float() else series
+    if isinstance(kind, Numeric):
+        return _numbers(series, problems)
+    texts = _texts(series)
+    if isinstance(kind, Ordinal):
+        _check_order(texts, kind, problems)
+    return texts
+
+
+def _without_markers(series: pl.Series, missing_values: Sequence[str], *, strip: bool) -> pl.Series:
+    """Null for every text, or number, that stands for a missing cell."""
+    if series.dtype == pl.String:
+        cells = series.str.strip_chars() if strip else series
+        return cells.set(cells.is_in(["", *missing_values]).fill_null(False), None)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if series.dtype.is_numeric():
+        numbers = pl.Series(missing_values, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
+        return series.set(series.cast(pl.Float64).is_in(numbers.to_list()).fill_null(False), None)
+    return series
+
+
+def _days_or_microseconds(series: pl.Series, dtype: pl.Datetime) -> pl.Series:
+    """Instants in one unit where that loses nothing, and days where every instant is a midnight."""
+    micro = series.cast(pl.Datetime("us", dtype.time_zone))
+    if not micro.cast(dtype).equals(series):
+        return series
+    if dtype.time_zone is None and (micro.dt.truncate("1d") == micro).all():
+        return micro.cast(pl.Date)
+    return micro
+
+
+def _whole(floats: pl.Series) -> pl.Series:
+    """Whole numbers where all are whole, else the floats, without negative zeros."""
+    present = floats.drop_nulls()
+    if (present.is_finite() & (present.floor() == present) & (present.abs() < 2**53)).all():
+        return floats.cast(pl.Int64)
+    return floats.set(floats == 0, 0.0)
+
+
+def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
+    where = f"column {series.name!r}"
+    if series.dtype.is_temporal():
+        fix = "make it nominal, with shoal.Dates() as its hierarchy"
+        problems.add(where, f"is numeric in the schema, but holds {series.dtype}", fix)
+        return series
+    if series.dtype.is_integer() or series.dtype in (pl.Boolean, pl.String):
+        whole = series.cast(pl.Int64, strict=False)
+        if whole.null_count() == series.null_count():
+            return whole
+    floats = series.cast(pl.Float64, strict=False)
+    bad = np.flatnonzero((series.is_not_null() & ~floats.is_finite().fill_null(False)).to_numpy())
+    if len(bad):
+        what = f"is numeric in the schema, but {len(bad)} cells are not numbers, at {rows_at(bad.tolist())}"
+        problems.add(where, what, "make it nominal, correct the cells, or name their marker in missing_values")
+    elif len(floats.drop_nulls()) and floats.abs().max() > FARTHEST_APART:  # type: ignore[operator]
+        what = f"has numbers beyond {FARTHEST_APART:g}, too far apart to be compared"
+        problems.add(where, what, "scale the column, or make it nominal")
+    return _whole(floats)
+
+
+def _texts(series: pl.Series) -> pl.Series:
+    """Categories as text; whole numbers without a point."""
+    if series.dtype.is_float() or series.dtype.is_decimal():
+        return _whole(series.cast(pl.Float64)).cast(pl.String)
+    return series.cast(pl.String)
+
+
+def _check_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> None:
+    strange = np.flatnonzero((~texts.is_in(kind.order)).fill_null(False).to_numpy())
+    if len(strange):
+        fix = f"its order has {len(kind.order)} categories: add the missing ones, or correct the cells"
+        what = f"{len(strange)} cells are not in its order, at {rows_at(strange.tolist())}"
+        problems.add(f"column {texts.name!r}", what, fix)
