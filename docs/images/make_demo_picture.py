@@ -17,7 +17,7 @@ from rich.console import Console
 
 from shoal.cli import demo, show
 
-WIDTH = 144
+WIDTH = 96
 WITHOUT_WEB_FONTS = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
 
 
