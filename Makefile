@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
+PACKAGES := postgresql
 
 .PHONY: help setup demo test lint bench system clean
 
@@ -46,8 +47,12 @@ bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py
 
 system:                 ## Debian packages some suites need (root and apt)
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null
+	@if command -v apt-get >/dev/null 2>&1 && test "$$(id -u)" = 0; then \
+	  apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(PACKAGES) >/dev/null; \
+	else \
+	  echo "make system needs apt and root; install by hand: $(PACKAGES)"; \
+	fi
 
 clean:                  ## remove what the other commands made
 	rm -rf $(VENV) bench/.rivals shoal-demo .mypy_cache .ruff_cache

@@ -60,7 +60,7 @@ def caat_twin(rows: int) -> dict[str, float]:
     import numpy as np
 
     import shoal
-    from shoal.table.encode import encode
+    from shoal.methods import Task
     from shoal.table.prepare import prepare
     from twins.caat import caat as twin
 
@@ -71,7 +71,7 @@ def caat_twin(rows: int) -> dict[str, float]:
     cells = [list(row) for row in table.frame.select(list(table.quasi)).rows()]
     labels: list[int] = []
     taken = seconds(lambda: labels.extend(twin(cells, columns, k=10, start=0)))
-    kernel = shoal.Caat(k=10, start=0).partition(encode(table), np.random.default_rng(0)).labels
+    kernel = shoal.Caat(k=10, start=0).partition(Task.of(table), np.random.default_rng(0)).labels
     return {"seconds": taken, "same_labels": float(labels == kernel.tolist())}
 
 
@@ -126,5 +126,6 @@ CASES: dict[str, Callable[..., dict[str, float]]] = {
 if __name__ == "__main__":
     name, *arguments = sys.argv[1:]
     result = CASES[name](*(int(value) if value.isdigit() else value for value in arguments))
-    result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    unit = 1024**2 if sys.platform == "darwin" else 1024
+    result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
     print(json.dumps(result))

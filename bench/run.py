@@ -44,7 +44,10 @@ def main() -> None:
     for column in ("what", "measured", "wanted", ""):
         shown.add_column(column)
 
+    missed = []
+
     def row(what: str, text: str, wanted: str, met: bool) -> None:
+        missed.extend([] if met else [what])
         shown.add_row(what, text, wanted, "ok" if met else "MISSED")
         print(f"{'ok' if met else 'MISSED':7}{what}: {text} (wanted: {wanted})", flush=True)
 
@@ -78,6 +81,7 @@ def main() -> None:
     row("shoal --help", f"{help_time['seconds']:.2f} s", "< 0.5 s", help_time["seconds"] < 0.5)
     row("shoal demo, second time", f"{demo_time['seconds']:.2f} s", "< 10 s", demo_time["seconds"] < 10)
     Console(width=150).print(shown)
+    sys.exit(f"missed: {', '.join(missed)}" if missed else 0)
 
 
 if __name__ == "__main__":

@@ -161,15 +161,15 @@ needs_two_cores = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason=
 
 @needs_two_cores
 @pytest.mark.parametrize("ties", ["one", "all"])
-def test_labels_do_not_depend_on_threads(n_threads, ties):
+def test_labels_do_not_depend_on_threads(n_threads, ties, monkeypatch):
+    """Scans shared from two blocks on, by one and by two cores, and scans that are not shared."""
     table = mixed(9000, seed=5)
-    assert table.frame.n_unique() >= 6000
-    encoded = table.encoded
     found = []
-    for n in (1, 2):
+    for n, many in ((1, 2), (2, 2), (2, 10**9)):
         n_threads(n)
-        found.append(Caat(k=10, ties=ties, start=3).partition(encoded, np.random.default_rng(0)).labels)
-    np.testing.assert_array_equal(found[0], found[1])
+        monkeypatch.setattr(kernel, "MANY_BLOCKS", many)
+        found.append(table.labels(Caat(k=10, ties=ties, start=3)))
+    assert found[0] == found[1] == found[2]
 
 
 @needs_two_cores
@@ -180,7 +180,7 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sig
     values = grid[:, np.random.default_rng(4).permutation(grid.shape[1])]
     encoded = both(values.tolist(), [Numeric(), Numeric()]).encoded
     start = int(np.flatnonzero((values == 150).all(axis=0))[0])
-    forest = kernel.Forest(encoded.forest.start, encoded.forest.parent, encoded.forest.depth)
+    forest = encoded.forest
     distances = np.abs(values - 150).sum(axis=0) / 300 / 2
     distances[start] = np.inf if sign > 0 else -np.inf
     expected = int(np.argmin(sign * distances))
@@ -192,13 +192,16 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sig
         kernel.clear(group)
         kernel.absorb(group, store.lines[:, seed], store.codes[:, seed], forest)
         kernel.take(store, seed)
-        position, _ = kernel.extreme(store, group, encoded.spans, forest, np.zeros(1), kernel.MEAN_COST, sign)
+        position, _ = kernel.extreme(
+            store, group, encoded.spans, forest, np.zeros(1), kernel.MEAN_COST, sign, kernel.MANY_BLOCKS
+        )
         assert np.isclose(distances, distances[expected]).sum() >= 4
         assert store.rows[store.next_row[position]] == expected
 
 
 @needs_two_cores
-def test_release_does_not_depend_on_threads():
+def test_release_does_not_depend_on_threads(monkeypatch):
+    monkeypatch.setattr(kernel, "MANY_BLOCKS", 2)
     rng = np.random.default_rng(2)
     frame = pl.DataFrame({"age": rng.normal(50, 15, 6500), "income": rng.lognormal(10, 1, 6500)})
     schema = shoal.Schema(quasi={"age": Numeric(), "income": Numeric()})
@@ -207,12 +210,12 @@ def test_release_does_not_depend_on_threads():
     assert one.table.equals(two.table)
 
 
-def test_many_rows_equal_a_vectorised_twin():
+def test_many_rows_equal_a_vectorised_twin(monkeypatch):
     """The twin is too slow for a table that is shared out among threads; two numeric columns fit in a few lines."""
+    monkeypatch.setattr(kernel, "MANY_BLOCKS", 2)
     rng = np.random.default_rng(8)
     values = np.stack([rng.integers(0, 4000, 6500), rng.integers(0, 90, 6500)]).astype(float)
     table = both(values.tolist(), [Numeric(), Numeric()])
-    assert table.frame.n_unique() >= 6000
     assert table.labels(Caat(k=25, start=123)) == lines_only(values, 25, 123).tolist()
 
 

@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal import Hierarchy
+from shoal.cells import Cell, read_column
 from shoal.manifest import Node, QuasiColumn
 from shoal.publish.covers import cover, published_nodes, text_cells, typed_cells
-from shoal.table.cells import Cell, read_column
 from shoal.testing import CATEGORIES, hierarchies
 
 ALL, NOTHING = Cell(0.0, 0.0), Cell(1.0, 1.0)

@@ -112,8 +112,6 @@ def test_what_is_left_out_has_its_default():
     assert recipe == Recipe(Schema(quasi={"a": Nominal()}), Mondrian(k=2))
     with pytest.raises(RecipeError, match=r"recipe: has no \[source\]; say where the table is"):
         recipe.require_source()
-    source = Source(path="a.csv")
-    assert recipe.with_source(source).require_source() is source
 
 
 # -- round trip ------------------------------------------------------------------------------------------------------

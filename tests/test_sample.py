@@ -267,7 +267,7 @@ def test_roles():
 def test_every_hierarchy_covers_its_column(people):
     for column, hierarchy in sample.hierarchies().items():
         values = people[column].drop_nulls().unique().to_list()
-        tree = hierarchy.build(values) if isinstance(hierarchy, Rule) else hierarchy
+        tree = Hierarchy.grow(hierarchy, values) if isinstance(hierarchy, Rule) else hierarchy
         assert set(values) <= set(tree.leaves), column
         assert tree.root == "*"
 

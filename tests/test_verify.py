@@ -38,7 +38,7 @@ def tampered(release, table, name="table", *, cover_up=True):
             for entry in manifest.tables
         )
         manifest = manifest.model_copy(update={"tables": tables})
-    return replace(release, tables={**release.tables, name: table}, manifest=manifest)
+    return replace(release, frames={**release.frames, name: table}, manifest=manifest)
 
 
 def quasi_columns(release):
@@ -164,7 +164,9 @@ def test_an_identifying_column_is_refused_even_if_the_manifest_lists_it():
 
 
 def test_a_promise_without_k_is_refused(release):
-    with pytest.raises(shoal.GuaranteeError, match="does not hold the k = 5 that the recipe asks for"):
+    with pytest.raises(
+        shoal.GuaranteeError, match="does not hold what the recipe asks for: model = k-anonymity, k = 5"
+    ):
         replace(release, manifest=release.manifest.model_copy(update={"promise": ()})).verify()
     request = release.manifest.recipe.model_copy(update={"method": {"name": "mystery"}})
     with pytest.raises(shoal.GuaranteeError, match="says nothing about the size of classes"):

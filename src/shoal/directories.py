@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import Problem, SourceError
@@ -25,6 +26,7 @@ def whole_directory(target: Path, *, marker: str, overwrite: bool) -> Iterator[P
         Whether an earlier one may be replaced.
     """
     check_target(target, marker=marker, overwrite=overwrite)
+    made = [folder for folder in target.parents if not folder.exists()]
     token = secrets.token_hex(4)
     partial, old = (target.parent / f".{target.name}.{word}-{token}" for word in ("partial", "old"))
     try:
@@ -33,19 +35,27 @@ def whole_directory(target: Path, *, marker: str, overwrite: bool) -> Iterator[P
         if target.exists():
             target.replace(old)
         partial.replace(target)
+        made = []
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SourceError(Problem(str(target), f"cannot be written ({reason})", "choose another directory")) from None
     finally:
-        if old.exists() and not target.exists():
+        if os.path.lexists(old) and not os.path.lexists(target):
             old.replace(target)
         shutil.rmtree(partial, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+        for folder in made:
+            with suppress(OSError):  # somebody may have put something there meanwhile
+                folder.rmdir()
 
 
 def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
     """Refuse a place that is taken, before any work starts."""
-    if not target.exists():
+    try:
+        free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
+    except (OSError, ValueError):  # too long, or with a letter no name can have
+        raise SourceError(Problem("directory", "its name cannot be used", "choose another directory")) from None
+    if free:
         return
     if not overwrite:
         raise SourceError(

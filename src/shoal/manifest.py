@@ -15,6 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from shoal.errors import GuaranteeError, Problem
 
 FILE = "manifest.json"
+DROP_REASONS = {"missing quasi-identifier"}
+"""Why a row may be left out before the work."""
+FORMATS = ("csv", "parquet")
+"""File formats of the tables beside it."""
 Scalar = int | float | str | bool | None
 
 
@@ -62,6 +66,16 @@ class Layout(_Part):
     quasi: tuple[QuasiColumn, ...]
     passed: tuple[PassedColumn, ...]
 
+    @property
+    def class_columns(self) -> list[str]:
+        """The published columns whose equal cells make a class."""
+        return ["class"] if self.shape == "classes" else self.cell_columns
+
+    @property
+    def cell_columns(self) -> list[str]:
+        """The published columns that carry the quasi-identifiers."""
+        return [name for column in self.quasi for name in column.columns]
+
 
 class HierarchyMark(_Part):
     """A hierarchy without its values."""
@@ -77,7 +91,7 @@ class SchemaColumn(_Part):
     name: str
     role: Literal["identifying", "quasi", "sensitive", "neutral", "choice", "drop"]
     kind: Literal["numeric", "ordinal", "nominal"] | None
-    hierarchy: HierarchyMark | None = None
+    hierarchy: HierarchyMark | None = Field(default=None, description="only one that the holder supplied")
 
 
 class Request(_Part):
@@ -131,7 +145,7 @@ class Manifest(_Part):
         default_factory=dict, description="what the weakest class reaches, re-derived"
     )
     measures: dict[str, int | float] = Field(default_factory=dict)
-    notes: dict[str, Scalar] = Field(default_factory=dict, description="facts about the run, by the method")
+    notes: dict[str, int | float | bool] = Field(default_factory=dict, description="facts about the run, by the method")
     tables: tuple[PublishedTable, ...]
 
     def to_json(self) -> str:

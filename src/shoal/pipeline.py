@@ -10,8 +10,8 @@ import numba
 import numpy as np
 import polars as pl
 
-from shoal.errors import ParameterError, Problems
-from shoal.methods.base import Method
+from shoal.errors import InfeasibleError, ParameterError, Problems
+from shoal.methods.base import Method, Task
 from shoal.privacy import KAnonymity
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
@@ -20,9 +20,8 @@ from shoal.publish.base import Publisher
 from shoal.recipe import Recipe
 from shoal.release import Release, describe
 from shoal.spec import Maybe, Whole
-from shoal.table.encode import encode
 from shoal.table.frames import to_polars
-from shoal.table.prepare import prepare
+from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 from shoal.table.sources import read
 
@@ -86,12 +85,11 @@ def anonymize(
     given, to_native = to_polars(frame)
     table = prepare(
         given, schema, missing=missing, missing_values=missing_values,
-        also=lambda n_rows, problems: _check_feasible(n_rows, method, require, problems),
+        also=lambda table, problems: _check_feasible(table, method, require, publish, problems),
     )  # fmt: skip
-    _check_publisher(publish, table)
 
     with _threads(threads):
-        groups = method.partition(encode(table), np.random.default_rng([seed, 0]), progress)
+        groups = method.partition(Task.of(table, require), np.random.default_rng([seed, 0]), progress)
     groups.check(table.n_rows, method.k)
 
     progress.stage("publishing")
@@ -132,7 +130,7 @@ def run(recipe: Recipe, *, threads: int | None = None, progress: Progress = SILE
 def _check_arguments(
     schema: object,
     method: object,
-    require: Sequence[object],
+    require: object,
     publish: object,
     seed: object,
     missing_values: object,
@@ -140,6 +138,9 @@ def _check_arguments(
 ) -> None:
     """Refuse arguments of the wrong sort, all at once."""
     problems = Problems()
+    if not isinstance(require, (list, tuple)):
+        problems.add("require=", f"needs a list, such as [shoal.KAnonymity(k=5)], got {type(require).__name__}")
+        require = ()
     for name, value, sort, example in (
         ("schema=", schema, Schema, "shoal.Schema(quasi={...})"),
         ("method=", method, Method, "shoal.Caat(k=5)"),
@@ -158,18 +159,18 @@ def _check_arguments(
     problems.raise_if_any(ParameterError)
 
 
-def _check_feasible(n_rows: int, method: Method, require: Sequence[Requirement], problems: Problems) -> None:
-    method.check(n_rows, problems)
+def _check_feasible(
+    table: Table, method: Method, require: Sequence[Requirement], publish: Publisher, problems: Problems
+) -> None:
+    """Note what this table cannot give, whoever asks for it."""
+    method.check(table, problems)
     for requirement in require:
+        if reason := requirement.infeasible(table.n_rows, {name: table.frame[name] for name in table.frame.columns}):
+            problems.add(f"require {requirement.name}", reason, error=InfeasibleError)
         if isinstance(requirement, KAnonymity) and requirement.k > method.k:
             what = f"k = {requirement.k} is required, but the method forms groups of {method.k}"
             problems.add("require", what, f"give the method k = {requirement.k}", error=ParameterError)
-
-
-def _check_publisher(publish: Publisher, table: Any) -> None:
-    problems = Problems()
     publish.check(table, problems)
-    problems.raise_if_any(ParameterError)
 
 
 def _in_no_order(published: Published, rng: np.random.Generator) -> Published:

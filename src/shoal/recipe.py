@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mean
+from shoal.manifest import FORMATS
 from shoal.methods import METHODS, Method
 from shoal.privacy import MODELS, Requirement
 from shoal.publish import PUBLISHERS, Generalize, Publisher
@@ -22,7 +23,6 @@ from shoal.table.prepare import MISSING_MODES
 from shoal.table.schema import KINDS, ROLES, Kind, Ordinal, Schema, kind_name
 from shoal.table.sources import Source
 
-FORMATS = ("csv", "parquet")
 TOP_KEYS = ("seed", "missing", "rest", "format", "source", "columns", "method", "require", "publish")
 REST = OneOf(("neutral", "drop"))
 COLUMN_KEYS = ("role", "kind", "order", "hierarchy")
@@ -110,10 +110,6 @@ class Recipe:
         if self.source is None:
             raise RecipeError(Problem("recipe", "has no [source]", "say where the table is"))
         return self.source
-
-    def with_source(self, source: Source) -> Recipe:
-        """The same recipe for another table."""
-        return replace(self, source=source)
 
 
 def read_entries(path: str | Path) -> dict[str, Any]:

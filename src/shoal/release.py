@@ -15,7 +15,7 @@ import polars as pl
 from shoal._version import __version__
 from shoal.directories import whole_directory
 from shoal.errors import GuaranteeError, ParameterError, Problem
-from shoal.manifest import FILE, HierarchyMark, Input, Manifest, PublishedTable, Request, Rows, SchemaColumn
+from shoal.manifest import FILE, FORMATS, HierarchyMark, Input, Manifest, PublishedTable, Request, Rows, SchemaColumn
 from shoal.measure import measure
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
@@ -23,16 +23,11 @@ from shoal.privacy.base import Requirement
 from shoal.publish.base import Published, Publisher
 from shoal.spec import Spec
 from shoal.table.content import content_sha256
+from shoal.table.frames import same
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import kind_name
 from shoal.verify import Verdict, read_directory, verify, verify_directory
-
-FORMATS = ("csv", "parquet")
-
-
-def _same(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +36,7 @@ class Release:
 
     Attributes
     ----------
-    tables
+    frames
         The published tables by name, as polars frames; `table` is there always.
     manifest
         What the release says about itself.
@@ -50,15 +45,20 @@ class Release:
         for a release that was read from files.
     """
 
-    tables: dict[str, pl.DataFrame]
+    frames: dict[str, pl.DataFrame]
     manifest: Manifest
     labels: npt.NDArray[np.int64] | None = None
-    _to_native: Callable[[pl.DataFrame], Any] = field(default=_same, repr=False)
+    _to_native: Callable[[pl.DataFrame], Any] = field(default=same, repr=False)
 
     @property
     def table(self) -> Any:
         """The published table, in the type of frame that was given."""
-        return self._to_native(self.tables["table"])
+        return self._to_native(self.frames["table"])
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """All published tables by name, in the type of frame that was given."""
+        return {name: self._to_native(frame) for name, frame in self.frames.items()}
 
     def __repr__(self) -> str:
         said = self.manifest
@@ -67,11 +67,11 @@ class Release:
 
     def verify(self) -> Verdict:
         """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold."""
-        return verify(self.tables, self.manifest, contents=self.labels is not None)
+        return verify(self.frames, self.manifest, contents=self.labels is not None)
 
     def measure(self) -> dict[str, float]:
         """Information loss, class sizes and risk, by name."""
-        return measure(self.tables, self.manifest)
+        return measure(self.frames, self.manifest)
 
     def write(self, folder: str | Path, *, format: str = "csv", overwrite: bool = False) -> Path:  # noqa: A002
         """Write tables and manifest into a new directory, or nothing at all.
@@ -99,27 +99,61 @@ class Release:
         for table in self.manifest.tables:
             path = folder / f"{table.name}.{form}"
             if form == "csv":
-                self.tables[table.name].write_csv(path)
+                _write_csv(self.frames[table.name], path)
             else:
-                self.tables[table.name].write_parquet(path)
+                self.frames[table.name].write_parquet(path)
             sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
             tables.append(table.model_copy(update={"file": path.name, "sha256": sha256}))
         manifest = self.manifest.model_copy(update={"tables": tuple(tables)})
         (folder / FILE).write_text(manifest.to_json(), encoding="utf-8")
 
 
+def _write_csv(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table; a missing cell alone on its line is quoted, for many readers skip blank lines."""
+    if frame.width == 1 and frame.to_series().null_count():
+        texts = frame.to_series().cast(pl.String)
+        frame = pl.DataFrame([texts.fill_null("")])
+    frame.write_csv(path)
+
+
 def check_directory(folder: str | Path) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files alone: its promise, and the figures its manifest claims."""
     verdict, manifest = verify_directory(folder)
-    if manifest.measures and manifest.measures != read_release(folder).measure():
+    if manifest.measures != read_release(folder).measure():
         raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
     return verdict, manifest
 
 
 def read_release(folder: str | Path) -> Release:
-    """Read a release directory back."""
+    """Read a release directory back, with numbers as numbers whatever the format of its files."""
     manifest, tables = read_directory(Path(folder))
-    return Release(tables, manifest)
+    verify(tables, manifest, contents=False)  # a forged manifest would lead the readers of cells astray
+    return Release({name: _typed(frame, manifest) for name, frame in tables.items()}, manifest)
+
+
+def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    """Cast the columns that the manifest knows to be numbers or truth values; a cell that is none stops the reader."""
+    dtypes: dict[str, Any] = {"class": pl.Int64, "size": pl.Int64} if manifest.layout.shape == "classes" else {}
+    for column in manifest.layout.quasi:
+        if len(column.columns) > 1:
+            number = pl.Int64 if column.whole else pl.Float64
+            ends = pl.String if column.form == "order" else number
+            dtypes |= dict(zip(column.columns, (ends, ends, pl.Boolean), strict=False))
+    texts = [name for name in dtypes if name in frame.columns and frame.schema[name] == pl.String]
+    casts = [_cast(pl.col(name), dtypes[name]).alias(name) for name in texts]
+    for passed in manifest.layout.passed:
+        if passed.kind == "numeric" and passed.name in frame.columns and frame.schema[passed.name] == pl.String:
+            whole = frame[passed.name].cast(pl.Int64, strict=False)
+            exact = whole.null_count() == frame[passed.name].null_count()
+            casts.append(pl.col(passed.name).cast(pl.Int64 if exact else pl.Float64))
+    try:
+        return frame.with_columns(casts)
+    except pl.exceptions.PolarsError:
+        raise GuaranteeError(Problem("table", "a cell does not fit its column")) from None
+
+
+def _cast(column: pl.Expr, dtype: Any) -> pl.Expr:
+    return column.replace_strict({"true": True, "false": False}) if dtype == pl.Boolean else column.cast(dtype)
 
 
 def describe(
@@ -168,9 +202,11 @@ def named(spec: Spec, key: str = "name") -> dict[str, Any]:
 
 
 def _column(table: Table, name: str) -> SchemaColumn:
-    column = table.schema.columns.get(name)
+    """Describe a column; a tree that a rule made of the column's own values is not described, for it tells of them."""
+    column = table.given.columns.get(name)
     if column is None:
-        return SchemaColumn(name=name, role="drop", kind=None)
+        role = table.schema.roles.get(name, "drop")
+        return SchemaColumn.model_validate({"name": name, "role": role, "kind": None})
     hierarchy = column.kind.hierarchy if column.kind is not None else None
     mark = None
     if isinstance(hierarchy, Hierarchy):

@@ -186,6 +186,52 @@ class Maybe:
         return [value for value in self.bound.bad_values() if value is not None]
 
 
+@dataclass(frozen=True)
+class Several:
+    """One or more values that each fit another bound."""
+
+    bound: Bound
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        if isinstance(value, str) or not isinstance(value, Sequence) or not value:
+            return f"needs {self.describe()}"
+        return next((text for item in value if (text := self.bound.complaint(item))), None)
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return f"a list; each {self.bound.describe()}"
+
+    def parse(self, text: str) -> object:
+        """Read a comma-separated list."""
+        return [self.bound.parse(item) for item in text.split(",")]
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        return [[], "text", *([bad] for bad in self.bound.bad_values())]
+
+
+@dataclass(frozen=True)
+class AnyText:
+    """Any text."""
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        return None if isinstance(value, str) and value else "needs a text"
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return "a text"
+
+    def parse(self, text: str) -> object:
+        """Take the text as it is."""
+        return text
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        return ["", 1, None]
+
+
 def _named(value: object) -> str:
     """A parameter as an error shows it: short values themselves, others by their type."""
     text = repr(value)

@@ -13,7 +13,6 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from shoal.manifest import Manifest, QuasiColumn
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize
 from shoal.publish.base import Publisher
@@ -112,8 +111,8 @@ def check_contract(case: Case, method: Method, publish: Publisher, *, seed: int 
     assert release.verify().k >= method.k, "the checker lets a class below k pass"
     again = anonymize(case.frame, case.schema, method, publish=publish, seed=seed)
     assert again.manifest == release.manifest, "the same seed gave another manifest"
-    for name, table in release.tables.items():
-        assert table.equals(again.tables[name]), "the same seed gave another table"
+    for name, table in release.frames.items():
+        assert table.equals(again.frames[name]), "the same seed gave another table"
     return release
 
 
@@ -132,26 +131,20 @@ def _check_columns(release: Release, case: Case) -> None:
     assert release.labels is not None
     kept = case.frame.filter(pl.Series(release.labels >= 0))
     passed = [column.name for column in release.manifest.layout.passed]
-    table = release.tables["table"]
+    table = release.frames["table"]
     assert Counter(table.select(passed).rows()) == Counter(kept.select(passed).rows()), "untouched cells were touched"
     assert not set(case.schema.identifying) & set(table.columns), "an identifying column is published"
 
 
 def _check_k(release: Release, method: Method) -> None:
     """Count classes the plain way."""
-    layout, table = release.manifest.layout, release.tables["table"]
-    columns = ["class"] if layout.shape == "classes" else [name for column in layout.quasi for name in column.columns]
+    columns, table = release.manifest.layout.class_columns, release.frames["table"]
     assert min(Counter(table.select(columns).rows()).values()) >= method.k, "a published class is below k"
 
 
 def published_cells(release: Release) -> list[tuple[Any, ...]]:
     """Quasi-identifier cells of every published row, whatever the shape, in the order of the published rows."""
-    layout, table = release.manifest.layout, release.tables["table"]
+    layout, table = release.manifest.layout, release.frames["table"]
     if layout.shape == "classes":
-        table = table.select("class").join(release.tables["classes"], on="class", how="left", maintain_order="left")
-    return table.select([name for column in layout.quasi for name in column.columns]).rows()
-
-
-def quasi_column(manifest: Manifest, name: str) -> QuasiColumn:
-    """How one quasi-identifier is published."""
-    return next(column for column in manifest.layout.quasi if column.name == name)
+        table = table.select("class").join(release.frames["classes"], on="class", how="left", maintain_order="left")
+    return table.select(layout.cell_columns).rows()

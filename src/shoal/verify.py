@@ -6,8 +6,9 @@ equal rows itself, and counts. A release that fails is refused with every reason
 
 from __future__ import annotations
 
+import csv
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +16,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import GuaranteeError, Problem, Problems, ShoalError, SourceError, some
-from shoal.manifest import FILE, Manifest
+from shoal.cells import read_column
+from shoal.errors import GuaranteeError, InternalError, Problem, Problems, ShoalError, SourceError, some
+from shoal.manifest import DROP_REASONS, FILE, Manifest, Node, QuasiColumn
 from shoal.privacy import MODELS
 from shoal.privacy.base import Classes, Requirement
 from shoal.spec import find
-from shoal.table.cells import read_column
 from shoal.table.content import content_sha256
 
+NO_TREE = "is not a tree"
 READING = "rows with equal quasi-identifier cells are one class"
 
 
@@ -70,7 +72,7 @@ def verify(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, contents: 
     cells = _cells(tables, manifest, problems)
     _check_cells(cells, manifest, problems)
     problems.raise_if_any(GuaranteeError)
-    classes = Classes(_classes(cells, _class_columns(manifest)), _sensitive(tables["table"], manifest))
+    classes = Classes(_classes(cells, manifest.layout.class_columns), _sensitive(tables["table"], manifest))
     achieved = _check_promise(classes, manifest, problems)
     problems.raise_if_any(GuaranteeError)
     return Verdict(tables["table"].height, len(classes.sizes), achieved)
@@ -79,7 +81,10 @@ def verify(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, contents: 
 def verify_directory(folder: str | Path) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files alone."""
     manifest, tables = read_directory(Path(folder))
-    return verify(tables, manifest, contents=False), manifest
+    verdict = verify(tables, manifest, contents=False)
+    if manifest.achieved != verdict.achieved:
+        raise GuaranteeError(Problem("achieved", "the manifest claims other values than the release reaches"))
+    return verdict, manifest
 
 
 def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
@@ -108,16 +113,40 @@ def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
 
 def _read_file(path: Path) -> pl.DataFrame:
     try:
-        if path.suffix == ".parquet":
+        if path.suffix != ".parquet":
+            return _read_csv(path)
+        if set(pl.read_parquet_metadata(path)) <= {"ARROW:schema"}:
             return pl.read_parquet(path)
-        return pl.read_csv(path, infer_schema=False)
-    except pl.exceptions.PolarsError:
-        raise GuaranteeError(Problem(path.name, "cannot be read as a table")) from None
+        problem = Problem(path.name, "carries metadata that no release has")
+    except (Exception, pl.exceptions.PanicException):  # a damaged file; messages may hold cells
+        problem = Problem(path.name, "cannot be read as a table")
+    raise GuaranteeError(problem)
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    """All cells as text, an empty one missing; the header by the csv module, which knows quotes inside names."""
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file)
+        names = next(reader)
+        frame = pl.read_csv(path, has_header=False, skip_lines=reader.line_num, new_columns=names, infer_schema=False)
+    return frame.with_columns(pl.all().replace("", None))
 
 
 def _check_manifest(manifest: Manifest, problems: Problems) -> None:
     """What is published of each column is what its role allows, and the promise is what was asked for."""
     layout = manifest.layout
+    if not layout.quasi:
+        problems.add("layout", "names no quasi-identifier")
+    for names, what in (
+        ([column.name for column in manifest.columns], "columns"),
+        ([table.name for table in manifest.tables], "tables"),
+        ([*layout.cell_columns, *(column.name for column in layout.passed)], "layout"),
+    ):
+        if len(set(names)) < len(names):
+            problems.add(what, "names something more than once")
+    for column in layout.quasi:
+        if column.columns != _carriers(column, layout.shape):
+            problems.add(f"column {column.name!r}", "is not published in the columns that its shape has")
     roles: dict[str, tuple[str, str | None]] = {column.name: (column.role, column.kind) for column in manifest.columns}
     shown: dict[str, tuple[str, str | None]] = {column.name: ("quasi", column.kind) for column in layout.quasi}
     shown |= {column.name: (column.role, column.kind) for column in layout.passed}
@@ -129,12 +158,22 @@ def _check_manifest(manifest: Manifest, problems: Problems) -> None:
             problems.add(f"column {name!r}", "is not published as its role and kind demand")
     for name in sorted(set(shown) - set(roles)):
         problems.add(f"column {name!r}", "is published, though the input has no such column")
-    if len(shown) < len(layout.quasi) + len(layout.passed):
-        problems.add("layout", "names a column more than once")
-    asked = manifest.recipe.method.get("k")
-    promised = [promise.get("k") for promise in manifest.promise if promise.get("model") == "k-anonymity"]
-    if asked is not None and asked not in promised:
-        problems.add("promise", f"does not hold the k = {asked} that the recipe asks for")
+    asked = [*manifest.recipe.require]
+    if "k" in manifest.recipe.method:
+        asked.append({"model": "k-anonymity", "k": manifest.recipe.method["k"]})
+    for one in asked:
+        if one not in manifest.promise:
+            words = ", ".join(f"{key} = {value}" for key, value in one.items())
+            problems.add("promise", f"does not hold what the recipe asks for: {words}")
+    if set(manifest.rows.dropped) - DROP_REASONS:
+        problems.add("rows", "gives a reason for dropped rows that does not exist")
+
+
+def _carriers(column: QuasiColumn, shape: str) -> tuple[str, ...]:
+    """The published columns that a quasi-identifier must have, by its shape and form alone."""
+    if shape != "typed" or column.form not in ("interval", "order"):
+        return (column.name,)
+    return (f"{column.name}_low", f"{column.name}_high", *([f"{column.name}_missing"] if column.has_missing else []))
 
 
 def _check_tables(
@@ -145,7 +184,7 @@ def _check_tables(
     if {table.name for table in manifest.tables} != expected or set(tables) != expected:
         problems.add("release", f"needs exactly the tables {', '.join(sorted(expected))}")
         return
-    quasi = [name for column in manifest.layout.quasi for name in column.columns]
+    quasi = manifest.layout.cell_columns
     passed = [column.name for column in manifest.layout.passed]
     columns = {"table": {*quasi, *passed}}
     if manifest.layout.shape == "classes":
@@ -178,9 +217,9 @@ def _cells(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Pro
     rows = tables["table"].select(pl.col("class").cast(pl.String))
     if classes["class"].n_unique() != classes.height or classes["class"].null_count():
         problems.add("table 'classes'", "names a class more than once, or not at all")
-    counted = rows.group_by("class").agg(pl.len().cast(pl.String).alias("counted"))
-    both = classes.join(counted, on="class", how="full", coalesce=True)
-    if both.filter(pl.col("size").cast(pl.String).ne_missing(pl.col("counted"))).height:
+    counted = rows.group_by("class").agg(pl.len().cast(pl.String).alias("\0counted"))
+    both = classes.select("class", "size").join(counted, on="class", how="full", coalesce=True)
+    if both.filter(pl.col("size").cast(pl.String).ne_missing(pl.col("\0counted"))).height:
         problems.add("table 'classes'", "its sizes are not those of the rows")
     return rows.join(classes, on="class", how="left", maintain_order="left")
 
@@ -188,32 +227,43 @@ def _cells(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Pro
 def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
     """Every cell is one its column could hold."""
     for column in manifest.layout.quasi:
-        if column.form == "node" and not _is_tree([node.parent for node in column.nodes]):
-            problems.add(f"column {column.name!r}", "the manifest's hierarchy is not a tree")
-            continue
+        if column.form == "node":
+            complaint = _tree_complaint(column.nodes, set(cells[column.columns[0]].unique()))
+            if complaint:
+                problems.add(f"column {column.name!r}", f"the manifest's hierarchy {complaint}")
+            if complaint == NO_TREE:
+                continue
         for complaint, count in read_column(column, cells).complaints.items():
             problems.add(f"column {column.name!r}", f"{count} cells cannot be: {complaint}")
 
 
-def _is_tree(parents: list[int | None]) -> bool:
-    """Whether the first node is the root and every other hangs on one before it."""
-    return parents[:1] == [None] and all(
-        parent is not None and 0 <= parent < node for node, parent in enumerate(parents) if node
-    )
-
-
-def _class_columns(manifest: Manifest) -> list[str]:
-    if manifest.layout.shape == "classes":
-        return ["class"]
-    return [name for column in manifest.layout.quasi for name in column.columns]
+def _tree_complaint(nodes: Sequence[Node], published: set[str | None]) -> str | None:
+    """Say what is wrong with the nodes: no tree, impossible heights or counts, or more than the release uses."""
+    parents = [node.parent for node in nodes]
+    if parents[:1] != [None] or any(parent is None or not 0 <= parent < i for i, parent in enumerate(parents) if i):
+        return NO_TREE
+    leaves_below, used = [0] * len(nodes), [node.name in published for node in nodes]
+    for i in range(len(nodes) - 1, 0, -1):
+        above = int(parents[i] or 0)
+        leaves_below[above] += nodes[i].leaves
+        used[above] |= used[i]
+        if nodes[i].height >= nodes[above].height:
+            return "has a node as high as the one above it"
+    if any(below > node.leaves for below, node in zip(leaves_below, nodes, strict=True)):
+        return "has a node with more leaves below than it counts"
+    return None if all(used[1:]) else "has nodes that the release does not use"
 
 
 def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:
     """Number of each row's class; a missing cell equals another missing cell."""
-    grouped = cells.select(columns).with_row_index("\0row").group_by(columns, maintain_order=True).agg("\0row")
-    labels = np.empty(cells.height, dtype=np.int64)
+    # By their text: what looks different to a reader, such as 0.0 and -0.0, is different.
+    texts = cells.select(pl.col(columns).cast(pl.String)).with_row_index("\0row")
+    grouped = texts.group_by(columns, maintain_order=True).agg("\0row")
+    labels = np.full(cells.height, -1, dtype=np.int64)
     rows = grouped["\0row"].explode().to_numpy()
     labels[rows] = np.repeat(np.arange(grouped.height), grouped["\0row"].list.len().to_numpy())
+    if (labels < 0).any():
+        raise InternalError("the checker left a row without a class")
     return labels
 
 
@@ -231,7 +281,7 @@ def _check_promise(classes: Classes, manifest: Manifest, problems: Problems) -> 
             problems.take(GuaranteeError(error.problems))
             continue
         value = requirement.achieved(classes)
-        achieved[requirement.measures] = value
+        achieved[requirement.key] = value
         if not requirement.holds(value):
             parameters = ", ".join(f"{key} = {entry}" for key, entry in requirement.to_mapping().items())
             problems.add(requirement.name, f"{parameters} was promised, the weakest class reaches {value:g}")

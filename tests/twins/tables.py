@@ -7,6 +7,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from shoal import Hierarchy, Nominal, Numeric, Ordinal, Schema
+from shoal.methods import Task
 from shoal.table.encode import encode
 from shoal.table.prepare import prepare
 
@@ -25,12 +26,16 @@ class Both:
     schema: Schema
 
     @property
+    def table(self):
+        return prepare(self.frame, self.schema)
+
+    @property
     def encoded(self):
-        return encode(prepare(self.frame, self.schema))
+        return encode(self.table)
 
     def labels(self, method):
         """What the method makes of the table."""
-        return method.partition(self.encoded, np.random.default_rng(0)).labels.tolist()
+        return method.partition(Task.of(self.table), np.random.default_rng(0)).labels.tolist()
 
 
 def both(values, kinds):

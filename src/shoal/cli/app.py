@@ -5,6 +5,7 @@ Exit status: 0 done, 1 a release does not keep its promise, 2 the input is bad, 
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import sys
@@ -47,27 +48,35 @@ def _version(version: bool = typer.Option(False, "--version", help="Show the ver
 
 def main() -> NoReturn:
     """Run the command line."""
-    signal.signal(signal.SIGTERM, _stop)  # so that what is half-written is removed on the way out
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may not know a letter of a column name
+    for number in (signal.SIGTERM, signal.SIGINT):  # so that what is half-written is removed on the way out
+        signal.signal(number, _stop)
     try:
-        app()
+        app(prog_name="shoal")
     except ShoalError as error:
         _tell(error)
         sys.exit(1 if isinstance(error, GuaranteeError) else 3 if isinstance(error, InternalError) else 2)
-    except KeyboardInterrupt:
+    except _Stopped:
         typer.echo("stopped; nothing was written", err=True)
         sys.exit(130)
-    except Exception as error:  # the message of a foreign exception may hold a cell, so only its kind is shown
+    except SystemExit:
+        raise
+    except BaseException as error:  # also a library's panic; its message may hold a cell, so only its kind is shown
         last = traceback.extract_tb(error.__traceback__)[-1]
-        typer.echo(
-            f"InternalError: {type(error).__name__} at {Path(last.filename).name}:{last.lineno}; please report it",
-            err=True,
-        )
+        where = f"{Path(last.filename).name}:{last.lineno}"
+        typer.echo(f"InternalError: {type(error).__name__} at {where}; please report it", err=True)
         sys.exit(3)
     sys.exit(0)
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
-    raise KeyboardInterrupt
+    raise _Stopped
+
+
+class _Stopped(BaseException):
+    """The user, or the system, wants us to end; typer would swallow a KeyboardInterrupt without a word."""
 
 
 def _tell(error: ShoalError) -> None:

@@ -23,10 +23,14 @@ def demo(
     from shoal.cli import show
     from shoal.cli.run import apply_flags, follow
     from shoal.directories import whole_directory
+    from shoal.errors import ParameterError, Problem
     from shoal.methods import Caat
     from shoal.recipe import Recipe, write_toml
+    from shoal.spec import Whole
     from shoal.table.sources import Source
 
+    if complaint := Whole(1).complaint(rows):
+        raise ParameterError(Problem("--rows", complaint))
     flags = ["--method", method, "--k", str(k)]
     entries = apply_flags(Recipe(sample.schema(), Caat(k=5), Source(path="people.csv")).to_mapping(), flags)
     for name, column in entries["columns"].items():
@@ -38,7 +42,7 @@ def demo(
         release = follow(Recipe.load(folder / "recipe.toml"), folder / "release", quiet=quiet)
     console = show.console()
     console.print(show.release_table(release.manifest, f"Release in {out / 'release'}"))
-    console.print(show.rows_table(release.tables["table"].head(3), "Three of its rows"))
+    console.print(show.rows_table(release.frames["table"].head(3), "Three of its rows"))
     console.print(f"The sample and its recipe are in {out}. Next:")
     console.print(f"  shoal verify {out / 'release'}")
     console.print(f"  shoal run {out / 'recipe.toml'} --method mondrian --k 10 --out another")

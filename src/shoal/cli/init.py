@@ -85,6 +85,8 @@ def recipe_text(described: Any, source: Any, out: Path) -> str:
 
 
 def _show(described: Any, out: Path) -> None:
+    from rich.padding import Padding
+
     from shoal.cli import show
 
     shown = show.table(f"{described.n_rows:,} rows", "column", "role", "kind", "distinct", "missing", "unique")
@@ -96,7 +98,7 @@ def _show(described: Any, out: Path) -> None:
     console.print(shown)
     console.print("Why", style="bold")
     for column in described.columns:
-        console.print(f"  {column.name} ({column.role}): {column.reason}")
+        console.print(Padding(f"{column.name} ({column.role}): {column.reason}", (0, 0, 0, 2)))
     console.print()
     if described.pairs:
         pairs = show.table("Rows that two columns single out", "columns", "unique")

@@ -26,6 +26,8 @@ def models(json: Json = False) -> None:
 
 
 def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) -> None:
+    from rich.padding import Padding
+
     from shoal.cli import show
 
     if json:
@@ -35,10 +37,12 @@ def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) ->
     for name, spec in registry.items():
         out.print(f"\n{name}: {spec.title}", style="bold")
         for fact in facts[1:]:
-            out.print(f"  {fact:8}{getattr(spec, fact)}")
+            out.print(Padding(f"{fact:8}{getattr(spec, fact)}", (0, 0, 0, 2)))
         shown = show.table("", "parameter", "allowed", "default", "")
         for parameter in spec.parameters():
-            default = "required" if parameter.required else str(parameter.default)
+            default = (
+                "required" if parameter.required else "not set" if parameter.default is None else str(parameter.default)
+            )
             shown.add_row(parameter.name, parameter.bound.describe(), default, parameter.text)
         out.print(shown)
 

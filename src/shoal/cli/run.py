@@ -71,6 +71,8 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
     problems = Problems()
     flags = _pairs(arguments, problems)
     problems.raise_if_any(ParameterError)
+    if not all(isinstance(entries.get(key, {}), dict) for key in ("method", "publish")):
+        return entries  # the reader of recipes says what is wrong
     method = dict(entries.get("method", {}))
     publish = {"name": "generalize", **entries.get("publish", {})}
     if "method" in flags:
@@ -84,8 +86,8 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
     homes |= {"seed": (entries, Whole(0)), "missing": (entries, OneOf(())), "format": (entries, OneOf(()))}
     for name, text in flags.items():
         if name not in homes:
-            flags_known = [f"--{known}" for known in (*homes, "method", "out", "overwrite", "threads")]
-            problems.add(f"--{name}", "unknown flag", did_you_mean(f"--{name}", flags_known))
+            near = did_you_mean(name.removeprefix("no_"), (*homes, "method", "out", "overwrite", "threads"))
+            problems.add(f"--{name.replace('_', '-')}", "unknown flag", near.replace("mean '", "mean '--"))
             continue
         table, bound = homes[name]
         if text is None and not isinstance(bound, YesNo):

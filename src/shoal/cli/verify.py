@@ -34,4 +34,5 @@ def verify(
     for promise in manifest.promise:
         out.print(f"  promised  {show.described(promise, 'model')}")
     out.print(f"  reached   {', '.join(f'{name} = {value:g}' for name, value in verdict.achieved.items())}")
-    out.print(f"  read      {verdict.n_rows:,} rows in {verdict.n_classes:,} classes: {verdict.reading}")
+    out.print(f"  read      {verdict.n_rows:,} rows in {verdict.n_classes:,} classes")
+    out.print(f"  reading   {verdict.reading}")

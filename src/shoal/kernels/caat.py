@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.jit import jit, jit_parallel, prange
-from shoal.kernels.trees import climb, meet
+from shoal.kernels.trees import Forest, climb, meet
 
 MEAN_COST, HULL, GAP, MIDPOINT = 0, 1, 2, 3
 BLOCK = 1024
 MANY_BLOCKS = 64
-"""From here on a scan is shared between cores; below, waking them costs more than it saves, most of all on a busy
-machine."""
+"""From how many blocks on a scan is worth sharing between cores; below, waking them costs more than it saves, most of
+all on a busy machine."""
 
 
 class Store(NamedTuple):
@@ -38,14 +38,6 @@ class Group(NamedTuple):
     high: Any  # float64[lines]  INOUT
     holes: Any  # bool[lines]    INOUT  whether a missing value is in
     node: Any  # int64[trees]    INOUT
-
-
-class Forest(NamedTuple):
-    """All trees, one after the other."""
-
-    start: Any  # int64[trees + 1]  IN
-    parent: Any  # int32[nodes]     IN
-    depth: Any  # int32[nodes]      IN
 
 
 @jit
@@ -124,13 +116,18 @@ def _block_best(
 
 
 @jit_parallel
-def extreme(store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, sign: float) -> Any:
-    """Position of the free tuple nearest to (sign = 1) or farthest from (sign = -1) the group, and its distance."""
+def extreme(
+    store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, sign: float, many: int
+) -> Any:  # fmt: skip
+    """Position of the free tuple nearest to (sign = 1) or farthest from (sign = -1) the group, and its distance.
+
+    From `many` blocks on, cores share the scan; the answer is the same.
+    """
     n_blocks = (store.size[0] + BLOCK - 1) // BLOCK
     best = np.empty(n_blocks)
     where = np.empty(n_blocks, dtype=np.int64)
     row = np.empty(n_blocks, dtype=np.int64)
-    if n_blocks < MANY_BLOCKS:
+    if n_blocks < many:
         for block in range(n_blocks):
             best[block], where[block], row[block] = _block_best(
                 store, group, spans, forest, costs, reading, sign, block
@@ -232,7 +229,7 @@ def _take_equal(
 @jit
 def grow(
     store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, all_ties: bool, k: int,
-    seed: int, label: int, labels: Any,
+    seed: int, label: int, labels: Any, many: int,
 ) -> int:  # fmt: skip
     """Grow one group of k rows from the tuple at position `seed`, and count its rows.
 
@@ -244,7 +241,7 @@ def grow(
     tree_costs(forest, group, costs)
     n = 1
     while n < k and store.size[0] > 0:
-        position, nearest = extreme(store, group, spans, forest, costs, reading, 1.0)
+        position, nearest = extreme(store, group, spans, forest, costs, reading, 1.0, many)
         if all_ties:
             n += _take_equal(store, group, spans, forest, costs, reading, nearest, labels, label)
             tree_costs(forest, group, costs)

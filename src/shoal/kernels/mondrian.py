@@ -151,6 +151,8 @@ def _cut_by_order(
 @jit
 def _cut_by_tree(space: Space, run: Any, out: Any, column: int, low: float, high: float, k: int, sizes: Any) -> int:
     """Cut into the children of the part's lowest node that hold a row; how many, or 0 if one holds fewer than k."""
+    if len(run) < 2 * k:
+        return 0
     t = space.tree[column]
     begin, end = space.start[t], space.start[t + 1]
     parent = space.parent[begin:end]

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from shoal.kernels.jit import jit
+
+
+class Forest(NamedTuple):
+    """The trees of all nominal columns, one after the other; node numbers count within their own tree."""
+
+    start: Any  # int64[trees + 1]  IN  where each tree begins, and one past the last
+    parent: Any  # int32[nodes]     IN
+    depth: Any  # int32[nodes]      IN
+    n_leaves: Any  # int32[nodes]   IN
 
 
 @jit

@@ -15,10 +15,9 @@ Sizes = npt.NDArray[np.int64]
 
 def class_sizes(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> Sizes:
     """Number of rows of each class, smallest first."""
-    columns = [name for column in manifest.layout.quasi for name in column.columns]
-    if manifest.layout.shape == "classes":
-        columns = ["class"]
-    counts = tables["table"].group_by(columns).len()["len"].to_numpy()
+    columns = manifest.layout.class_columns
+    texts = tables["table"].select(pl.col(columns).cast(pl.String))
+    counts = texts.group_by(columns).agg(pl.len().alias("\0count"))["\0count"].to_numpy()
     return np.sort(counts).astype(np.int64)
 
 

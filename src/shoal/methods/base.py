@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +14,22 @@ from shoal.privacy.base import Requirement
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.progress import SILENT, Progress
 from shoal.spec import Spec
-from shoal.table.encode import Encoded
+from shoal.table.encode import Encoded, encode
+from shoal.table.prepare import Table
+
+
+@dataclass(frozen=True, repr=False)
+class Task:
+    """What a method works on: a table, its quasi-identifiers as arrays, and what every group must keep besides k."""
+
+    table: Table
+    encoded: Encoded
+    require: tuple[Requirement, ...] = ()
+
+    @classmethod
+    def of(cls, table: Table, require: Sequence[Requirement] = ()) -> Task:
+        """Encode a table for a method."""
+        return cls(table, encode(table), tuple(require))
 
 
 class Method(Spec):
@@ -32,8 +49,9 @@ class Method(Spec):
         """What every release of this method keeps."""
         return (KAnonymity(k=self.k),)
 
-    def check(self, n_rows: int, problems: Problems) -> None:
-        """Note why this table cannot be treated, before any work starts."""
+    def check(self, table: Table, problems: Problems) -> None:
+        """Note why this table cannot be treated, before any work starts; the table may have other problems already."""
+        n_rows = table.n_rows
         if n_rows < self.k:
             fix = f"use a k of at most {n_rows}" if n_rows >= 2 else "no group of two can be formed"
             problems.add(
@@ -43,6 +61,6 @@ class Method(Spec):
                 error=InfeasibleError,
             )
 
-    def partition(self, encoded: Encoded, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
+    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who hides with whom."""
         raise NotImplementedError

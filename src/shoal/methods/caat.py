@@ -9,11 +9,12 @@ import numpy as np
 
 from shoal.errors import ParameterError, Problems
 from shoal.kernels import caat as kernel
-from shoal.methods.base import Method
+from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Whole, param
 from shoal.table.encode import Encoded
+from shoal.table.prepare import Table
 
 INTERVALS = {"mean_cost": kernel.MEAN_COST, "hull": kernel.HULL, "gap": kernel.GAP, "midpoint": kernel.MIDPOINT}
 
@@ -69,22 +70,24 @@ class Caat(Method):
         Maybe(Whole(0)), "row position of the first start tuple; drawn when not given", default=None
     )
 
-    def check(self, n_rows: int, problems: Problems) -> None:
+    def check(self, table: Table, problems: Problems) -> None:
         """Note why this table cannot be treated, before any work starts."""
-        super().check(n_rows, problems)
+        super().check(table, problems)
+        n_rows = table.n_rows
         if self.start is not None and self.start >= n_rows:
             fix = f"use a position from 0 to {n_rows - 1}"
             problems.add(
                 "Caat(start=)", f"start = {self.start}, but the table has {n_rows} rows", fix, error=ParameterError
             )
 
-    def partition(self, encoded: Encoded, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
+    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who hides with whom."""
+        encoded = task.encoded
         n_rows, reading = encoded.n_rows, INTERVALS[self.interval]
         progress.stage("grouping", n_rows)
         start_row = int(rng.integers(n_rows)) if self.start is None else self.start
         store, seed = _store(encoded, start_row)
-        forest = kernel.Forest(encoded.forest.start, encoded.forest.parent, encoded.forest.depth)
+        forest, many = encoded.forest, kernel.MANY_BLOCKS
         costs = np.zeros(max(len(forest.parent), 1))
         labels = np.full(n_rows, -1, dtype=np.int64)
         summaries: list[kernel.Group] = []
@@ -103,11 +106,12 @@ class Caat(Method):
                 seed,
                 len(summaries),
                 labels,
+                many,
             )
             summaries.append(group)
             n_left -= taken
             if n_left >= self.k:
-                seed, _ = kernel.extreme(store, group, encoded.spans, forest, costs, reading, -1.0)
+                seed, _ = kernel.extreme(store, group, encoded.spans, forest, costs, reading, -1.0, many)
             progress.advance(taken)
         low, high, holes, node = (np.stack([group[part] for group in summaries]) for part in range(4))
         leftovers = np.flatnonzero(labels < 0)

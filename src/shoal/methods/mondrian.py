@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.kernels import mondrian as kernel
-from shoal.methods.base import Method
+from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Whole, YesNo, param
@@ -65,8 +65,9 @@ class Mondrian(Method):
     )
     nominal: str = param(OneOf(("tree", "order")), "what a nominal column is cut along", default="tree")
 
-    def partition(self, encoded: Encoded, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
+    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
         """Decide who hides with whom."""
+        encoded = task.encoded
         n_rows = encoded.n_rows
         progress.stage("grouping", n_rows)
         space = _space(encoded, along_trees=self.strict and self.nominal == "tree")

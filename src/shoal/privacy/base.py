@@ -14,7 +14,7 @@ import polars as pl
 from shoal.spec import Spec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Classes:
     """Rows in classes, with the columns a model may look at.
 
@@ -37,6 +37,11 @@ class Requirement(Spec):
     title: ClassVar[str]
     measures: ClassVar[str]
     """The letter the achieved value goes by, such as `k`."""
+
+    @property
+    def key(self) -> str:
+        """What the achieved value is called in a verdict and a manifest."""
+        return self.measures
 
     def achieved(self, classes: Classes) -> float:
         """The value that the weakest class reaches."""

@@ -9,7 +9,8 @@ import polars as pl
 from shoal.kernels.trees import meet
 from shoal.manifest import Node, QuasiColumn
 from shoal.methods.groups import Labels
-from shoal.table.hierarchy import STAR, Hierarchy
+from shoal.table.builders import STAR
+from shoal.table.hierarchy import Hierarchy
 from shoal.table.numbers import number_text
 
 NONE, SOME, ALL = 0, 1, 2

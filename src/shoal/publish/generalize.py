@@ -16,6 +16,9 @@ from shoal.spec import OneOf, YesNo, param
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal, kind_name
 
+MOST_IN_A_SET = 1000
+"""A cell that lists more categories than this, in every row of its class, fills the memory and helps nobody."""
+
 
 @dataclass(frozen=True)
 class Generalize(Publisher):
@@ -60,6 +63,11 @@ class Generalize(Publisher):
             names += ["class", "size", *table.quasi]
         else:
             names += [column for quasi in self._columns(table) for column in quasi.columns]
+        for column in self._columns(table):
+            if column.form == "set" and column.n_values > MOST_IN_A_SET and self.shape != "classes":
+                what = f"has {column.n_values} categories, too many to write as sets in every row"
+                fix = 'give it a hierarchy, choose shape = "classes", or leave sets out'
+                problems.add(f"column {column.name!r}", what, fix, error=SchemaError)
         for name in sorted({name for name in names if names.count(name) > 1}):
             fix = "rename the column of the input, or choose another shape"
             problems.add(
@@ -124,7 +132,7 @@ def _by_class(by_group: pl.DataFrame, members: Labels, passed: pl.DataFrame) -> 
     classes = by_group.unique().sort(cells, nulls_last=True).with_row_index("class", offset=1)
     classes = classes.with_columns(pl.col("class").cast(pl.Int64))
     class_of = by_group.join(classes, on=cells, how="left", nulls_equal=True, maintain_order="left")["class"]
-    rows = passed.insert_column(0, class_of[members])
+    rows = pl.DataFrame([class_of[members].alias("class"), *passed.get_columns()])
     sizes = rows.group_by("class").agg(pl.len().cast(pl.Int64).alias("size"))
     classes = classes.join(sizes, on="class", how="left", maintain_order="left").select("class", "size", *cells)
     return {"table": rows, "classes": classes}

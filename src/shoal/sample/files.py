@@ -44,7 +44,7 @@ def write(folder: str | Path, n: int = 5000, seed: int = 1) -> list[Path]:
 def _tree(frame: pl.DataFrame, column: str) -> Hierarchy:
     """Take the hierarchy of a column, a rule grown over the column's values."""
     hierarchy = hierarchies()[column]
-    return hierarchy.build(frame[column].drop_nulls().to_list()) if isinstance(hierarchy, Rule) else hierarchy
+    return Hierarchy.grow(hierarchy, frame[column].drop_nulls().to_list()) if isinstance(hierarchy, Rule) else hierarchy
 
 
 def _write_hierarchy(folder: Path, column: str, tree: Hierarchy) -> Path:

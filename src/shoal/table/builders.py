@@ -1,8 +1,8 @@
 """Rules that build a hierarchy from the values of a column.
 
 A rule is a frozen description (`Prefixes(keep=(4, 2))`) that a schema or a recipe can carry before any data is seen;
-`build` turns it into a `Hierarchy` over given values. Values are sorted first, so that the tree never depends on the
-order of the rows.
+`paths` says what it makes of given values, and `Hierarchy.grow` builds the tree. Values are sorted first, so that the
+tree never depends on the order of the rows.
 """
 
 from __future__ import annotations
@@ -19,56 +19,13 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.errors import ParameterError, Problem, SchemaError
-from shoal.spec import Bound, OneOf, Real, Spec, Whole, param
-from shoal.table.hierarchy import STAR, Hierarchy
+from shoal.spec import AnyText, OneOf, Real, Several, Spec, Whole, param
 from shoal.table.numbers import number_text
 
+STAR = "*"
+"""The published cell that says nothing; the root of every tree a rule makes."""
 
-@dataclass(frozen=True)
-class Several:
-    """One or more values that each fit another bound."""
-
-    bound: Bound
-
-    def complaint(self, value: object) -> str | None:
-        """Say what is wrong with a value, or None."""
-        if isinstance(value, str) or not isinstance(value, Sequence) or not value:
-            return f"needs {self.describe()}"
-        return next((text for item in value if (text := self.bound.complaint(item))), None)
-
-    def describe(self) -> str:
-        """Say what is allowed, in a few words."""
-        return f"a list; each {self.bound.describe()}"
-
-    def parse(self, text: str) -> object:
-        """Read a comma-separated list."""
-        return [self.bound.parse(item) for item in text.split(",")]
-
-    def bad_values(self) -> list[object]:
-        """Values that must be refused."""
-        return [[], "text", *([bad] for bad in self.bound.bad_values())]
-
-
-@dataclass(frozen=True)
-class AnyText:
-    """Any text."""
-
-    def complaint(self, value: object) -> str | None:
-        """Say what is wrong with a value, or None."""
-        return None if isinstance(value, str) and value else "needs a text"
-
-    def describe(self) -> str:
-        """Say what is allowed, in a few words."""
-        return "a text"
-
-    def parse(self, text: str) -> object:
-        """Take the text as it is."""
-        return text
-
-    def bad_values(self) -> list[object]:
-        """Values that must be refused."""
-        return ["", 1, None]
-
+Paths = list[tuple[str, ...]]
 
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 """A day, possibly with a time after it."""
@@ -79,9 +36,11 @@ class Rule(Spec):
 
     numeric: ClassVar[bool] = False
     """Whether the values are numbers."""
+    weighs: ClassVar[bool] = False
+    """Whether it matters how often a value comes."""
 
-    def build(self, values: Iterable[object]) -> Hierarchy:
-        """Build the tree over distinct values."""
+    def paths(self, values: Iterable[object]) -> Paths:
+        """One path per distinct value, from the value to the root."""
         raise NotImplementedError
 
 
@@ -89,23 +48,23 @@ class Rule(Spec):
 class Flat(Rule):
     """All values directly under one root.
 
-    >>> Flat().build(["f", "m"]).paths()
+    >>> Flat().paths(["f", "m"])
     [('f', '*'), ('m', '*')]
     """
 
     name: ClassVar[str] = "flat"
     root: str = param(AnyText(), "name of the root", default=STAR)
 
-    def build(self, values: Iterable[object]) -> Hierarchy:
-        """Build the tree over distinct values."""
-        return Hierarchy([(value, self.root) for value in _texts(values)])
+    def paths(self, values: Iterable[object]) -> Paths:
+        """One path per distinct value, from the value to the root."""
+        return [(value, self.root) for value in _texts(values)]
 
 
 @dataclass(frozen=True)
 class Prefixes(Rule):
     """Codes cut to fewer and fewer leading characters; what is cut is masked.
 
-    >>> Prefixes(keep=(4, 2)).build(["600018", "600006"]).paths()[0]
+    >>> Prefixes(keep=(4, 2)).paths(["600018", "600006"])[0]
     ('600006', '6000**', '60****', '*')
     """
 
@@ -117,20 +76,20 @@ class Prefixes(Rule):
         super().__post_init__()
         _descending(self, "keep", self.keep)
 
-    def build(self, values: Iterable[object]) -> Hierarchy:
-        """Build the tree over distinct values."""
+    def paths(self, values: Iterable[object]) -> Paths:
+        """One path per distinct value, from the value to the root."""
         paths = []
         for value in _texts(values):
             cut = [value[:n] + self.mask * (len(value) - n) for n in self.keep if n < len(value)]
             paths.append(_path(value, *cut))
-        return Hierarchy(paths)
+        return paths
 
 
 @dataclass(frozen=True)
 class Intervals(Rule):
     """Numbers in half-open intervals of equal width, each level a multiple of the one below.
 
-    >>> Intervals(width=(5, 10)).build([17, 23]).paths()
+    >>> Intervals(width=(5, 10)).paths([17, 23])
     [('17', '[15, 20[', '[10, 20[', '*'), ('23', '[20, 25[', '[20, 30[', '*')]
     """
 
@@ -147,8 +106,8 @@ class Intervals(Rule):
                 text = f"needs each width to be a multiple of the one below, got {above:g} over {below:g}"
                 raise ParameterError(Problem("Intervals(width=)", text))
 
-    def build(self, values: Iterable[object]) -> Hierarchy:
-        """Build the tree over distinct values."""
+    def paths(self, values: Iterable[object]) -> Paths:
+        """One path per distinct value, from the value to the root."""
         numbers = _numbers(values)
         exact = [_exact(number) for number in (self.start, *self.width, *numbers)]
         unit = math.lcm(*(number.denominator for number in exact))  # counted in 1 / unit, all are whole
@@ -161,19 +120,20 @@ class Intervals(Rule):
                 low = start + (place - start) // width * width
                 above.append(f"[{number_text(low / unit)}, {number_text((low + width) / unit)}[")
             paths.append(_path(number_text(value), *above))
-        return Hierarchy(paths)
+        return paths
 
 
 @dataclass(frozen=True)
 class Quantiles(Rule):
-    """Numbers in intervals that hold about equally many distinct values, fewer and fewer of them.
+    """Numbers in intervals that hold about equally many rows, fewer and fewer of them.
 
-    >>> Quantiles(parts=(4, 2)).build(range(8)).paths()[0]
+    >>> Quantiles(parts=(4, 2)).paths(range(8))[0]
     ('0', '[0, 1]', '[0, 3]', '*')
     """
 
     name: ClassVar[str] = "quantiles"
     numeric: ClassVar[bool] = True
+    weighs: ClassVar[bool] = True
     parts: Sequence[int] = param(Several(Whole(2)), "how many intervals each level has, most first")
 
     def __post_init__(self) -> None:
@@ -182,39 +142,42 @@ class Quantiles(Rule):
         if any(below % above for below, above in pairwise(self.parts)):
             raise ParameterError(Problem("Quantiles(parts=)", "needs each number of parts to divide the one before"))
 
-    def build(self, values: Iterable[object]) -> Hierarchy:
-        """Build the tree over distinct values."""
-        numbers = np.array(_numbers(values))
+    def paths(self, values: Iterable[object]) -> Paths:
+        """One path per distinct value, from the value to the root; a value that comes often weighs as often."""
+        given = list(values)
+        numbers = np.array(_numbers(given))
+        if not len(numbers):
+            return []
+        counts = np.bincount(np.searchsorted(numbers, np.array(given, dtype=float)), minlength=len(numbers))
+        middle = np.cumsum(counts) - counts / 2
+        finest = (middle * self.parts[0] // len(given)).astype(int)
         levels: list[list[str]] = []
         for parts in self.parts:
-            part = np.arange(len(numbers)) * parts // max(len(numbers), 1)
-            # Only whole parts of the finest level are joined, so that every node has one parent.
-            if levels:
-                finest = np.arange(len(numbers)) * self.parts[0] // max(len(numbers), 1)
-                part = finest * parts // self.parts[0]
+            part = finest * parts // self.parts[0]  # only whole parts are joined, so that every node has one parent
             names = {}
             for number in np.unique(part):
                 inside = numbers[part == number]
                 names[number] = f"[{number_text(inside[0])}, {number_text(inside[-1])}]" if len(inside) > 1 else ""
             levels.append([names[number] for number in part])
-        return Hierarchy(
-            [_path(number_text(value), *(level[i] for level in levels)) for i, value in enumerate(numbers.tolist())]
-        )
+        return [_path(number_text(value), *(level[i] for level in levels)) for i, value in enumerate(numbers.tolist())]
 
 
 @dataclass(frozen=True)
 class Dates(Rule):
-    """ISO dates under their month, year and decade.
+    """ISO dates, with or without a time, under their day, month, year and decade.
 
-    >>> Dates().build(["1987-03-21"]).paths()
+    >>> Dates().paths(["1987-03-21"])
     [('1987-03-21', '1987-03', '1987', '1980s', '*')]
     """
 
     name: ClassVar[str] = "dates"
     levels: Sequence[str] = param(
-        Several(OneOf(("month", "year", "decade"))), "the levels above a day", default=("month", "year", "decade")
+        Several(OneOf(("day", "month", "year", "decade"))),
+        "the levels above a value; a value that is a day already has no day above it",
+        default=("day", "month", "year", "decade"),
     )
     _names: ClassVar[dict[str, Callable[[date], str]]] = {
+        "day": lambda day: day.isoformat(),
         "month": lambda day: f"{day.year:04d}-{day.month:02d}",
         "year": lambda day: f"{day.year:04d}",
         "decade": lambda day: f"{day.year // 10}0s",
@@ -224,11 +187,11 @@ class Dates(Rule):
         super().__post_init__()
         if list(self.levels) != [level for level in self._names if level in self.levels]:
             raise ParameterError(
-                Problem("Dates(levels=)", "needs the levels once each, in the order month, year, decade")
+                Problem("Dates(levels=)", "needs the levels once each, in the order day, month, year, decade")
             )
 
-    def build(self, values: Iterable[object]) -> Hierarchy:
-        """Build the tree over distinct values."""
+    def paths(self, values: Iterable[object]) -> Paths:
+        """One path per distinct value, from the value to the root."""
         paths, bad = [], 0
         for value in _texts(values):
             try:
@@ -240,22 +203,22 @@ class Dates(Rule):
         if bad:
             text = f"{bad} distinct values are not dates of the form YYYY-MM-DD"
             raise SchemaError(Problem("hierarchy of dates", text, "convert the column first"))
-        return Hierarchy(paths)
+        return paths
 
 
 @dataclass(frozen=True)
 class Grouping(Rule):
     """Ordered values in runs of `sizes[0]`, those runs in runs of `sizes[1]`, and so on.
 
-    >>> Grouping(sizes=(2,)).build(["a", "b", "c"]).paths()
+    >>> Grouping(sizes=(2,)).paths(["a", "b", "c"])
     [('a', 'a..b', '*'), ('b', 'a..b', '*'), ('c', '*')]
     """
 
     name: ClassVar[str] = "grouping"
     sizes: Sequence[int] = param(Several(Whole(2)), "how many nodes of the level below each run joins")
 
-    def build(self, values: Iterable[object]) -> Hierarchy:
-        """Build the tree; here the order of the values is the order of the column."""
+    def paths(self, values: Iterable[object]) -> Paths:
+        """One path per distinct value; here the order of the values is the order of the column."""
         ordered = list(dict.fromkeys(str(value) for value in values))
         paths: list[list[str]] = [[value] for value in ordered]
         run = 1
@@ -266,7 +229,7 @@ class Grouping(Rule):
                 name = f"{inside[0]}..{inside[-1]}" if len(inside) > 1 else ""
                 for place in range(first, first + len(inside)):
                     paths[place].append(name)
-        return Hierarchy([_path(*path) for path in paths])
+        return [_path(*path) for path in paths]
 
 
 RULES: dict[str, type[Rule]] = {rule.name: rule for rule in (Flat, Prefixes, Intervals, Quantiles, Dates, Grouping)}

@@ -28,11 +28,11 @@ def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str
         problems.add(f"column {series.name!r}", what, "convert it to text")
         return pl.Series(series.name, [None] * len(series), dtype=pl.String)
     kind = None if column is None else column.kind
-    series = _without_markers(series, missing_values, strip=isinstance(kind, Numeric))
+    series = without_markers(series, missing_values, strip=isinstance(kind, Numeric))
     if isinstance(series.dtype, pl.Datetime):
         series = _days_or_microseconds(series, series.dtype)
     if kind is None:
-        return _whole(series) if series.dtype.is_float() else series
+        return _as_it_came(series)
     if isinstance(kind, Numeric):
         return _numbers(series, problems)
     texts = _texts(series)
@@ -41,7 +41,16 @@ def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str
     return texts
 
 
-def _without_markers(series: pl.Series, missing_values: Sequence[str], *, strip: bool) -> pl.Series:
+def _as_it_came(series: pl.Series) -> pl.Series:
+    """The column, but for widths and marks of missing that depend on the type of frame."""
+    if series.dtype.is_float():
+        return _whole(series)
+    if series.dtype.is_integer() and (whole := series.cast(pl.Int64, strict=False)).null_count() == series.null_count():
+        return whole
+    return series
+
+
+def without_markers(series: pl.Series, missing_values: Sequence[str], *, strip: bool) -> pl.Series:
     """Null for every text, or number, that stands for a missing cell."""
     if series.dtype == pl.String:
         cells = series.str.strip_chars() if strip else series
@@ -81,6 +90,9 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     if series.dtype.is_integer() or series.dtype in (pl.Boolean, pl.String):
         whole = series.cast(pl.Int64, strict=False)
         if whole.null_count() == series.null_count():
+            return whole
+        if series.dtype.is_integer():
+            problems.add(where, "has whole numbers beyond 64 bits", "scale the column, or make it nominal")
             return whole
     floats = series.cast(pl.Float64, strict=False)
     bad = np.flatnonzero((series.is_not_null() & ~floats.is_finite().fill_null(False)).to_numpy())

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.kernels.trees import Forest
 from shoal.table.hierarchy import TreeArrays
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal
@@ -23,18 +24,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Forest:
-    """The trees of all nominal columns, one after the other; node numbers count within their own tree."""
-
-    start: Ints
-    """Where each tree begins, and one past the last."""
-    parent: npt.NDArray[np.int32]
-    depth: npt.NDArray[np.int32]
-    n_leaves: npt.NDArray[np.int32]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Encoded:
     """The quasi-identifiers of a table as arrays, columns in the order of the table.
 
@@ -86,7 +76,7 @@ class Encoded:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Collapsed:
     """Distinct rows and who they are: the rows of tuple u are `rows[first[u]:first[u + 1]]`, in row order."""
 

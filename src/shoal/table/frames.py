@@ -20,7 +20,7 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     if isinstance(frame, pl.DataFrame):
-        return frame, _same
+        return frame, same
     try:
         known = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -30,7 +30,7 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
     check_names([str(name) for name in (frame.column_names if arrow else frame.columns)])
     if known.implementation.is_pandas():
         return _from_pandas(frame), _to_pandas
-    return pl.DataFrame(known.to_polars()), _to_arrow if arrow else _same
+    return pl.DataFrame(known.to_polars()), _to_arrow if arrow else same
 
 
 def check_names(names: list[str]) -> None:
@@ -41,6 +41,9 @@ def check_names(names: list[str]) -> None:
     empty = [place + 1 for place, name in enumerate(names) if not name.strip()]
     if empty:
         raise SourceError(Problem("table", f"no name for column number {some(empty)}", "give every column a name"))
+    odd = [place + 1 for place, name in enumerate(names) if "\0" in name or name.startswith("\ufeff")]
+    if odd:
+        raise SourceError(Problem("table", f"a character no name can have, in column number {some(odd)}", "rename it"))
     patterns = [name for name in names if name == "*" or (name.startswith("^") and name.endswith("$"))]
     if patterns:  # polars would take them for all columns, or for those that match
         raise SourceError(Problem("table", f"column names that read as patterns: {some(patterns)}", "rename them"))
@@ -54,13 +57,23 @@ def _from_pandas(frame: Any) -> pl.DataFrame:
         try:
             columns[str(name)] = pl.Series(str(name), pl.from_pandas(series))
         except Exception:  # the messages of the conversion hold cell values, so they must not travel on
-            missing = series.isna().tolist()
-            texts = [None if gone else str(value) for value, gone in zip(series.tolist(), missing, strict=True)]
-            columns[str(name)] = pl.Series(str(name), texts, dtype=pl.String)
+            columns[str(name)] = _as_texts(str(name), series)
     return pl.DataFrame(columns)
 
 
-def _same(frame: pl.DataFrame) -> pl.DataFrame:
+def _as_texts(name: str, series: Any) -> pl.Series:
+    """A column of mixed objects as text."""
+    try:
+        missing = series.isna().tolist()
+        texts = [None if gone else str(value) for value, gone in zip(series.tolist(), missing, strict=True)]
+        return pl.Series(name, texts, dtype=pl.String)
+    except Exception:
+        problem = Problem(f"column {name!r}", "has cells that cannot be read as text", "convert the column first")
+    raise SourceError(problem)
+
+
+def same(frame: pl.DataFrame) -> pl.DataFrame:
+    """Polars in, polars out."""
     return frame
 
 

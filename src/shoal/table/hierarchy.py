@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import ParameterError, Problem, Problems, SchemaError
-
-STAR = "*"
-"""The published cell that says nothing; the root of hierarchies that Shoal builds."""
+from shoal.table import builders
+from shoal.table.builders import STAR
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Hierarchy:
 
     def __init__(self, paths: Iterable[Sequence[str]], *, column: str = "") -> None:
         where = f"hierarchy of {column!r}" if column else "hierarchy"
-        given = list(paths)
+        given = list(paths) if isinstance(paths, Iterable) else [paths]
         if isinstance(paths, str) or not all(isinstance(path, (list, tuple)) for path in given):
             raise SchemaError(Problem(where, "needs one list of names per value, from the value to the root"))
         cleaned = [_without_repeats([str(node) for node in path]) for path in given]
@@ -102,11 +101,20 @@ class Hierarchy:
                 raise SchemaError(Problem(where, f"cannot be read ({reason})", "check the path")) from None
             except UnicodeError:
                 raise SchemaError(Problem(where, f"is not {encoding} text", "save it as UTF-8")) from None
+            except LookupError:
+                raise SchemaError(Problem(where, "has an encoding nobody knows", 'use "utf-8"')) from None
             except ValueError:  # a path no file can have
                 raise SchemaError(Problem(where, "cannot be read", "check the path")) from None
         else:
             text = source.read()
-        rows = ([cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), delimiter=delimiter))
+        try:
+            lines = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+        except (csv.Error, TypeError):
+            where = f"hierarchy of {column!r}" if column else "hierarchy"
+            raise SchemaError(
+                Problem(where, "is not delimited text", "write one line per value: leaf;group;*")
+            ) from None
+        rows = ([cell.strip() for cell in row] for row in lines)
         # Empty cells pad a line; but the first one is the value, and without it the group would pass for one.
         return cls([[row[0], *filter(None, row[1:])] for row in rows if any(row)], column=column)
 
@@ -120,46 +128,39 @@ class Hierarchy:
         return cls(_paths_of(tree, (root,)), column=column)
 
     @classmethod
+    def grow(cls, rule: builders.Rule, values: Iterable[object], *, column: str = "") -> Hierarchy:
+        """Build the tree that a rule makes of given values; no values make a single root."""
+        return cls(rule.paths(values) or [(STAR,)], column=column)
+
+    @classmethod
     def flat(cls, *values: str, root: str = STAR) -> Hierarchy:
         """All values directly under one root."""
-        from shoal.table import builders
-
-        return builders.Flat(root=root).build(values)
+        return cls.grow(builders.Flat(root=root), values)
 
     @classmethod
     def prefixes(cls, *values: str, keep: Sequence[int], mask: str = "*") -> Hierarchy:
         """Codes cut to fewer and fewer leading characters: ``600018 -> 6000** -> 60**** -> *``."""
-        from shoal.table import builders
-
-        return builders.Prefixes(keep=tuple(keep), mask=mask).build(values)
+        return cls.grow(builders.Prefixes(keep=keep, mask=mask), values)
 
     @classmethod
     def intervals(cls, *values: float, width: Sequence[float], start: float = 0) -> Hierarchy:
         """Numbers in intervals of equal width, each level a multiple of the one below."""
-        from shoal.table import builders
-
-        return builders.Intervals(width=tuple(width), start=start).build(values)
+        return cls.grow(builders.Intervals(width=width, start=start), values)
 
     @classmethod
     def quantiles(cls, *values: float, parts: Sequence[int]) -> Hierarchy:
         """Numbers in intervals that hold about equally many values, fewer and fewer of them."""
-        from shoal.table import builders
-
-        return builders.Quantiles(parts=tuple(parts)).build(values)
+        return cls.grow(builders.Quantiles(parts=parts), values)
 
     @classmethod
-    def dates(cls, *values: str, levels: Sequence[str] = ("month", "year", "decade")) -> Hierarchy:
-        """ISO dates under their month, year and decade."""
-        from shoal.table import builders
-
-        return builders.Dates(levels=tuple(levels)).build(values)
+    def dates(cls, *values: str, levels: Sequence[str] = ("day", "month", "year", "decade")) -> Hierarchy:
+        """ISO dates, with or without a time, under their day, month, year and decade."""
+        return cls.grow(builders.Dates(levels=levels), values)
 
     @classmethod
     def grouping(cls, *values: str, sizes: Sequence[int]) -> Hierarchy:
         """Ordered values in runs of `sizes[0]`, those runs in runs of `sizes[1]`, and so on."""
-        from shoal.table import builders
-
-        return builders.Grouping(sizes=tuple(sizes)).build(values)
+        return cls.grow(builders.Grouping(sizes=sizes), values)
 
     # -- what it knows ------------------------------------------------------------------------------------------
 

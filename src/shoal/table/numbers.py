@@ -9,5 +9,7 @@ def number_text(value: float) -> str:
     >>> number_text(3.0), number_text(0.1), number_text(12)
     ('3', '0.1', '12')
     """
+    if isinstance(value, int):
+        return str(value)
     number = float(value)
     return str(int(number)) if number == int(number) and abs(number) < 2**53 else repr(number)

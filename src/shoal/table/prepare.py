@@ -10,18 +10,18 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError
-from shoal.table.builders import Flat, Rule
+from shoal.table.builders import STAR, Flat, Rule
 from shoal.table.clean import clean
 from shoal.table.content import content_sha256
 from shoal.table.frames import check_names
-from shoal.table.hierarchy import STAR, Hierarchy
+from shoal.table.hierarchy import Hierarchy
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 
 MISSING_MODES = ("keep", "drop")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A table that fits its schema.
 
@@ -31,6 +31,8 @@ class Table:
 
     frame: pl.DataFrame
     schema: Schema
+    given: Schema
+    """The schema as it was given: rules not yet built, roles of the rest not yet settled."""
     sha256: str
     """Fingerprint of the whole input, rows dropped since then included."""
     n_input: int
@@ -65,7 +67,7 @@ def prepare(
     *,
     missing: str = "keep",
     missing_values: Sequence[str] = (),
-    also: Callable[[int, Problems], None] | None = None,
+    also: Callable[[Table, Problems], None] | None = None,
 ) -> Table:
     """Fit a frame to a schema.
 
@@ -80,7 +82,7 @@ def prepare(
     missing_values
         Texts that stand for a missing cell, besides the empty text.
     also
-        A further check that needs no more than the number of rows that go on; what it notes is raised with the rest.
+        A further check of the table; what it notes is raised with the rest. The table may have problems already.
     """
     found = Problems()
     if missing not in MISSING_MODES:
@@ -88,30 +90,37 @@ def prepare(
     check_names(frame.columns)
     if not frame.height:
         found.add("table", "has no rows", "nothing can be published of an empty table", error=SchemaError)
-    schema = schema.fit(frame.columns, found)
-    columns = schema.columns
-    cleaned = pl.DataFrame([clean(series, columns.get(series.name), missing_values, found) for series in frame])
-    schema = _grow_hierarchies(schema, cleaned, found)
+    settled = schema.fit(frame.columns, found)
+    columns, cells, broken = settled.columns, [], set()
+    for series in frame:
+        before = len(found)
+        cells.append(clean(series, columns.get(series.name), missing_values, found))
+        broken |= {series.name} if len(found) > before else set()
+    cleaned = pl.DataFrame(cells)
     holes = np.zeros(cleaned.height, dtype=bool)
     if missing == "drop":
-        quasi = [name for name in schema.quasi if name in cleaned.columns]
+        quasi = [name for name in settled.quasi if name in cleaned.columns]
         holes = cleaned.select(pl.any_horizontal(pl.col(quasi).is_null())).to_series().to_numpy() if quasi else holes
     kept = np.flatnonzero(~holes).astype(np.int64)
-    if also is not None:
-        also(len(kept), found)
-    found.raise_if_any(SchemaError)
     dropped = {"missing quasi-identifier": int(holes.sum())} if holes.any() else {}
-    return Table(cleaned[kept] if dropped else cleaned, schema, content_sha256(cleaned), cleaned.height, dropped, kept)
+    rows = cleaned[kept] if dropped else cleaned
+    # Trees grow over the rows that go on: a dropped row leaves no trace.
+    grown = _grow_hierarchies(settled, rows, broken, found)
+    table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept)
+    if also is not None:
+        also(table, found)
+    found.raise_if_any(SchemaError)
+    return table
 
 
-def _grow_hierarchies(schema: Schema, frame: pl.DataFrame, problems: Problems) -> Schema:
+def _grow_hierarchies(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> Schema:
     """Build every rule over its column, and check that every hierarchy covers its column."""
     roles: dict[str, dict[str, Kind | None]] = {}
     for column in schema:
         if column.role not in ("quasi", "sensitive", "neutral"):
             continue
         kind = column.kind
-        if kind is not None and column.name in frame.columns:
+        if kind is not None and column.name in frame.columns and column.name not in broken:
             try:
                 kind = _grown(column, kind, frame[column.name], problems)
             except ShoalError as error:
@@ -127,6 +136,9 @@ def _grown(column: Column, kind: Kind, series: pl.Series, problems: Problems) ->
         problems.add(where, "has the cell '*', which stands for 'any value' in a release", "name it in missing_values")
         return kind
     hierarchy = kind.hierarchy
+    if hierarchy is not None and isinstance(kind, Numeric) and any(abs(value) >= 2**53 for value in values):  # type: ignore[arg-type]
+        problems.add(where, "has numbers too large to be placed in a hierarchy", "leave the hierarchy out")
+        return kind
     if isinstance(hierarchy, Rule):
         if hierarchy.numeric and not isinstance(kind, Numeric):
             problems.add(where, f"{hierarchy.name} needs numbers, the column is {kind_name(kind)}", "make it numeric")
@@ -134,11 +146,13 @@ def _grown(column: Column, kind: Kind, series: pl.Series, problems: Problems) ->
         if isinstance(kind, Numeric) and not hierarchy.numeric and not isinstance(hierarchy, Flat):
             problems.add(where, f"{hierarchy.name} needs texts, the column is numeric", "use intervals or quantiles")
             return kind
-        if isinstance(kind, Numeric):
+        if hierarchy.weighs:
+            values = series.drop_nulls().to_list()
+        elif isinstance(kind, Numeric):
             values = [number_text(value) if isinstance(hierarchy, Flat) else value for value in values]  # type: ignore[arg-type]
         elif isinstance(kind, Ordinal):
             values = list(kind.order)
-        hierarchy = hierarchy.build(values) if values else Hierarchy([(STAR,)])
+        hierarchy = Hierarchy.grow(hierarchy, values)
         return replace(kind, hierarchy=hierarchy)
     if hierarchy is not None:
         texts = [number_text(value) if isinstance(kind, Numeric) else str(value) for value in values]  # type: ignore[arg-type]
@@ -153,4 +167,4 @@ def _inside(column: str, problem: Problem) -> Problem:
 
 def _flat(series: pl.Series) -> Hierarchy:
     values = series.drop_nulls().unique().sort().to_list()
-    return Flat().build(values) if values else Hierarchy([(STAR,)])
+    return Hierarchy.grow(Flat(), values)

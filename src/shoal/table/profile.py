@@ -18,6 +18,7 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problem, SchemaError
 from shoal.table.builders import Dates, Prefixes, Rule
+from shoal.table.clean import without_markers
 from shoal.table.frames import check_names, to_polars
 from shoal.table.patterns import (
     CATEGORIES,
@@ -169,19 +170,16 @@ def _check(frame: pl.DataFrame, missing_values: Sequence[str]) -> None:
 
 
 def _cells(series: pl.Series, missing_values: Sequence[str]) -> pl.Series:
-    """Make missing cells null, as `prepare` will: numbers written as text are stripped first."""
+    """Make missing cells null, as preparing a table does: numbers written as text are stripped first."""
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
         series = series.cast(pl.String)
-    if series.dtype.is_float():
-        return series.fill_nan(None)
+    stripped = without_markers(series, missing_values, strip=True)
     if series.dtype != pl.String:
-        return series
-    markers = ["", *missing_values]
-    stripped = series.str.strip_chars()
-    stripped = stripped.set(stripped.is_in(markers).fill_null(False), None)
-    if stripped.cast(pl.Float64, strict=False).is_not_null().sum() == stripped.is_not_null().sum():
         return stripped
-    return series.set(series.is_in(markers).fill_null(False), None)
+    numbers = stripped.cast(pl.Float64, strict=False)
+    if numbers.is_not_null().sum() == stripped.is_not_null().sum():
+        return stripped
+    return without_markers(series, missing_values, strip=False)
 
 
 def _codes(series: pl.Series, counts: pl.DataFrame) -> Codes:

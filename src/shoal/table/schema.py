@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -37,11 +38,15 @@ class Ordinal:
             raise SchemaError(Problem("Ordinal(order=)", f"needs a list of categories, got {got}"))
         object.__setattr__(self, "order", tuple(str(category) for category in order))
         object.__setattr__(self, "hierarchy", hierarchy)
-        doubled = sorted({category for category in self.order if self.order.count(category) > 1})
+        doubled = sorted(category for category, times in Counter(self.order).items() if times > 1)
         if doubled:
             raise SchemaError(Problem("Ordinal(order=)", f"lists categories more than once: {some(doubled)}"))
         if not self.order or "" in self.order or "*" in self.order:
             raise SchemaError(Problem("Ordinal(order=)", "needs at least one category, none of them empty or '*'"))
+        runs = [category for category in self.order if _reads_as_run(category, set(self.order))]
+        if runs:
+            what = f"has categories that read as runs of others: {some(runs)}"
+            raise SchemaError(Problem("Ordinal(order=)", what, "rename them"))
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,14 @@ def _check_hierarchy(kind: str, hierarchy: object) -> None:
         what = f"needs a hierarchy or a rule that builds one, got {type(hierarchy).__name__}"
         fix = "read a file with shoal.Hierarchy.from_csv(path), or use a rule such as shoal.Prefixes(keep=(3, 1))"
         raise SchemaError(Problem(f"{kind}(hierarchy=)", what, fix))
+
+
+def _reads_as_run(category: str, known: set[str]) -> bool:
+    """Whether a category is spelt like a published run of two others, `[low, high]`."""
+    if not (category.startswith("[") and category.endswith("]")):
+        return False
+    parts = category[1:-1].split(", ")
+    return any({", ".join(parts[:cut]), ", ".join(parts[cut:])} <= known for cut in range(1, len(parts)))
 
 
 Kind = Numeric | Ordinal | Nominal

@@ -43,7 +43,13 @@ def read(source: Source | str | Path, **options: object) -> pl.DataFrame:
         With all problems that were found; never with a cell value.
     """
     known = Source.from_options(source, options, "read")
-    frame = _READERS[known.kind](known)
+    failed: SourceError | None = None
+    try:
+        frame = _READERS[known.kind](known)
+    except SourceError as error:
+        failed = SourceError(error.problems)
+    if failed is not None:
+        raise failed  # outside the handler: what a driver raised may hold cells, and must not hang on this error
     if not frame.height:
         where = _WHERE_OF_DATABASE if known.path is None else str(known.path)
         raise SourceError(Problem(where, "has no rows", "nothing can be published of an empty table"))

@@ -32,6 +32,8 @@ def read_excel(source: Source) -> pl.DataFrame:
         fix = did_you_mean(source.sheet, sheets, f"it has {', '.join(map(repr, sheets))}")
         fix = fix if "it has" in fix else f"{fix} It has {', '.join(map(repr, sheets))}"
         raise SourceError(Problem(str(path), f"has no sheet {source.sheet!r}", fix))
+    if not sheets:
+        raise SourceError(Problem(str(path), "has no sheet", "save it again as .xlsx"))
     sheet = source.sheet or sheets[0]
     where = f"{path}, sheet {sheet!r}"
     try:

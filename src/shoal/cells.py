@@ -30,6 +30,7 @@ class Cell:
     """Why the column could not hold this cell; the cell itself is not in it."""
 
 
+Ranks = dict[str, int]
 SAYS_NOTHING = Cell(1.0, 1.0)
 SAYS_ALL = Cell(0.0, 0.0)
 
@@ -62,15 +63,16 @@ def read_column(column: QuasiColumn, frame: pl.DataFrame, weight: str | None = N
     distinct = frame.group_by(column.columns).agg(count.alias("\0count"))
     counts = tuple(distinct["\0count"].to_list())
     shown = distinct.select(column.columns).rows()
+    ranks: Ranks = {category: rank for rank, category in enumerate(column.order)}
     if column.form == "node":
         node_of = {node.name: node for node in column.nodes}
         return ReadColumn(column, tuple(_read_node(column, node_of, cells[0]) for cells in shown), counts)
     if len(column.columns) == 1:
-        return ReadColumn(column, tuple(_read_text(column, cells[0]) for cells in shown), counts)
-    return ReadColumn(column, tuple(_read_typed(column, *cells) for cells in shown), counts)
+        return ReadColumn(column, tuple(_read_text(column, ranks, cells[0]) for cells in shown), counts)
+    return ReadColumn(column, tuple(_read_typed(column, ranks, *cells) for cells in shown), counts)
 
 
-def _read_text(column: QuasiColumn, cell: object) -> Cell:
+def _read_text(column: QuasiColumn, ranks: Ranks, cell: object) -> Cell:
     if cell is None:
         return SAYS_ALL if column.has_missing else _refused("missing, though no value of the column was")
     text = str(cell)
@@ -78,9 +80,9 @@ def _read_text(column: QuasiColumn, cell: object) -> Cell:
         return SAYS_NOTHING if column.has_missing else _refused("'*', though no value of the column was missing")
     if column.form == "set":
         return _read_set(column, text)
-    if text.startswith("[") and text.endswith("]") and text not in column.order:
-        return _first_good(_read_run(column, low, high) for low, high in _splits(text[1:-1]))
-    return _read_run(column, text, text)
+    if text.startswith("[") and text.endswith("]") and text not in ranks:
+        return _first_good(_read_run(column, ranks, low, high) for low, high in _splits(text[1:-1]))
+    return _read_run(column, ranks, text, text)
 
 
 def _splits(inside: str) -> Iterable[tuple[str, str]]:
@@ -100,23 +102,26 @@ def _first_good(cells: Iterable[Cell]) -> Cell:
     return cell
 
 
-def _read_typed(column: QuasiColumn, low: object, high: object, missing: object = False) -> Cell:
-    gone = None if missing is None else str(missing).lower() == "true"
+def _read_typed(column: QuasiColumn, ranks: Ranks, low: object, high: object, missing: object = False) -> Cell:
+    said = {"none": None, "true": True, "false": False}
+    if str(missing).lower() not in said:
+        return _refused("neither true nor false where it says whether values were missing")
+    gone = said[str(missing).lower()]
     if low is None and high is None and column.has_missing:
         return SAYS_NOTHING if gone is None else SAYS_ALL if gone else _refused("no bounds, though nothing was missing")
     if low is None or high is None or gone is not False:
         return _refused("one bound without the other, or bounds of a missing value")
-    return _read_run(column, str(low), str(high))
+    return _read_run(column, ranks, str(low), str(high))
 
 
-def _read_run(column: QuasiColumn, low: str, high: str) -> Cell:
+def _read_run(column: QuasiColumn, ranks: Ranks, low: str, high: str) -> Cell:
     first: float
     last: float
     span: float
     if column.form == "order":
-        if low not in column.order or high not in column.order:
+        if low not in ranks or high not in ranks:
             return _refused("a category outside the order")
-        first, last, span = column.order.index(low), column.order.index(high), len(column.order) - 1
+        first, last, span = ranks[low], ranks[high], len(column.order) - 1
     else:
         try:
             first, last = float(low), float(high)
@@ -139,7 +144,7 @@ def _read_run(column: QuasiColumn, low: str, high: str) -> Cell:
 
 def _read_node(column: QuasiColumn, node_of: dict[str, Node], name: str | None) -> Cell:
     if name is None:
-        return _read_text(column, None)
+        return _read_text(column, {}, None)
     node = node_of.get(name)
     if node is None:
         allowed = name == "*" and column.has_missing
