@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -63,10 +63,11 @@ def call(capsys, monkeypatch):
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
-        before = signal.getsignal(signal.SIGTERM)
+        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
         with pytest.raises(SystemExit) as caught:
             main()
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         out, err = capsys.readouterr()
         return int(caught.value.code or 0), out, err
 
@@ -297,7 +298,11 @@ def test_bad_input(place, call, bad):
         (["verify", "nowhere"], "does not exist"),
         (["measure", "."], "is not a release directory"),
         (["init", "nowhere.csv", "--out", "new.toml"], "nowhere.csv"),
-        (["demo", "--rows", "0"], "n"),
+        (["demo", "--rows", "0"], "--rows: needs a whole number of at least 1, got 0"),
+        (["demo", "--rows", "10", "--k", "50", "--out", "a/b/c"], "use a k of at most 10"),
+        (["run", "recipe.toml", "--no-strict"], "--no-strict: unknown flag; did you mean '--strict'?"),
+        (["run", "recipe.toml", "--path", "x.csv"], "--path: unknown flag"),
+        (["run", "recipe.toml", "--out", "x" * 300], "its name cannot be used"),
     ],
 )
 def test_bad_arguments(place, call, arguments, fragment):
@@ -306,6 +311,14 @@ def test_bad_arguments(place, call, arguments, fragment):
     assert status == 2
     assert fragment in err
     assert sorted(place.rglob("*")) == before
+
+
+@pytest.mark.parametrize("entry", ["method = 3", 'method = "mondrian"', "publish = 3", 'publish = ["a"]'])
+def test_entries_of_the_wrong_type(place, call, entry):
+    (place / "recipe.toml").write_text(entry + "\n" + RECIPE.split("[method]")[0])
+    status, _, err = call("run", "recipe.toml", "--seed", "3")
+    assert status == 2
+    assert "needs to be a table" in err
 
 
 def test_errors_as_json(place, call):
@@ -328,21 +341,64 @@ def test_a_foreign_exception_shows_no_cell(place, call, monkeypatch):
     assert "InternalError: ValueError at test_cli.py" in err
 
 
+STOPPED_AT = {
+    "grouping": "shoal.methods.mondrian.kernel.split_level = wait",
+    "writing": "shoal.release._write_csv = lambda frame, path: (path.write_text('half'), wait())",
+}
+
+
+@pytest.mark.parametrize("stage", STOPPED_AT)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
-def test_a_killed_run_leaves_no_release(place, number):
-    """A real process, stopped in the middle of a long grouping."""
-    frame = pl.DataFrame({"name": ["x"] * 60_000, "age": range(60_000), "town": ["Ao", "Bo"] * 30_000})
-    frame.with_columns(disease=pl.lit("flu")).write_csv(place / "people.csv")
+def test_a_killed_run_leaves_no_release(place, number, stage):
+    """A real process that stands still in the middle of a stage when the signal comes."""
+    program = f"""
+import sys, time
+import shoal.methods.mondrian, shoal.release
+from shoal.cli import main
+def wait(*_):
+    print("ready", flush=True)
+    time.sleep(60)
+{STOPPED_AT[stage]}
+sys.argv = ["shoal", "run", "recipe.toml"]
+main()
+"""
     run = subprocess.Popen(
-        [sys.executable, "-m", "shoal", "run", "recipe.toml", "--method", "caat"],
-        cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "NUMBA_NUM_THREADS": "1"},
-    )  # fmt: skip
-    time.sleep(2.5)
-    assert run.poll() is None, "it ended too soon to be stopped"
+        [sys.executable, "-c", program], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert run.stdout.readline() == "ready\n"
     run.send_signal(number)
-    run.communicate(timeout=60)
-    assert run.returncode in (130, -number)
-    assert sorted(path.name for path in place.iterdir()) == ["people.csv", "recipe.toml", "town.csv"]
+    _, err = run.communicate(timeout=60)
+    seen = sorted(path.name for path in place.iterdir() if not path.name.startswith("."))
+    assert seen == ["people.csv", "recipe.toml", "town.csv"]
+    if number == signal.SIGKILL:  # nobody can tidy up then; what is left is hidden and no release
+        assert run.returncode == -number
+        assert not list(place.glob(".release.partial-*/manifest.json"))
+        return
+    assert run.returncode == 130
+    assert err == "stopped; nothing was written\n"
+    assert not list(place.glob(".release*"))
+
+
+def test_progress_is_shown_where_somebody_looks(place):
+    """On a terminal a bar names the stages; in a pipe, and with --quiet, there is none."""
+    pty = pytest.importorskip("pty")
+    command = [sys.executable, "-m", "shoal", "run", "recipe.toml", "--overwrite"]
+    shown = {}
+    for quiet in (False, True):
+        ours, theirs = pty.openpty()
+        line = [*command, "--quiet"] if quiet else command
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+        run = subprocess.Popen(line, cwd=place, stdout=subprocess.PIPE, stderr=theirs, env=environment)
+        os.close(theirs)
+        shown[quiet] = b""
+        with contextlib.suppress(OSError):  # how a terminal says that its other end is gone
+            while chunk := os.read(ours, 1024):
+                shown[quiet] += chunk
+        os.close(ours)
+        assert run.wait(timeout=60) == 0
+        run.stdout.close()
+    assert b"grouping" in shown[False] or b"writing" in shown[False]
+    assert shown[True] == b""
 
 
 def test_module_and_script_are_the_same_command(place):

@@ -201,6 +201,8 @@ def test_adult_acceptance_numbers(adult, quasi, width, k, classes, ncp, discerni
     measures = release.manifest.measures
     assert round(100 * measures["ncp"], 4) == ncp
     assert measures["discernibility"] == discernibility
+    if classes and width == "box":
+        assert round(measures["c_avg"], 3) == {2: 1.962, 10: 1.628, 50: 1.45}[k]
     assert measures["classes"] == len(np.unique(release.labels)) == (classes or measures["classes"])
     assert release.verify().k >= k
 
