@@ -20,7 +20,7 @@ from shoal.table.builders import Dates, Prefixes
 from shoal.table.patterns import QUASI, SHAPES, says, words
 from shoal.table.prepare import prepare
 from shoal.table.profile import ColumnProfile, Profile, profile
-from shoal.table.schema import Nominal, Numeric
+from shoal.table.schema import Nominal, Numeric, Ordinal
 
 DATA = Path(os.environ.get("SHOAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 
@@ -432,3 +432,22 @@ def test_a_day_of_birth_beside_an_age_is_left_out():
 def test_any_frame_will_do():
     frame = pl.DataFrame({"age": [1, 2, 3], "sex": ["f", "m", None]})
     assert profile(frame.to_pandas()) == profile(frame) == profile(frame.to_arrow())
+
+
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (["High", "low", "Medium"], ("low", "Medium", "High")),
+        (["severe", "mild", None, "moderate"], ("mild", "moderate", "severe")),
+        (["Sunday", "Monday"], ("Monday", "Sunday")),
+        (["low", "blue"], ()),
+        (["low", "LOW"], ()),
+        (["low", "low"], ()),
+    ],
+)
+def test_words_that_come_in_an_order_are_ordinal(values, order):
+    proposed = profile(pl.DataFrame({"level": values * 3, "age": range(3 * len(values))}))
+    column = proposed.columns[0]
+    assert (column.kind, column.order) == (("ordinal", order) if order else ("nominal", ()))
+    kind = proposed.to_schema().quasi["level"]
+    assert kind == (Ordinal(order) if order else Nominal())

@@ -20,6 +20,7 @@ from shoal.errors import ParameterError, Problem, SchemaError
 from shoal.table.builders import Dates, Prefixes, Rule
 from shoal.table.clean import without_markers
 from shoal.table.frames import check_names, to_polars
+from shoal.table.orders import known_order
 from shoal.table.patterns import (
     CATEGORIES,
     CODES,
@@ -36,7 +37,7 @@ from shoal.table.patterns import (
     prefix_lengths,
     says,
 )
-from shoal.table.schema import Kind, Nominal, Numeric, Schema
+from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
 AGE = frozenset({("age",)})
 BIRTH = frozenset({("birth",), ("dob",)})
@@ -69,6 +70,8 @@ class ColumnProfile:
     """Name of the kind; None for a column that is dropped or holds the choice."""
     hierarchy: Rule | None
     reason: str
+    order: tuple[str, ...] = ()
+    """The categories of an ordinal column, lowest first."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,8 @@ def profile(frame: Any, missing_values: Sequence[str] = ()) -> Profile:
     cells = [_cells(series, missing_values) for series in frame]
     counts = {series.name: distinct(series) for series in cells}
     evidence = [gather(series, counts[series.name]) for series in cells]
-    columns = _without_birth_beside_age([_column(seen, frame.height) for seen in evidence])
+    proposed = [_in_order(_column(seen, frame.height), counts[seen.name]) for seen in evidence]
+    columns = _without_birth_beside_age(proposed)
     chosen, note = _pair_columns(columns)
     quasi = [column.name for column in columns if column.role == "quasi"]
     codes = {
@@ -147,6 +151,16 @@ def profile(frame: Any, missing_values: Sequence[str] = ()) -> Profile:
         pair_columns=tuple(chosen),
         pairs_note=note,
     )
+
+
+def _in_order(column: ColumnProfile, counts: pl.DataFrame) -> ColumnProfile:
+    """Make a column ordinal whose categories are words of one known order."""
+    if column.kind != "nominal" or column.hierarchy is not None or column.n_distinct > 20:
+        return column
+    order = known_order(counts["text"].drop_nulls().to_list())
+    if not order:
+        return column
+    return replace(column, kind="ordinal", order=order, reason=f"{column.reason[:-1]}, which come in an order.")
 
 
 def _without_birth_beside_age(columns: list[ColumnProfile]) -> tuple[ColumnProfile, ...]:
@@ -318,6 +332,8 @@ def _kind(column: ColumnProfile) -> Kind | None:
     """Write a proposed kind as a schema holds it."""
     if column.kind is None:
         return None
+    if column.kind == "ordinal":
+        return Ordinal(column.order)
     kind: Kind = Numeric() if column.kind == "numeric" else Nominal()
     return replace(kind, hierarchy=column.hierarchy)
 
