@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Caat, Nominal, Numeric, Ordinal
-from shoal.kernels import caat as kernel
-from shoal.methods.caat import _empty_group, _store
+from shoal.kernels import store as kernel
+from shoal.methods.free_rows import empty_group, free_rows, yard_of
 from twins.caat import caat, distance
 from twins.tables import RAGGED, both, groups_of, patients, tables
 
@@ -163,7 +163,7 @@ needs_two_cores = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason=
 @pytest.mark.parametrize("ties", ["one", "all"])
 def test_labels_do_not_depend_on_threads(n_threads, ties, monkeypatch):
     """Scans shared from two blocks on, by one and by two cores, and scans that are not shared."""
-    table = mixed(9000, seed=5)
+    table = mixed(2600, seed=5)
     found = []
     for n, many in ((1, 2), (2, 2), (2, 10**9)):
         n_threads(n)
@@ -180,21 +180,19 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sig
     values = grid[:, np.random.default_rng(4).permutation(grid.shape[1])]
     encoded = both(values.tolist(), [Numeric(), Numeric()]).encoded
     start = int(np.flatnonzero((values == 150).all(axis=0))[0])
-    forest = encoded.forest
+    yard = yard_of(encoded, kernel.MEAN_COST, divisor=2)
     distances = np.abs(values - 150).sum(axis=0) / 300 / 2
     distances[start] = np.inf if sign > 0 else -np.inf
     expected = int(np.argmin(sign * distances))
     for n in (1, 2):
         n_threads(n)
-        store, seed = _store(encoded, start)
+        store, seed = free_rows(encoded, start)
         assert store.size[0] // kernel.BLOCK >= kernel.MANY_BLOCKS
-        group = _empty_group(encoded)
+        group = empty_group(encoded)
         kernel.clear(group)
-        kernel.absorb(group, store.lines[:, seed], store.codes[:, seed], forest)
+        kernel.absorb(group, store.lines[:, seed], store.codes[:, seed], encoded.forest)
         kernel.take(store, seed)
-        position, _ = kernel.extreme(
-            store, group, encoded.spans, forest, np.zeros(1), kernel.MEAN_COST, sign, kernel.MANY_BLOCKS
-        )
+        position, _ = kernel.extreme(store, group, yard, sign)
         assert np.isclose(distances, distances[expected]).sum() >= 4
         assert store.rows[store.next_row[position]] == expected
 
@@ -203,7 +201,7 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sig
 def test_release_does_not_depend_on_threads(monkeypatch):
     monkeypatch.setattr(kernel, "MANY_BLOCKS", 2)
     rng = np.random.default_rng(2)
-    frame = pl.DataFrame({"age": rng.normal(50, 15, 6500), "income": rng.lognormal(10, 1, 6500)})
+    frame = pl.DataFrame({"age": rng.normal(50, 15, 2600), "income": rng.lognormal(10, 1, 2600)})
     schema = shoal.Schema(quasi={"age": Numeric(), "income": Numeric()})
     one, two = (shoal.anonymize(frame, schema, Caat(k=20), threads=n, seed=3) for n in (1, 2))
     np.testing.assert_array_equal(one.labels, two.labels)
@@ -214,7 +212,7 @@ def test_many_rows_equal_a_vectorised_twin(monkeypatch):
     """The twin is too slow for a table that is shared out among threads; two numeric columns fit in a few lines."""
     monkeypatch.setattr(kernel, "MANY_BLOCKS", 2)
     rng = np.random.default_rng(8)
-    values = np.stack([rng.integers(0, 4000, 6500), rng.integers(0, 90, 6500)]).astype(float)
+    values = np.stack([rng.integers(0, 4000, 2600), rng.integers(0, 90, 2600)]).astype(float)
     table = both(values.tolist(), [Numeric(), Numeric()])
     assert table.labels(Caat(k=25, start=123)) == lines_only(values, 25, 123).tolist()
 

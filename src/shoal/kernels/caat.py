@@ -1,74 +1,20 @@
-"""CAAT's two questions, asked of distinct rows that are taken out as they find a group.
-
-A store keeps the distinct rows still free packed at the front of its arrays, so that a scan reads only live memory.
-Order inside the store means nothing: ties go to the lowest row position, which every tuple carries.
-"""
+"""CAAT's distances and its growth of one group from a store of free rows."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import jit
+from shoal.kernels.store import Group, Store, Yard, absorb, clear, extreme, fill, line_cost, take
 from shoal.kernels.trees import Forest, climb, meet
 
-MEAN_COST, HULL, GAP, MIDPOINT = 0, 1, 2, 3
-BLOCK = 1024
-MANY_BLOCKS = 64
-"""From how many blocks on a scan is worth sharing between cores; below, waking them costs more than it saves, most of
-all on a busy machine."""
-
-
-class Store(NamedTuple):
-    """Distinct rows still free, in positions 0 .. size[0] - 1."""
-
-    lines: Any  # float64[lines, tuples]     INOUT, NaN = missing
-    codes: Any  # uint16|uint32[trees, tuples] INOUT
-    next_row: Any  # int64[tuples]           INOUT  place in `rows` of the tuple's first free row
-    last_row: Any  # int64[tuples]           INOUT  one past its last
-    rows: Any  # int64[n]                    IN     rows by tuple, each tuple's in row order
-    size: Any  # int64[1]                    INOUT  how many tuples have a free row
-
-
-class Group(NamedTuple):
-    """The generalised tuple of one group."""
-
-    low: Any  # float64[lines]   INOUT, NaN while only missing values are in
-    high: Any  # float64[lines]  INOUT
-    holes: Any  # bool[lines]    INOUT  whether a missing value is in
-    node: Any  # int64[trees]    INOUT
-
 
 @jit
-def line_cost(x: float, low: float, high: float, holes: bool, span: float, reading: int) -> float:
-    """Distance of a number to a group's interval; `*` (missing beside present) is as wide as the whole span."""
-    gone = np.isnan(x)
-    if holes and not np.isnan(low):  # the group publishes `*` already
-        return 1.0 if reading == HULL else 0.0 if reading == GAP else 0.5
-    if holes:
-        return 0.0 if gone else 1.0
-    if gone:
-        width = (high - low) / span if span > 0.0 else 0.0
-        return 1.0 - width / 2.0 if reading == MEAN_COST else 1.0
-    if span == 0.0:
-        return 0.0
-    wide = max(high, x) - min(low, x)
-    if reading == MEAN_COST:
-        return (wide + (wide - (high - low))) / (2.0 * span)
-    if reading == HULL:
-        return wide / span
-    if reading == GAP:
-        return max(low - x, x - high, 0.0) / span
-    return abs(x - (low + high) / 2.0) / span
-
-
-@jit
-def tree_costs(forest: Forest, group: Group, costs: Any) -> None:
-    """Distance of every node of every tree to the group's node.
-
-    OUT  costs  float64[nodes]
-    """
+def tree_costs(yard: Yard, forest: Forest, group: Group) -> None:
+    """Distance of every node of every tree to the group's node: half the way of the one, half the way of the other."""
+    costs = yard.costs
     for t in range(len(group.node)):
         begin, end = forest.start[t], forest.start[t + 1]
         parent, depth = forest.parent[begin:end], forest.depth[begin:end]
@@ -79,142 +25,10 @@ def tree_costs(forest: Forest, group: Group, costs: Any) -> None:
 
 
 @jit
-def _fill(
-    store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, first: int, out: Any
-) -> None:
-    """Distances of a block of tuples to the group: lines first, then trees, in the order of the columns."""
-    n_lines, n_trees = store.lines.shape[0], store.codes.shape[0]
-    out[:] = 0.0
-    for j in range(n_lines):
-        line, low, high, holes, span = store.lines[j], group.low[j], group.high[j], group.holes[j], spans[j]
-        for i in range(len(out)):
-            out[i] += line_cost(line[first + i], low, high, holes, span, reading)
-    for t in range(n_trees):
-        codes, begin = store.codes[t], forest.start[t]
-        for i in range(len(out)):
-            out[i] += costs[begin + codes[first + i]]
-    for i in range(len(out)):
-        out[i] /= n_lines + n_trees
-
-
-@jit
-def _block_best(
-    store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, sign: float, block: int
-) -> Any:
-    """Best of one block: signed distance, position, lowest row."""
-    first = block * BLOCK
-    out = np.empty(min(BLOCK, store.size[0] - first))
-    _fill(store, group, spans, forest, costs, reading, first, out)
-    best, where, row = np.inf, -1, -1
-    for i in range(len(out)):
-        d = sign * out[i]
-        if d <= best:
-            head = store.rows[store.next_row[first + i]]
-            if d < best or head < row:
-                best, where, row = d, first + i, head
-    return best, where, row
-
-
-@jit_parallel
-def extreme(
-    store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, sign: float, many: int
-) -> Any:  # fmt: skip
-    """Position of the free tuple nearest to (sign = 1) or farthest from (sign = -1) the group, and its distance.
-
-    From `many` blocks on, cores share the scan; the answer is the same.
-    """
-    n_blocks = (store.size[0] + BLOCK - 1) // BLOCK
-    best = np.empty(n_blocks)
-    where = np.empty(n_blocks, dtype=np.int64)
-    row = np.empty(n_blocks, dtype=np.int64)
-    if n_blocks < many:
-        for block in range(n_blocks):
-            best[block], where[block], row[block] = _block_best(
-                store, group, spans, forest, costs, reading, sign, block
-            )
-    else:
-        for block in prange(n_blocks):
-            best[block], where[block], row[block] = _block_best(
-                store, group, spans, forest, costs, reading, sign, block
-            )
-    top = 0
-    for block in range(1, n_blocks):
-        if best[block] < best[top] or (best[block] == best[top] and row[block] < row[top]):
-            top = block
-    return where[top], sign * best[top]
-
-
-@jit
-def clear(group: Group) -> None:
-    """Empty the group."""
-    group.low[:] = np.nan
-    group.high[:] = np.nan
-    group.holes[:] = False
-    group.node[:] = -1
-
-
-@jit
-def absorb(group: Group, lines: Any, codes: Any, forest: Forest) -> bool:
-    """Generalise the group so that it covers one more tuple; say whether that changed it.
-
-    IN  lines  float64[lines];  codes  uint[trees]
-    """
-    changed = False
-    for j in range(len(lines)):
-        x = lines[j]
-        if np.isnan(x):
-            changed |= not group.holes[j]
-            group.holes[j] = True
-        elif np.isnan(group.low[j]):
-            group.low[j] = group.high[j] = x
-            changed = True
-        elif x < group.low[j]:
-            group.low[j] = x
-            changed = True
-        elif x > group.high[j]:
-            group.high[j] = x
-            changed = True
-    for t in range(len(codes)):
-        begin, end = forest.start[t], forest.start[t + 1]
-        code: Any = np.int64(codes[t])
-        common = (
-            code if group.node[t] < 0 else meet(forest.parent[begin:end], forest.depth[begin:end], code, group.node[t])
-        )
-        changed |= common != group.node[t]
-        group.node[t] = common
-    return changed
-
-
-@jit
-def take(store: Store, position: int) -> int:
-    """Take the first free row of a tuple; a tuple with none left leaves the store."""
-    row = store.rows[store.next_row[position]]
-    store.next_row[position] += 1
-    if store.next_row[position] == store.last_row[position]:
-        last = store.size[0] - 1
-        store.lines[:, position] = store.lines[:, last]
-        store.codes[:, position] = store.codes[:, last]
-        store.next_row[position] = store.next_row[last]
-        store.last_row[position] = store.last_row[last]
-        store.size[0] = last
-    return row
-
-
-@jit
-def _take_equal(
-    store: Store,
-    group: Group,
-    spans: Any,
-    forest: Forest,
-    costs: Any,
-    reading: int,
-    nearest: float,
-    labels: Any,
-    label: int,
-) -> int:
+def _take_equal(store: Store, group: Group, yard: Yard, forest: Forest, nearest: float, labels: Any, label: int) -> int:
     """Move every free row at distance `nearest` into the group (the literal reading of ties), and count them."""
     out = np.empty(store.size[0])
-    _fill(store, group, spans, forest, costs, reading, 0, out)
+    fill(store, group, yard, 0, out)
     taken = 0
     for position in range(len(out) - 1, -1, -1):  # from the end: what `take` moves forward was looked at already
         if out[position] == nearest:
@@ -228,9 +42,8 @@ def _take_equal(
 
 @jit
 def grow(
-    store: Store, group: Group, spans: Any, forest: Forest, costs: Any, reading: int, all_ties: bool, k: int,
-    seed: int, label: int, labels: Any, many: int,
-) -> int:  # fmt: skip
+    store: Store, group: Group, yard: Yard, forest: Forest, all_ties: bool, k: int, seed: int, label: int, labels: Any
+) -> int:
     """Grow one group of k rows from the tuple at position `seed`, and count its rows.
 
     OUT  labels  int64[n]
@@ -238,44 +51,44 @@ def grow(
     clear(group)
     absorb(group, store.lines[:, seed], store.codes[:, seed], forest)
     labels[take(store, seed)] = label
-    tree_costs(forest, group, costs)
+    tree_costs(yard, forest, group)
     n = 1
     while n < k and store.size[0] > 0:
-        position, nearest = extreme(store, group, spans, forest, costs, reading, 1.0, many)
+        position, nearest = extreme(store, group, yard, 1.0)
         if all_ties:
-            n += _take_equal(store, group, spans, forest, costs, reading, nearest, labels, label)
-            tree_costs(forest, group, costs)
+            n += _take_equal(store, group, yard, forest, nearest, labels, label)
+            tree_costs(yard, forest, group)
             continue
         changed = absorb(group, store.lines[:, position], store.codes[:, position], forest)
         labels[take(store, position)] = label
         n += 1
         if changed:
-            tree_costs(forest, group, costs)
+            tree_costs(yard, forest, group)
     return n
 
 
 @jit
-def distance(lines: Any, codes: Any, group: Group, spans: Any, forest: Forest, reading: int) -> float:
+def distance(lines: Any, codes: Any, group: Group, yard: Yard, forest: Forest) -> float:
     """Distance of one tuple to a group.
 
     IN  lines  float64[lines];  codes  uint[trees]
     """
     total = 0.0
     for j in range(len(lines)):
-        total += line_cost(lines[j], group.low[j], group.high[j], group.holes[j], spans[j], reading)
+        total += line_cost(lines[j], group.low[j], group.high[j], group.holes[j], yard.spans[j], yard.reading)
     for t in range(len(codes)):
         begin, end = forest.start[t], forest.start[t + 1]
         parent, depth = forest.parent[begin:end], forest.depth[begin:end]
         code: Any = np.int64(codes[t])
         common = meet(parent, depth, code, group.node[t])
         total += 0.5 * (climb(parent, depth, code, common) + climb(parent, depth, group.node[t], common))
-    return total / (len(lines) + len(codes))
+    return total / yard.divisor
 
 
 @jit
 def place_leftovers(
-    lines: Any, codes: Any, leftovers: Any, low: Any, high: Any, holes: Any, node: Any, spans: Any, forest: Forest,
-    reading: int, labels: Any,
+    lines: Any, codes: Any, leftovers: Any, low: Any, high: Any, holes: Any, node: Any, yard: Yard,
+    forest: Forest, labels: Any,
 ) -> None:  # fmt: skip
     """Send each leftover row, in row order, to the nearest group, which then covers it.
 
@@ -286,9 +99,7 @@ def place_leftovers(
     for row in leftovers:
         best, nearest = np.inf, 0
         for g in range(low.shape[0]):
-            d = distance(
-                lines[:, row], codes[:, row], Group(low[g], high[g], holes[g], node[g]), spans, forest, reading
-            )
+            d = distance(lines[:, row], codes[:, row], Group(low[g], high[g], holes[g], node[g]), yard, forest)
             if d < best:
                 best, nearest = d, g
         absorb(Group(low[nearest], high[nearest], holes[nearest], node[nearest]), lines[:, row], codes[:, row], forest)

@@ -9,14 +9,15 @@ import numpy as np
 
 from shoal.errors import ParameterError, Problems
 from shoal.kernels import caat as kernel
+from shoal.kernels.store import GAP, HULL, MEAN_COST, MIDPOINT, Group, extreme
 from shoal.methods.base import Method, Task
+from shoal.methods.free_rows import empty_group, free_rows, yard_of
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Whole, param
-from shoal.table.encode import Encoded
 from shoal.table.prepare import Table
 
-INTERVALS = {"mean_cost": kernel.MEAN_COST, "hull": kernel.HULL, "gap": kernel.GAP, "midpoint": kernel.MIDPOINT}
+INTERVALS = {"mean_cost": MEAN_COST, "hull": HULL, "gap": GAP, "midpoint": MIDPOINT}
 
 
 @dataclass(frozen=True)
@@ -86,62 +87,21 @@ class Caat(Method):
         n_rows, reading = encoded.n_rows, INTERVALS[self.interval]
         progress.stage("grouping", n_rows)
         start_row = int(rng.integers(n_rows)) if self.start is None else self.start
-        store, seed = _store(encoded, start_row)
-        forest, many = encoded.forest, kernel.MANY_BLOCKS
-        costs = np.zeros(max(len(forest.parent), 1))
+        store, seed = free_rows(encoded, start_row)
+        yard, forest = yard_of(encoded, reading, divisor=encoded.n_columns), encoded.forest
         labels = np.full(n_rows, -1, dtype=np.int64)
-        summaries: list[kernel.Group] = []
+        summaries: list[Group] = []
         n_left = n_rows
         while n_left >= self.k:
-            group = _empty_group(encoded)
-            taken = kernel.grow(
-                store,
-                group,
-                encoded.spans,
-                forest,
-                costs,
-                reading,
-                self.ties == "all",
-                self.k,
-                seed,
-                len(summaries),
-                labels,
-                many,
-            )
+            group = empty_group(encoded)
+            taken = kernel.grow(store, group, yard, forest, self.ties == "all", self.k, seed, len(summaries), labels)
             summaries.append(group)
             n_left -= taken
             if n_left >= self.k:
-                seed, _ = kernel.extreme(store, group, encoded.spans, forest, costs, reading, -1.0, many)
+                seed, _ = extreme(store, group, yard, -1.0)
             progress.advance(taken)
         low, high, holes, node = (np.stack([group[part] for group in summaries]) for part in range(4))
         leftovers = np.flatnonzero(labels < 0)
-        kernel.place_leftovers(
-            encoded.lines, encoded.codes, leftovers, low, high, holes, node, encoded.spans, forest, reading, labels
-        )
+        kernel.place_leftovers(encoded.lines, encoded.codes, leftovers, low, high, holes, node, yard, forest, labels)
         progress.advance(len(leftovers))
         return Groups(labels)
-
-
-def _store(encoded: Encoded, start_row: int) -> tuple[kernel.Store, int]:
-    """All distinct rows, free; the start row comes first in its tuple."""
-    distinct = encoded.collapse()
-    rows = distinct.rows.copy()
-    place = int(np.flatnonzero(rows == start_row)[0])
-    seed = int(np.searchsorted(distinct.first, place, side="right")) - 1
-    begin = distinct.first[seed]
-    rows[begin + 1 : place + 1] = rows[begin:place].copy()
-    rows[begin] = start_row
-    size = np.array([distinct.n_tuples], dtype=np.int64)
-    return kernel.Store(
-        distinct.lines, distinct.codes, distinct.first[:-1].copy(), distinct.first[1:].copy(), rows, size
-    ), seed
-
-
-def _empty_group(encoded: Encoded) -> kernel.Group:
-    n_lines, n_trees = len(encoded.lines), len(encoded.codes)
-    return kernel.Group(
-        np.full(n_lines, np.nan),
-        np.full(n_lines, np.nan),
-        np.zeros(n_lines, dtype=bool),
-        np.full(n_trees, -1, dtype=np.int64),
-    )
