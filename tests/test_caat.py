@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import Caat, Nominal, Numeric, Ordinal
 from shoal.kernels import store as kernel
-from shoal.methods.free_rows import empty_group, free_rows, yard_of
+from shoal.methods.free_rows import bring_forward, empty_group, free_rows, yard_of
 from twins.caat import caat, distance
 from twins.tables import RAGGED, both, groups_of, patients, tables
 
@@ -186,7 +186,8 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sig
     expected = int(np.argmin(sign * distances))
     for n in (1, 2):
         n_threads(n)
-        store, seed = free_rows(encoded, start)
+        store = free_rows(encoded)
+        seed = bring_forward(store, start)
         assert store.size[0] // kernel.BLOCK >= kernel.MANY_BLOCKS
         group = empty_group(encoded)
         kernel.clear(group)

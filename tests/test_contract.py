@@ -20,6 +20,8 @@ from twins.generalize import ends, text_cell
 
 VARIANTS = {
     "caat": [{}, {"interval": "gap", "ties": "all"}],
+    "kaca": [{}, {"weights": "height", "beta": 2.0, "pick": "random"}],
+    "k-member": [{}, {"ref": "seed", "cost": "set"}],
     "mondrian": [{}, {"strict": False}, {"width": "box", "nominal": "order"}],
 }
 SHOWN = [{"shape": shape, "sets": sets} for shape in ("text", "typed", "classes") for sets in (False, True)]

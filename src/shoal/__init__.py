@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         SourceError,
     )
     from shoal.manifest import Manifest
-    from shoal.methods import Caat, Mondrian
+    from shoal.methods import Caat, Kaca, KMember, Mondrian
     from shoal.pipeline import anonymize, run
     from shoal.privacy import KAnonymity
     from shoal.publish import Generalize
@@ -43,7 +43,7 @@ _HOME = {
         "SchemaError", "ShoalError", "SourceError",
     ),
     "shoal.manifest": ("Manifest",),
-    "shoal.methods": ("Caat", "Mondrian"),
+    "shoal.methods": ("Caat", "KMember", "Kaca", "Mondrian"),
     "shoal.pipeline": ("anonymize", "run"),
     "shoal.privacy": ("KAnonymity",),
     "shoal.publish": ("Generalize",),
@@ -75,7 +75,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Caat", "Dates", "Flat", "Generalize", "Grouping", "GuaranteeError", "Hierarchy", "InfeasibleError", "InputError",
-    "InternalError", "Intervals", "KAnonymity", "Manifest", "Mondrian", "Nominal", "Numeric", "Ordinal",
+    "InternalError", "Intervals", "KAnonymity", "KMember", "Kaca", "Manifest", "Mondrian", "Nominal", "Numeric", "Ordinal",
     "ParameterError", "Prefixes", "Quantiles", "Recipe", "RecipeError", "Release", "Schema", "SchemaError",
     "ShoalError", "Source", "SourceError", "Verdict", "__version__", "anonymize", "profile", "read", "read_release",
     "run", "sample",

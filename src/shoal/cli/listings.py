@@ -15,7 +15,7 @@ def methods(json: Json = False) -> None:
     """List the methods, with their parameters, papers, costs and when to use them."""
     from shoal.methods import METHODS
 
-    _list(METHODS, ("title", "paper", "cost", "advice"), json=json)
+    _list(METHODS, ("title", "paper", "complexity", "advice"), json=json)
 
 
 def models(json: Json = False) -> None:
@@ -37,7 +37,7 @@ def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) ->
     for name, spec in registry.items():
         out.print(f"\n{name}: {spec.title}", style="bold")
         for fact in facts[1:]:
-            out.print(Padding(f"{fact:8}{getattr(spec, fact)}", (0, 0, 0, 2)))
+            out.print(Padding(f"{fact:12}{getattr(spec, fact)}", (0, 0, 0, 2)))
         shown = show.table("", "parameter", "allowed", "default", "")
         for parameter in spec.parameters():
             default = (

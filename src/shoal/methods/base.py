@@ -38,7 +38,7 @@ class Method(Spec):
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
-    cost: ClassVar[str]
+    complexity: ClassVar[str]
     """Time and memory, in n rows and d quasi-identifiers."""
     advice: ClassVar[str]
     """One honest line on when to use it."""

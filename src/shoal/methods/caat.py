@@ -11,7 +11,7 @@ from shoal.errors import ParameterError, Problems
 from shoal.kernels import caat as kernel
 from shoal.kernels.store import GAP, HULL, MEAN_COST, MIDPOINT, Group, extreme
 from shoal.methods.base import Method, Task
-from shoal.methods.free_rows import empty_group, free_rows, yard_of
+from shoal.methods.free_rows import bring_forward, empty_group, free_rows, yard_of
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Whole, param
@@ -61,7 +61,7 @@ class Caat(Method):
     name: ClassVar[str] = "caat"
     title: ClassVar[str] = "CAAT clustering by tuple-class distance"
     paper: ClassVar[str] = "Jiang, Clustering-anonymity method for data-publishing privacy preservation"
-    cost: ClassVar[str] = "time O(n^2 d), memory O(n d)"
+    complexity: ClassVar[str] = "time O(n^2 d), memory O(n d)"
     advice: ClassVar[str] = "Low loss on mixed data up to some 100,000 rows; the result depends on the start tuple."
 
     k: int = param(Whole(2), "smallest group size")
@@ -87,7 +87,8 @@ class Caat(Method):
         n_rows, reading = encoded.n_rows, INTERVALS[self.interval]
         progress.stage("grouping", n_rows)
         start_row = int(rng.integers(n_rows)) if self.start is None else self.start
-        store, seed = free_rows(encoded, start_row)
+        store = free_rows(encoded)
+        seed = bring_forward(store, start_row)
         yard, forest = yard_of(encoded, reading, divisor=encoded.n_columns), encoded.forest
         labels = np.full(n_rows, -1, dtype=np.int64)
         summaries: list[Group] = []

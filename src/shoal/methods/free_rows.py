@@ -8,18 +8,22 @@ from shoal.kernels import store as kernel
 from shoal.table.encode import Encoded
 
 
-def free_rows(encoded: Encoded, start_row: int) -> tuple[kernel.Store, int]:
-    """All distinct rows, free, and the position of the start row, which comes first in its tuple."""
+def free_rows(encoded: Encoded) -> kernel.Store:
+    """All distinct rows, free."""
     distinct = encoded.collapse()
-    rows = distinct.rows.copy()
-    place = int(np.flatnonzero(rows == start_row)[0])
-    seed = int(np.searchsorted(distinct.first, place, side="right")) - 1
-    begin = distinct.first[seed]
-    rows[begin + 1 : place + 1] = rows[begin:place].copy()
-    rows[begin] = start_row
     first, last = distinct.first[:-1].copy(), distinct.first[1:].copy()
     size = np.array([distinct.n_tuples], dtype=np.int64)
-    return kernel.Store(distinct.lines, distinct.codes, first, last, rows, size), seed
+    return kernel.Store(distinct.lines, distinct.codes, first, last, distinct.rows.copy(), size)
+
+
+def bring_forward(store: kernel.Store, row: int) -> int:
+    """Make a row the first of its tuple, to be taken before the others; the position of the tuple."""
+    place = int(np.flatnonzero(store.rows == row)[0])
+    seed = int(np.searchsorted(store.next_row, place, side="right")) - 1
+    begin = store.next_row[seed]
+    store.rows[begin + 1 : place + 1] = store.rows[begin:place].copy()
+    store.rows[begin] = row
+    return seed
 
 
 def empty_group(encoded: Encoded) -> kernel.Group:

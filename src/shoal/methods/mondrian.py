@@ -55,7 +55,7 @@ class Mondrian(Method):
     name: ClassVar[str] = "mondrian"
     title: ClassVar[str] = "Mondrian multidimensional median cuts"
     paper: ClassVar[str] = "LeFevre, DeWitt, Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006"
-    cost: ClassVar[str] = "time O(n log n d), memory O(n d)"
+    complexity: ClassVar[str] = "time O(n log n d), memory O(n d)"
     advice: ClassVar[str] = "The fast choice for millions of rows; loses more than clustering does."
 
     k: int = param(Whole(2), "smallest group size")
