@@ -21,15 +21,26 @@ from twins.generalize import ends, text_cell
 VARIANTS = {
     "caat": [{}, {"interval": "gap", "ties": "all"}],
     "kaca": [{}, {"weights": "height", "beta": 2.0, "pick": "random"}],
+    "mdav": [{}, {"leftover": "assign"}],
+    "v-mdav": [{"gamma": 1.1}],
+    "cbfs": [{}],
+    "dba": [{"variant": 1}, {"variant": 2}],
+    "tfrp": [{"variant": 1}, {"variant": 2}],
+    "optimal-univariate": [{}],
     "k-member": [{}, {"ref": "seed", "cost": "set"}],
     "mondrian": [{}, {"strict": False}, {"width": "box", "nominal": "order"}],
 }
 SHOWN = [{"shape": shape, "sets": sets} for shape in ("text", "typed", "classes") for sets in (False, True)]
 
 
-def every_method():
+ONE_COLUMN = {"optimal-univariate"}
+"""Methods for one numeric or ordinal column; anything else they must refuse before any work."""
+
+
+def every_method(*, any_table: bool = False):
     assert set(VARIANTS) == set(METHODS), "a method without a place in the contract suite"
-    return [(name, options) for name, variants in VARIANTS.items() for options in variants]
+    names = [name for name in VARIANTS if not (any_table and name in ONE_COLUMN)]
+    return [(name, options) for name in names for options in VARIANTS[name]]
 
 
 def every_publisher():
@@ -46,6 +57,10 @@ def test_contract(name, options, mix, data):
     case = data.draw(tables(mix, min_rows=k, max_rows=30), "table")
     shown = data.draw(st.sampled_from(every_publisher()), "publish")
     publish = shoal.Generalize(**shown)
+    if name in ONE_COLUMN and mix != "one":
+        with pytest.raises(shoal.SchemaError, match="quasi-identifier"):
+            shoal.anonymize(case.frame, case.schema, METHODS[name](k=k, **options), publish=publish)
+        return
     release = check_contract(case, METHODS[name](k=k, **options), publish)
     assert Counter(published_cells(release)) == expected_cells(case, release.labels, publish)
 
@@ -72,7 +87,7 @@ def expected_cells(case: Case, labels, publish) -> Counter:
 
 
 @pytest.mark.parametrize("shown", SHOWN, ids=str)
-@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
+@pytest.mark.parametrize(("name", "options"), every_method(any_table=True), ids=str)
 def test_same_bytes_from_any_frame_and_any_number_of_threads(name, options, shown, tmp_path):
     frame = mixed_frame(400)
     folders = []
@@ -130,7 +145,7 @@ def mixed_frame(n_rows: int, seed: int = 0) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
+@pytest.mark.parametrize(("name", "options"), every_method(any_table=True), ids=str)
 class TestCorners:
     def anonymize(self, frame, schema, name, options, k=3):
         return check_contract(Case(pl.DataFrame(frame), schema), METHODS[name](k=k, **options), shoal.Generalize())
@@ -189,6 +204,14 @@ class TestCorners:
         assert release.manifest.rows.dropped == {"missing quasi-identifier": 1}
         assert release.labels.tolist()[2] == -1
         assert release.tables["table"].height == 6
+
+
+@pytest.mark.parametrize("values", [[7] * 6, [1, 1, 2, 2, 3, 3], [None] * 6, [5, None, None, None, 9, 1]])
+def test_corners_of_one_column(values):
+    frame = pl.DataFrame({"a": pl.Series(values, dtype=pl.Int64)})
+    schema = shoal.Schema(quasi={"a": shoal.Numeric()})
+    for name, options in every_method():
+        check_contract(Case(frame, schema), METHODS[name](k=3, **options), shoal.Generalize())
 
 
 def test_rows_are_in_no_order_that_leads_back():

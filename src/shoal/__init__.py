@@ -24,7 +24,18 @@ if TYPE_CHECKING:
         SourceError,
     )
     from shoal.manifest import Manifest
-    from shoal.methods import Caat, Kaca, KMember, Mondrian
+    from shoal.methods import (
+        Caat,
+        Cbfs,
+        Dba,
+        Kaca,
+        KMember,
+        Mdav,
+        Mondrian,
+        OptimalUnivariate,
+        Tfrp,
+        VMdav,
+    )
     from shoal.pipeline import anonymize, run
     from shoal.privacy import KAnonymity
     from shoal.publish import Generalize
@@ -43,7 +54,9 @@ _HOME = {
         "SchemaError", "ShoalError", "SourceError",
     ),
     "shoal.manifest": ("Manifest",),
-    "shoal.methods": ("Caat", "KMember", "Kaca", "Mondrian"),
+    "shoal.methods": (
+        "Caat", "Cbfs", "Dba", "KMember", "Kaca", "Mdav", "Mondrian", "OptimalUnivariate", "Tfrp", "VMdav",
+    ),
     "shoal.pipeline": ("anonymize", "run"),
     "shoal.privacy": ("KAnonymity",),
     "shoal.publish": ("Generalize",),
@@ -74,9 +87,10 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Caat", "Dates", "Flat", "Generalize", "Grouping", "GuaranteeError", "Hierarchy", "InfeasibleError", "InputError",
-    "InternalError", "Intervals", "KAnonymity", "KMember", "Kaca", "Manifest", "Mondrian", "Nominal", "Numeric", "Ordinal",
-    "ParameterError", "Prefixes", "Quantiles", "Recipe", "RecipeError", "Release", "Schema", "SchemaError",
-    "ShoalError", "Source", "SourceError", "Verdict", "__version__", "anonymize", "profile", "read", "read_release",
+    "Caat", "Cbfs", "Dates", "Dba", "Flat", "Generalize", "Grouping", "GuaranteeError", "Hierarchy",
+    "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity", "KMember", "Kaca", "Manifest",
+    "Mdav", "Mondrian", "Nominal", "Numeric", "OptimalUnivariate", "Ordinal", "ParameterError", "Prefixes",
+    "Quantiles", "Recipe", "RecipeError", "Release", "Schema", "SchemaError", "ShoalError", "Source",
+    "SourceError", "Tfrp", "VMdav", "Verdict", "__version__", "anonymize", "profile", "read", "read_release",
     "run", "sample",
 ]  # fmt: skip

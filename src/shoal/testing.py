@@ -21,6 +21,7 @@ from shoal.table.hierarchy import Hierarchy
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
 KIND_MIXES: dict[str, tuple[str, ...]] = {
+    "one": ("whole",),
     "numeric": ("whole", "broken"),
     "ordinal": ("ordinal", "ordinal"),
     "nominal": ("flat", "tree"),

@@ -2,11 +2,22 @@
 
 from shoal.methods.base import Method, Task
 from shoal.methods.caat import Caat
+from shoal.methods.cbfs import Cbfs
+from shoal.methods.dba import Dba
 from shoal.methods.groups import Groups
 from shoal.methods.k_member import KMember
 from shoal.methods.kaca import Kaca
+from shoal.methods.mdav import Mdav
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.optimal_univariate import OptimalUnivariate
+from shoal.methods.tfrp import Tfrp
+from shoal.methods.v_mdav import VMdav
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (Caat, Kaca, KMember, Mondrian)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method for method in (Caat, Kaca, KMember, Mdav, VMdav, Cbfs, Dba, Tfrp, OptimalUnivariate, Mondrian)
+}
 
-__all__ = ["METHODS", "Caat", "Groups", "KMember", "Kaca", "Method", "Mondrian", "Task"]
+__all__ = [
+    "METHODS", "Caat", "Cbfs", "Dba", "Groups", "KMember", "Kaca", "Mdav", "Method", "Mondrian", "OptimalUnivariate",
+    "Task", "Tfrp", "VMdav",
+]  # fmt: skip

@@ -1,0 +1,67 @@
+"""CBFS: one group of k at a time, around the row farthest from the average of those left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.methods.base import Method, Task
+from shoal.methods.groups import Groups
+from shoal.methods.points import Free, Space
+from shoal.progress import SILENT, Progress
+from shoal.spec import Whole, param
+
+
+@dataclass(frozen=True)
+class Cbfs(Method):
+    """Centroid-based fixed-size microaggregation (CBFS).
+
+    While 2k rows are left, the row farthest from their average forms a group with its k - 1 nearest; the rest is one
+    group.
+
+    Parameters
+    ----------
+    k
+        Smallest group size.
+
+    Guarantee
+    ---------
+    Every group has k rows, the last one up to 2k - 1. Published by `Generalize`, nobody can be told apart from k - 1
+    others by the quasi-identifiers. Nothing is promised about sensitive values.
+
+    >>> import polars as pl, shoal
+    >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})
+    >>> release = shoal.anonymize(frame, shoal.Schema(quasi={"age": shoal.Numeric()}), Cbfs(k=3))
+    >>> sorted(set(release.table["age"])), release.verify().k
+    (['[21, 29]', '[31, 60]'], 3)
+
+    References
+    ----------
+    Laszlo, Mukherjee, "Minimum spanning tree partitioning algorithm for microaggregation", IEEE Transactions on
+    Knowledge and Data Engineering 17(7), 2005.
+    """
+
+    name: ClassVar[str] = "cbfs"
+    title: ClassVar[str] = "CBFS centroid-based fixed-size microaggregation"
+    paper: ClassVar[str] = (
+        "Laszlo, Mukherjee, Minimum spanning tree partitioning algorithm for microaggregation, TKDE 2005"
+    )
+    cost: ClassVar[str] = "time O(n^2 d / k), memory O(n d)"
+    advice: ClassVar[str] = "Like MDAV with one group a round: often a little less loss, a little more time."
+
+    k: int = param(Whole(2), "smallest group size")
+
+    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
+        """Decide who hides with whom."""
+        progress.stage("grouping", task.encoded.n_rows)
+        labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
+        free = Free(Space.of(task), labels)
+        label = 0
+        while len(free) >= 2 * self.k:
+            free.take_near(free.farthest(free.average()), self.k, label)
+            label += 1
+            progress.advance(self.k)
+        progress.advance(free.take_rest(label))
+        return Groups(labels)

@@ -1,0 +1,298 @@
+"""A table as points: how far two rows are apart, what their average is, and groups of them that can still change.
+
+Numbers are standardised (divided by their standard deviation), orders are ranks divided by the number of categories,
+nominal values are equal or not; the distance of two rows is the square root of the sum of squares over the columns.
+Numbers are not scaled in memory but when a distance is formed, except by powers of two, which is exact: rows at equal
+distance are found equal, and the tie rule decides, not the rounding.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.kernels import points as kernel
+from shoal.methods.base import Task
+from shoal.methods.groups import Labels
+from shoal.table.encode import Floats
+from shoal.table.schema import Ordinal
+
+T = TypeVar("T")
+MANY_CELLS = 1 << 17
+"""From how many values on a scan may be worth sharing between cores; below, waking them costs more than it saves."""
+WHOLE_BITS = 62
+"""Sums of numbers on the grid stay below 2 to this power."""
+
+
+@dataclass(frozen=True, repr=False)
+class Space:
+    """All rows as points: what the columns are, and their values column by column."""
+
+    axes: kernel.Axes
+    columns: Floats
+
+    @classmethod
+    def of(cls, task: Task) -> Space:
+        """Lay out the quasi-identifiers of a table."""
+        encoded = task.encoded
+        n_rows, n_columns = encoded.n_rows, encoded.n_columns
+        grid = 2.0 ** min(52, WHOLE_BITS - n_rows.bit_length())
+        columns = np.empty((n_columns, n_rows))
+        kind, sizes = np.empty(n_columns, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
+        weight, gap = np.ones(n_columns), np.ones(n_columns)
+        for j, name in enumerate(encoded.names):
+            slot = encoded.slot[j]
+            if encoded.is_tree[j]:
+                columns[j], kind[j], sizes[j] = encoded.codes[slot], kernel.NAME, len(encoded.trees[slot].parent)
+            elif isinstance(task.table.quasi[name], Ordinal):
+                n_ranks = int(encoded.spans[slot]) + 1
+                columns[j], kind[j], sizes[j] = encoded.lines[slot], kernel.ORDER, n_ranks
+                weight[j] = 1.0 / n_ranks**2
+                gap[j] = _gap(n_ranks - 1.0, weight[j])
+            else:
+                kind[j] = kernel.NUMBER
+                columns[j] = _from_smallest(encoded.lines[slot])
+                weight[j], gap[j] = _standard(columns[j], grid)
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        holes = np.isnan(columns).any(axis=1)
+        return cls(kernel.Axes(kind, weight, gap, holes, first, np.array([grid])), columns)
+
+    def part(self, rows: Labels) -> Space:
+        """Some of the rows, measured as they are among all."""
+        return Space(self.axes, np.ascontiguousarray(self.columns[:, rows]))
+
+    def centres(self, labels: Labels) -> Floats:
+        """Average record of every group; rows with label -1 are in none."""
+        members = members_of(labels)
+        centres = np.empty((len(members), len(self.columns)))
+        for group, rows in enumerate(members):
+            kernel.average_of(self.axes, self.columns, rows, centres[group])
+        return centres
+
+    def join_nearest(self, labels: Labels) -> int:
+        """Send every row with label -1 to the group with the nearest average, as the groups are now; count them."""
+        leftovers = np.flatnonzero(labels < 0)
+        if len(leftovers):
+            centres = self.centres(labels)
+            nearest = np.empty(len(leftovers), dtype=np.int64)
+            everyone = np.ones(len(centres), dtype=np.bool_)
+            kernel.nearest_groups(self.axes, self.columns, leftovers, centres, everyone, nearest)
+            labels[leftovers] = nearest
+        return len(leftovers)
+
+
+class Pace:
+    """Whether cores share the scans of large stores, decided by the clock: it changes the time and nothing else.
+
+    Waking a core costs little on an idle machine, and as much as many scans on a busy one. A shared scan that was no
+    faster than one alone is followed by scans alone, twice as many each time.
+    """
+
+    def __init__(self) -> None:
+        self._alone = math.inf
+        self._pause = self._wait = 4
+
+    def shares(self, cells: int) -> bool:
+        """Whether the next scan is to be shared."""
+        return cells >= MANY_CELLS and not self._pause
+
+    def run(self, cells: int, alone: Callable[[], T], shared: Callable[[], T]) -> T:
+        """Scan so many values, in one of two ways that have the same result."""
+        shares, begin = self.shares(cells), time.perf_counter()
+        result = shared() if shares else alone()
+        seconds = (time.perf_counter() - begin) / max(cells, 1)
+        if shares and seconds > self._alone:
+            self._wait *= 2
+            self._pause = self._wait
+        elif shares:
+            self._wait = 4
+        elif cells >= MANY_CELLS:
+            self._alone = seconds
+            self._pause -= 1
+        return result
+
+
+class Free:
+    """Points that are in no group yet.
+
+    Parameters
+    ----------
+    space
+        The points.
+    labels
+        Gets the label of every point that is taken out.
+    """
+
+    def __init__(self, space: Space, labels: Labels) -> None:
+        axes, columns, rows = space.axes, space.columns.copy(), np.arange(len(labels))
+        total = np.zeros(len(columns), dtype=np.int64)
+        counts = np.zeros(axes.first[-1], dtype=np.int64)
+        for j, column in enumerate(columns):
+            if axes.kind[j] == kernel.NUMBER:
+                total[j] = _on_grid(column, axes.grid[0]).sum()
+            else:
+                begin, end = axes.first[j], axes.first[j + 1]
+                counts[begin:end] = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=end - begin)
+        self.axes, self.labels, self.pace = axes, labels, Pace()
+        self._size = np.array([len(rows)])
+        self.store = kernel.Store(columns, rows, self._size, total, (~np.isnan(columns)).sum(axis=1), counts)
+
+    def __len__(self) -> int:
+        return int(self._size[0])
+
+    @property
+    def points(self) -> tuple[kernel.Axes, Floats, Labels, int]:
+        """What every scan reads."""
+        return self.axes, self.store.columns, self.store.rows, len(self)
+
+    def average(self) -> Floats:
+        """Average record."""
+        centre = np.empty(len(self.store.columns))
+        kernel.average(self.axes, self.store, centre)
+        return centre
+
+    def survey(self, point: Floats, k: int) -> tuple[Floats, Labels, int]:
+        """Squared distances and places of the k nearest, nearest first, and the place of the farthest."""
+        points = self.points
+        found: tuple[Floats, Labels, int] = self.pace.run(
+            len(self) * len(point),
+            lambda: kernel.survey(*points, point, k),
+            lambda: kernel.survey_shared(*points, point, k),
+        )
+        return found
+
+    def farthest(self, point: Floats) -> Floats:
+        """The point farthest from a given one."""
+        return self.at(self.survey(point, 0)[2])
+
+    def at(self, place: int) -> Floats:
+        """The point at a place."""
+        return self.store.columns[:, place].copy()  # type: ignore[no-any-return]
+
+    def take(self, places: Labels, label: int) -> None:
+        """Take points out, as members of a group."""
+        self.labels[self.store.rows[places]] = label
+        kernel.take(self.axes, self.store, np.sort(places)[::-1])
+
+    def take_near(self, point: Floats, k: int, label: int) -> None:
+        """Take the k points nearest to a given one."""
+        self.take(self.survey(point, k)[1], label)
+
+    def take_rest(self, label: int) -> int:
+        """Take all that are left, and count them."""
+        n = len(self)
+        self.labels[self.store.rows[:n]] = label
+        self._size[0] = 0
+        return n
+
+
+class Clusters:
+    """Groups that can still change, with their averages and squared errors.
+
+    Parameters
+    ----------
+    space
+        The points.
+    labels
+        A label per row, -1 for rows in no group yet.
+    """
+
+    def __init__(self, space: Space, labels: Labels) -> None:
+        self._space = space
+        self.members = members_of(labels)
+        self._centres = np.empty((len(self.members), len(space.columns)))
+        self.errors = np.empty(len(self.members))
+        self._open: npt.NDArray[np.bool_] = np.ones(len(self.members), dtype=np.bool_)
+        for group in range(len(self.members)):
+            self.errors[group] = self._measure(self.members[group], self._centres[group])
+
+    def add(self, row: int) -> None:
+        """Send one row to the group with the nearest average, which then moves."""
+        rows = np.array([row])
+        self._change(self._nearest(rows), rows)
+
+    def dissolve(self, group: int) -> bool:
+        """Send every member of a group to the nearest other one if the squared error falls by it; say whether."""
+        if self._open.sum() < 2:
+            return False
+        self._open[group] = False
+        rows = self.members[group]
+        targets = self._nearest(rows)
+        touched = np.unique(targets)
+        centre = np.empty(len(self._space.columns))
+        after = [self._measure(self._joined(one, rows[targets == one]), centre) for one in touched]
+        if not math.fsum(after) < math.fsum([self.errors[group], *self.errors[touched]]):
+            self._open[group] = True
+            return False
+        self._change(targets, rows)
+        self.members[group] = rows[:0]
+        return True
+
+    def labels(self) -> Labels:
+        """A label per row; groups keep their order, those that are gone leave no hole."""
+        labels = np.full(self._space.columns.shape[1], -1, dtype=np.int64)
+        label = 0
+        for rows in self.members:
+            labels[rows] = label
+            label += len(rows) > 0
+        return labels
+
+    def _nearest(self, rows: Labels) -> Labels:
+        nearest = np.empty(len(rows), dtype=np.int64)
+        kernel.nearest_groups(self._space.axes, self._space.columns, rows, self._centres, self._open, nearest)
+        return nearest
+
+    def _change(self, targets: Labels, rows: Labels) -> None:
+        for group in np.unique(targets):
+            self.members[group] = self._joined(group, rows[targets == group])
+            self.errors[group] = self._measure(self.members[group], self._centres[group])
+
+    def _joined(self, group: int, rows: Labels) -> Labels:
+        return np.sort(np.concatenate([self.members[group], rows]))
+
+    def _measure(self, rows: Labels, centre: Floats) -> Any:
+        return kernel.error_of(self._space.axes, self._space.columns, rows, centre)
+
+
+def members_of(labels: Labels) -> list[Labels]:
+    """Rows of every group, in row order."""
+    order = np.argsort(labels, kind="stable")
+    n_groups = int(labels.max(initial=-1)) + 1
+    begin = np.searchsorted(labels[order], np.arange(n_groups + 1))
+    return [order[begin[group] : begin[group + 1]] for group in range(n_groups)]
+
+
+def _from_smallest(line: Floats) -> Floats:
+    """Numbers as distances from the smallest, scaled by a power of two to less than 1."""
+    above: Floats = line - np.fmin.reduce(line)
+    _, power = np.frexp(np.fmax.reduce(above))
+    scaled: Floats = np.ldexp(above, -power)
+    return scaled
+
+
+def _standard(column: Floats, grid: float) -> tuple[float, float]:
+    """What makes a squared difference one of standardised numbers, and the largest there is."""
+    present = column[~np.isnan(column)]
+    span = present.max(initial=0.0)
+    if span == 0.0:
+        return 0.0, 1.0
+    # Exact sums: the result does not depend on the order of the rows.
+    mean = float(_on_grid(present, grid).sum()) / len(present) / grid
+    variance = math.fsum(((present - mean) * (present - mean)).tolist()) / len(present)
+    weight = 1.0 / variance
+    return weight, _gap(span, weight)
+
+
+def _gap(span: float, weight: float) -> float:
+    """Squared distance of a missing value: the largest of the column; 1, as between names, if that is nothing."""
+    return span * span * weight if span else 1.0
+
+
+def _on_grid(column: Floats, grid: float) -> npt.NDArray[np.int64]:
+    return np.rint(np.where(np.isnan(column), 0.0, column) * grid).astype(np.int64)
