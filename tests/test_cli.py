@@ -14,7 +14,12 @@ import polars as pl
 import pytest
 
 import shoal
+import shoal.manifest
+import shoal.pipeline
 from shoal.cli.app import main
+from shoal.methods import METHODS
+from shoal.privacy import MODELS
+from shoal.recipe import read_entries
 
 CANARY = "Zyx9Canary"
 RECIPE = """
@@ -158,7 +163,7 @@ def test_init_then_run(place, call):
     status, out, _ = call("init", "codes.csv", "--out", "sub.toml")
     assert status == 0
     assert "identifying" in out
-    entries = shoal.recipe.read_entries("sub.toml")
+    entries = read_entries("sub.toml")
     assert entries["source"] == {"path": "codes.csv", "delimiter": ";", "encoding": "utf-8"}
     assert entries["columns"]["e-mail"]["role"] == "identifying"
     assert entries["columns"]["postcode"]["hierarchy"]["name"] == "prefixes"
@@ -172,12 +177,13 @@ def test_init_then_run(place, call):
 
 
 def test_listings(call):
-    for command, registry in (("methods", shoal.methods.METHODS), ("models", shoal.privacy.MODELS)):
+    for command, registry in (("methods", METHODS), ("models", MODELS)):
         listed = json.loads(call(command, "--json")[1])
         assert [entry["name"] for entry in listed] == list(registry)
         out = call(command)[1]
         for name, spec in registry.items():
             assert name in out
+            assert spec.title.split()[0] in out
             for parameter in spec.parameters():
                 assert parameter.name in out
     assert call("--version")[1].strip() == shoal.__version__

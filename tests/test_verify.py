@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 
 import shoal
+import shoal.manifest
+import shoal.pipeline
 from shoal.release import check_directory
 from shoal.table.content import content_sha256
 from shoal.verify import verify, verify_directory

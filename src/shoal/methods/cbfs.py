@@ -48,7 +48,7 @@ class Cbfs(Method):
     paper: ClassVar[str] = (
         "Laszlo, Mukherjee, Minimum spanning tree partitioning algorithm for microaggregation, TKDE 2005"
     )
-    cost: ClassVar[str] = "time O(n^2 d / k), memory O(n d)"
+    complexity: ClassVar[str] = "time O(n^2 d / k), memory O(n d)"
     advice: ClassVar[str] = "Like MDAV with one group a round: often a little less loss, a little more time."
 
     k: int = param(Whole(2), "smallest group size")

@@ -60,7 +60,7 @@ class Dba(Method):
     paper: ClassVar[str] = (
         "Lin, Wen, Hsieh, Chang, Density-based microaggregation for statistical disclosure control, 2010"
     )
-    cost: ClassVar[str] = "time O(n^2 d k), memory O(n d)"
+    complexity: ClassVar[str] = "time O(n^2 d k), memory O(n d)"
     advice: ClassVar[str] = "Variant 2 often loses least on clustered numeric tables, up to some 20,000 rows."
 
     k: int = param(Whole(2), "smallest group size")

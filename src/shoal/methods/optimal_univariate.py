@@ -58,7 +58,7 @@ class OptimalUnivariate(Method):
     paper: ClassVar[str] = (
         "Hansen, Mukherjee, A polynomial algorithm for optimal univariate microaggregation, TKDE 2003"
     )
-    cost: ClassVar[str] = "time O(n log n + n k), memory O(n)"
+    complexity: ClassVar[str] = "time O(n log n + n k), memory O(n)"
     advice: ClassVar[str] = (
         "The best there is for exactly one numeric or ordinal quasi-identifier, on millions of rows."
     )

@@ -54,7 +54,7 @@ class VMdav(Method):
     paper: ClassVar[str] = (
         "Solanas, Martinez-Balleste, V-MDAV: a multivariate microaggregation with variable group size, COMPSTAT 2006"
     )
-    cost: ClassVar[str] = "time O(n^2 d), memory O(n d)"
+    complexity: ClassVar[str] = "time O(n^2 d), memory O(n d)"
     advice: ClassVar[str] = "For numeric tables with clusters of uneven size; gamma needs a try or two."
 
     k: int = param(Whole(2), "smallest group size")
