@@ -123,7 +123,7 @@ PATIENT_SCHEMA = shoal.Schema(
 
 
 def test_measures_of_the_patients_table():
-    """S3's Table III is what Mondrian makes of the patients: IL 13.8718, IL/(n d) 0.66056, DM 25, C_avg 7/6."""
+    """Table III of Poovammal and Ponnavaikko is what Mondrian makes of the patients: IL 13.8718, IL/(n d) 0.66056, DM 25, C_avg 7/6."""
     release = shoal.anonymize(PATIENTS, PATIENT_SCHEMA, shoal.Mondrian(k=3))
     assert release.labels.tolist() == [0, 0, 1, 0, 1, 0, 1]
     figures = release.measure()
@@ -147,7 +147,7 @@ def release_of(frame, schema, labels, k):
 
 
 def test_measures_of_the_best_partition():
-    """S3's Table IV, {2,3,5,7},{1,4,6}: IL 9.9744, IL/(n d) 0.47497; here through labels given by hand."""
+    """Their Table IV, {2,3,5,7},{1,4,6}: IL 9.9744, IL/(n d) 0.47497; here through labels given by hand."""
     figures = release_of(PATIENTS, PATIENT_SCHEMA, [1, 0, 0, 1, 0, 1, 0], k=3).measure()
     assert figures["il_total"] == pytest.approx(9.9744, abs=5e-5)
     assert figures["ncp"] == pytest.approx(0.47497, abs=5e-6)

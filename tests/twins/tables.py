@@ -99,7 +99,7 @@ def tables(draw, k, *, most=40):
 
 
 def patients():
-    """Running example P: the patients of S3, rows numbered from 0."""
+    """Running example P: the patients of Poovammal and Ponnavaikko, rows numbered from 0."""
     sex = Hierarchy([("M", "Person"), ("F", "Person")])
     return both(
         [
