@@ -123,7 +123,7 @@ PATIENT_SCHEMA = shoal.Schema(
 
 
 def test_measures_of_the_patients_table():
-    """Table III of Poovammal and Ponnavaikko is what Mondrian makes of the patients: IL 13.8718, IL/(n d) 0.66056, DM 25, C_avg 7/6."""
+    """Table III of Poovammal and Ponnavaikko is what Mondrian makes of the patients: IL 13.8718, IL/(n d) 0.66056."""
     release = shoal.anonymize(PATIENTS, PATIENT_SCHEMA, shoal.Mondrian(k=3))
     assert release.labels.tolist() == [0, 0, 1, 0, 1, 0, 1]
     figures = release.measure()
