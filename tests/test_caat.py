@@ -148,14 +148,6 @@ def test_fewer_than_twice_k_rows_make_one_group(n_rows):
 # -- threads ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def n_threads():
-    """A way to set the number of threads, undone afterwards."""
-    before = numba.get_num_threads()
-    yield numba.set_num_threads
-    numba.set_num_threads(before)
-
-
 needs_two_cores = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread on this machine")
 
 

@@ -182,7 +182,8 @@ class TestCorners:
         frame = {f"n{j}": rng.integers(0, 9, 40) for j in range(20)}
         frame |= {f"c{j}": rng.choice(["x", "y", "z"], 40) for j in range(20)}
         kinds = {column: shoal.Numeric() if column[0] == "n" else shoal.Nominal() for column in frame}
-        self.anonymize(frame, shoal.Schema(quasi=kinds), name, options)
+        release = self.anonymize(frame, shoal.Schema(quasi=kinds), name, options)
+        assert release.tables["table"].width == 40
 
     def test_unseen_categories_may_stay_unseen(self, name, options):
         tree = shoal.Hierarchy([("x", "xy", "*"), ("y", "xy", "*"), ("never", "*")])

@@ -241,14 +241,6 @@ def test_random_pick_depends_on_the_seed():
     assert len({tuple(Kaca(k=4).partition(task, np.random.default_rng(s)).labels) for s in range(4)}) == 1
 
 
-@pytest.fixture
-def n_threads():
-    """A way to set the number of threads, undone afterwards."""
-    before = numba.get_num_threads()
-    yield numba.set_num_threads
-    numba.set_num_threads(before)
-
-
 needs_two_cores = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread on this machine")
 
 

@@ -504,3 +504,9 @@ def test_all_tables_come_in_the_type_that_was_given():
     )
     assert {type(table) for table in release.tables.values()} == {pd.DataFrame}
     assert repr(release) == "Release(4 of 4 rows, mondrian, k=2)"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_directory_whose_name_reads_as_a_pattern(plain, tmp_path, form):
+    folder = plain.write(tmp_path / "out[1]*", format=form)
+    assert verify_directory(folder)[0].k == 4

@@ -27,7 +27,7 @@ from shoal.table.frames import same
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import kind_name
-from shoal.verify import Verdict, read_directory, verify, verify_directory
+from shoal.verify import Verdict, read_directory, verify
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,17 +118,22 @@ def _write_csv(frame: pl.DataFrame, path: Path) -> None:
 
 def check_directory(folder: str | Path) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files alone: its promise, and the figures its manifest claims."""
-    verdict, manifest = verify_directory(folder)
-    if manifest.measures != read_release(folder).measure():
+    release, verdict = _read(Path(folder))
+    if release.manifest.measures != release.measure():
         raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
-    return verdict, manifest
+    return verdict, release.manifest
 
 
 def read_release(folder: str | Path) -> Release:
     """Read a release directory back, with numbers as numbers whatever the format of its files."""
-    manifest, tables = read_directory(Path(folder))
-    verify(tables, manifest, contents=False)  # a forged manifest would lead the readers of cells astray
-    return Release({name: _typed(frame, manifest) for name, frame in tables.items()}, manifest)
+    return _read(Path(folder))[0]
+
+
+def _read(folder: Path) -> tuple[Release, Verdict]:
+    """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
+    manifest, tables = read_directory(folder)
+    verdict = verify(tables, manifest, contents=False)
+    return Release({name: _typed(frame, manifest) for name, frame in tables.items()}, manifest), verdict
 
 
 def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:

@@ -196,16 +196,17 @@ def _sink(distance: Any, row: Any, place: Any, n: int) -> None:
     at = 0
     while 2 * at + 1 < n:
         child = 2 * at + 1
-        if child + 1 < n and _before(distance[child], row[child], distance[child + 1], row[child + 1]):
+        if child + 1 < n and before(distance[child], row[child], distance[child + 1], row[child + 1]):
             child += 1
-        if not _before(distance[at], row[at], distance[child], row[child]):
+        if not before(distance[at], row[at], distance[child], row[child]):
             return
         _swap(distance, row, place, at, child)
         at = child
 
 
 @jit
-def _before(d: float, row: int, other: float, other_row: int) -> bool:
+def before(d: float, row: int, other: float, other_row: int) -> bool:
+    """Whether one point comes before another: nearer, or as near and in a lower row."""
     return d < other or (d == other and row < other_row)
 
 
@@ -220,13 +221,13 @@ def _swap(distance: Any, row: Any, place: Any, a: int, b: int) -> None:
 def _offer(distance: Any, row: Any, place: Any, n: int, d: float, r: int, p: int) -> int:
     """Offer a point to a bounded heap of the nearest; the number of entries after it."""
     if n == len(distance):
-        if n and _before(d, r, distance[0], row[0]):
+        if n and before(d, r, distance[0], row[0]):
             distance[0], row[0], place[0] = d, r, p
             _sink(distance, row, place, n)
         return n
     distance[n], row[n], place[n] = d, r, p
     at = n
-    while at > 0 and _before(distance[(at - 1) // 2], row[(at - 1) // 2], distance[at], row[at]):
+    while at > 0 and before(distance[(at - 1) // 2], row[(at - 1) // 2], distance[at], row[at]):
         _swap(distance, row, place, at, (at - 1) // 2)
         at = (at - 1) // 2
     return n + 1
@@ -339,97 +340,6 @@ def take(axes: Axes, store: Store, places: Any) -> None:
         size[0] = last
 
 
-# -- V-MDAV -----------------------------------------------------------------------------------------------------------
-
-
-@jit
-def reach_out(axes: Axes, columns: Any, rows: Any, begin: int, end: int, members: Any, fresh: bool, reach: Any) -> int:
-    """Bring up to date how near each point of a run is to a group; place of the nearest, -1 if the run is empty.
-
-    IN     members float64[m, d], points that joined;  fresh: whether they are the whole group
-    INOUT  reach float64[n], squared distances by row
-    """
-    out, least = np.empty(BLOCK), np.empty(BLOCK)
-    top = -1
-    for first in range(begin, end, BLOCK):
-        m = min(BLOCK, end - first)
-        for i in range(m):
-            least[i] = np.inf if fresh else reach[rows[first + i]]
-        for g in range(len(members)):
-            fill(axes, columns, members[g], first, out[:m])
-            for i in range(m):
-                least[i] = min(least[i], out[i])
-        for i in range(m):
-            row = rows[first + i]
-            reach[row] = least[i]
-            if top < 0 or _before(least[i], row, reach[rows[top]], rows[top]):
-                top = first + i
-    return top
-
-
-@jit_parallel
-def reach_out_shared(axes: Axes, columns: Any, rows: Any, n: int, members: Any, fresh: bool, reach: Any) -> int:
-    """`reach_out` over n points on all cores."""
-    step = (n + CHUNKS - 1) // CHUNKS
-    best = np.empty(CHUNKS, dtype=np.int64)
-    for c in prange(CHUNKS):
-        best[c] = reach_out(axes, columns, rows, min(n, c * step), min(n, (c + 1) * step), members, fresh, reach)
-    top: Any = -1
-    for place in best:
-        if place >= 0 and (top < 0 or _before(reach[rows[place]], rows[place], reach[rows[top]], rows[top])):
-            top = place
-    return top
-
-
-# -- DBA --------------------------------------------------------------------------------------------------------------
-
-
-@jit
-def density(
-    axes: Axes, columns: Any, rows: Any, n: int, places: Any, k: int, error: Any, radius: Any, last: Any
-) -> None:
-    """Squared error of the k-neighbourhood of some of n free points, and how far it reaches.
-
-    IN     places int64[m]
-    INOUT  error, radius float64[n];  last int64[n], row of the farthest neighbour; all by row
-    """
-    distance, row, place = np.empty(k), np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    centre = np.empty(len(columns))
-    for mine in places:
-        scan(axes, columns, rows, columns[:, mine].copy(), 0, n, distance, row, place)
-        radius[rows[mine]], last[rows[mine]] = distance[0], row[0]
-        sort(row, place)  # in row order, the same neighbourhood has the same error, whosever it is
-        error[rows[mine]] = error_of(axes, columns, place, centre)
-
-
-@jit_parallel
-def density_shared(
-    axes: Axes, columns: Any, rows: Any, n: int, places: Any, k: int, error: Any, radius: Any, last: Any
-) -> None:
-    """`density` on all cores."""
-    for i in prange(len(places)):
-        density(axes, columns, rows, n, places[i : i + 1], k, error, radius, last)
-
-
-@jit
-def bereft(axes: Axes, columns: Any, rows: Any, n: int, gone: Any, gone_rows: Any, radius: Any, last: Any) -> Any:
-    """Places of those of n free points that had one of the points that left in their neighbourhood.
-
-    IN  gone float64[m, d];  gone_rows int64[m];  radius float64[all];  last int64[all]
-    """
-    lost = np.zeros(n, dtype=np.bool_)
-    out = np.empty(BLOCK)
-    for first in range(0, n, BLOCK):
-        block = out[: min(BLOCK, n - first)]
-        for g in range(len(gone)):
-            fill(axes, columns, gone[g], first, block)
-            for i in range(len(block)):
-                mine = rows[first + i]
-                if not _before(radius[mine], last[mine], block[i], gone_rows[g]):
-                    lost[first + i] = True
-    return np.flatnonzero(lost)
-
-
 # -- groups already formed --------------------------------------------------------------------------------------------
 
 
@@ -449,28 +359,3 @@ def nearest_groups(axes: Axes, columns: Any, members: Any, centres: Any, open_: 
                 if nearest < 0 or d < best:
                     best, nearest = d, g
         out[i] = nearest
-
-
-# -- one column -------------------------------------------------------------------------------------------------------
-
-
-@jit
-def best_runs(values: Any, k: int, best: Any, begin: Any, first: int, last: int) -> None:
-    """Least squared error of cutting the first j sorted values into runs of k to 2k - 1, for j = first .. last - 1.
-
-    The error of a run is built up value by value around its moving mean: it is never a difference of large sums.
-
-    IN     values float64[n], ascending
-    INOUT  best float64[n + 1], inf where no cut is possible;  begin int64[n + 1], where the last run begins
-    """
-    for j in range(first, last):
-        best[j] = np.inf
-        mean, error = 0.0, 0.0
-        for size in range(1, min(2 * k - 1, j) + 1):
-            x = values[j - size]
-            off = x - mean
-            mean += off / size
-            error += off * (x - mean)
-            if size >= k and best[j - size] + error < best[j]:
-                best[j] = best[j - size] + error
-                begin[j] = j - size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -32,7 +33,7 @@ class Task:
         return cls(table, encode(table), tuple(require))
 
 
-class Method(Spec):
+class Method(Spec, ABC):
     """An algorithm and its parameters."""
 
     name: ClassVar[str]
@@ -61,6 +62,6 @@ class Method(Spec):
                 error=InfeasibleError,
             )
 
+    @abstractmethod
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who hides with whom."""
-        raise NotImplementedError

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import ParameterError, Problems
+from shoal.errors import Problems
 from shoal.kernels import caat as kernel
 from shoal.kernels.store import GAP, HULL, MEAN_COST, MIDPOINT, Group, extreme
 from shoal.methods.base import Method, Task
-from shoal.methods.free_rows import bring_forward, empty_group, free_rows, yard_of
+from shoal.methods.free_rows import bring_forward, check_start, empty_group, free_rows, yard_of
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Whole, param
@@ -74,12 +74,7 @@ class Caat(Method):
     def check(self, table: Table, problems: Problems) -> None:
         """Note why this table cannot be treated, before any work starts."""
         super().check(table, problems)
-        n_rows = table.n_rows
-        if self.start is not None and self.start >= n_rows:
-            fix = f"use a position from 0 to {n_rows - 1}"
-            problems.add(
-                "Caat(start=)", f"start = {self.start}, but the table has {n_rows} rows", fix, error=ParameterError
-            )
+        check_start(self, self.start, table, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who hides with whom."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.kernels import points as kernel
+from shoal.kernels import dba as kernel
 from shoal.methods import mdav
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.errors import ParameterError, Problems
 from shoal.kernels import store as kernel
+from shoal.methods.base import Method
 from shoal.table.encode import Encoded
+from shoal.table.prepare import Table
 
 
 def free_rows(encoded: Encoded) -> kernel.Store:
@@ -24,6 +27,14 @@ def bring_forward(store: kernel.Store, row: int) -> int:
     store.rows[begin + 1 : place + 1] = store.rows[begin:place].copy()
     store.rows[begin] = row
     return seed
+
+
+def check_start(method: Method, start: int | None, table: Table, problems: Problems) -> None:
+    """Note a start row that the table does not have."""
+    if start is not None and start >= table.n_rows:
+        what = f"start = {start}, but the table has {table.n_rows} rows"
+        fix = f"use a position from 0 to {table.n_rows - 1}"
+        problems.add(f"{type(method).__name__}(start=)", what, fix, error=ParameterError)
 
 
 def empty_group(encoded: Encoded) -> kernel.Group:

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import ParameterError, Problems
+from shoal.errors import Problems
 from shoal.kernels import k_member as kernel
 from shoal.kernels.store import HULL, Group
 from shoal.methods.base import Method, Task
-from shoal.methods.free_rows import empty_group, free_rows, yard_of
+from shoal.methods.free_rows import check_start, empty_group, free_rows, yard_of
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Whole, param
@@ -74,9 +74,7 @@ class KMember(Method):
     def check(self, table: Table, problems: Problems) -> None:
         """Note why this table cannot be treated, before any work starts."""
         super().check(table, problems)
-        if self.start is not None and self.start >= table.n_rows:
-            what = f"start = {self.start}, but the table has {table.n_rows} rows"
-            problems.add("KMember(start=)", what, f"use a position from 0 to {table.n_rows - 1}", error=ParameterError)
+        check_start(self, self.start, table, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who hides with whom."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.errors import Problems, SchemaError
-from shoal.kernels import points as kernel
+from shoal.kernels import optimal_univariate as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.points import Space

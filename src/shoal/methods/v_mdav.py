@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.kernels import points as kernel
+from shoal.kernels import v_mdav as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.methods.points import Free, Space

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,7 @@ class Classes:
         return np.bincount(self.labels).astype(np.int64)
 
 
-class Requirement(Spec):
+class Requirement(Spec, ABC):
     """A privacy model and its parameter."""
 
     name: ClassVar[str]
@@ -43,18 +44,14 @@ class Requirement(Spec):
         """What the achieved value is called in a verdict and a manifest."""
         return self.measures
 
+    @abstractmethod
     def achieved(self, classes: Classes) -> float:
         """The value that the weakest class reaches."""
-        raise NotImplementedError
 
+    @abstractmethod
     def holds(self, achieved: float) -> bool:
         """Whether an achieved value is good enough."""
-        raise NotImplementedError
 
-    def per_class(self, classes: Classes) -> npt.NDArray[np.float64]:
-        """The value each class reaches."""
-        raise NotImplementedError
-
+    @abstractmethod
     def infeasible(self, n_rows: int, columns: Mapping[str, pl.Series]) -> str | None:
         """Say why no grouping of this table can satisfy the requirement, or None."""
-        raise NotImplementedError

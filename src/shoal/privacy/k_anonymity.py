@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.privacy.base import Classes, Requirement
@@ -37,10 +36,6 @@ class KAnonymity(Requirement):
     measures: ClassVar[str] = "k"
 
     k: int = param(Whole(2), "smallest class size")
-
-    def per_class(self, classes: Classes) -> npt.NDArray[np.float64]:
-        """Size of each class."""
-        return classes.sizes.astype(np.float64)
 
     def achieved(self, classes: Classes) -> int:
         """Size of the smallest class; 0 when there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,16 +23,16 @@ class Published:
     layout: Layout
 
 
-class Publisher(Spec):
+class Publisher(Spec, ABC):
     """A way of showing a group."""
 
     name: ClassVar[str]
     title: ClassVar[str]
 
+    @abstractmethod
     def check(self, table: Table, problems: Problems) -> None:
         """Note why this table cannot be shown this way, before any work starts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def publish(self, table: Table, groups: Groups) -> Published:
         """Show the groups of a table; suppressed rows are left out."""
-        raise NotImplementedError

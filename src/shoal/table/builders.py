@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -31,7 +32,7 @@ ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 """A day, possibly with a time after it."""
 
 
-class Rule(Spec):
+class Rule(Spec, ABC):
     """How to build a hierarchy over the values of a column."""
 
     numeric: ClassVar[bool] = False
@@ -39,9 +40,9 @@ class Rule(Spec):
     weighs: ClassVar[bool] = False
     """Whether it matters how often a value comes."""
 
+    @abstractmethod
     def paths(self, values: Iterable[object]) -> Paths:
         """One path per distinct value, from the value to the root."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
