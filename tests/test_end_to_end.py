@@ -143,7 +143,7 @@ def release_of(frame, schema, labels, k):
     method, publish = shoal.Mondrian(k=k), shoal.Generalize()
     published = publish.publish(table, groups)
     said = {"method": method, "require": (), "publish": publish, "seed": 0, "missing": "keep"}
-    return shoal.Release(published.tables, describe(table, groups, published, **said))
+    return shoal.Release(published.tables, describe(table, groups, published, **said), groups.labels)
 
 
 def test_measures_of_the_best_partition():
