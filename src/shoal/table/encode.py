@@ -8,6 +8,7 @@ tree, in the smallest unsigned type that fits.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,8 +18,8 @@ import polars as pl
 
 from shoal.kernels.trees import Forest
 from shoal.table.hierarchy import TreeArrays
-from shoal.table.prepare import Table
-from shoal.table.schema import Nominal, Ordinal
+from shoal.table.prepare import Table, as_texts
+from shoal.table.schema import Kind, Nominal, Ordinal
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -91,14 +92,14 @@ class Collapsed:
         return len(self.first) - 1
 
 
-def encode(table: Table) -> Encoded:
-    """Turn the quasi-identifiers of a table into arrays."""
+def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
+    """Turn the quasi-identifiers of a table, or the columns given with their kinds, into arrays."""
     lines: list[Floats] = []
     spans: list[float] = []
     codes: list[npt.NDArray[np.int64]] = []
     trees: list[TreeArrays] = []
     is_tree, slot = [], []
-    for name, kind in table.quasi.items():
+    for name, kind in (table.quasi if kinds is None else kinds).items():
         series = table.frame[name]
         is_tree.append(isinstance(kind, Nominal))
         if isinstance(kind, Nominal):
@@ -106,7 +107,7 @@ def encode(table: Table) -> Encoded:
             assert hierarchy is not None  # noqa: S101  a nominal column always has a tree
             slot.append(len(trees))
             trees.append(hierarchy.arrays)
-            codes.append(_codes(series, hierarchy.node_of, hierarchy.arrays.missing))
+            codes.append(_codes(as_texts(series), hierarchy.node_of, hierarchy.arrays.missing))
             continue
         slot.append(len(lines))
         if isinstance(kind, Ordinal):
@@ -123,7 +124,7 @@ def encode(table: Table) -> Encoded:
     most = max((len(tree.parent) for tree in trees), default=0)
     small = np.uint16 if most < 2**16 else np.uint32
     return Encoded(
-        tuple(table.quasi),
+        tuple(table.quasi if kinds is None else kinds),
         np.array(is_tree, dtype=bool),
         np.array(slot, dtype=np.int64),
         np.ascontiguousarray(np.stack(lines)) if lines else np.zeros((0, n_rows)),

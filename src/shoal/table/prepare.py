@@ -51,14 +51,37 @@ class Table:
         """The quasi-identifiers, in the order of the table."""
         return {name: self.schema.quasi[name] for name in self.frame.columns if name in self.schema.quasi}
 
+    @property
+    def published(self) -> dict[str, Kind]:
+        """Every column that is published, in the order of the table; one without a kind is read by its type."""
+        roles = ("quasi", "sensitive", "neutral")
+        columns = self.schema.columns
+        return {
+            name: columns[name].kind or _kind_by_type(self.frame[name])
+            for name in self.frame.columns
+            if name in columns and columns[name].role in roles
+        }
+
     def hierarchy(self, name: str) -> Hierarchy | None:
-        """The hierarchy of a quasi-identifier; a nominal one without its own has a flat tree."""
-        hierarchy = self.schema.quasi[name].hierarchy
+        """The hierarchy of a column; a nominal one without its own has a flat tree."""
+        kind = self.schema.columns[name].kind
+        hierarchy = None if kind is None else kind.hierarchy
         if isinstance(hierarchy, Rule):
             raise TypeError("rules are built when a table is prepared")
-        if hierarchy is None and isinstance(self.schema.quasi[name], Nominal):
-            return _flat(self.frame[name])
+        if hierarchy is None and not isinstance(kind, (Numeric, Ordinal)):
+            return _flat(as_texts(self.frame[name]))
         return hierarchy
+
+
+def as_texts(series: pl.Series) -> pl.Series:
+    """The values of a column as texts, whatever their type."""
+    if series.dtype.is_nested():
+        return pl.Series(series.name, [None if value is None else str(value) for value in series.to_list()], pl.String)
+    return series.cast(pl.String)
+
+
+def _kind_by_type(series: pl.Series) -> Kind:
+    return Numeric() if series.dtype.is_numeric() else Nominal()
 
 
 def prepare(
