@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -17,7 +18,7 @@ from shoal.errors import ParameterError, ShoalError, SourceError
 from shoal.methods import METHODS
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
-from shoal.spec import Maybe, OneOf, Real, Spec, Whole, YesNo, find, param
+from shoal.spec import Maybe, OneOf, Real, Spec, Weights, Whole, YesNo, find, param
 from shoal.table.builders import RULES, AnyText, Several
 from shoal.table.sources import Source
 
@@ -141,6 +142,7 @@ class TestEverySpec:
         (Maybe(Whole(2)), [None, 2], [1, "", False]),
         (Several(Whole(1)), [[1], (2, 1), range(3, 0, -1)], [[], [0], [1, 0], "12", 1, {1}, {"a": 1}, None]),
         (AnyText(), ["a", " "], ["", 1, None, b"a"]),
+        (Weights(), [{"a": 1}, {"a": 0.5, "b=c": np.float32(2)}], [{"a": 0}, {"a": np.inf}, {"a": "1"}, {2: 1}, None]),
     ],
     ids=str,
 )
@@ -164,6 +166,7 @@ def test_bounds(bound, good, bad):
         (Real(0, 1), "a number in [0, 1]"),
         (Maybe(OneOf(("a", "b"))), 'one of "a", "b", or nothing'),
         (Several(Whole(2)), "a list; each a whole number of at least 2"),
+        (Maybe(Weights()), "positive numbers by column name, or nothing"),
     ],
     ids=str,
 )
@@ -195,6 +198,12 @@ def test_a_long_value_is_not_shown_and_a_near_word_is_named():
         (Several(Whole(1)), "4,2", [4, 2]),
         (Several(Whole(1)), "4,x", [4, "x"]),
         (Several(Real()), "0.1,0.2", [0.1, 0.2]),
+        (Weights(), "age=2, sex=0.5", {"age": 2.0, "sex": 0.5}),
+        (Weights(), "a=b=2", {"a=b": 2.0}),
+        (Weights(), "age=much", {"age": "much"}),
+        (Weights(), "age", "age"),
+        (Weights(), "age=1,age=2", "age=1,age=2"),
+        (Maybe(Weights()), "", ""),
     ],
     ids=str,
 )
@@ -207,7 +216,7 @@ def test_command_lines_are_read(bound, text, value):
 @settings(max_examples=60, deadline=None)
 @given(value=st.one_of(st.integers(), st.floats(), st.text(max_size=5), st.none(), st.booleans(), st.lists(st.none())))
 def test_a_bound_never_fails_itself(value):
-    bounds = (Whole(2, 9), Real(0, 1), OneOf(("a",)), YesNo(), Several(Whole()), AnyText(), Maybe(Real()))
+    bounds = (Whole(2, 9), Real(0, 1), OneOf(("a",)), YesNo(), Several(Whole()), AnyText(), Maybe(Real()), Weights())
     for bound in bounds:
         complaint = bound.complaint(value)
         assert complaint is None or isinstance(complaint, str)
@@ -216,7 +225,7 @@ def test_a_bound_never_fails_itself(value):
 @settings(max_examples=60, deadline=None)
 @given(text=st.text(max_size=6))
 def test_what_a_command_line_gives_is_valid_or_refused(text):
-    for bound in (Whole(2, 9), Real(0, 1), YesNo(), Several(Whole(1))):
+    for bound in (Whole(2, 9), Real(0, 1), YesNo(), Several(Whole(1)), Weights()):
         value = bound.parse(text)
         complaint = bound.complaint(value)
         assert complaint is None or isinstance(complaint, str)
@@ -236,6 +245,24 @@ def test_unset_optional_parameters_are_not_written():
     assert Tried().to_mapping() == {"b": 2}
     assert Tried(a=1).to_mapping() == {"a": 1, "b": 2}
     assert [(parameter.name, parameter.required) for parameter in Tried.parameters()] == [("a", False), ("b", False)]
+
+
+def test_weights_are_a_plain_dict_of_floats_in_one_order():
+    @dataclasses.dataclass(frozen=True)
+    class Weighed(Spec):
+        weights: Mapping[str, float] | None = param(Maybe(Weights()), "weights", default=None)
+
+    given = {"b": np.int64(2), "a": Fraction(1, 2)}
+    made = Weighed(given)
+    assert made.to_mapping() == {"weights": {"a": 0.5, "b": 2.0}}
+    assert type(made.weights) is dict
+    assert list(made.weights) == ["a", "b"]
+    assert {type(weight) for weight in made.weights.values()} == {float}
+    given["a"] = -1
+    assert made == Weighed({"a": 0.5, "b": 2}) != Weighed({"a": 0.5})
+    assert hash(made) == hash(Weighed({"a": 0.5, "b": 2}))
+    with pytest.raises(ParameterError, match=r"Weighed\(weights=\): needs positive numbers .*, got -1 for column 'b'"):
+        Weighed({"a": 1.0, "b": -1})
 
 
 def test_names_are_found_or_suggested():

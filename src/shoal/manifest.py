@@ -20,6 +20,8 @@ DROP_REASONS = {"missing quasi-identifier"}
 FORMATS = ("csv", "parquet")
 """File formats of the tables beside it."""
 Scalar = int | float | str | bool | None
+Setting = Scalar | tuple[Scalar, ...] | dict[str, float]
+"""A parameter of a method: one value, a list of them, or numbers by column name."""
 
 
 class _Part(BaseModel):
@@ -97,7 +99,7 @@ class SchemaColumn(_Part):
 class Request(_Part):
     """What was asked for; the source is not published, `input.sha256` stands for it."""
 
-    method: dict[str, Scalar]
+    method: dict[str, Setting]
     require: tuple[dict[str, Scalar], ...]
     publish: dict[str, Scalar]
     seed: int

@@ -94,12 +94,9 @@ class Recipe:
         if self.schema.rest is not None:
             entries["rest"] = self.schema.rest
         if self.source is not None:
-            given = self.source.to_mapping()
-            entries["source"] = {
-                key: list(value) if isinstance(value, tuple) else value for key, value in given.items() if value
-            }
+            entries["source"] = {key: value for key, value in _listed(self.source).items() if value}
         entries["columns"] = {column.name: _column_entry(column.role, column.kind) for column in self.schema}
-        entries["method"] = {"name": self.method.name, **self.method.to_mapping()}
+        entries["method"] = {"name": self.method.name, **_listed(self.method)}
         if self.require:
             entries["require"] = [{"model": model.name, **model.to_mapping()} for model in self.require]
         entries["publish"] = {"name": self.publish.name, **self.publish.to_mapping()}
@@ -143,19 +140,29 @@ def write_toml(entries: Mapping[str, Any], comments: Mapping[str, str] | None = 
             document.add(tomlkit.comment(line))
         document.add(tomlkit.nl())
     for key, value in entries.items():
+        if key == "method":
+            document.add(key, _table(value))
+            continue
         if key != "columns":
             document.add(key, tomlkit.item(value))
             continue
         columns = tomlkit.table(is_super_table=True)
         for name, entry in value.items():
-            table = tomlkit.table()
-            if name in notes:
-                table.add(tomlkit.comment(notes[name]))
-            for field, content in entry.items():
-                table.add(field, _inline(content))
-            columns.add(name, table)
+            columns.add(name, _table(entry, notes.get(name)))
         document.add("columns", columns)
     return tomlkit.dumps(document)
+
+
+def _table(entry: Mapping[str, Any], note: str | None = None) -> Any:
+    """A table whose own tables are written within their line."""
+    import tomlkit
+
+    table = tomlkit.table()
+    if note is not None:
+        table.add(tomlkit.comment(note))
+    for field, content in entry.items():
+        table.add(field, _inline(content))
+    return table
 
 
 def _inline(value: Any) -> Any:
@@ -168,6 +175,11 @@ def _inline(value: Any) -> Any:
     return table
 
 
+def _listed(spec: Spec) -> dict[str, Any]:
+    """The parameters of a spec as a file holds them."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in spec.to_mapping().items()}
+
+
 def _column_entry(role: str, kind: Kind | None) -> dict[str, Any]:
     entry: dict[str, Any] = {"role": role}
     if kind is None:
@@ -176,9 +188,7 @@ def _column_entry(role: str, kind: Kind | None) -> dict[str, Any]:
     if isinstance(kind, Ordinal):
         entry["order"] = list(kind.order)
     if isinstance(kind.hierarchy, Rule):
-        settings = kind.hierarchy.to_mapping().items()
-        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in settings}
-        entry["hierarchy"] = {"name": kind.hierarchy.name, **plain}
+        entry["hierarchy"] = {"name": kind.hierarchy.name, **_listed(kind.hierarchy)}
     elif kind.hierarchy is not None:
         entry["hierarchy"] = {"name": "tree", "paths": [list(path) for path in kind.hierarchy.paths()]}
     return entry

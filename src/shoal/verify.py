@@ -159,7 +159,7 @@ def _check_manifest(manifest: Manifest, problems: Problems) -> None:
             problems.add(f"column {name!r}", "is not published as its role and kind demand")
     for name in sorted(set(shown) - set(roles)):
         problems.add(f"column {name!r}", "is published, though the input has no such column")
-    asked = [*manifest.recipe.require]
+    asked: list[Mapping[str, object]] = [*manifest.recipe.require]
     if "k" in manifest.recipe.method:
         asked.append({"model": "k-anonymity", "k": manifest.recipe.method["k"]})
     for one in asked:
