@@ -16,11 +16,13 @@ Labels = npt.NDArray[np.int64]
 class Groups:
     """One label per row, 0 .. n_groups - 1, and -1 for a suppressed row.
 
-    `notes` are facts about the run that belong into the manifest, such as a number of iterations.
+    `notes` are facts about the run that belong into the manifest, such as a number of iterations. `centres` is the row
+    each group was formed around, for methods that have one.
     """
 
     labels: Labels
     notes: dict[str, object] = field(default_factory=dict)
+    centres: Labels | None = None
 
     @property
     def n_groups(self) -> int:
@@ -38,8 +40,15 @@ class Groups:
         return int((self.labels < 0).sum())
 
     def check(self, n_rows: int, k: int) -> None:
-        """Refuse what no method may return: a row without a label, an empty label, a group below k."""
+        """Refuse what no method may return: a row without a label, a group below k, a centre outside its group."""
         if len(self.labels) != n_rows or self.labels.min(initial=0) < -1:
             raise InternalError("a method returned labels that do not fit the rows")
         if self.n_groups and self.sizes.min() < k:
             raise InternalError(f"a method returned a group of {self.sizes.min()} rows where k = {k}")
+        if self.centres is not None:
+            self._check_centres(self.centres, n_rows)
+
+    def _check_centres(self, centres: Labels, n_rows: int) -> None:
+        inside = len(centres) == self.n_groups and ((centres >= 0) & (centres < n_rows)).all()
+        if not inside or (self.labels[centres] != np.arange(self.n_groups)).any():
+            raise InternalError("a method returned a centre that is no row of its group")

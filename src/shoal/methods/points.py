@@ -1,7 +1,8 @@
 """A table as points: how far two rows are apart, what their average is, and groups of them that can still change.
 
-Numbers are standardised (divided by their standard deviation), orders are ranks divided by the number of categories,
-nominal values are equal or not; the distance of two rows is the square root of the sum of squares over the columns.
+Numbers are standardised (divided by their standard deviation) unless they are wanted as they are, orders are ranks
+divided by the number of categories, nominal values are equal or not; the distance of two rows is the square root of the
+sum of squares over the columns.
 Numbers are not scaled in memory but when a distance is formed, except by powers of two, which is exact: rows at equal
 distance are found equal, and the tie rule decides, not the rounding.
 """
@@ -16,16 +17,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
+from shoal.errors import ParameterError, Problems
 from shoal.kernels import points as kernel
-from shoal.methods.base import Task
+from shoal.methods.base import Method, Task
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
-from shoal.table.schema import Ordinal
+from shoal.table.prepare import Table
+from shoal.table.schema import Numeric, Ordinal
 
 T = TypeVar("T")
 MANY_CELLS = 1 << 17
 """From how many values on a scan may be worth sharing between cores; below, waking them costs more than it saves."""
+MOST_POWER = 500
+"""Raw numbers that differ by 2 to this power or more cannot be squared; see `check_raw`."""
 WHOLE_BITS = 62
 """Sums of numbers on the grid stay below 2 to this power."""
 
@@ -38,8 +44,8 @@ class Space:
     columns: Floats
 
     @classmethod
-    def of(cls, task: Task) -> Space:
-        """Lay out the quasi-identifiers of a table."""
+    def of(cls, task: Task, *, standardize: bool = True) -> Space:
+        """Lay out the quasi-identifiers of a table; numbers are divided by their standard deviation, or left as is."""
         encoded = task.encoded
         n_rows, n_columns = encoded.n_rows, encoded.n_columns
         grid = 2.0 ** min(52, WHOLE_BITS - n_rows.bit_length())
@@ -57,8 +63,8 @@ class Space:
                 gap[j] = _gap(n_ranks - 1.0, weight[j])
             else:
                 kind[j] = kernel.NUMBER
-                columns[j] = _from_smallest(encoded.lines[slot])
-                weight[j], gap[j] = _standard(columns[j], grid)
+                columns[j], power = _from_smallest(encoded.lines[slot])
+                weight[j], gap[j] = _standard(columns[j], grid) if standardize else _raw(columns[j], power)
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         holes = np.isnan(columns).any(axis=1)
         return cls(kernel.Axes(kind, weight, gap, holes, first, np.array([grid])), columns)
@@ -260,6 +266,20 @@ class Clusters:
         return kernel.error_of(self._space.axes, self._space.columns, rows, centre)
 
 
+def check_raw(method: Method, table: Table, problems: Problems) -> None:
+    """Note numbers too far apart to be measured as they are."""
+    for name, kind in table.quasi.items():
+        if isinstance(kind, Numeric) and name in table.frame.columns:
+            values = table.frame[name].cast(pl.Float64, strict=False).drop_nulls()
+            if len(values) and not values.max() - values.min() < 2.0**MOST_POWER:  # type: ignore[operator]
+                problems.add(
+                    f"{type(method).__name__}(standardize=)",
+                    f"the numbers of column {name!r} are too far apart to be measured as they are",
+                    "use standardize = true",
+                    error=ParameterError,
+                )
+
+
 def members_of(labels: Labels) -> list[Labels]:
     """Rows of every group, in row order."""
     order = np.argsort(labels, kind="stable")
@@ -268,12 +288,17 @@ def members_of(labels: Labels) -> list[Labels]:
     return [order[begin[group] : begin[group + 1]] for group in range(n_groups)]
 
 
-def _from_smallest(line: Floats) -> Floats:
-    """Numbers as distances from the smallest, scaled by a power of two to less than 1."""
+def _from_smallest(line: Floats) -> tuple[Floats, int]:
+    """Numbers as distances from the smallest, scaled by a power of two to less than 1, and that power."""
     above: Floats = line - np.fmin.reduce(line)
     _, power = np.frexp(np.fmax.reduce(above))
-    scaled: Floats = np.ldexp(above, -power)
-    return scaled
+    return np.ldexp(above, -power), int(power)
+
+
+def _raw(column: Floats, power: int) -> tuple[float, float]:
+    """What makes a squared difference one of the numbers as they are, and the largest there is."""
+    weight = math.ldexp(1.0, 2 * min(power, MOST_POWER))
+    return weight, _gap(float(np.fmax.reduce(column, initial=0.0)), weight)
 
 
 def _standard(column: Floats, grid: float) -> tuple[float, float]:
