@@ -1,0 +1,148 @@
+"""r-gather: groups of k around centres, the largest radius at most twice the least possible."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.errors import Problems
+from shoal.kernels import points as points_kernel
+from shoal.kernels import r_gather as kernel
+from shoal.methods.base import Method, Task
+from shoal.methods.gather_search import least_reach
+from shoal.methods.groups import Groups, Labels
+from shoal.methods.points import Space, check_raw
+from shoal.progress import SILENT, Progress
+from shoal.spec import Real, Whole, YesNo, param
+from shoal.table.encode import Floats
+from shoal.table.prepare import Table
+
+CELLS = 1 << 28
+"""About how many values a kernel reads between two moments at which work can be stopped."""
+SHARED = 1 << 22
+"""From how many values on work is worth sharing between cores."""
+
+
+@dataclass(frozen=True)
+class RGather(Method):
+    """Groups of k around centres with the smallest largest radius, up to a factor (r-gather).
+
+    Centres are rows more than a reach apart; every row joins a centre within reach, and a flow sees to it that every
+    centre gets k. The reach is the shortest for which that was found to work.
+
+    Parameters
+    ----------
+    k
+        Smallest group size, the r of the paper.
+    epsilon
+        Share of the rows that may be left out, as outliers: at most floor(epsilon n) are suppressed.
+    standardize
+        Whether numbers are divided by their standard deviation, or measured as they are.
+
+    Guarantee
+    ---------
+    Every group has at least k rows; no row is farther from the centre of its group than twice the least radius that
+    any grouping into k reaches, or four times where rows may be left out. Published by `Generalize`, nobody can be told
+    apart from k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values.
+
+    >>> import polars as pl, shoal
+    >>> frame = pl.DataFrame({"age": [0, 1, 2, 10, 11, 12, 30]})
+    >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()})
+    >>> release = shoal.anonymize(frame, schema, RGather(k=3, epsilon=1 / 7), publish=shoal.Generalize())
+    >>> release.labels.tolist(), release.verify().k
+    ([0, 0, 0, 1, 1, 1, -1], 3)
+
+    References
+    ----------
+    Aggarwal, Feder, Kenthapadi, Khuller, Panigrahy, Thomas, Zhu, "Achieving anonymity via clustering", PODS 2006; ACM
+    Transactions on Algorithms 6(3), 2010.
+    """
+
+    name: ClassVar[str] = "r-gather"
+    title: ClassVar[str] = "r-gather clustering by largest radius"
+    paper: ClassVar[str] = (
+        "Aggarwal, Feder, Kenthapadi, Khuller, Panigrahy, Thomas, Zhu, Achieving anonymity via clustering, PODS 2006"
+    )
+    complexity: ClassVar[str] = "time O(n^2 d log n) and O(log n) flows, memory O(n d) and the arcs of a flow"
+    advice: ClassVar[str] = "Where no row may be far from what is shown for it; the only bound on the worst row."
+    publisher: ClassVar[str] = "centres"
+
+    k: int = param(Whole(2), "smallest group size")
+    epsilon: float = param(
+        Real(0.0, 1.0, open_high=True), "share of the rows that may be suppressed as outliers", default=0.0
+    )
+    standardize: bool = param(YesNo(), "divide numbers by their standard deviation", default=True)
+
+    def check(self, table: Table, problems: Problems) -> None:
+        """Note why this table cannot be treated, before any work starts."""
+        super().check(table, problems)
+        if not self.standardize:
+            check_raw(self, table, problems)
+
+    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
+        """Decide who hides with whom."""
+        space = Space.of(task, standardize=self.standardize)
+        n_rows = task.encoded.n_rows
+        n_outliers = min(math.floor(self.epsilon * n_rows), n_rows - 1)
+        progress.stage("measuring", n_rows)
+        if n_outliers:
+            near = np.sort(kth_nearest(space, self.k, progress))
+            return _without_outliers(space, self.k, float(near[n_rows - n_outliers - 1]), progress)
+        least = float(kth_nearest(space, self.k, progress, only_largest=True).max())
+        distinct = task.encoded.collapse()
+        heads = space.part(distinct.rows[distinct.first[:-1]])
+        progress.stage("searching")
+        return least_reach(space, heads, self.k, least, progress)
+
+
+def kth_nearest(space: Space, k: int, progress: Progress, *, only_largest: bool = False) -> Floats:
+    """Squared distance of every row to its k-th nearest; where only the largest is wanted, the others may be less."""
+    n_rows = space.columns.shape[1]
+    batch = max(8, CELLS // space.columns.size)
+    out, least = np.empty(n_rows), -1.0
+    for begin in range(0, n_rows, batch):
+        end = min(begin + batch, n_rows)
+        run = kernel.kth_nearest_shared if (end - begin) * space.columns.size >= SHARED else kernel.kth_nearest
+        largest = run(space.axes, space.columns, begin, end, k, least, only_largest, out)
+        least = largest if only_largest else -1.0
+        progress.advance(end - begin)
+    return out
+
+
+def _without_outliers(space: Space, k: int, reach: float, progress: Progress) -> Groups:
+    """Groups around rows with k others within reach, and all that lie within twice the reach of these."""
+    n_rows = space.columns.shape[1]
+    labels, free = np.full(n_rows, -1, dtype=np.int64), np.ones(n_rows, dtype=np.bool_)
+    everyone, found = np.ones(n_rows, dtype=np.bool_), np.empty(n_rows, dtype=np.int64)
+    centres: list[int] = []
+    dense: list[int] = []
+    progress.stage("grouping", n_rows)
+    for row in range(n_rows):
+        progress.advance(1)
+        if not free[row]:
+            continue
+        size = kernel.ball(space.axes, space.columns, row, reach, everyone, found)
+        around = found[:size][free[found[:size]]]
+        if len(around) >= k:
+            labels[around], free[around] = len(centres), False
+            centres.append(row)
+        elif size >= k:
+            dense.append(row)
+    joining = np.array([row for row in dense if free[row]], dtype=np.int64)
+    labels[joining] = nearest_centre(space, joining, np.array(centres), progress)
+    return Groups(labels, centres=np.array(centres, dtype=np.int64))
+
+
+def nearest_centre(space: Space, rows: Labels, centres: Labels, progress: Progress) -> Labels:
+    """Number of the nearest centre for some rows, the lowest of those that tie."""
+    points = np.ascontiguousarray(space.columns[:, centres].T)
+    everyone, out = np.ones(len(centres), dtype=np.bool_), np.empty(len(rows), dtype=np.int64)
+    batch = max(1, CELLS // points.size)
+    for begin in range(0, len(rows), batch):
+        some = slice(begin, begin + batch)
+        points_kernel.nearest_groups(space.axes, space.columns, rows[some], points, everyone, out[some])
+        progress.advance(0)
+    return out
