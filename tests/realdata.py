@@ -33,6 +33,14 @@ def adult() -> pl.DataFrame:
     return frame.head(ADULT_TRAIN).drop_nulls()
 
 
+@cache
+def census() -> pl.DataFrame:
+    """The CASC reference file Census: 1,080 rows of 13 numbers."""
+    frame = pl.read_csv(data_folder() / "casc" / "census.csv")
+    assert (frame.shape, frame["AGI"].sum(), frame["FICA"].max()) == ((1080, 13), 60720579, 7932)
+    return frame
+
+
 def adult_schema(rest: str = "drop") -> shoal.Schema:
     """The eight usual quasi-identifiers, age a number and the others in their hierarchies."""
     folder = data_folder() / "adult" / "hierarchies"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from shoal.pipeline import anonymize, run
     from shoal.privacy import KAnonymity
-    from shoal.publish import Generalize
+    from shoal.publish import Aggregate, Centres, Generalize
     from shoal.recipe import Recipe
     from shoal.release import Release, read_release
     from shoal.table.builders import Dates, Flat, Grouping, Intervals, Prefixes, Quantiles
@@ -59,7 +59,7 @@ _HOME = {
     ),
     "shoal.pipeline": ("anonymize", "run"),
     "shoal.privacy": ("KAnonymity",),
-    "shoal.publish": ("Generalize",),
+    "shoal.publish": ("Aggregate", "Centres", "Generalize"),
     "shoal.recipe": ("Recipe",),
     "shoal.release": ("Release", "read_release"),
     "shoal.table.builders": ("Dates", "Flat", "Grouping", "Intervals", "Prefixes", "Quantiles"),
@@ -87,7 +87,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Caat", "Cbfs", "Dates", "Dba", "Flat", "Generalize", "Grouping", "GuaranteeError", "Hierarchy",
+    "Aggregate", "Caat", "Cbfs", "Centres", "Dates", "Dba", "Flat", "Generalize", "Grouping", "GuaranteeError", "Hierarchy",
     "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity", "KMember", "Kaca", "Manifest",
     "Mdav", "Mondrian", "Nominal", "Numeric", "OptimalUnivariate", "Ordinal", "ParameterError", "Prefixes",
     "Quantiles", "Recipe", "RecipeError", "Release", "Schema", "SchemaError", "ShoalError", "Source",

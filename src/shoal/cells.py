@@ -67,6 +67,8 @@ def read_column(column: QuasiColumn, frame: pl.DataFrame, weight: str | None = N
     if column.form == "node":
         node_of = {node.name: node for node in column.nodes}
         return ReadColumn(column, tuple(_read_node(column, node_of, cells[0]) for cells in shown), counts)
+    if column.form == "value":
+        return ReadColumn(column, tuple(_read_value(column, ranks, *cells) for cells in shown), counts)
     if len(column.columns) == 1:
         return ReadColumn(column, tuple(_read_text(column, ranks, cells[0]) for cells in shown), counts)
     return ReadColumn(column, tuple(_read_typed(column, ranks, *cells) for cells in shown), counts)
@@ -112,6 +114,26 @@ def _read_typed(column: QuasiColumn, ranks: Ranks, low: object, high: object, mi
     if low is None or high is None or gone is not False:
         return _refused("one bound without the other, or bounds of a missing value")
     return _read_run(column, ranks, str(low), str(high))
+
+
+def _read_value(column: QuasiColumn, ranks: Ranks, cell: object, missing: object = None) -> Cell:
+    """One value that stands for a class; how far it is from the values of its rows, it does not say."""
+    if column.kind != "numeric":
+        if cell is None or cell == "*":
+            return _read_text(column, ranks, cell)
+        return SAYS_ALL if cell in ranks or not ranks else _refused("a category outside the order")
+    if cell is None:
+        gone = column.has_missing and str(missing).lower() in ("none", "true")
+        return SAYS_NOTHING if gone else _refused("no number, though nothing was missing")
+    if column.has_missing and str(missing).lower() != "false":
+        return _refused("a number of a missing value")
+    try:
+        number = float(str(cell))
+        if "_" in str(cell) or not math.isfinite(number):
+            raise ValueError
+    except ValueError:
+        return _refused("not a number")
+    return SAYS_ALL
 
 
 def _read_run(column: QuasiColumn, ranks: Ranks, low: str, high: str) -> Cell:

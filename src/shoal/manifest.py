@@ -20,8 +20,8 @@ DROP_REASONS = {"missing quasi-identifier"}
 FORMATS = ("csv", "parquet")
 """File formats of the tables beside it."""
 Scalar = int | float | str | bool | None
-Setting = Scalar | tuple[Scalar, ...] | dict[str, float]
-"""A parameter of a method: one value, a list of them, or numbers by column name."""
+Setting = Scalar | tuple[Scalar, ...] | dict[str, Scalar]
+"""A parameter: one value, a list of them, or values by column name."""
 
 
 class _Part(BaseModel):
@@ -42,13 +42,13 @@ class QuasiColumn(_Part):
 
     name: str
     kind: Literal["numeric", "ordinal", "nominal"]
-    form: Literal["interval", "order", "node", "set"]
+    form: Literal["interval", "order", "node", "set", "value"]
     columns: tuple[str, ...] = Field(description="the published columns that carry it")
     has_missing: bool = Field(description="whether a published cell may be missing, or '*' because of a missing value")
     whole: bool = Field(default=False, description="form interval: all numbers are whole")
     low: float | None = Field(default=None, description="form interval: smallest number of the input")
     high: float | None = Field(default=None, description="form interval: largest number of the input")
-    order: tuple[str, ...] = Field(default=(), description="form order: the categories, lowest first")
+    order: tuple[str, ...] = Field(default=(), description="form order or value: the categories, lowest first")
     n_values: int = Field(default=0, description="form set: number of categories of the input")
     nodes: tuple[Node, ...] = Field(default=(), description="form node: published nodes and all nodes above them")
 
@@ -64,14 +64,24 @@ class PassedColumn(_Part):
 class Layout(_Part):
     """How the published tables are to be read."""
 
-    shape: Literal["text", "typed", "classes"]
+    shape: Literal["text", "typed", "classes", "values", "centres"]
     quasi: tuple[QuasiColumn, ...]
     passed: tuple[PassedColumn, ...]
 
     @property
     def class_columns(self) -> list[str]:
         """The published columns whose equal cells make a class."""
-        return ["class"] if self.shape == "classes" else self.cell_columns
+        return ["class"] if self.class_table else self.cell_columns
+
+    @property
+    def class_table(self) -> str | None:
+        """The table that has one row per class, with the quasi-identifiers; None where every row carries them."""
+        return self.shape if self.shape in ("classes", "centres") else None
+
+    @property
+    def class_facts(self) -> list[str]:
+        """What the table of classes says of each class before its cells."""
+        return {"classes": ["class", "size"], "centres": ["class", "size", "radius"]}.get(self.shape, [])
 
     @property
     def cell_columns(self) -> list[str]:
@@ -101,7 +111,7 @@ class Request(_Part):
 
     method: dict[str, Setting]
     require: tuple[dict[str, Scalar], ...]
-    publish: dict[str, Scalar]
+    publish: dict[str, Setting]
     seed: int
     missing: Literal["keep", "drop"]
 
@@ -119,6 +129,14 @@ class Rows(_Part):
     published: int = Field(ge=0)
     suppressed: int = Field(ge=0, description="rows that no group could take")
     dropped: dict[str, int] = Field(description="rows left out before the work, by reason")
+
+
+class InputFigure(_Part):
+    """A figure that needs the input: worked out by the holder, and not to be re-derived from the release."""
+
+    measure: str
+    value: float = Field(ge=0)
+    columns: tuple[str, ...] = Field(description="the columns that enter")
 
 
 class PublishedTable(_Part):
@@ -147,6 +165,7 @@ class Manifest(_Part):
         default_factory=dict, description="what the weakest class reaches, re-derived"
     )
     measures: dict[str, int | float] = Field(default_factory=dict)
+    against_input: tuple[InputFigure, ...] = Field(default=(), description="figures that compare input and release")
     notes: dict[str, int | float | bool] = Field(default_factory=dict, description="facts about the run, by the method")
     tables: tuple[PublishedTable, ...]
 

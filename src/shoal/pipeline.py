@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InfeasibleError, ParameterError, Problems
+from shoal.measure import measure
 from shoal.methods.base import Method, Task
 from shoal.privacy import KAnonymity
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
-from shoal.publish import Generalize, Published
+from shoal.publish import Published, default_publisher
 from shoal.publish.base import Publisher
 from shoal.recipe import Recipe
 from shoal.release import Release, describe
@@ -52,7 +53,7 @@ def anonymize(
     require
         Further promises that every group must keep.
     publish
-        How groups are shown; `Generalize` when not given.
+        How groups are shown; what fits the method when not given.
     seed
         Same table, same recipe, same seed: same bytes.
     missing
@@ -78,8 +79,8 @@ def anonymize(
     >>> release.table["age"].unique().sort().to_list(), release.verify().k
     (['[21, 25]', '[55, 60]'], 3)
     """
-    publish = Generalize() if publish is None else publish
     _check_arguments(schema, method, require, publish, seed, missing_values, threads)
+    publish = default_publisher(method) if publish is None else publish
 
     progress.stage("reading")
     given, to_native = to_polars(frame)
@@ -105,7 +106,7 @@ def anonymize(
     verdict = release.verify()
 
     progress.stage("measuring")
-    known = manifest.model_copy(update={"achieved": verdict.achieved, "measures": release.measure()})
+    known = manifest.model_copy(update={"achieved": verdict.achieved, "measures": measure(release.frames, manifest)})
     return Release(published.tables, known, labels, to_native)
 
 
@@ -144,7 +145,7 @@ def _check_arguments(
     for name, value, sort, example in (
         ("schema=", schema, Schema, "shoal.Schema(quasi={...})"),
         ("method=", method, Method, "shoal.Caat(k=5)"),
-        ("publish=", publish, Publisher, "shoal.Generalize()"),
+        ("publish=", publish, Publisher | None, "shoal.Generalize()"),
         *(("require=", one, Requirement, "[shoal.KAnonymity(k=5)]") for one in require),
     ):
         if not isinstance(value, sort):

@@ -15,7 +15,7 @@ from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mea
 from shoal.manifest import FORMATS
 from shoal.methods import METHODS, Method
 from shoal.privacy import MODELS, Requirement
-from shoal.publish import PUBLISHERS, Generalize, Publisher
+from shoal.publish import PUBLISHERS, Publisher, default_publisher
 from shoal.spec import Maybe, OneOf, Spec, Whole, find
 from shoal.table.builders import RULES, Rule
 from shoal.table.hierarchy import Hierarchy
@@ -35,7 +35,7 @@ class Recipe:
     Parameters
     ----------
     schema, method, require, publish, seed, missing
-        As in `shoal.anonymize`.
+        As in `shoal.anonymize`; `publish` is what fits the method when not given.
     source
         Where the table is; may be left out when a frame is at hand.
     format
@@ -64,10 +64,14 @@ class Recipe:
     method: Method
     source: Source | None = None
     require: tuple[Requirement, ...] = ()
-    publish: Publisher = Generalize()  # noqa: RUF009 - frozen
+    publish: Publisher | None = None
     seed: int = 0
     missing: str = "keep"
     format: str = "csv"
+
+    def __post_init__(self) -> None:
+        if self.publish is None:
+            object.__setattr__(self, "publish", default_publisher(self.method))
 
     @classmethod
     def load(cls, path: str | Path) -> Recipe:
@@ -99,7 +103,8 @@ class Recipe:
         entries["method"] = {"name": self.method.name, **_listed(self.method)}
         if self.require:
             entries["require"] = [{"model": model.name, **model.to_mapping()} for model in self.require]
-        entries["publish"] = {"name": self.publish.name, **self.publish.to_mapping()}
+        assert self.publish is not None  # noqa: S101  settled when the recipe was made
+        entries["publish"] = {"name": self.publish.name, **_listed(self.publish)}
         return entries
 
     def require_source(self) -> Source:
@@ -209,7 +214,8 @@ class _Reader:
         source = self._source()
         schema = self._schema()
         method = self._spec("method", METHODS, self._table("method", needed=True))
-        publish = self._spec("publish", PUBLISHERS, {"name": "generalize", **(self._table("publish") or {})})
+        fitting = {"name": method.publisher} if isinstance(method, Method) else {"name": "generalize"}
+        publish = self._spec("publish", PUBLISHERS, {**fitting, **(self._table("publish") or {})})
         require = tuple(self._requirements())
         seed = self.entries.get("seed", 0)
         if complaint := Whole(0).complaint(seed):

@@ -17,6 +17,7 @@ from shoal.directories import whole_directory
 from shoal.errors import GuaranteeError, ParameterError, Problem
 from shoal.manifest import FILE, FORMATS, HierarchyMark, Input, Manifest, PublishedTable, Request, Rows, SchemaColumn
 from shoal.measure import measure
+from shoal.measure.square_error import square_errors
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
 from shoal.privacy.base import Requirement
@@ -69,9 +70,17 @@ class Release:
         """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold."""
         return verify(self.frames, self.manifest, contents=self.labels is not None)
 
-    def measure(self) -> dict[str, float]:
-        """Information loss, class sizes and risk, by name."""
-        return measure(self.frames, self.manifest)
+    def measure(self, *, label: str | None = None) -> dict[str, float]:
+        """Information loss, class sizes and risk, by name; last, what the holder found by comparing with the input.
+
+        Parameters
+        ----------
+        label
+            A published column to measure how well classes keep it apart (`cm:<column>`); sensitive categories are
+            measured anyway.
+        """
+        figures = measure(self.frames, self.manifest, label=label)
+        return figures | {figure.measure: figure.value for figure in self.manifest.against_input}
 
     def write(self, folder: str | Path, *, format: str = "csv", overwrite: bool = False) -> Path:  # noqa: A002
         """Write tables and manifest into a new directory, or nothing at all.
@@ -119,7 +128,7 @@ def _write_csv(frame: pl.DataFrame, path: Path) -> None:
 def check_directory(folder: str | Path) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files alone: its promise, and the figures its manifest claims."""
     release, verdict = _read(Path(folder))
-    if release.manifest.measures != release.measure():
+    if release.manifest.measures != measure(release.frames, release.manifest):
         raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
     return verdict, release.manifest
 
@@ -138,9 +147,12 @@ def _read(folder: Path) -> tuple[Release, Verdict]:
 
 def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """Cast the columns that the manifest knows to be numbers or truth values; a cell that is none stops the reader."""
-    dtypes: dict[str, Any] = {"class": pl.Int64, "size": pl.Int64} if manifest.layout.shape == "classes" else {}
+    facts = {"class": pl.Int64, "size": pl.Int64, "radius": pl.Float64}
+    dtypes: dict[str, Any] = {name: facts[name] for name in manifest.layout.class_facts}
     for column in manifest.layout.quasi:
-        if len(column.columns) > 1:
+        if column.form == "value" and column.kind == "numeric":
+            dtypes |= dict(zip(column.columns, (pl.Float64, pl.Boolean), strict=False))
+        elif len(column.columns) > 1:
             number = pl.Int64 if column.whole else pl.Float64
             ends = pl.String if column.form == "order" else number
             dtypes |= dict(zip(column.columns, (ends, ends, pl.Boolean), strict=False))
@@ -191,6 +203,7 @@ def describe(
         rows=Rows(published=n_published, suppressed=groups.n_suppressed, dropped=table.dropped),
         layout=published.layout,
         promise=tuple(named(requirement, "model") for requirement in promise),
+        against_input=square_errors(table, groups.labels),
         notes=groups.notes,  # type: ignore[arg-type]
         tables=tuple(
             PublishedTable(

@@ -233,38 +233,48 @@ class AnyText:
 
 
 @dataclass(frozen=True)
-class Weights:
-    """A positive number for each of some columns, by name; columns that are not named weigh 1."""
+class ByColumn:
+    """A value for each of some columns, by name, that fits another bound."""
+
+    bound: Bound
 
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
         if not isinstance(value, Mapping) or not value:
             return f"needs {self.describe()}, got {_named(value)}"
-        for column, weight in value.items():
+        for column, entry in value.items():
             if not isinstance(column, str) or not column:
                 return f"needs {self.describe()}, got the name {_named(column)}"
-            if POSITIVE.complaint(weight):
-                return f"needs {self.describe()}, got {_named(weight)} for column {column!r}"
+            if self.bound.complaint(entry):
+                return f"needs {self.describe()}, got {_named(entry)} for column {column!r}"
         return None
 
     def describe(self) -> str:
         """Say what is allowed, in a few words."""
-        return "positive numbers by column name"
+        return f"{self.bound.describe()}, by column name"
 
     def parse(self, text: str) -> object:
         """Read `age=2,sex=1`; a name may hold an equals sign, but no comma."""
         parts = [item.rpartition("=") for item in text.split(",")]
-        weights = {column.strip(): POSITIVE.parse(number) for column, _, number in parts}
-        fits = len(weights) == len(parts) and all(equals for _, equals, _ in parts)
-        return weights if fits else text
+        entries = {column.strip(): self.bound.parse(entry) for column, _, entry in parts}
+        fits = len(entries) == len(parts) and all(equals for _, equals, _ in parts)
+        return entries if fits else text
 
     def bad_values(self) -> list[object]:
         """Values that must be refused."""
-        wrong = [{"age": bad} for bad in POSITIVE.bad_values()]
-        return [*wrong, {"age": 1.0, "sex": -1.0}, {}, {"": 1.0}, {1: 1.0}, [1.0], "age", 1.0]
+        wrong = [{"age": bad} for bad in self.bound.bad_values()]
+        return [*wrong, {}, {"": 1.0}, {1: 1.0}, [1.0], "age", 1.0]
 
 
-POSITIVE = Real(0, open_low=True)
+@dataclass(frozen=True)
+class Weights(ByColumn):
+    """A positive number for each of some columns, by name; columns that are not named weigh 1."""
+
+    bound: Bound = Real(0, open_low=True)
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return "positive numbers by column name"
 
 
 def _named(value: object) -> str:
@@ -279,8 +289,8 @@ def _plain(value: object) -> object:
         return value
     if isinstance(value, Sequence):
         return tuple(_plain(item) for item in value)
-    if isinstance(value, Mapping):  # in one order, so that the same weights give the same bytes
-        return {str(key): float(value[key]) for key in sorted(value)}
+    if isinstance(value, Mapping):  # in one order, so that the same entries give the same bytes
+        return {str(key): _plain(value[key]) for key in sorted(value)}
     if hasattr(value, "__index__"):
         return value.__index__()
     return float(value) if hasattr(value, "__float__") else value
@@ -289,7 +299,7 @@ def _plain(value: object) -> object:
 def param(bound: Bound, text: str, *, default: object = dataclasses.MISSING) -> Any:
     """Declare a parameter of a spec: its bounds, one line of text, and a default if it has one."""
     inner = bound.bound if isinstance(bound, Maybe) else bound
-    hashed = None if not isinstance(inner, Weights) else False  # a dict has no hash; equal specs still hash alike
+    hashed = None if not isinstance(inner, ByColumn) else False  # a dict has no hash; equal specs still hash alike
     return dataclasses.field(default=default, hash=hashed, metadata={"bound": bound, "text": text})
 
 

@@ -146,6 +146,6 @@ def _check_k(release: Release, method: Method) -> None:
 def published_cells(release: Release) -> list[tuple[Any, ...]]:
     """Quasi-identifier cells of every published row, whatever the shape, in the order of the published rows."""
     layout, table = release.manifest.layout, release.frames["table"]
-    if layout.shape == "classes":
-        table = table.select("class").join(release.frames["classes"], on="class", how="left", maintain_order="left")
+    if name := layout.class_table:
+        table = table.select("class").join(release.frames[name], on="class", how="left", maintain_order="left")
     return table.select(layout.cell_columns).rows()

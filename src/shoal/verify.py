@@ -148,6 +148,8 @@ def _check_manifest(manifest: Manifest, problems: Problems) -> None:
     for column in layout.quasi:
         if column.columns != _carriers(column, layout.shape):
             problems.add(f"column {column.name!r}", "is not published in the columns that its shape has")
+        if (column.form == "value") != (layout.shape in ("values", "centres")):
+            problems.add(f"column {column.name!r}", "is not published in a form that its shape has")
     roles: dict[str, tuple[str, str | None]] = {column.name: (column.role, column.kind) for column in manifest.columns}
     shown: dict[str, tuple[str, str | None]] = {column.name: ("quasi", column.kind) for column in layout.quasi}
     shown |= {column.name: (column.role, column.kind) for column in layout.passed}
@@ -172,24 +174,27 @@ def _check_manifest(manifest: Manifest, problems: Problems) -> None:
 
 def _carriers(column: QuasiColumn, shape: str) -> tuple[str, ...]:
     """The published columns that a quasi-identifier must have, by its shape and form alone."""
+    gone = (f"{column.name}_missing",) if column.has_missing else ()
+    if shape in ("values", "centres"):
+        return (column.name, *gone) if column.kind == "numeric" else (column.name,)
     if shape != "typed" or column.form not in ("interval", "order"):
         return (column.name,)
-    return (f"{column.name}_low", f"{column.name}_high", *([f"{column.name}_missing"] if column.has_missing else []))
+    return (f"{column.name}_low", f"{column.name}_high", *gone)
 
 
 def _check_tables(
     tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems, *, contents: bool
 ) -> None:
     """The tables there are, their columns, and their fingerprints."""
-    expected = {"table", "classes"} if manifest.layout.shape == "classes" else {"table"}
+    layout = manifest.layout
+    expected = {"table", layout.class_table} - {None}
     if {table.name for table in manifest.tables} != expected or set(tables) != expected:
-        problems.add("release", f"needs exactly the tables {', '.join(sorted(expected))}")
+        problems.add("release", f"needs exactly the tables {', '.join(sorted(map(str, expected)))}")
         return
-    quasi = manifest.layout.cell_columns
-    passed = [column.name for column in manifest.layout.passed]
-    columns = {"table": {*quasi, *passed}}
-    if manifest.layout.shape == "classes":
-        columns = {"table": {"class", *passed}, "classes": {"class", "size", *quasi}}
+    passed = [column.name for column in layout.passed]
+    columns = {"table": {*layout.cell_columns, *passed}}
+    if layout.class_table:
+        columns = {"table": {"class", *passed}, layout.class_table: {*layout.class_facts, *layout.cell_columns}}
     for table in manifest.tables:
         frame = tables[table.name]
         if set(frame.columns) != columns[table.name] or tuple(frame.columns) != table.columns:
@@ -212,16 +217,21 @@ def _check_rows(table: pl.DataFrame, manifest: Manifest, problems: Problems) -> 
 
 def _cells(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> pl.DataFrame:
     """The quasi-identifier cells row by row; with a table of classes, each row's class number stands for its cells."""
-    if manifest.layout.shape != "classes":
+    name = manifest.layout.class_table
+    if name is None:
         return tables["table"]
-    classes = tables["classes"].with_columns(pl.col("class").cast(pl.String))
+    classes = tables[name].with_columns(pl.col("class").cast(pl.String))
     rows = tables["table"].select(pl.col("class").cast(pl.String))
     if classes["class"].n_unique() != classes.height or classes["class"].null_count():
-        problems.add("table 'classes'", "names a class more than once, or not at all")
+        problems.add(f"table {name!r}", "names a class more than once, or not at all")
     counted = rows.group_by("class").agg(pl.len().cast(pl.String).alias("\0counted"))
     both = classes.select("class", "size").join(counted, on="class", how="full", coalesce=True)
     if both.filter(pl.col("size").cast(pl.String).ne_missing(pl.col("\0counted"))).height:
-        problems.add("table 'classes'", "its sizes are not those of the rows")
+        problems.add(f"table {name!r}", "its sizes are not those of the rows")
+    if "radius" in classes.columns:
+        radius = classes["radius"].cast(pl.Float64, strict=False)
+        if not (radius.is_finite() & (radius >= 0)).fill_null(value=False).all():
+            problems.add(f"table {name!r}", "has a radius that is no distance")
     return rows.join(classes, on="class", how="left", maintain_order="left")
 
 

@@ -29,7 +29,7 @@ def run(
     """Follow a recipe: read, group, publish, verify, measure, write.
 
     Any parameter of the recipe can be changed by a flag of its name, for example `--k 10`, `--method mondrian`,
-    `--interval hull`, `--shape typed`, `--seed 3`, `--missing drop`, `--format parquet`. `shoal methods` lists them.
+    `--publish aggregate`, `--shape typed`, `--seed 3`, `--missing drop`, `--format parquet`. `shoal methods` lists them.
 
     Nothing is written unless the release keeps its promise.
     """
@@ -74,11 +74,12 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
     if not all(isinstance(entries.get(key, {}), dict) for key in ("method", "publish")):
         return entries  # the reader of recipes says what is wrong
     method = dict(entries.get("method", {}))
-    publish = {"name": "generalize", **entries.get("publish", {})}
     if "method" in flags:
-        chosen = find(METHODS, flags.pop("method"), "--method")
-        known = {parameter.name for parameter in chosen.parameters()}
-        method = {"name": chosen.name, **{key: value for key, value in method.items() if key in known}}
+        method = _exchanged(method, find(METHODS, flags.pop("method"), "--method"))
+    current = METHODS.get(str(method.get("name")))
+    publish = {"name": current.publisher if current else "generalize", **entries.get("publish", {})}
+    if "publish" in flags:
+        publish = _exchanged(publish, find(PUBLISHERS, flags.pop("publish"), "--publish"))
     homes: dict[str, tuple[dict[str, Any], Any]] = {}
     for table, registry in ((method, METHODS), (publish, PUBLISHERS)):
         spec = registry.get(str(table.get("name")))
@@ -86,7 +87,7 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
     homes |= {"seed": (entries, Whole(0)), "missing": (entries, OneOf(())), "format": (entries, OneOf(()))}
     for name, text in flags.items():
         if name not in homes:
-            near = did_you_mean(name.removeprefix("no_"), (*homes, "method", "out", "overwrite", "threads"))
+            near = did_you_mean(name.removeprefix("no_"), (*homes, "method", "publish", "out", "overwrite", "threads"))
             problems.add(f"--{name.replace('_', '-')}", "unknown flag", near.replace("mean '", "mean '--"))
             continue
         table, bound = homes[name]
@@ -96,6 +97,12 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
         table[name] = True if text is None else bound.parse(text)
     problems.raise_if_any(ParameterError)
     return entries | {"method": method, "publish": publish}
+
+
+def _exchanged(table: dict[str, Any], chosen: Any) -> dict[str, Any]:
+    """The table of another spec, with the parameters of the old one that both have."""
+    known = {parameter.name for parameter in chosen.parameters()}
+    return {"name": chosen.name, **{key: value for key, value in table.items() if key in known}}
 
 
 def _pairs(arguments: list[str], problems: Any) -> dict[str, str | None]:

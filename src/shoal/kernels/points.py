@@ -344,6 +344,18 @@ def take(axes: Axes, store: Store, places: Any) -> None:
 
 
 @jit
+def distances_to_own(axes: Axes, columns: Any, labels: Any, points: Any, out: Any) -> None:
+    """Squared distance of every row in a group to the point of its group.
+
+    IN   columns float64[d, n];  labels int64[n], -1 for a row in no group;  points float64[groups, d]
+    OUT  out float64[n], untouched for rows in no group
+    """
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            out[i] = between(axes, columns[:, i], points[labels[i]])
+
+
+@jit
 def nearest_groups(axes: Axes, columns: Any, members: Any, centres: Any, open_: Any, out: Any) -> None:
     """Number of the nearest open group for some points, the lowest number of those that tie.
 

@@ -18,6 +18,8 @@ def loss_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> dict
     (Byun et al. 2007); `il` is its mean. `ncp` is the same mean by leaf count (Xu et al. 2006), also known as GCP, and
     `ncp:<column>` that of one column. Sets count (values - 1)/(domain - 1) in both.
     """
+    if any(column.form == "value" for column in manifest.layout.quasi):
+        return {}  # one value that stands for many does not say how far it is from them
     columns = read_columns(tables, manifest)
     suppressed = manifest.rows.suppressed
     cells = (manifest.rows.published + suppressed) * len(columns)
@@ -30,8 +32,8 @@ def loss_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> dict
 
 def read_columns(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> list[ReadColumn]:
     """The quasi-identifier cells of a release, whatever its shape."""
-    if manifest.layout.shape == "classes":
-        return [read_column(column, tables["classes"], weight="size") for column in manifest.layout.quasi]
+    if name := manifest.layout.class_table:
+        return [read_column(column, tables[name], weight="size") for column in manifest.layout.quasi]
     return [read_column(column, tables["table"]) for column in manifest.layout.quasi]
 
 

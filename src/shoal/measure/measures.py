@@ -8,11 +8,12 @@ import polars as pl
 
 from shoal.manifest import Manifest
 from shoal.measure.classes import class_figures, class_sizes
+from shoal.measure.classification import classification_figures
 from shoal.measure.loss import loss_figures
 from shoal.measure.risk import risk_figures
 
 
-def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> dict[str, float]:
+def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, label: str | None = None) -> dict[str, float]:
     """Information loss, class sizes and re-identification risk of a release.
 
     Suppressed rows are charged: their every cell counts as `*`, and each costs the discernibility of the whole table.
@@ -23,6 +24,9 @@ def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> dict[str,
         The published tables by name.
     manifest
         What the release says about itself.
+    label
+        A published column to measure how well classes keep it apart; sensitive categories are measured anyway.
     """
     sizes = class_sizes(tables, manifest)
-    return loss_figures(tables, manifest) | class_figures(sizes, manifest) | risk_figures(sizes)
+    purity = classification_figures(tables["table"], manifest, label)
+    return loss_figures(tables, manifest) | class_figures(sizes, manifest) | purity | risk_figures(sizes)

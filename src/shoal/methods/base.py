@@ -43,6 +43,8 @@ class Method(Spec, ABC):
     """Time and memory, in n rows and d quasi-identifiers."""
     advice: ClassVar[str]
     """One honest line on when to use it."""
+    publisher: ClassVar[str] = "generalize"
+    """Name of the way of showing groups that fits."""
 
     k: int
 

@@ -49,6 +49,7 @@ class Cbfs(Method):
         "Laszlo, Mukherjee, Minimum spanning tree partitioning algorithm for microaggregation, TKDE 2005"
     )
     complexity: ClassVar[str] = "time O(n^2 d / k), memory O(n d)"
+    publisher: ClassVar[str] = "aggregate"
     advice: ClassVar[str] = "Like MDAV with one group a round: often a little less loss, a little more time."
 
     k: int = param(Whole(2), "smallest group size")

@@ -61,6 +61,7 @@ class Dba(Method):
         "Lin, Wen, Hsieh, Chang, Density-based microaggregation for statistical disclosure control, 2010"
     )
     complexity: ClassVar[str] = "time O(n^2 d k), memory O(n d)"
+    publisher: ClassVar[str] = "aggregate"
     advice: ClassVar[str] = "Variant 2 often loses least on clustered numeric tables, up to some 20,000 rows."
 
     k: int = param(Whole(2), "smallest group size")

@@ -54,6 +54,7 @@ class Mdav(Method):
         "Domingo-Ferrer, Torra, Ordinal, continuous and heterogeneous k-anonymity through microaggregation, 2005"
     )
     complexity: ClassVar[str] = "time O(n^2 d / k), memory O(n d)"
+    publisher: ClassVar[str] = "aggregate"
     advice: ClassVar[str] = "The standard for numeric tables: low squared error, groups of k, up to some 100,000 rows."
 
     k: int = param(Whole(2), "smallest group size")

@@ -59,6 +59,7 @@ class OptimalUnivariate(Method):
         "Hansen, Mukherjee, A polynomial algorithm for optimal univariate microaggregation, TKDE 2003"
     )
     complexity: ClassVar[str] = "time O(n log n + n k), memory O(n)"
+    publisher: ClassVar[str] = "aggregate"
     advice: ClassVar[str] = (
         "The best there is for exactly one numeric or ordinal quasi-identifier, on millions of rows."
     )

@@ -81,6 +81,26 @@ class Space:
             kernel.average_of(self.axes, self.columns, rows, centres[group])
         return centres
 
+    def farthest(self, labels: Labels, points: Floats) -> Floats:
+        """Squared distance of the farthest row of each group from the point given for it."""
+        distances = self._distances(labels, points)
+        inside = labels >= 0
+        farthest = np.zeros(len(points))
+        np.maximum.at(farthest, labels[inside], distances[inside])
+        return farthest
+
+    def nearest_rows(self, labels: Labels, points: Floats) -> Labels:
+        """The row of each group nearest to the point given for it, the lowest of those that tie."""
+        distances = self._distances(labels, points)
+        rows = np.lexsort((distances, labels))
+        rows = rows[labels[rows] >= 0]
+        return rows[np.searchsorted(labels[rows], np.arange(len(points)))]
+
+    def _distances(self, labels: Labels, points: Floats) -> Floats:
+        distances = np.zeros(len(labels))
+        kernel.distances_to_own(self.axes, self.columns, labels, points, distances)
+        return distances
+
     def join_nearest(self, labels: Labels) -> int:
         """Send every row with label -1 to the group with the nearest average, as the groups are now; count them."""
         leftovers = np.flatnonzero(labels < 0)

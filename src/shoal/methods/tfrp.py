@@ -54,6 +54,7 @@ class Tfrp(Method):
         "Chang, Li, Huang, TFRP: an efficient microaggregation algorithm for statistical disclosure control, 2007"
     )
     complexity: ClassVar[str] = "time O(n^2 d / k), memory O(n d)"
+    publisher: ClassVar[str] = "aggregate"
     advice: ClassVar[str] = "Close to MDAV in time and loss; variant 2 improves on it where groups may grow beyond 2k."
 
     k: int = param(Whole(2), "smallest group size")

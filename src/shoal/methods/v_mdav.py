@@ -55,6 +55,7 @@ class VMdav(Method):
         "Solanas, Martinez-Balleste, V-MDAV: a multivariate microaggregation with variable group size, COMPSTAT 2006"
     )
     complexity: ClassVar[str] = "time O(n^2 d), memory O(n d)"
+    publisher: ClassVar[str] = "aggregate"
     advice: ClassVar[str] = "For numeric tables with clusters of uneven size; gamma needs a try or two."
 
     k: int = param(Whole(2), "smallest group size")

@@ -1,8 +1,17 @@
 """How a group is shown: one file per way."""
 
+from shoal.methods.base import Method
+from shoal.publish.aggregate import Aggregate
 from shoal.publish.base import Published, Publisher
+from shoal.publish.centres import Centres
 from shoal.publish.generalize import Generalize
 
-PUBLISHERS: dict[str, type[Publisher]] = {publisher.name: publisher for publisher in (Generalize,)}
+PUBLISHERS: dict[str, type[Publisher]] = {publisher.name: publisher for publisher in (Generalize, Aggregate, Centres)}
 
-__all__ = ["PUBLISHERS", "Generalize", "Published", "Publisher"]
+
+def default_publisher(method: Method) -> Publisher:
+    """The way of showing groups that fits a method."""
+    return PUBLISHERS[method.publisher]()
+
+
+__all__ = ["PUBLISHERS", "Aggregate", "Centres", "Generalize", "Published", "Publisher", "default_publisher"]

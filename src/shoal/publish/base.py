@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 
-from shoal.errors import Problems
-from shoal.manifest import Layout
+from shoal.errors import Problems, SchemaError
+from shoal.manifest import Layout, PassedColumn
 from shoal.methods.groups import Groups
 from shoal.spec import Spec
 from shoal.table.prepare import Table
+from shoal.table.schema import kind_name
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Publisher(Spec, ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    loses: ClassVar[str]
+    """What a release of this kind loses: `ncp`, how much its cells leave open, or `sse`, how far values move."""
 
     @abstractmethod
     def check(self, table: Table, problems: Problems) -> None:
@@ -36,3 +40,20 @@ class Publisher(Spec, ABC):
     @abstractmethod
     def publish(self, table: Table, groups: Groups) -> Published:
         """Show the groups of a table; suppressed rows are left out."""
+
+
+def passed_columns(table: Table) -> tuple[PassedColumn, ...]:
+    """The columns that are published as they are, in the order of the table."""
+    columns = table.schema.columns
+    return tuple(
+        PassedColumn.model_validate({"name": name, "role": columns[name].role, "kind": kind_name(columns[name].kind)})
+        for name in table.frame.columns
+        if table.schema.roles.get(name) in ("sensitive", "neutral")
+    )
+
+
+def check_clashes(names: Sequence[str], adds: str, problems: Problems) -> None:
+    """Note published columns that would share a name."""
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        fix = "rename the column of the input, or choose another way to publish"
+        problems.add(f"column {name!r}", f"clashes with a column that {adds} adds", fix, error=SchemaError)

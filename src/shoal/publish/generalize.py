@@ -8,9 +8,9 @@ from typing import ClassVar
 import polars as pl
 
 from shoal.errors import Problems, SchemaError
-from shoal.manifest import Layout, PassedColumn, QuasiColumn
+from shoal.manifest import Layout, QuasiColumn
 from shoal.methods.groups import Groups, Labels
-from shoal.publish.base import Published, Publisher
+from shoal.publish.base import Published, Publisher, check_clashes, passed_columns
 from shoal.publish.covers import cover, published_nodes, text_cells, typed_cells
 from shoal.spec import OneOf, YesNo, param
 from shoal.table.prepare import Table
@@ -52,13 +52,14 @@ class Generalize(Publisher):
 
     name: ClassVar[str] = "generalize"
     title: ClassVar[str] = "intervals, runs, hierarchy nodes or sets"
+    loses: ClassVar[str] = "ncp"
 
     shape: str = param(OneOf(("text", "typed", "classes")), "how cells are laid out", default="text")
     sets: bool = param(YesNo(), "show sets of values where there is no hierarchy", default=False)
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note published column names that would clash."""
-        names = [name for name in table.frame.columns if _passes(table, name)]
+        names = [column.name for column in passed_columns(table)]
         if self.shape == "classes":
             names += ["class", "size", *table.quasi]
         else:
@@ -68,11 +69,7 @@ class Generalize(Publisher):
                 what = f"has {column.n_values} categories, too many to write as sets in every row"
                 fix = 'give it a hierarchy, choose shape = "classes", or leave sets out'
                 problems.add(f"column {column.name!r}", what, fix, error=SchemaError)
-        for name in sorted({name for name in names if names.count(name) > 1}):
-            fix = "rename the column of the input, or choose another shape"
-            problems.add(
-                f"column {name!r}", f"clashes with a column that shape = {self.shape!r} adds", fix, error=SchemaError
-            )
+        check_clashes(names, f"shape = {self.shape!r}", problems)
 
     def publish(self, table: Table, groups: Groups) -> Published:
         """Show the groups of a table; suppressed rows are left out."""
@@ -85,8 +82,8 @@ class Generalize(Publisher):
             write = typed_cells if len(column.columns) > 1 else text_cells
             cells.append(write(column, covers, hierarchy))
             quasi.append(column.model_copy(update={"nodes": published_nodes(cells[-1], hierarchy)}))
-        passed = [name for name in table.frame.columns if _passes(table, name)]
-        layout = Layout(shape=self.shape, quasi=tuple(quasi), passed=tuple(_passed(table, name) for name in passed))  # type: ignore[arg-type]
+        layout = Layout(shape=self.shape, quasi=tuple(quasi), passed=passed_columns(table))  # type: ignore[arg-type]
+        passed = [column.name for column in layout.passed]
         by_group = pl.concat(cells, how="horizontal")
         if self.shape == "classes":
             return Published(_by_class(by_group, members, frame.select(passed)), layout)
@@ -115,15 +112,6 @@ class Generalize(Publisher):
             columns = [f"{name}_low", f"{name}_high", *([f"{name}_missing"] if has_missing else [])]
         settled = {"name": name, "kind": kind_name(kind), "form": form, "columns": columns, "has_missing": has_missing}
         return QuasiColumn.model_validate(settled | facts)
-
-
-def _passes(table: Table, name: str) -> bool:
-    return table.schema.roles.get(name) in ("sensitive", "neutral")
-
-
-def _passed(table: Table, name: str) -> PassedColumn:
-    column = table.schema.columns[name]
-    return PassedColumn.model_validate({"name": name, "role": column.role, "kind": kind_name(column.kind)})
 
 
 def _by_class(by_group: pl.DataFrame, members: Labels, passed: pl.DataFrame) -> dict[str, pl.DataFrame]:

@@ -18,7 +18,7 @@ import polars as pl
 
 from shoal.kernels.trees import Forest
 from shoal.table.hierarchy import TreeArrays
-from shoal.table.prepare import Table, as_texts
+from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
 
 Floats = npt.NDArray[np.float64]
@@ -107,7 +107,7 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
             assert hierarchy is not None  # noqa: S101  a nominal column always has a tree
             slot.append(len(trees))
             trees.append(hierarchy.arrays)
-            codes.append(_codes(as_texts(series), hierarchy.node_of, hierarchy.arrays.missing))
+            codes.append(_codes(series.cast(pl.String), hierarchy.node_of, hierarchy.arrays.missing))
             continue
         slot.append(len(lines))
         if isinstance(kind, Ordinal):

@@ -69,15 +69,8 @@ class Table:
         if isinstance(hierarchy, Rule):
             raise TypeError("rules are built when a table is prepared")
         if hierarchy is None and not isinstance(kind, (Numeric, Ordinal)):
-            return _flat(as_texts(self.frame[name]))
+            return _flat(self.frame[name].cast(pl.String))
         return hierarchy
-
-
-def as_texts(series: pl.Series) -> pl.Series:
-    """The values of a column as texts, whatever their type."""
-    if series.dtype.is_nested():
-        return pl.Series(series.name, [None if value is None else str(value) for value in series.to_list()], pl.String)
-    return series.cast(pl.String)
 
 
 def _kind_by_type(series: pl.Series) -> Kind:

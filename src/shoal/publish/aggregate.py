@@ -1,0 +1,158 @@
+"""Aggregation: every row of a group shows the same average record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import ParameterError, Problems, did_you_mean
+from shoal.manifest import Layout, QuasiColumn
+from shoal.methods.groups import Groups, Labels
+from shoal.publish.averages import (
+    Floats,
+    average_categories,
+    average_numbers,
+    domain,
+    number_cells,
+    value_columns,
+)
+from shoal.publish.base import Published, Publisher, check_clashes, passed_columns
+from shoal.spec import ByColumn, Maybe, OneOf, YesNo, param
+from shoal.table.builders import STAR
+from shoal.table.prepare import Table
+from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, kind_name
+
+RULES: dict[type[Kind], tuple[str, ...]] = {
+    Numeric: ("mean", "median"),
+    Ordinal: ("median", "convex-median", "mode"),
+    Nominal: ("mode",),
+}
+"""What can stand for the values of a column of each kind."""
+
+
+@dataclass(frozen=True)
+class Aggregate(Publisher):
+    """Show each quasi-identifier of a group as one average value, as microaggregation does.
+
+    Numbers stay numbers and categories stay categories, so that the release can be analysed like the input. A group
+    whose values are all missing shows a missing cell; missing beside present shows `*` (for a number: a missing cell,
+    and null in ``age_missing``, which is true where all are missing and false where none is). Identifying and choice
+    columns are left out, sensitive and neutral ones pass as they are.
+
+    Parameters
+    ----------
+    numeric
+        ``"mean"`` or ``"median"`` (between the two middle numbers when their count is even).
+    ordinal
+        ``"median"``, the lowest category that half of the values do not exceed; ``"convex-median"``, the median after
+        filling the gaps between frequent categories; ``"mode"``.
+    average
+        Another choice for single columns, such as ``{"age": "median", "grade": "mode"}``. Names have only a mode.
+    restore_variance
+        Whether to stretch numbers around their mean until mean and variance of each column are those of the input.
+
+    Guarantee
+    ---------
+    All rows of a group carry equal quasi-identifier cells. Groups whose cells agree are one class. A mean need not be
+    a value anybody has, and with ``restore_variance`` it may lie outside the range of the column. A group of equal
+    values shows that value.
+
+    >>> import polars as pl, shoal
+    >>> frame = pl.DataFrame({"age": [25, 27, 29, 35, 39], "salary": [50, 60, 100, 110, 120]})
+    >>> schema = shoal.Schema(quasi={"age": shoal.Numeric(), "salary": shoal.Numeric()})
+    >>> release = shoal.anonymize(frame, schema, shoal.Mdav(k=2), publish=Aggregate())
+    >>> release.table.unique().sort("age").rows(), release.verify().k
+    ([(27.0, 70.0), (37.0, 115.0)], 2)
+    """
+
+    name: ClassVar[str] = "aggregate"
+    title: ClassVar[str] = "means, medians or modes"
+    loses: ClassVar[str] = "sse"
+
+    numeric: str = param(OneOf(("mean", "median")), "what stands for numbers", default="mean")
+    ordinal: str = param(
+        OneOf(("median", "convex-median", "mode")), "what stands for ordered categories", default="median"
+    )
+    average: dict[str, str] | None = param(
+        Maybe(ByColumn(OneOf(("mean", "median", "convex-median", "mode")))),
+        "another choice for single columns",
+        default=None,
+    )
+    restore_variance: bool = param(YesNo(), "keep mean and variance of every numeric column", default=False)
+
+    def check(self, table: Table, problems: Problems) -> None:
+        """Note averages that a column does not have, and published column names that would clash."""
+        for name, rule in (self.average or {}).items():
+            self._check_average(name, rule, table, problems)
+        cells = [name for column in value_columns(table) for name in column.columns]
+        check_clashes([*(column.name for column in passed_columns(table)), *cells], "aggregation", problems)
+
+    def _check_average(self, name: str, rule: str, table: Table, problems: Problems) -> None:
+        where = "Aggregate(average=)"
+        if name not in table.quasi:
+            what = f"{name!r} is no quasi-identifier of the table"
+            problems.add(where, what, did_you_mean(name, table.quasi), error=ParameterError)
+            return
+        rules = RULES[type(table.quasi[name])]
+        if rule not in rules:
+            lack = "no order" if rules == ("mode",) else f"no {rule}"
+            what = f"{rule} of column {name!r}, which is {kind_name(table.quasi[name])} and has {lack}"
+            problems.add(where, what, f"use {' or '.join(rules)}", error=ParameterError)
+
+    def _rule(self, table: Table, name: str) -> str:
+        chosen = (self.average or {}).get(name)
+        if chosen is not None:
+            return chosen
+        kind = table.quasi[name]
+        return self.numeric if isinstance(kind, Numeric) else self.ordinal if isinstance(kind, Ordinal) else "mode"
+
+    def publish(self, table: Table, groups: Groups) -> Published:
+        """Show the groups of a table; suppressed rows are left out."""
+        present = groups.labels >= 0
+        members, frame = groups.labels[present], table.frame.filter(pl.Series(present))
+        layout = Layout(shape="values", quasi=tuple(value_columns(table)), passed=passed_columns(table))
+        shown = {
+            column.name: self._cells(table, column, frame[column.name], members)[members] for column in layout.quasi
+        }
+        shown |= {column.name: frame.select(column.name) for column in layout.passed}
+        parts = [shown[name] for name in table.frame.columns if name in shown]
+        return Published({"table": pl.concat(parts, how="horizontal")}, layout)
+
+    def _cells(self, table: Table, column: QuasiColumn, series: pl.Series, members: Labels) -> pl.DataFrame:
+        """The published cells of one quasi-identifier, group by group."""
+        n_groups = int(members.max(initial=-1)) + 1
+        gone = np.bincount(members[series.is_null().to_numpy()], minlength=n_groups)
+        all_gone = gone == np.bincount(members, minlength=n_groups)
+        rule = self._rule(table, column.name)
+        if isinstance(table.quasi[column.name], Numeric):
+            averages = average_numbers(series, members, n_groups, rule)
+            averages[gone > 0] = np.nan
+            if self.restore_variance:
+                averages = restore(averages, series, members)
+            said = [
+                False if not holes else True if whole else None for holes, whole in zip(gone, all_gone, strict=True)
+            ]
+            return number_cells(column, averages, pl.Series(said, dtype=pl.Boolean))
+        texts = average_categories(series, members, n_groups, domain(table, column.name), rule)
+        cells = [
+            None if whole else STAR if holes else text for text, holes, whole in zip(texts, gone, all_gone, strict=True)
+        ]
+        return pl.DataFrame({column.name: pl.Series(cells, dtype=pl.String)})
+
+
+def restore(averages: Floats, series: pl.Series, members: Labels) -> Floats:
+    """Stretch averages around their mean until the rows that show them have the mean and variance of their numbers."""
+    shown = averages[members]
+    rows = ~np.isnan(shown)
+    if not rows.any():
+        return averages
+    values, shown = series.cast(pl.Float64).to_numpy()[rows], shown[rows]
+    wanted, mean = values.mean(), shown.mean()
+    variance = shown.var()
+    if variance == 0.0:
+        return np.where(np.isnan(averages), np.nan, wanted)
+    stretched: Floats = wanted + (averages - mean) * np.sqrt(values.var() / variance)
+    return stretched
