@@ -7,14 +7,14 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from shoal.kernels import caat, csv_scan, dba, k_member, kaca, mondrian, points, store, trees, v_mdav
+from shoal.kernels import caat, csv_scan, dba, k_member, kaca, mondrian, points, store, threshold_greedy, trees, v_mdav
 from shoal.kernels.jit import OwnNameCacheFile
 
 
 def test_every_kernel_uses_the_safe_cache():
     kernels = [
         value
-        for module in (caat, csv_scan, dba, k_member, kaca, mondrian, points, store, trees, v_mdav)
+        for module in (caat, csv_scan, dba, k_member, kaca, mondrian, points, store, threshold_greedy, trees, v_mdav)
         for value in vars(module).values()
         if hasattr(value, "py_func")
     ]

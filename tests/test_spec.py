@@ -25,6 +25,7 @@ from shoal.table.sources import Source
 SPECS = [spec for registry in (METHODS, MODELS, PUBLISHERS, RULES) for spec in registry.values()] + [Source]
 GOOD = {
     "k": 3,
+    "delta": 1.5,
     "keep": (3, 1),
     "width": (5, 10),
     "parts": (4, 2),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Mondrian,
         OptimalUnivariate,
         Tfrp,
+        ThresholdGreedy,
         VMdav,
     )
     from shoal.pipeline import anonymize, run
@@ -55,7 +56,8 @@ _HOME = {
     ),
     "shoal.manifest": ("Manifest",),
     "shoal.methods": (
-        "Caat", "Cbfs", "Dba", "KMember", "Kaca", "Mdav", "Mondrian", "OptimalUnivariate", "Tfrp", "VMdav",
+        "Caat", "Cbfs", "Dba", "KMember", "Kaca", "Mdav", "Mondrian", "OptimalUnivariate", "Tfrp",
+        "ThresholdGreedy", "VMdav",
     ),
     "shoal.pipeline": ("anonymize", "run"),
     "shoal.privacy": ("KAnonymity",),
@@ -91,6 +93,6 @@ __all__ = [
     "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity", "KMember", "Kaca", "Manifest",
     "Mdav", "Mondrian", "Nominal", "Numeric", "OptimalUnivariate", "Ordinal", "ParameterError", "Prefixes",
     "Quantiles", "Recipe", "RecipeError", "Release", "Schema", "SchemaError", "ShoalError", "Source",
-    "SourceError", "Tfrp", "VMdav", "Verdict", "__version__", "anonymize", "profile", "read", "read_release",
-    "run", "sample",
+    "SourceError", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "__version__", "anonymize", "profile", "read",
+    "read_release", "run", "sample",
 ]  # fmt: skip

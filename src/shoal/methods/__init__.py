@@ -11,13 +11,15 @@ from shoal.methods.mdav import Mdav
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal_univariate import OptimalUnivariate
 from shoal.methods.tfrp import Tfrp
+from shoal.methods.threshold_greedy import ThresholdGreedy
 from shoal.methods.v_mdav import VMdav
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (Caat, Kaca, KMember, Mdav, VMdav, Cbfs, Dba, Tfrp, OptimalUnivariate, Mondrian)
+    method.name: method
+    for method in (Caat, Kaca, KMember, ThresholdGreedy, Mdav, VMdav, Cbfs, Dba, Tfrp, OptimalUnivariate, Mondrian)
 }
 
 __all__ = [
     "METHODS", "Caat", "Cbfs", "Dba", "Groups", "KMember", "Kaca", "Mdav", "Method", "Mondrian", "OptimalUnivariate",
-    "Task", "Tfrp", "VMdav",
+    "Task", "Tfrp", "ThresholdGreedy", "VMdav",
 ]  # fmt: skip

@@ -62,14 +62,15 @@ class Encoded:
             np.concatenate([tree.n_leaves for tree in self.trees] or [empty]),
         )
 
-    def collapse(self) -> Collapsed:
-        """Join identical rows."""
-        columns = {f"line {j}": line for j, line in enumerate(self.lines)}
+    def collapse(self, *keys: npt.NDArray[np.generic]) -> Collapsed:
+        """Join rows that are identical, also in the further keys that are given, one value per row each."""
+        columns: dict[str, npt.NDArray[np.generic]] = {f"line {j}": line for j, line in enumerate(self.lines)}
         columns |= {f"code {j}": code for j, code in enumerate(self.codes)}
+        columns |= {f"key {j}": key for j, key in enumerate(keys)}
         frame = pl.DataFrame(columns).with_row_index("row")
-        keys = frame.group_by(list(columns), maintain_order=True).agg(pl.col("row"))["row"]
-        counts = keys.list.len().to_numpy().astype(np.int64)
-        rows = keys.explode().to_numpy().astype(np.int64)
+        members = frame.group_by(list(columns), maintain_order=True).agg(pl.col("row"))["row"]
+        counts = members.list.len().to_numpy().astype(np.int64)
+        rows = members.explode().to_numpy().astype(np.int64)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         heads = rows[first[:-1]]
         return Collapsed(
@@ -85,6 +86,11 @@ class Collapsed:
     codes: npt.NDArray[np.unsignedinteger]
     first: Ints
     rows: Ints
+
+    @property
+    def heads(self) -> Ints:
+        """The first row of each tuple."""
+        return self.rows[self.first[:-1]]
 
     @property
     def n_tuples(self) -> int:
