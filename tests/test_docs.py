@@ -132,7 +132,7 @@ def test_every_rule_is_described_with_its_parameters(name):
 def test_every_measure_is_described():
     described = codes(text_of("measures.md"))
     for name in small_release().measure():
-        assert re.sub(r"^ncp:.*", "ncp:<column>", name) in described, name
+        assert re.sub(r"^(ncp|cm):.*", r"\1:<column>", name) in described, name
 
 
 def test_every_entry_of_the_manifest_is_described():

@@ -290,7 +290,8 @@ def _plain(value: object) -> object:
     if isinstance(value, Sequence):
         return tuple(_plain(item) for item in value)
     if isinstance(value, Mapping):  # in one order, so that the same entries give the same bytes
-        return {str(key): _plain(value[key]) for key in sorted(value)}
+        plain = {str(key): _plain(value[key]) for key in sorted(value)}
+        return {key: float(entry) if type(entry) is int else entry for key, entry in plain.items()}
     if hasattr(value, "__index__"):
         return value.__index__()
     return float(value) if hasattr(value, "__float__") else value

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 HEADLINES = {
     "ncp": "information loss (NCP)",
     "il": "information loss (IL)",
+    "sse_percent": "variance lost (SSE / SST)",
     "discernibility": "discernibility",
     "classes": "classes",
     "class_size_median": "median class size",
@@ -43,7 +44,9 @@ def as_json(value: object) -> None:
 
 def figure(name: str, value: float) -> str:
     """One figure as people read it: shares and risks in percent, counts with separators."""
-    if name.startswith(("ncp", "prosecutor")) or name == "il":
+    if name == "sse_percent":
+        return f"{value:.2f} %"
+    if name.startswith(("ncp", "cm:", "prosecutor")) or name == "il":
         return f"{100 * value:.2f} %"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
 
@@ -70,13 +73,17 @@ def release_table(manifest: Manifest, title: str) -> Table:
         "rows", f"{rows.published:,} published of {manifest.input.rows:,}" + "".join(f", {text}" for text in left_out)
     )
     shown.add_row("method", described(manifest.recipe.method))
+    shown.add_row("published", described(manifest.recipe.publish))
     for promise in manifest.promise:
         shown.add_row("promised", described(promise, "model"))
     reached = ", ".join(f"{name} = {value:g}" for name, value in manifest.achieved.items())
     shown.add_row("reached", f"{reached}  (re-derived from the published cells)", style="green")
+    figures = manifest.measures
+    if "ncp" not in figures:  # averages: what they lose is known from the input alone
+        figures = {**figures, **{entry.measure: entry.value for entry in manifest.against_input}}
     for name, title in HEADLINES.items():
-        if name in manifest.measures:
-            shown.add_row(title, figure(name, manifest.measures[name]))
+        if name in figures:
+            shown.add_row(title, figure(name, figures[name]))
     return shown
 
 

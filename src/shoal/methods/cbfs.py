@@ -28,7 +28,7 @@ class Cbfs(Method):
 
     Guarantee
     ---------
-    Every group has k rows, the last one up to 2k - 1. Published by `Generalize`, nobody can be told apart from k - 1
+    Every group has k rows, the last one up to 2k - 1. Published, nobody can be told apart from k - 1
     others by the quasi-identifiers. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal

@@ -32,7 +32,7 @@ class Mdav(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows; with ``leftover="generic"`` at most 2k - 1. Published by `Generalize`, nobody can
+    Every group has at least k rows; with ``leftover="generic"`` at most 2k - 1. Published, nobody can
     be told apart from k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal

@@ -33,7 +33,7 @@ class Tfrp(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows. Published by `Generalize`, nobody can be told apart from k - 1 others by the
+    Every group has at least k rows. Published, nobody can be told apart from k - 1 others by the
     quasi-identifiers. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal

@@ -53,11 +53,11 @@ class Table:
 
     @property
     def published(self) -> dict[str, Kind]:
-        """Every column that is published, in the order of the table; one without a kind is read by its type."""
+        """Every column that is published, in the order of the table; one without a kind is read by its content."""
         roles = ("quasi", "sensitive", "neutral")
         columns = self.schema.columns
         return {
-            name: columns[name].kind or _kind_by_type(self.frame[name])
+            name: columns[name].kind or _kind_by_content(self.frame[name])
             for name in self.frame.columns
             if name in columns and columns[name].role in roles
         }
@@ -73,8 +73,12 @@ class Table:
         return hierarchy
 
 
-def _kind_by_type(series: pl.Series) -> Kind:
-    return Numeric() if series.dtype.is_numeric() else Nominal()
+def _kind_by_content(series: pl.Series) -> Kind:
+    """Numeric where every cell reads as a number, whether the source delivers numbers or texts."""
+    if not (series.dtype.is_numeric() or series.dtype == pl.String):
+        return Nominal()
+    numbers = series.cast(pl.Float64, strict=False)
+    return Numeric() if numbers.drop_nulls().is_finite().sum() == len(series.drop_nulls()) else Nominal()
 
 
 def prepare(
