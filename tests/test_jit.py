@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import pkgutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
-from shoal.kernels import caat, csv_scan, dba, k_member, kaca, mondrian, points, store, threshold_greedy, trees, v_mdav
+import shoal.kernels
 from shoal.kernels.jit import OwnNameCacheFile
 
 
 def test_every_kernel_uses_the_safe_cache():
-    kernels = [
-        value
-        for module in (caat, csv_scan, dba, k_member, kaca, mondrian, points, store, threshold_greedy, trees, v_mdav)
-        for value in vars(module).values()
-        if hasattr(value, "py_func")
-    ]
+    names = [module.name for module in pkgutil.iter_modules(shoal.kernels.__path__)]
+    modules = [import_module(f"shoal.kernels.{name}") for name in names]
+    kernels = [value for module in modules for value in vars(module).values() if hasattr(value, "py_func")]
     assert len(kernels) > 20
     for kernel in kernels:
         assert isinstance(kernel._cache._cache_file, OwnNameCacheFile)

@@ -343,3 +343,30 @@ def test_census_single_columns():
     assert found[3] == pytest.approx([0.102918, 0.000828, 0.691204], abs=1e-6)
     assert found[5] == pytest.approx([0.331346, 0.002663, 1.866955], abs=1e-6)
     assert found[10] == pytest.approx([0.890560, 0.011162, 6.160696], abs=1e-6)
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_rim_finds_the_farthest_from_the_average(data):
+    """As points leave, the search from the rim finds what a look at all points finds, ties included."""
+    table = data.draw(tables(2, most=40))
+    n_rows = len(table.rows)
+    labels = np.full(n_rows, -1, dtype=np.int64)
+    free = points_method.Free(points_method.Space.of(Task.of(prepare(table.frame, table.schema))), labels)
+    while len(free):
+        average = free.average()
+        np.testing.assert_array_equal(free.farthest_from_average(), free.farthest(average))
+        leaving = data.draw(st.integers(0, len(free) - 1), label="place")
+        free.take(np.array([leaving]), 0)
+
+
+def test_rim_looks_at_all_points_where_the_average_moved_away():
+    """Half of the points leave on one side, so that the fixed point is no longer the middle."""
+    table = both([list(range(400))], [Numeric()])
+    labels = np.full(400, -1, dtype=np.int64)
+    free = points_method.Free(points_method.Space.of(Task.of(prepare(table.frame, table.schema))), labels)
+    assert free.rim.centre[0] > 0
+    while len(free) > 100:
+        free.take(np.array([np.argmin(free.store.rows[: len(free)])]), 0)
+    np.testing.assert_array_equal(free.farthest_from_average(), free.farthest(free.average()))
+    assert free.store.places[free.store.rows[:100]].tolist() == list(range(100))

@@ -35,6 +35,7 @@ class Store(NamedTuple):
 
     columns: Any  # float64[d, n]  INOUT  NaN = missing
     rows: Any  # int64[n]          INOUT  row of each point
+    places: Any  # int64[n]        INOUT  place of each row, -1 once it is taken
     size: Any  # int64[1]          INOUT
     total: Any  # int64[d]         INOUT  sums of the numbers, in units of the grid
     present: Any  # int64[d]       INOUT  how many values are not missing
@@ -326,6 +327,7 @@ def take(axes: Axes, store: Store, places: Any) -> None:
     """
     size, columns, rows = store.size, store.columns, store.rows
     for place in places:
+        store.places[rows[place]] = -1
         for j in range(len(columns)):
             x = columns[j, place]
             if not np.isnan(x):
@@ -335,8 +337,10 @@ def take(axes: Axes, store: Store, places: Any) -> None:
                 else:
                     store.counts[axes.first[j] + np.int64(x)] -= 1
         last = size[0] - 1
-        columns[:, place] = columns[:, last]
-        rows[place] = rows[last]
+        if place < last:
+            columns[:, place] = columns[:, last]
+            rows[place] = rows[last]
+            store.places[rows[place]] = place
         size[0] = last
 
 

@@ -61,7 +61,7 @@ class Cbfs(Method):
         free = Free(Space.of(task), labels)
         label = 0
         while len(free) >= 2 * self.k:
-            free.take_near(free.farthest(free.average()), self.k, label)
+            free.take_near(free.farthest_from_average(), self.k, label)
             label += 1
             progress.advance(self.k)
         progress.advance(free.take_rest(label))

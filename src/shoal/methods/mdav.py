@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
+from shoal.kernels import mdav as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.methods.points import Free, Space
 from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Whole, param
+
+ROUNDS = 16
+"""Rounds between two looks at the clock, and at whether the work is to stop."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +81,9 @@ class Mdav(Method):
 
 def generic(free: Free, k: int, progress: Progress) -> None:
     """Group all points, as MDAV-generic does."""
-    label = 0
-    while len(free) >= 3 * k:
-        take_pair(free, k, label)
-        label += 2
-        progress.advance(2 * k)
+    label = take_pairs(free, k, 3 * k, progress)
     if len(free) >= 2 * k:
-        free.take_near(free.farthest(free.average()), k, label)
+        free.take_near(free.farthest_from_average(), k, label)
         label += 1
         progress.advance(k)
     progress.advance(free.take_rest(label))
@@ -90,21 +91,24 @@ def generic(free: Free, k: int, progress: Progress) -> None:
 
 def assign(free: Free, k: int, progress: Progress = SILENT) -> None:
     """Group points k by k; fewer than k that remain stay free."""
-    label = 0
-    while len(free) >= 2 * k:
-        take_pair(free, k, label)
-        label += 2
-        progress.advance(2 * k)
+    label = take_pairs(free, k, 2 * k, progress)
     if len(free) >= k:
         progress.advance(free.take_rest(label))
 
 
-def take_pair(free: Free, k: int, label: int) -> None:
-    """One round: a group around r, the farthest from the average, and one around s, the farthest from r."""
-    r = free.farthest(free.average())
-    _, near, far = free.survey(r, k)  # one pass answers both questions about r
-    s = free.at(far)
-    free.take(near, label)
-    if far in near:  # only where all are equally far from r
-        s = free.farthest(r)
-    free.take_near(s, k, label + 1)
+def take_pairs(free: Free, k: int, least: int, progress: Progress) -> int:
+    """Take pairs of groups while so many points are free; the next label.
+
+    Each round: a group around r, the farthest from the average, and one around s, the farthest from r.
+    """
+    label = 0
+    while len(free) >= least:
+        cells = len(free) * len(free.store.columns)
+        trial = free.pace.shares(cells) and not free.pace.proven  # on a busy machine one is dear enough
+        n_pairs = 1 if trial else min(ROUNDS, (len(free) - least) // (2 * k) + 1)
+        round_ = partial(kernel.take_pairs, free.axes, free.store, free.rim, k, label, n_pairs)
+        alone, shared = partial(round_, False, free.labels), partial(round_, True, free.labels)
+        free.pace.run(cells, alone, shared, times=2 * n_pairs)
+        label += 2 * n_pairs
+        progress.advance(2 * k * n_pairs)
+    return label

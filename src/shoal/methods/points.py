@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problems
 from shoal.kernels import points as kernel
+from shoal.kernels.rim import Rim, farthest_at_rim
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
@@ -123,17 +125,21 @@ class Pace:
     def __init__(self) -> None:
         self._alone = math.inf
         self._pause = self._wait = 4
+        self.proven = False
+        """Whether sharing was faster when it was last tried."""
 
     def shares(self, cells: int) -> bool:
         """Whether the next scan is to be shared."""
         return cells >= MANY_CELLS and not self._pause
 
-    def run(self, cells: int, alone: Callable[[], T], shared: Callable[[], T]) -> T:
-        """Scan so many values, in one of two ways that have the same result."""
+    def run(self, cells: int, alone: Callable[[], T], shared: Callable[[], T], *, times: int = 1) -> T:
+        """Scan so many values, so many times, in one of two ways that have the same result."""
         shares, begin = self.shares(cells), time.perf_counter()
         result = shared() if shares else alone()
-        seconds = (time.perf_counter() - begin) / max(cells, 1)
-        if shares and seconds > self._alone:
+        seconds = (time.perf_counter() - begin) / max(cells * times, 1)
+        if shares:
+            self.proven = seconds <= self._alone
+        if shares and not self.proven:
             self._wait *= 2
             self._pause = self._wait
         elif shares:
@@ -165,9 +171,10 @@ class Free:
             else:
                 begin, end = axes.first[j], axes.first[j + 1]
                 counts[begin:end] = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=end - begin)
-        self.axes, self.labels, self.pace = axes, labels, Pace()
+        self.axes, self.labels, self.pace, self._space = axes, labels, Pace(), space
         self._size = np.array([len(rows)])
-        self.store = kernel.Store(columns, rows, self._size, total, (~np.isnan(columns)).sum(axis=1), counts)
+        present = (~np.isnan(columns)).sum(axis=1)
+        self.store = kernel.Store(columns, rows, rows.copy(), self._size, total, present, counts)
 
     def __len__(self) -> int:
         return int(self._size[0])
@@ -192,6 +199,20 @@ class Free:
             lambda: kernel.survey_shared(*points, point, k),
         )
         return found
+
+    @cached_property
+    def rim(self) -> Rim:
+        """All points, those farthest from the average of all first."""
+        centre = self.average()
+        everyone = np.zeros(len(self.labels), dtype=np.int64)
+        squared = np.zeros(len(everyone))
+        kernel.distances_to_own(self.axes, self._space.columns, everyone, centre[np.newaxis], squared)
+        order = np.argsort(-squared, kind="stable")
+        return Rim(centre, order, np.sqrt(squared[order]), np.zeros(1, dtype=np.int64))
+
+    def farthest_from_average(self) -> Floats:
+        """The point farthest from the average of all that are free."""
+        return self.at(farthest_at_rim(self.axes, self.store, self.rim, self.average()))
 
     def farthest(self, point: Floats) -> Floats:
         """The point farthest from a given one."""
