@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= auto
 PACKAGES := postgresql
 
-.PHONY: help setup demo test lint bench system clean
+.PHONY: help setup demo test lint bench table system clean
 
 help:            ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -45,6 +45,9 @@ test: lint              ## lint, types and the whole suite
 
 bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py
+
+table: $(VENV)/.ready-test   ## all methods side by side, written to docs/comparison.md
+	$(BIN)/python bench/table.py
 
 system:                 ## Debian packages some suites need (root and apt)
 	@if command -v apt-get >/dev/null 2>&1 && test "$$(id -u)" = 0; then \
