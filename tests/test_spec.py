@@ -25,7 +25,7 @@ from shoal.table.sources import Source
 SPECS = [spec for registry in (METHODS, MODELS, PUBLISHERS, RULES) for spec in registry.values()] + [Source]
 GOOD = {
     "k": 3,
-    "delta": 1.5,
+    "delta": 2,
     "keep": (3, 1),
     "width": (5, 10),
     "parts": (4, 2),

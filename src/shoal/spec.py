@@ -229,7 +229,7 @@ class AnyText:
 
     def bad_values(self) -> list[object]:
         """Values that must be refused."""
-        return ["", 1, None]
+        return ["", 1, 2.5, None]
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,42 @@
 from twins.trees import climb, leaves_below, meet
 
 
-def k_member(rows, columns, k, start, ref="last", cost="hierarchy", order=None):
-    """Label every row with its cluster; `order` says in which order leftovers are placed (row order by default)."""
+def k_member(
+    rows,
+    columns,
+    k,
+    start,
+    ref="last",
+    cost="hierarchy",
+    order=None,
+    classes=None,
+    weight=1.0,
+    secrets=None,
+    l=0,  # noqa: E741
+):
+    """Label every row with its cluster; `order` says in which order leftovers are placed (row order by default).
+
+    With `classes`, a label per row, a record of another label than the cluster's majority costs `weight` more. With
+    `secrets`, a value per row, a cluster of fewer than `l` values takes a new one where there is one.
+    """
     rest = list(range(len(rows)))
     clusters, reference = [], start
+
+    def penalty(cluster, row):
+        return weight if classes and classes[row] != majority([classes[r] for r in cluster]) else 0.0
+
     while len(rest) >= k:
         seed = max(rest, key=lambda row: (loss([rows[reference], rows[row]], rows, columns, cost), -row))
         cluster = [seed]
         rest.remove(seed)
         while len(cluster) < k:
-            best = min(rest, key=lambda row: (loss([rows[r] for r in [*cluster, row]], rows, columns, cost), row))
+            # All candidates join a cluster of the same size: what is added is compared per record of it.
+            def charge(row, cluster=cluster):
+                whole = loss([rows[r] for r in [*cluster, row]], rows, columns, cost)
+                return whole + penalty(cluster, row) / (len(cluster) + 1)
+
+            allowed = fresh(rest, cluster, secrets, l)
+            best = min(allowed, key=lambda row: (charge(row), row))
             cluster.append(best)
             rest.remove(best)
         clusters.append(cluster)
@@ -22,12 +48,25 @@ def k_member(rows, columns, k, start, ref="last", cost="hierarchy", order=None):
         def added(cluster, row=row):
             members = [rows[r] for r in cluster]
             after = (len(cluster) + 1) * loss([*members, rows[row]], rows, columns, cost)
-            return after - len(cluster) * loss(members, rows, columns, cost)
+            return after - len(cluster) * loss(members, rows, columns, cost) + penalty(cluster, row)
 
         costs = [added(cluster) for cluster in clusters]
         clusters[costs.index(min(costs))].append(row)
     label = {row: number for number, cluster in enumerate(clusters) for row in cluster}
     return [label[row] for row in range(len(rows))]
+
+
+def majority(labels):
+    """The most frequent label; of several, the one that reached that number first."""
+    most = max(labels.count(label) for label in labels)
+    return next(label for n, label in enumerate(labels) if labels[: n + 1].count(label) == most)
+
+
+def fresh(rest, cluster, secrets, l):  # noqa: E741
+    """The candidates that bring a new value, where those are wanted and there are any; else all."""
+    present = {secrets[r] for r in cluster} if secrets else set()
+    new = [row for row in rest if secrets and secrets[row] not in present]
+    return new if new and len(present) < l else rest
 
 
 def loss(members, rows, columns, cost):

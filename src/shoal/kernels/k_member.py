@@ -2,13 +2,82 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal.kernels.jit import jit
 from shoal.kernels.store import HULL, Group, Store, Yard, absorb, clear, extreme, line_cost, take
 from shoal.kernels.trees import Forest, meet
+
+
+class Company(NamedTuple):
+    """What else than its loss a group looks at in who joins: class labels, values of a sensitive column.
+
+    Both are columns of the store behind those of the trees, and their costs stand behind those of the trees: what a
+    label or a value costs beside the quasi-identifiers. At -1, a column is not looked at.
+    """
+
+    label_at: Any  # int           IN     where the class labels are among the codes
+    weight: Any  # float           IN     what joining a group of another majority costs
+    counts: Any  # int64[labels]   INOUT  how many members have each label
+    majority: Any  # int64[1]      INOUT  the label of most members, the first to reach that number
+    diverse_at: Any  # int         IN     where the sensitive values are among the codes
+    present: Any  # bool[values]   INOUT  which of them are in the group
+    wanted: Any  # int             IN     how many different ones the group is to have
+
+
+@jit
+def _greet(store: Store, position: int, company: Company) -> None:
+    """Note the label and the value of a tuple that joins."""
+    if company.label_at >= 0:
+        label = store.codes[company.label_at, position]
+        company.counts[label] += 1
+        if company.majority[0] < 0 or company.counts[label] > company.counts[company.majority[0]]:
+            company.majority[0] = label
+    if company.diverse_at >= 0:
+        company.present[store.codes[company.diverse_at, position]] = True
+
+
+@jit
+def _company_costs(yard: Yard, company: Company, size: int) -> bool:
+    """What each label and value costs beside a group of `size`; say whether some are shut out.
+
+    The loss of a group of size + 1 is divided by that size in a scan, so the penalty is too.
+    """
+    if company.label_at >= 0:
+        begin = yard.starts[company.label_at]
+        for label in range(len(company.counts)):
+            yard.costs[begin + label] = 0.0 if label == company.majority[0] else company.weight / (size + 1)
+    if company.diverse_at < 0:
+        return False
+    begin = yard.starts[company.diverse_at]
+    n_present = 0
+    for value in range(len(company.present)):
+        n_present += company.present[value]
+    for value in range(len(company.present)):
+        shut = company.present[value] and n_present < company.wanted
+        yard.costs[begin + value] = np.inf if shut else 0.0
+    return n_present < company.wanted
+
+
+@jit
+def _dismiss(yard: Yard, company: Company) -> None:
+    """Forget the company: nothing in it costs anything."""
+    company.counts[:] = 0
+    company.majority[0] = -1
+    company.present[:] = False
+    if company.label_at >= 0:
+        begin = yard.starts[company.label_at]
+        yard.costs[begin : begin + len(company.counts)] = 0.0
+    _let_all_in(yard, company)
+
+
+@jit
+def _let_all_in(yard: Yard, company: Company) -> None:
+    if company.diverse_at >= 0:
+        begin = yard.starts[company.diverse_at]
+        yard.costs[begin : begin + len(company.present)] = 0.0
 
 
 @jit
@@ -60,8 +129,8 @@ def note_values(forest: Forest, codes: Any, seen: Any) -> bool:
 
 @jit
 def grow(
-    store: Store, group: Group, yard: Yard, forest: Forest, heights: Any, n_values: Any, seen: Any, sets: bool, k: int,
-    seed: int, label: int, labels: Any,
+    store: Store, group: Group, yard: Yard, forest: Forest, heights: Any, n_values: Any, seen: Any, sets: bool,
+    company: Company, k: int, seed: int, label: int, labels: Any,
 ) -> int:  # fmt: skip
     """Grow one group of k rows from the tuple at position `seed` by the row that adds least; the last row taken.
 
@@ -73,12 +142,18 @@ def grow(
     """
     clear(group)
     seen[:] = False
+    n_trees = len(group.node)
     position, last = seed, -1
     for size in range(k):
         if size > 0:
+            shut = _company_costs(yard, company, size)
             position, _ = extreme(store, group, yard, 1.0)
-        changed = absorb(group, store.lines[:, position], store.codes[:, position], forest)
-        new = note_values(forest, store.codes[:, position], seen)
+            if shut and position < 0:  # only shut out values are left
+                _let_all_in(yard, company)
+                position, _ = extreme(store, group, yard, 1.0)
+        changed = absorb(group, store.lines[:, position], store.codes[:n_trees, position], forest)
+        new = note_values(forest, store.codes[:n_trees, position], seen)
+        _greet(store, position, company)
         last = take(store, position)
         labels[last] = label
         if sets and new:
@@ -91,7 +166,7 @@ def grow(
 @jit
 def farthest(
     store: Store, group: Group, yard: Yard, forest: Forest, heights: Any, n_values: Any, seen: Any, sets: bool,
-    lines: Any, codes: Any,
+    company: Company, lines: Any, codes: Any,
 ) -> int:  # fmt: skip
     """Position of the free tuple farthest from one record, by what the two of them would cost together.
 
@@ -99,6 +174,7 @@ def farthest(
     """
     clear(group)
     seen[:] = False
+    _dismiss(yard, company)
     absorb(group, lines, codes, forest)
     note_values(forest, codes, seen)
     if sets:
@@ -128,15 +204,29 @@ def _set_loss(n: int, holes: bool, n_values: int) -> float:
 
 
 @jit
+def _majority_with(classes: Any, labels: Any, group: int, majority: int, joined: int) -> int:
+    """The class label of most members of a group that one of another label has just joined."""
+    n_joined, n_most = 0, 0
+    for row in range(len(labels)):
+        if labels[row] == group:
+            n_joined += classes[row] == joined
+            n_most += classes[row] == majority
+    return joined if n_joined > n_most else majority
+
+
+@jit
 def place_leftovers(
     lines: Any, codes: Any, leftovers: Any, sizes: Any, low: Any, high: Any, holes: Any, node: Any, distinct: Any,
-    gaps: Any, spans: Any, forest: Forest, heights: Any, n_values: Any, sets: bool, labels: Any,
+    gaps: Any, spans: Any, forest: Forest, heights: Any, n_values: Any, sets: bool, classes: Any, majority: Any,
+    weight: float, labels: Any,
 ) -> None:  # fmt: skip
     """Send each leftover row, in the given order, to the group whose total loss it raises least.
 
     IN     lines float64[lines, n];  codes uint[trees, n];  leftovers int64[m];  spans float64[lines]
     INOUT  sizes int64[groups];  low, high, holes, node [groups, lines | trees]
            distinct int64[groups, trees], present values of each group;  gaps bool[groups, trees], one is missing
+           majority int64[groups], class label of most members
+    IN     classes int64[n], class label of each row, all equal where labels do not matter;  weight: see `Company`
     OUT    labels int64[n]
     """
     n_trees = codes.shape[0]
@@ -167,6 +257,8 @@ def place_leftovers(
                     before += heights[begin + node[g, t]]
                     after += heights[begin + meet(forest.parent[begin:end], forest.depth[begin:end], code, node[g, t])]
             added = (sizes[g] + 1) * after - sizes[g] * before
+            if classes[row] != majority[g]:
+                added += weight
             if added < best:
                 best, cheapest = added, g
         absorb(
@@ -178,3 +270,5 @@ def place_leftovers(
             distinct[cheapest, t] += not (inside[cheapest, t] or gone)
         sizes[cheapest] += 1
         labels[row] = cheapest
+        if classes[row] != majority[cheapest]:
+            majority[cheapest] = _majority_with(classes, labels, cheapest, majority[cheapest], classes[row])

@@ -7,16 +7,21 @@ import numpy as np
 from shoal.errors import ParameterError, Problems
 from shoal.kernels import store as kernel
 from shoal.methods.base import Method
-from shoal.table.encode import Encoded
+from shoal.table.encode import Encoded, Ints
 from shoal.table.prepare import Table
 
 
-def free_rows(encoded: Encoded) -> kernel.Store:
-    """All distinct rows, free."""
-    distinct = encoded.collapse()
+def free_rows(encoded: Encoded, *keys: Ints) -> kernel.Store:
+    """All distinct rows, free; what else is to tell rows apart, numbered from 0, stands behind their codes."""
+    distinct = encoded.collapse(*keys)
     first, last = distinct.first[:-1].copy(), distinct.first[1:].copy()
     size = np.array([distinct.n_tuples], dtype=np.int64)
-    return kernel.Store(distinct.lines, distinct.codes, first, last, distinct.rows.copy(), size)
+    codes = distinct.codes
+    if keys:
+        further = np.stack(keys)[:, distinct.heads]
+        small = codes.dtype if further.max() < 2**16 else np.uint32
+        codes = np.concatenate([codes, further]).astype(small)
+    return kernel.Store(distinct.lines, codes, first, last, distinct.rows.copy(), size)
 
 
 def bring_forward(store: kernel.Store, row: int) -> int:

@@ -7,15 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import Problems
+from shoal.errors import ParameterError, Problems
 from shoal.kernels import k_member as kernel
 from shoal.kernels.store import HULL, Group
 from shoal.methods.base import Method, Task
+from shoal.methods.company import check_company, company_of, keys_of, with_company
 from shoal.methods.free_rows import check_start, empty_group, free_rows, yard_of
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
-from shoal.spec import Maybe, OneOf, Whole, param
-from shoal.table.encode import Encoded, Floats, Ints
+from shoal.spec import AnyText, Maybe, OneOf, Real, Whole, param
+from shoal.table.encode import Encoded, Floats, Ints, value_codes
 from shoal.table.prepare import Table
 
 
@@ -39,11 +40,20 @@ class KMember(Method):
         ``"set"``, (distinct values - 1)/(values of the column - 1), which fits releases that publish sets.
     start
         Row position (from 0) of the first reference record; drawn with the seed when not given.
+    label
+        A published column that is no quasi-identifier, the class label: groups whose records share it are favoured.
+    label_weight
+        What a record of another label than most of the group adds to the loss it is chosen by.
+    diverse
+        A sensitive column of which each group is to have `l` different values, as far as they are left.
+    l
+        How many different values of `diverse` are looked for; at most k.
 
     Guarantee
     ---------
     Every group has at least k rows, and at most 2k - 1. Published by `Generalize`, nobody can be told apart from k - 1
-    others by the quasi-identifiers. Nothing is promised about sensitive values: a group may share one.
+    others by the quasi-identifiers. Nothing is promised about sensitive values: a group may share one. `diverse` is no
+    promise of l-diversity: the last groups may have to do with what is left.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})
@@ -71,10 +81,31 @@ class KMember(Method):
         Maybe(Whole(0)), "row position of the first reference record; drawn when not given", default=None
     )
 
+    label: str | None = param(Maybe(AnyText()), "published column whose values groups should share", default=None)
+    label_weight: float = param(
+        Real(0, open_low=True), "what a record of another label adds to the loss it is chosen by", default=1.0
+    )
+    diverse: str | None = param(Maybe(AnyText()), "sensitive column groups should differ in", default=None)
+    l: int | None = param(  # noqa: E741 - the name of the literature
+        Maybe(Whole(2)), "how many values of `diverse` are looked for, at most k", default=None
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        problems = Problems()
+        if self.diverse is None and self.l is not None:
+            problems.add("KMember(l=)", f"l = {self.l}, but no column to count in", "give diverse, or leave l out")
+        if self.diverse is not None and self.l is None:
+            problems.add("KMember(diverse=)", "is given without l", "say how many different values, l = 2 or more")
+        if self.l is not None and self.l > self.k:
+            problems.add("KMember(l=)", f"l = {self.l} is above k = {self.k}", f"use an l of at most {self.k}")
+        problems.raise_if_any(ParameterError)
+
     def check(self, table: Table, problems: Problems) -> None:
         """Note why this table cannot be treated, before any work starts."""
         super().check(table, problems)
         check_start(self, self.start, table, problems)
+        check_company("KMember", table, self.label, self.diverse, self.l, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who hides with whom."""
@@ -83,47 +114,43 @@ class KMember(Method):
         progress.stage("grouping", n_rows)
         reference = int(rng.integers(n_rows)) if self.start is None else self.start
         order = rng.random(n_rows)  # the drawn order in which leftovers are placed
-        store = free_rows(encoded)
-        yard = yard_of(encoded, HULL, divisor=1.0)
+        store = free_rows(encoded, *keys_of(task.table, self.label, self.diverse))
+        company = company_of(task, self.label, self.label_weight, self.diverse, self.l)
+        yard = with_company(yard_of(encoded, HULL, divisor=1.0), company)
         heights, n_values = _heights(encoded), _values(encoded)
-        seen = np.zeros(len(yard.costs), dtype=bool)
+        seen = np.zeros(max(len(forest.parent), 1), dtype=bool)
         labels = np.full(n_rows, -1, dtype=np.int64)
         groups: list[Group] = []
+        majority: list[int] = []
         while n_rows - len(groups) * self.k >= self.k:
             group = empty_group(encoded)
-            seed = kernel.farthest(
-                store,
-                group,
-                yard,
-                forest,
-                heights,
-                n_values,
-                seen,
-                sets,
-                encoded.lines[:, reference],
-                encoded.codes[:, reference],
-            )
+            terms = (store, group, yard, forest, heights, n_values, seen, sets, company)
+            seed = kernel.farthest(*terms, encoded.lines[:, reference], encoded.codes[:, reference])
             seed_row = int(store.rows[store.next_row[seed]])
-            last = kernel.grow(
-                store, group, yard, forest, heights, n_values, seen, sets, self.k, seed, len(groups), labels
-            )
+            last = kernel.grow(*terms, self.k, seed, len(groups), labels)
             groups.append(group)
+            majority.append(int(company.majority[0]))
             reference = last if self.ref == "last" else seed_row
             progress.advance(self.k)
-        self._place_leftovers(encoded, groups, order, heights, n_values, labels)
+        self._place_leftovers(task, groups, order, heights, n_values, np.array(majority), labels)
         return Groups(labels)
 
     def _place_leftovers(
-        self, encoded: Encoded, groups: list[Group], order: Floats, heights: Floats, n_values: Ints, labels: Ints
-    ) -> None:
+        self, task: Task, groups: list[Group], order: Floats, heights: Floats, n_values: Ints, majority: Ints,
+        labels: Ints,
+    ) -> None:  # fmt: skip
+        encoded = task.encoded
         leftovers = np.flatnonzero(labels < 0)
         leftovers = leftovers[np.argsort(order[leftovers], kind="stable")]
         low, high, holes, node = (np.stack([group[part] for group in groups]) for part in range(4))
         distinct, gaps = _group_values(encoded, labels, len(groups))
         sizes = np.full(len(groups), self.k, dtype=np.int64)
+        classes = np.full(encoded.n_rows, -1, dtype=np.int64)  # what all groups have where labels do not matter
+        if self.label is not None:
+            classes = value_codes(task.table.frame[self.label])
         kernel.place_leftovers(
             encoded.lines, encoded.codes, leftovers, sizes, low, high, holes, node, distinct, gaps, encoded.spans,
-            encoded.forest, heights, n_values, self.cost == "set", labels,
+            encoded.forest, heights, n_values, self.cost == "set", classes, majority, self.label_weight, labels,
         )  # fmt: skip
 
 

@@ -140,6 +140,13 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
     )
 
 
+def value_codes(series: pl.Series) -> Ints:
+    """Every value of a column as a number from 0, missing ones as a value of their own with the last number."""
+    texts = series.cast(pl.String)
+    known = texts.drop_nulls().unique().sort().to_list()
+    return _codes(texts, {value: number for number, value in enumerate(known)}, len(known))
+
+
 def _codes(series: pl.Series, code_of: dict[str, int], missing: int) -> npt.NDArray[np.int64]:
     """Look every category up once."""
     known = series.unique().drop_nulls()
