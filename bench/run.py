@@ -74,7 +74,8 @@ def main() -> None:
         ratio = slow / ours["seconds"]
         text = (
             f"{ratio:,.0f}x; {ours['seconds']:.2f} s against {slow:,.0f} s extrapolated"
-            f" (x{growth:.1f} from {least:,} to {most:,} rows), NCP {100 * ours['ncp']:.2f} %, peak {ours['peak_mb']:.0f} MB"
+            f" (x{growth:.1f} from {least:,} to {most:,} rows),"
+            f" NCP {100 * ours['ncp']:.2f} %, peak {ours['peak_mb']:.0f} MB"
         )
         row(f"{name} against its slow twin", text, ">= 100x", ratio >= 100)
         same = small["same_labels"] == large["same_labels"] == 1
