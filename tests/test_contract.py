@@ -30,6 +30,8 @@ VARIANTS = {
     "optimal-univariate": [{}],
     "k-member": [{}, {"ref": "seed", "cost": "set"}],
     "threshold-greedy": [{"delta": 1.0}, {"delta": 1.0, "w": 1, "below": "return"}],
+    "r-gather": [{}, {"epsilon": 0.1, "standardize": False}],
+    "r-cellular": [{}, {"facility": 1.5, "standardize": False}],
     "mondrian": [{}, {"strict": False}, {"width": "box", "nominal": "order"}],
 }
 SHOWN = [

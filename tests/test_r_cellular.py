@@ -112,6 +112,8 @@ def test_cost_against_all_partitions(data, k, facility):
 @example(points=[(x, 0) for x in (24, 2, 3, 11, 18, 2, 2, 3, 18)], k=2, facility=0.0)
 @example(points=[(5, 11), (17, 9), (25, 0), (17, 9), (17, 9)], k=2, facility=0.0)
 @example(points=[(x, 0) for x in (7, 12, 18, 9, 0, 12, 7, 12, 9)], k=2, facility=0.0)
+@example(points=[(x, 0) for x in (10, 13, 15, 7, 7, 4, 16, 1, 10)], k=4, facility=1.0)
+@example(points=[(18, 8), (18, 8), (15, 16), (4, 6), (15, 16), (23, 28), (18, 8)], k=2, facility=0.0)
 def test_cost_in_the_plane(points, k, facility):
     table = both([list(column) for column in zip(*points, strict=True)], [Numeric(), Numeric()])
     labels, centres = cellular(table, k=k, facility=facility, standardize=False)

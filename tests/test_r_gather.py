@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError
+from shoal.cli.run import apply_flags
 from shoal.errors import InternalError
 from shoal.methods import Groups, Task, gather_search
 from shoal.methods import r_gather as method
@@ -191,6 +192,19 @@ def test_outliers_are_counted():
     release = shoal.anonymize(LINE.frame, LINE.schema, RGather(k=3, epsilon=0.2))
     assert release.manifest.rows.suppressed == 1
     assert release.tables["table"].height == 6
+
+
+def test_a_flag_that_the_publisher_has_too_is_for_both():
+    """Radii are published in the unit in which they were kept small."""
+    entries = apply_flags({"method": {"name": "r-gather", "k": 3}}, ["--standardize", "false"])
+    assert entries["publish"] == {"name": "centres", "standardize": False}
+    assert entries["method"]["standardize"] is False
+
+
+def test_centres_are_published_with_their_radii():
+    publish = shoal.Centres(standardize=False)
+    release = shoal.anonymize(LINE.frame, LINE.schema, RGather(k=3, standardize=False), publish=publish)
+    assert set(release.tables["centres"].drop("class").rows()) == {(4, 10.0, 0.0), (3, 19.0, 30.0)}
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------

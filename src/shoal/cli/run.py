@@ -80,21 +80,22 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
     publish = {"name": current.publisher if current else "generalize", **entries.get("publish", {})}
     if "publish" in flags:
         publish = _exchanged(publish, find(PUBLISHERS, flags.pop("publish"), "--publish"))
-    homes: dict[str, tuple[dict[str, Any], Any]] = {}
+    homes: dict[str, list[tuple[dict[str, Any], Any]]] = {}
     for table, registry in ((method, METHODS), (publish, PUBLISHERS)):
         spec = registry.get(str(table.get("name")))
-        homes |= {parameter.name: (table, parameter.bound) for parameter in (spec.parameters() if spec else ())}
-    homes |= {"seed": (entries, Whole(0)), "missing": (entries, OneOf(())), "format": (entries, OneOf(()))}
+        for parameter in spec.parameters() if spec else ():  # what both have is meant for both
+            homes.setdefault(parameter.name, []).append((table, parameter.bound))
+    homes |= {"seed": [(entries, Whole(0))], "missing": [(entries, OneOf(()))], "format": [(entries, OneOf(()))]}
     for name, text in flags.items():
         if name not in homes:
             near = did_you_mean(name.removeprefix("no_"), (*homes, "method", "publish", "out", "overwrite", "threads"))
             problems.add(f"--{name.replace('_', '-')}", "unknown flag", near.replace("mean '", "mean '--"))
             continue
-        table, bound = homes[name]
-        if text is None and not isinstance(bound, YesNo):
+        if text is None and not isinstance(homes[name][0][1], YesNo):
             problems.add(f"--{name}", "has no value", f"write --{name} VALUE")
             continue
-        table[name] = True if text is None else bound.parse(text)
+        for table, bound in homes[name]:
+            table[name] = True if text is None else bound.parse(text)
     problems.raise_if_any(ParameterError)
     return entries | {"method": method, "publish": publish}
 

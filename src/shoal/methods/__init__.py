@@ -10,16 +10,19 @@ from shoal.methods.kaca import Kaca
 from shoal.methods.mdav import Mdav
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal_univariate import OptimalUnivariate
+from shoal.methods.r_cellular import RCellular
+from shoal.methods.r_gather import RGather
 from shoal.methods.tfrp import Tfrp
 from shoal.methods.threshold_greedy import ThresholdGreedy
 from shoal.methods.v_mdav import VMdav
 
 METHODS: dict[str, type[Method]] = {
     method.name: method
-    for method in (Caat, Kaca, KMember, ThresholdGreedy, Mdav, VMdav, Cbfs, Dba, Tfrp, OptimalUnivariate, Mondrian)
-}
+    for method in (Caat, Kaca, KMember, ThresholdGreedy, Mdav, VMdav, Cbfs, Dba, Tfrp, OptimalUnivariate, Mondrian,
+        RGather, RCellular)
+}  # fmt: skip
 
 __all__ = [
     "METHODS", "Caat", "Cbfs", "Dba", "Groups", "KMember", "Kaca", "Mdav", "Method", "Mondrian", "OptimalUnivariate",
-    "Task", "Tfrp", "ThresholdGreedy", "VMdav",
+    "RCellular", "RGather", "Task", "Tfrp", "ThresholdGreedy", "VMdav",
 ]  # fmt: skip
