@@ -29,6 +29,9 @@ VARIANTS = {
     "tfrp": [{"variant": 1}, {"variant": 2}],
     "optimal-univariate": [{}],
     "k-member": [{}, {"ref": "seed", "cost": "set"}],
+    "oka": [{}, {"centroid": "mode", "order": "file"}],
+    "k-means": [{}, {"variant": 2, "centroid": "lca"}, {"variant": 3, "features": "all"}],
+    "weighted-c-means": [{}, {"beta": 1.5, "max_iter": 3}],
     "threshold-greedy": [{"delta": 1.0}, {"delta": 1.0, "w": 1, "below": "return"}],
     "r-gather": [{}, {"epsilon": 0.1, "standardize": False}],
     "r-cellular": [{}, {"facility": 1.5, "standardize": False}],
@@ -49,6 +52,10 @@ ONE_COLUMN = {"optimal-univariate"}
 
 MAY_SUPPRESS_ALL = {"threshold-greedy"}
 """Methods that suppress what does not fit, and must refuse to publish where nothing does."""
+
+
+MAY_MIX_EQUAL_ROWS = {"oka", "k-means"}
+"""Methods that draw where groups start, and fill the last ones with whoever is left: equal rows may be parted."""
 
 
 def every_method(*, any_table: bool = False):
@@ -219,7 +226,8 @@ class TestCorners:
         frame = {"a": [1, 2] * 6, "b": ["x", "y"] * 6}
         schema = shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Nominal()})
         release = self.anonymize(frame, schema, name, options)
-        assert release.manifest.measures["ncp"] == 0
+        if name not in MAY_MIX_EQUAL_ROWS:
+            assert release.manifest.measures["ncp"] == 0
 
     def test_all_missing_column(self, name, options):
         frame = {"a": [1, 2, 3, 4, 5, 6], "b": pl.Series([None] * 6, dtype=pl.String)}

@@ -29,15 +29,18 @@ if TYPE_CHECKING:
         Cbfs,
         Dba,
         Kaca,
+        KMeans,
         KMember,
         Mdav,
         Mondrian,
+        Oka,
         OptimalUnivariate,
         RCellular,
         RGather,
         Tfrp,
         ThresholdGreedy,
         VMdav,
+        WeightedCMeans,
     )
     from shoal.pipeline import anonymize, run
     from shoal.privacy import KAnonymity
@@ -58,8 +61,8 @@ _HOME = {
     ),
     "shoal.manifest": ("Manifest",),
     "shoal.methods": (
-        "Caat", "Cbfs", "Dba", "KMember", "Kaca", "Mdav", "Mondrian", "OptimalUnivariate", "RCellular", "RGather",
-        "Tfrp", "ThresholdGreedy", "VMdav",
+        "Caat", "Cbfs", "Dba", "KMeans", "KMember", "Kaca", "Mdav", "Mondrian", "Oka", "OptimalUnivariate",
+        "RCellular", "RGather", "Tfrp", "ThresholdGreedy", "VMdav", "WeightedCMeans",
     ),
     "shoal.pipeline": ("anonymize", "run"),
     "shoal.privacy": ("KAnonymity",),
@@ -91,10 +94,10 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Aggregate", "Caat", "Cbfs", "Centres", "Dates", "Dba", "Flat", "Generalize", "Grouping", "GuaranteeError", "Hierarchy",
-    "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity", "KMember", "Kaca", "Manifest",
-    "Mdav", "Mondrian", "Nominal", "Numeric", "OptimalUnivariate", "Ordinal", "ParameterError", "Prefixes",
-    "Quantiles", "RCellular", "RGather", "Recipe", "RecipeError", "Release", "Schema", "SchemaError", "ShoalError",
-    "Source", "SourceError", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "__version__", "anonymize", "profile", "read",
-    "read_release", "run", "sample",
+    "Aggregate", "Caat", "Cbfs", "Centres", "Dates", "Dba", "Flat", "Generalize", "Grouping", "GuaranteeError",
+    "Hierarchy", "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity", "KMeans", "KMember",
+    "Kaca", "Manifest", "Mdav", "Mondrian", "Nominal", "Numeric", "Oka", "OptimalUnivariate", "Ordinal",
+    "ParameterError", "Prefixes", "Quantiles", "RCellular", "RGather", "Recipe", "RecipeError", "Release", "Schema",
+    "SchemaError", "ShoalError", "Source", "SourceError", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict",
+    "WeightedCMeans", "__version__", "anonymize", "profile", "read", "read_release", "run", "sample",
 ]  # fmt: skip
