@@ -76,7 +76,7 @@ class Generalize(Publisher):
         present = groups.labels >= 0
         members, frame = groups.labels[present], table.frame.filter(pl.Series(present))
         quasi, cells = [], []
-        for column in self._columns(table):
+        for column in self._columns(table, frame):  # the extremes of suppressed rows are left out with them
             hierarchy = table.hierarchy(column.name) if column.form == "node" else None
             covers = cover(column, frame[column.name], members, hierarchy)
             write = typed_cells if len(column.columns) > 1 else text_cells
@@ -92,11 +92,13 @@ class Generalize(Publisher):
         rows = pl.concat([by_group[members], frame.select(passed)], how="horizontal")
         return Published({"table": rows.select(order)}, layout)
 
-    def _columns(self, table: Table) -> list[QuasiColumn]:
+    def _columns(self, table: Table, shown: pl.DataFrame | None = None) -> list[QuasiColumn]:
         """How each quasi-identifier is going to be published; nodes are filled in once they are known."""
-        return [self._column(table.frame[name], kind) for name, kind in table.quasi.items()]
+        rows = table.frame if shown is None else shown
+        kinds = table.quasi.items()
+        return [self._column(rows[name], kind, table.frame[name].null_count() > 0) for name, kind in kinds]
 
-    def _column(self, series: pl.Series, kind: Kind) -> QuasiColumn:
+    def _column(self, series: pl.Series, kind: Kind, has_missing: bool) -> QuasiColumn:
         facts: dict[str, object] = {}
         if kind.hierarchy is not None or (isinstance(kind, Nominal) and not self.sets):
             form = "node"
@@ -106,7 +108,7 @@ class Generalize(Publisher):
             form, facts = "order", {"order": kind.order}
         else:
             form, facts = "interval", {"whole": series.dtype == pl.Int64, "low": series.min(), "high": series.max()}
-        name, has_missing = series.name, series.null_count() > 0
+        name = series.name
         columns = [name]
         if self.shape == "typed" and form in ("interval", "order"):
             columns = [f"{name}_low", f"{name}_high", *([f"{name}_missing"] if has_missing else [])]
