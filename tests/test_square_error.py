@@ -68,6 +68,13 @@ def test_constant_and_empty_columns():
     assert values["sse"] == 1.0  # missing beside present, in a column without a spread
 
 
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+def test_numbers_of_any_size(size):
+    frame = pl.DataFrame({"a": [1 * size, 2 * size, -3 * size, 4 * size]})
+    values, _ = figures(frame, shoal.Schema(quasi={"a": Numeric()}), [0, 0, 1, 1])
+    assert values["sse_percent"] == pytest.approx(100 * (0.5 + 24.5) / (30 - 4))
+
+
 def test_no_number_no_sse():
     values, _ = figures(FRAME.select("town"), shoal.Schema(quasi={"town": Nominal()}), [0, 0, 0, 1, 1, 1])
     assert values == {"square_error": 2.0, "square_error_all": 2.0}

@@ -64,6 +64,8 @@ def _number_error(series: pl.Series, labels: Labels) -> float:
     """
     values = series.to_numpy()
     there = np.isfinite(values)
+    # To less than 1 by a power of two, which is exact: numbers of any size can be squared.
+    values = np.ldexp(values, -np.frexp(np.abs(values[there]).max(initial=0.0))[1])
     present = values[there]
     if not len(present) or present.min() == present.max():
         spread, gap = 1.0, float(len(present) > 0)
