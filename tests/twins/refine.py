@@ -1,0 +1,280 @@
+"""Refinement, slowly: every step is judged by the loss of its groups before and after, worked out from their rows."""
+
+from math import exp, fsum, inf
+
+from shoal import Nominal
+from twins import mdav
+from twins.trees import leaves_below, meet
+
+LEAST = 1e-9
+TRIES = 100
+
+
+class Refinement:
+    """A partition on its way to less loss; `loss` gives that of a list of rows, `near` the rows a row looks at."""
+
+    def __init__(self, loss, labels, k, turns, near, *, every=True):
+        self.loss_of, self.k, self.turns, self.near, self.every = loss, k, turns, near, every
+        self.groups = [[row for row, label in enumerate(labels) if label == g] for g in range(max(labels) + 1)]
+        self.groups += [[] for _ in range(sum(map(len, self.groups)) // k - len(self.groups))]
+        self.room = [max(2 * k - 1, len(group)) for group in self.groups]
+        self.restless, self.chained, self.known = set(), set(), {}
+        self.n_rows = len(labels)
+        self.wake(turns)
+
+    # -- what is asked
+
+    def loss(self, rows):
+        key = tuple(sorted(rows))
+        if key not in self.known:
+            self.known[key] = self.loss_of(list(key)) if key else 0.0
+        return self.known[key]
+
+    def where(self, row):
+        return next((g for g, group in enumerate(self.groups) if row in group), -1)
+
+    def without(self, g, out, into):
+        return [row for row in self.groups[g] if row != out] + ([into] if into >= 0 else [])
+
+    def change(self, g, out, into):
+        return self.loss(self.without(g, out, into)) - self.loss(self.groups[g])
+
+    def may(self, g, out, into):
+        return self.k <= len(self.without(g, out, into)) <= self.room[g]
+
+    def seen(self, row, every):
+        """Groups a row looks at, each once."""
+        found = range(len(self.groups)) if every else dict.fromkeys(self.where(other) for other in self.near[row])
+        return [g for g in found if g != self.where(row) and self.groups[g]]
+
+    def put(self, row, g):
+        here = self.where(row)
+        self.groups[here].remove(row)
+        self.groups[g] = sorted([*self.groups[g], row])
+
+    def wake(self, rows):
+        self.restless |= set(rows)
+        self.chained |= set(rows)
+
+    # -- steps
+
+    def step(self, row, back, there):
+        here = self.where(row)
+        self.put(row, there)
+        if back >= 0:
+            self.put(back, here)
+
+    def best_step(self, row):
+        here, best, found = self.where(row), -LEAST, None
+        for there in self.seen(row, self.every):
+            for back in (-1, *self.groups[there]):
+                if self.may(here, row, back) and self.may(there, back, row):
+                    gain = self.change(here, row, back) + self.change(there, back, row)
+                    if gain < best - LEAST or (found is None and gain < best):
+                        best, found = gain, (back, there)
+        return found
+
+    def turn(self):
+        steps = 0
+        for row in self.turns:
+            while row in self.restless:
+                self.restless.discard(row)
+                found = self.best_step(row)
+                if found is None:
+                    break
+                steps += 1
+                here = self.where(row)
+                self.step(row, *found)
+                self.wake(self.groups[here] + self.groups[found[1]])
+        return steps
+
+    # -- chains
+
+    def best_chain(self, row):
+        here, best, found = self.where(row), -LEAST, None
+        leaving = self.change(here, row, -1)
+        for there in self.seen(row, False):
+            so_far, other = -LEAST, None
+            for one in self.groups[there]:
+                if self.may(there, one, row):
+                    gain = leaving + self.change(there, one, row)
+                    if gain < so_far - LEAST or (other is None and gain < so_far):
+                        so_far, other = gain, one
+            if other is None:
+                continue
+            for last in self.seen(other, False):
+                if last == here:
+                    continue
+                gain, third = self.best_end(row, other, last, so_far - leaving, best)
+                if gain < best - LEAST or (found is None and gain < best):
+                    best, found = gain, (other, last, third)
+        return found
+
+    def best_end(self, row, other, last, ousting, bound):
+        here = self.where(row)
+        best, back = inf, -1
+        for third in (-1, *self.groups[last]):
+            # No chain can gain more than if both groups that lose a row got nobody for it.
+            most = ousting + self.change(here, row, -1) + (self.change(last, third, -1) if third >= 0 else -inf)
+            if most >= bound or not (self.may(here, row, third) and self.may(last, third, other)):
+                continue
+            gain = ousting + self.change(here, row, third) + self.change(last, third, other)
+            if gain < best - LEAST:
+                best, back = gain, third
+        return best, back
+
+    def pull(self):
+        chains = 0
+        for row in self.turns:
+            if row not in self.chained or self.change(self.where(row), row, -1) >= -LEAST:
+                continue
+            found = self.best_chain(row)
+            if found is None:
+                self.chained.discard(row)
+                continue
+            chains += 1
+            other, last, third = found
+            here, there = self.where(row), self.where(other)
+            self.step(row, other, there)
+            self.step(other, third, last)
+            self.wake(self.groups[here] + self.groups[there] + self.groups[last])
+        return chains
+
+    # -- whole groups
+
+    def dissolve(self, g):
+        before, rows = [list(group) for group in self.groups], list(self.groups[g])
+        for row in rows:
+            best, found = inf, None
+            for other in self.seen(row, self.every):
+                if self.may(other, -1, row):
+                    added = self.change(other, -1, row)
+                    if found is None or added < best - LEAST:
+                        best, found = added, other
+            if found is None:
+                self.groups = before
+                return False
+            self.put(row, found)
+        return self.keep(before, rows)
+
+    def split(self, g, empty):
+        before, rows = [list(group) for group in self.groups], list(self.groups[g])
+        for _ in range(self.k):
+            best, who = inf, None
+            for row in self.groups[g]:
+                added = self.change(g, row, -1) + self.change(empty, -1, row)
+                if who is None or added < best - LEAST:
+                    best, who = added, row
+            self.put(who, empty)
+        return self.keep(before, rows)
+
+    def keep(self, before, rows):
+        """Whether a change of whole groups lowered the loss; if not, it is undone."""
+        if fsum(map(self.loss, self.groups)) - fsum(map(self.loss, before)) < -LEAST:
+            for row in rows:
+                self.wake(self.groups[self.where(row)])
+            return True
+        self.groups = before
+        return False
+
+    def regroup(self):
+        changed = 0
+        for g in range(len(self.groups)):
+            while len(self.groups[g]) >= 2 * self.k and [] in self.groups:
+                if not self.split(g, self.groups.index([])):
+                    break
+                changed += 1
+            if 0 < len(self.groups[g]) < 2 * self.k:
+                changed += self.dissolve(g)
+        return changed
+
+    # -- the whole
+
+    def descend(self):
+        while True:
+            while self.turn() or self.pull():
+                pass
+            self.restless |= set(self.turns)
+            if not self.turn() and not self.regroup():
+                return
+
+    def anneal(self, rounds, heat, rng):
+        n_groups, tries = sum(map(bool, self.groups)), rounds * TRIES * len(self.turns)
+        total = self.total()
+        if not tries or n_groups < 2 or total <= 0:
+            return
+        hot, cold = heat
+        cooling = (cold / hot) ** (1 / tries)
+        hot *= total / n_groups
+        for i, (pick, member, luck) in enumerate(rng.random((tries, 3))):
+            hot *= cooling
+            row = self.turns[i % len(self.turns)]
+            here, there = self.where(row), self.where(self.near[row][int(pick * len(self.near[row]))])
+            if here == there:
+                continue
+            back = [*self.groups[there], -1][int(member * (len(self.groups[there]) + 1))]
+            if self.may(here, row, back) and self.may(there, back, row):
+                added = self.change(here, row, back) + self.change(there, back, row)
+                if added <= 0 or luck < exp(-added / hot):
+                    self.step(row, back, there)
+        self.wake(self.turns)
+
+    def total(self):
+        return fsum(map(self.loss, self.groups))
+
+    def labels(self):
+        full = [group for group in self.groups if group]
+        number = {row: g for g, group in enumerate(full) for row in group}
+        return [number.get(row, -1) for row in range(self.n_rows)]
+
+
+def refine(loss, labels, k, turns, near, *, every=True, rounds=0, heat=None, rng=None):
+    """Labels after refinement."""
+    search = Refinement(loss, labels, k, turns, near, every=every)
+    best, least = list(labels), search.total()
+    for some in (0, rounds) if rounds else (0,):
+        search.anneal(some, heat, rng)
+        search.descend()
+        if search.total() < least - LEAST:
+            best, least = search.labels(), search.total()
+    return best
+
+
+# -- the two losses ---------------------------------------------------------------------------------------------------
+
+
+def squared_error(rows, kinds):
+    """The loss of a list of rows around their average record."""
+    points, axes = mdav.space(rows, kinds)
+    return lambda group: mdav.error(group, points, axes)
+
+
+def turns(rows, kinds, labels):
+    """Rows in groups, those far from the average record first."""
+    points, axes = mdav.space(rows, kinds)
+    inside = [row for row, label in enumerate(labels) if label >= 0]
+    middle = mdav.average_of(inside, points, axes)
+    return sorted(inside, key=lambda row: (-mdav.distance2(points[row], middle, axes), row))
+
+
+def open_cells(rows, columns, kinds, *, sets):
+    """The loss of a list of rows: how much of every column their cells leave open."""
+
+    def share(values, everything, column, kind):
+        sort, measure = column
+        present = [value for value in values if value is not None]
+        if len(present) < len(values):
+            return 1.0 if present else 0.0
+        if sort == "line":
+            return (max(present) - min(present)) / measure if measure else 0.0
+        if sets and isinstance(kind, Nominal) and kind.hierarchy is None:
+            domain = {value for value in everything if value is not None}
+            return (len(set(present)) - 1) / (len(domain) - 1) if len(set(present)) > 1 else 0.0
+        node = meet(measure, present)
+        return 0.0 if node in measure.leaves else len(leaves_below(measure, node)) / len(measure.leaves)
+
+    def loss(group):
+        by_column = zip(zip(*rows, strict=True), columns, kinds, strict=True)
+        return len(group) * sum(share([cells[row] for row in group], cells, *what) for cells, *what in by_column)
+
+    return loss
