@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from cases import runs
@@ -15,6 +16,8 @@ from data import DATA, ROOT
 
 HERE = Path(__file__).parent
 PAGE = ROOT / "docs" / "comparison.md"
+RESULTS = HERE / ".results.json"
+"""What was found so far: `table.py --resume` goes on where an earlier run was stopped."""
 TEN_MINUTES = 600.0
 INTRODUCTION = """# All methods side by side
 
@@ -50,15 +53,19 @@ READING = """
 """
 
 
-def measured(*arguments: object) -> dict[str, float] | None:
-    """One run in a process of its own, None where ten minutes are not enough."""
-    line = [sys.executable, str(HERE / "cases.py"), *map(str, arguments)]
-    try:
-        done = subprocess.run(line, check=True, capture_output=True, text=True, timeout=TEN_MINUTES)
-    except subprocess.TimeoutExpired:
-        return None
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+def measured(case: str, name: str) -> dict[str, float] | None:
+    """One run in a process of its own, None where ten minutes are not enough; one that is known is not done again."""
+    known: dict[str, dict[str, float] | None] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    key = f"{case}: {name}"
+    if key not in known:
+        line = [sys.executable, str(HERE / "cases.py"), case, name]
+        try:
+            done = subprocess.run(line, check=True, capture_output=True, text=True, timeout=TEN_MINUTES)
+            known[key] = json.loads(done.stdout)
+        except subprocess.TimeoutExpired:
+            known[key] = None
+        RESULTS.write_text(json.dumps(known, indent=2))
+    return known[key]
 
 
 def adult_row(name: str) -> str:
@@ -79,7 +86,7 @@ def kdd_row(name: str) -> str:
     return f"| {name} | {found['seconds']:.1f} s | {found['peak_mb']:.0f} MB | {100 * found['ncp']:.2f} % |"
 
 
-def rows(row, names: list[str]) -> str:
+def rows(row: Callable[[str], str], names: list[str]) -> str:
     """The rows of a table, shown as they are found."""
     lines = []
     for name in names:
@@ -91,6 +98,8 @@ def rows(row, names: list[str]) -> str:
 def main() -> None:
     if not (DATA / "adult").is_dir():
         sys.exit("real data not found: set SHOAL_DATA to the folder that holds adult/")
+    if "--resume" not in sys.argv:
+        RESULTS.unlink(missing_ok=True)
     names = list(runs())
     PAGE.write_text(INTRODUCTION + rows(adult_row, names) + KDD + rows(kdd_row, names) + READING, encoding="utf-8")
 

@@ -71,18 +71,19 @@ def every_publisher():
 
 @pytest.mark.parametrize("mix", KIND_MIXES)
 @pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_contract(name, options, mix, data):
     k = data.draw(st.integers(2, 6), "k")
     case = data.draw(tables(mix, min_rows=k, max_rows=30), "table")
     publish = data.draw(st.sampled_from(every_publisher()), "publish")
+    refine = data.draw(st.sampled_from([None, shoal.Refine(), shoal.Refine(rounds=1)]), "refine")
     if name in ONE_COLUMN and mix != "one":
         with pytest.raises(shoal.SchemaError, match="quasi-identifier"):
             shoal.anonymize(case.frame, case.schema, METHODS[name](k=k, **options), publish=publish)
         return
     try:
-        release = check_contract(case, METHODS[name](k=k, **options), publish)
+        release = check_contract(case, METHODS[name](k=k, **options), publish, refine=refine)
     except shoal.InfeasibleError as error:
         if name in MAY_SUPPRESS_ALL and "suppresses all rows" in str(error):
             return
@@ -91,6 +92,27 @@ def test_contract(name, options, mix, data):
     if not getattr(publish, "restore_variance", False) and getattr(publish, "centre", "") != "record":
         shown = Counter(rounded(cells) for cells in published_cells(release))
         assert shown == expected_cells(case, release.labels, publish, expected)
+
+
+@pytest.mark.parametrize("publish", [shoal.Generalize(), shoal.Generalize(sets=True), shoal.Aggregate()], ids=str)
+@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
+@settings(max_examples=5, deadline=None)
+@given(data=st.data())
+def test_refining_never_loses_more(name, options, publish, data):
+    k = data.draw(st.integers(2, 4), "k")
+    mix = "one" if name in ONE_COLUMN else data.draw(st.sampled_from(list(KIND_MIXES)), "mix")
+    case, method = data.draw(tables(mix, min_rows=2 * k, max_rows=30), "table"), METHODS[name](k=k, **options)
+    try:
+        plain = shoal.anonymize(case.frame, case.schema, method, publish=publish)
+    except shoal.InfeasibleError:
+        return
+    refine = shoal.Refine(rounds=data.draw(st.integers(0, 1), "rounds"))
+    better = shoal.anonymize(case.frame, case.schema, method, publish=publish, refine=refine)
+    assert better.manifest.rows == plain.manifest.rows
+    if publish.name == "generalize":
+        assert better.measure()["ncp"] <= plain.measure()["ncp"] * (1 + 1e-9)
+    elif mix in ("one", "numeric"):
+        assert better.measure()["sse"] <= plain.measure()["sse"] * (1 + 1e-9) + 1e-9
 
 
 def rounded(cells):

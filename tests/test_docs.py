@@ -89,9 +89,9 @@ def test_every_command_and_its_options_are_described(name):
 
 def test_every_flag_of_a_recipe_is_described():
     described = codes(section("commands.md", "## shoal run"))
-    specs = [*METHODS.values(), *PUBLISHERS.values()]
+    specs = [*METHODS.values(), *PUBLISHERS.values(), shoal.Refine]
     flags = {f"--{parameter.name}" for spec in specs for parameter in spec.parameters()}
-    assert {*flags, "--method", "--seed", "--missing", "--format"} <= described
+    assert {*flags, "--method", "--publish", "--refine", "--seed", "--missing", "--format"} <= described
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -116,6 +116,7 @@ def test_every_method_has_a_page_with_its_parameters(name):
         ("## hierarchy", ["tree", "paths", *RULES, *(p.name for rule in RULES.values() for p in rule.parameters())]),
         ("## method", [*METHODS, *(p.name for method in METHODS.values() for p in method.parameters())]),
         ("## require", ["model", *MODELS, *(p.name for model in MODELS.values() for p in model.parameters())]),
+        ("## refine", [parameter.name for parameter in shoal.Refine.parameters()]),
         ("## publish", ["name", *(p.name for publisher in PUBLISHERS.values() for p in publisher.parameters())]),
     ],
 )

@@ -2,7 +2,6 @@
 
 import numba
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         VMdav,
         WeightedCMeans,
     )
+    from shoal.methods.refine import Refine
     from shoal.pipeline import anonymize, run
     from shoal.privacy import KAnonymity
     from shoal.publish import Aggregate, Centres, Generalize
@@ -64,6 +65,7 @@ _HOME = {
         "Caat", "Cbfs", "Dba", "KMeans", "KMember", "Kaca", "Mdav", "Mondrian", "Oka", "OptimalUnivariate",
         "RCellular", "RGather", "Tfrp", "ThresholdGreedy", "VMdav", "WeightedCMeans",
     ),
+    "shoal.methods.refine": ("Refine",),
     "shoal.pipeline": ("anonymize", "run"),
     "shoal.privacy": ("KAnonymity",),
     "shoal.publish": ("Aggregate", "Centres", "Generalize"),
@@ -97,7 +99,7 @@ __all__ = [
     "Aggregate", "Caat", "Cbfs", "Centres", "Dates", "Dba", "Flat", "Generalize", "Grouping", "GuaranteeError",
     "Hierarchy", "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity", "KMeans", "KMember",
     "Kaca", "Manifest", "Mdav", "Mondrian", "Nominal", "Numeric", "Oka", "OptimalUnivariate", "Ordinal",
-    "ParameterError", "Prefixes", "Quantiles", "RCellular", "RGather", "Recipe", "RecipeError", "Release", "Schema",
-    "SchemaError", "ShoalError", "Source", "SourceError", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict",
+    "ParameterError", "Prefixes", "Quantiles", "RCellular", "RGather", "Recipe", "RecipeError", "Refine", "Release",
+    "Schema", "SchemaError", "ShoalError", "Source", "SourceError", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict",
     "WeightedCMeans", "__version__", "anonymize", "profile", "read", "read_release", "run", "sample",
 ]  # fmt: skip

@@ -46,8 +46,8 @@ class QuasiColumn(_Part):
     columns: tuple[str, ...] = Field(description="the published columns that carry it")
     has_missing: bool = Field(description="whether a published cell may be missing, or '*' because of a missing value")
     whole: bool = Field(default=False, description="form interval: all numbers are whole")
-    low: float | None = Field(default=None, description="form interval: smallest number of the input")
-    high: float | None = Field(default=None, description="form interval: largest number of the input")
+    low: float | None = Field(default=None, description="form interval: smallest published number")
+    high: float | None = Field(default=None, description="form interval: largest published number")
     order: tuple[str, ...] = Field(default=(), description="form order or value: the categories, lowest first")
     n_values: int = Field(default=0, description="form set: number of categories of the input")
     nodes: tuple[Node, ...] = Field(default=(), description="form node: published nodes and all nodes above them")
@@ -112,6 +112,7 @@ class Request(_Part):
     method: dict[str, Setting]
     require: tuple[dict[str, Scalar], ...]
     publish: dict[str, Setting]
+    refine: dict[str, Setting] | None = Field(default=None, description="the local search after the method, if any")
     seed: int
     missing: Literal["keep", "drop"]
 

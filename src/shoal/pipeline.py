@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numba
@@ -13,6 +14,7 @@ import polars as pl
 from shoal.errors import InfeasibleError, ParameterError, Problems
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
+from shoal.methods.refine import Refine
 from shoal.privacy import KAnonymity
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
@@ -34,6 +36,7 @@ def anonymize(
     *,
     require: Sequence[Requirement] = (),
     publish: Publisher | None = None,
+    refine: Refine | None = None,
     seed: int = 0,
     missing: str = "keep",
     missing_values: Sequence[str] = (),
@@ -54,6 +57,9 @@ def anonymize(
         Further promises that every group must keep.
     publish
         How groups are shown; what fits the method when not given.
+    refine
+        A local search after the method, such as ``Refine()``: rows move and swap between groups while that lowers what
+        is lost.
     seed
         Same table, same recipe, same seed: same bytes.
     missing
@@ -79,8 +85,9 @@ def anonymize(
     >>> release.table["age"].unique().sort().to_list(), release.verify().k
     (['[21, 25]', '[55, 60]'], 3)
     """
-    _check_arguments(schema, method, require, publish, seed, missing_values, threads)
+    _check_arguments(schema, method, require, publish, refine, seed, missing_values, threads)
     publish = default_publisher(method) if publish is None else publish
+    refine = None if refine is None else replace(refine, loss=refine.loss or publish.loses)
 
     progress.stage("reading")
     given, to_native = to_polars(frame)
@@ -90,14 +97,20 @@ def anonymize(
     )  # fmt: skip
 
     with _threads(threads):
-        groups = method.partition(Task.of(table, require), np.random.default_rng([seed, 0]), progress)
-    groups.check(table.n_rows, method.k)
+        task = Task.of(table, require)
+        groups = method.partition(task, np.random.default_rng([seed, 0]), progress)
+        groups.check(table.n_rows, method.k)
+        if refine is not None:
+            rng, sets = np.random.default_rng([seed, 2]), bool(getattr(publish, "sets", False))
+            groups = refine.improve(task, groups, method.k, refine.loss or publish.loses, sets, rng, progress)
+            groups.check(table.n_rows, method.k)
 
     progress.stage("publishing")
     published = _in_no_order(publish.publish(table, groups), np.random.default_rng([seed, 1]))
     manifest = describe(
-        table, groups, published, method=method, require=require, publish=publish, seed=seed, missing=missing
-    )
+        table, groups, published, method=method, require=require, publish=publish, refine=refine, seed=seed,
+        missing=missing,
+    )  # fmt: skip
 
     progress.stage("verifying")
     labels = np.full(table.n_input, -1, dtype=np.int64)
@@ -120,6 +133,7 @@ def run(recipe: Recipe, *, threads: int | None = None, progress: Progress = SILE
         recipe.method,
         require=recipe.require,
         publish=recipe.publish,
+        refine=recipe.refine,
         seed=recipe.seed,
         missing=recipe.missing,
         missing_values=source.missing_values,
@@ -133,6 +147,7 @@ def _check_arguments(
     method: object,
     require: object,
     publish: object,
+    refine: object,
     seed: object,
     missing_values: object,
     threads: object,
@@ -146,6 +161,7 @@ def _check_arguments(
         ("schema=", schema, Schema, "shoal.Schema(quasi={...})"),
         ("method=", method, Method, "shoal.Caat(k=5)"),
         ("publish=", publish, Publisher | None, "shoal.Generalize()"),
+        ("refine=", refine, Refine | None, "shoal.Refine()"),
         *(("require=", one, Requirement, "[shoal.KAnonymity(k=5)]") for one in require),
     ):
         if not isinstance(value, sort):

@@ -14,6 +14,7 @@ from typing import Any
 from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mean
 from shoal.manifest import FORMATS
 from shoal.methods import METHODS, Method
+from shoal.methods.refine import Refine
 from shoal.privacy import MODELS, Requirement
 from shoal.publish import PUBLISHERS, Publisher, default_publisher
 from shoal.spec import Maybe, OneOf, Spec, Whole, find
@@ -23,7 +24,7 @@ from shoal.table.prepare import MISSING_MODES
 from shoal.table.schema import KINDS, ROLES, Kind, Ordinal, Schema, kind_name
 from shoal.table.sources import Source
 
-TOP_KEYS = ("seed", "missing", "rest", "format", "source", "columns", "method", "require", "publish")
+TOP_KEYS = ("seed", "missing", "rest", "format", "source", "columns", "method", "require", "publish", "refine")
 REST = OneOf(("neutral", "drop"))
 COLUMN_KEYS = ("role", "kind", "order", "hierarchy")
 
@@ -34,7 +35,7 @@ class Recipe:
 
     Parameters
     ----------
-    schema, method, require, publish, seed, missing
+    schema, method, require, publish, refine, seed, missing
         As in `shoal.anonymize`; `publish` is what fits the method when not given.
     source
         Where the table is; may be left out when a frame is at hand.
@@ -65,6 +66,7 @@ class Recipe:
     source: Source | None = None
     require: tuple[Requirement, ...] = ()
     publish: Publisher | None = None
+    refine: Refine | None = None
     seed: int = 0
     missing: str = "keep"
     format: str = "csv"
@@ -105,6 +107,8 @@ class Recipe:
             entries["require"] = [{"model": model.name, **model.to_mapping()} for model in self.require]
         assert self.publish is not None  # noqa: S101  settled when the recipe was made
         entries["publish"] = {"name": self.publish.name, **_listed(self.publish)}
+        if self.refine is not None:
+            entries["refine"] = self.refine.to_mapping()
         return entries
 
     def require_source(self) -> Source:
@@ -216,7 +220,7 @@ class _Reader:
         method = self._spec("method", METHODS, self._table("method", needed=True))
         fitting = {"name": method.publisher} if isinstance(method, Method) else {"name": "generalize"}
         publish = self._spec("publish", PUBLISHERS, {**fitting, **(self._table("publish") or {})})
-        require = tuple(self._requirements())
+        require, refine = tuple(self._requirements()), self._refine()
         seed = self.entries.get("seed", 0)
         if complaint := Whole(0).complaint(seed):
             self.problems.add("seed", complaint)
@@ -228,7 +232,7 @@ class _Reader:
             self.problems.add("rest", complaint)
         self.problems.raise_if_any(RecipeError)
         assert schema is not None and isinstance(method, Method) and isinstance(publish, Publisher)  # noqa: S101, PT018
-        return Recipe(schema, method, source, require, publish, seed, missing, form)
+        return Recipe(schema, method, source, require, publish, refine, seed, missing, form)
 
     def _table(self, key: str, *, needed: bool = False) -> dict[str, Any] | None:
         value = self.entries.get(key)
@@ -261,6 +265,16 @@ class _Reader:
         try:
             spec: type[Spec] = find(registry, rest.pop("name", None), f"{key}.name")
             return spec.from_mapping(rest, key)
+        except ShoalError as error:
+            self.problems.take(error)
+            return None
+
+    def _refine(self) -> Refine | None:
+        entry = self._table("refine")
+        if entry is None:
+            return None
+        try:
+            return Refine.from_mapping(entry, "refine")
         except ShoalError as error:
             self.problems.take(error)
             return None

@@ -20,6 +20,7 @@ from shoal.measure import measure
 from shoal.measure.square_error import square_errors
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
+from shoal.methods.refine import Refine
 from shoal.privacy.base import Requirement
 from shoal.publish.base import Published, Publisher
 from shoal.spec import Spec
@@ -181,6 +182,7 @@ def describe(
     method: Method,
     require: Sequence[Requirement],
     publish: Publisher,
+    refine: Refine | None,
     seed: int,
     missing: str,
 ) -> Manifest:
@@ -196,6 +198,7 @@ def describe(
                 "method": named(method),
                 "require": [named(requirement, "model") for requirement in require],
                 "publish": named(publish),
+                "refine": None if refine is None else refine.to_mapping(),
                 "seed": seed,
                 "missing": missing,
             }

@@ -14,6 +14,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from shoal.methods.base import Method
+from shoal.methods.refine import Refine
 from shoal.pipeline import anonymize
 from shoal.publish.base import Publisher
 from shoal.release import Release
@@ -95,7 +96,9 @@ def _columns(draw: st.DrawFn, sort: str) -> tuple[st.SearchStrategy[Any], Kind]:
     return st.sampled_from(CATEGORIES), Nominal(draw(hierarchies()) if sort == "tree" else None)
 
 
-def check_contract(case: Case, method: Method, publish: Publisher, *, seed: int = 0) -> Release:
+def check_contract(
+    case: Case, method: Method, publish: Publisher, *, refine: Refine | None = None, seed: int = 0
+) -> Release:
     """Publish a table and check everything any release keeps; raise AssertionError when it does not.
 
     Every row is in one group or counted as suppressed; no group is below k; the promise holds when it is re-derived by
@@ -103,14 +106,14 @@ def check_contract(case: Case, method: Method, publish: Publisher, *, seed: int 
     identifying column is published; the same seed gives the same release.
     """
     before = case.frame.clone()
-    release = anonymize(case.frame, case.schema, method, publish=publish, seed=seed)
+    release = anonymize(case.frame, case.schema, method, publish=publish, refine=refine, seed=seed)
     assert case.frame.equals(before), "the input was changed"
     assert release.labels is not None
     _check_groups(release, method)
     _check_columns(release, case)
     _check_k(release, method)
     assert release.verify().k >= method.k, "the checker lets a class below k pass"
-    again = anonymize(case.frame, case.schema, method, publish=publish, seed=seed)
+    again = anonymize(case.frame, case.schema, method, publish=publish, refine=refine, seed=seed)
     assert again.manifest == release.manifest, "the same seed gave another manifest"
     for name, table in release.frames.items():
         assert table.equals(again.frames[name]), "the same seed gave another table"

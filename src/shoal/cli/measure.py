@@ -13,7 +13,7 @@ def measure(
     label: Annotated[str | None, typer.Option(help="Also measure how well classes keep this column apart.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Measure what a release lost and what is at risk, from its files; what needs the input is as the holder noted it."""
+    """Measure what a release lost and what is at risk, from its files; what needs the input is as the holder noted."""
     from shoal.cli import show
     from shoal.release import read_release
 

@@ -29,7 +29,8 @@ def run(
     """Follow a recipe: read, group, publish, verify, measure, write.
 
     Any parameter of the recipe can be changed by a flag of its name, for example `--k 10`, `--method mondrian`,
-    `--publish aggregate`, `--shape typed`, `--seed 3`, `--missing drop`, `--format parquet`. `shoal methods` lists them.
+    `--publish aggregate`, `--refine`, `--shape typed`, `--seed 3`, `--missing drop`, `--format parquet`.
+    `shoal methods` lists them.
 
     Nothing is written unless the release keeps its promise.
     """
@@ -65,13 +66,14 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
     """Put flags such as `--k 10` or `--shape=typed` over the entries of a recipe."""
     from shoal.errors import ParameterError, Problems, did_you_mean
     from shoal.methods import METHODS
+    from shoal.methods.refine import Refine
     from shoal.publish import PUBLISHERS
     from shoal.spec import OneOf, Whole, YesNo, find
 
     problems = Problems()
     flags = _pairs(arguments, problems)
     problems.raise_if_any(ParameterError)
-    if not all(isinstance(entries.get(key, {}), dict) for key in ("method", "publish")):
+    if not all(isinstance(entries.get(key, {}), dict) for key in ("method", "publish", "refine")):
         return entries  # the reader of recipes says what is wrong
     method = dict(entries.get("method", {}))
     if "method" in flags:
@@ -85,10 +87,17 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
         spec = registry.get(str(table.get("name")))
         for parameter in spec.parameters() if spec else ():  # what both have is meant for both
             homes.setdefault(parameter.name, []).append((table, parameter.bound))
+    refine = dict(entries.get("refine", {}))
+    search = {parameter.name: [(refine, parameter.bound)] for parameter in Refine.parameters()}
+    homes |= search
+    refined = "refine" in entries or not {"refine", *search}.isdisjoint(flags)
+    if flags.pop("refine", None) not in (None, "true"):
+        problems.add("--refine", "takes no value", "write --refine, and --rounds N to search longer")
     homes |= {"seed": [(entries, Whole(0))], "missing": [(entries, OneOf(()))], "format": [(entries, OneOf(()))]}
     for name, text in flags.items():
         if name not in homes:
-            near = did_you_mean(name.removeprefix("no_"), (*homes, "method", "publish", "out", "overwrite", "threads"))
+            known = (*homes, "method", "publish", "refine", "out", "overwrite", "threads")
+            near = did_you_mean(name.removeprefix("no_"), known)
             problems.add(f"--{name.replace('_', '-')}", "unknown flag", near.replace("mean '", "mean '--"))
             continue
         if text is None and not isinstance(homes[name][0][1], YesNo):
@@ -97,13 +106,14 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
         for table, bound in homes[name]:
             table[name] = True if text is None else bound.parse(text)
     problems.raise_if_any(ParameterError)
-    return entries | {"method": method, "publish": publish}
+    return entries | {"method": method, "publish": publish} | ({"refine": refine} if refined else {})
 
 
 def _exchanged(table: dict[str, Any], chosen: Any) -> dict[str, Any]:
     """The table of another spec, with the parameters of the old one that both have."""
-    known = {parameter.name for parameter in chosen.parameters()}
-    return {"name": chosen.name, **{key: value for key, value in table.items() if key in known}}
+    bounds = {parameter.name: parameter.bound for parameter in chosen.parameters()}
+    kept = {key: value for key, value in table.items() if key in bounds and not bounds[key].complaint(value)}
+    return {"name": chosen.name, **kept}
 
 
 def _pairs(arguments: list[str], problems: Any) -> dict[str, str | None]:

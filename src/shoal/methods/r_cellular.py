@@ -12,7 +12,7 @@ import numpy as np
 from shoal.errors import Problems
 from shoal.kernels import r_cellular as kernel
 from shoal.methods.base import Method, Task
-from shoal.methods.cells import Cells
+from shoal.methods.cell_repair import Cells
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.points import Space, check_raw
 from shoal.progress import SILENT, Progress

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -76,7 +77,7 @@ class Aggregate(Publisher):
     ordinal: str = param(
         OneOf(("median", "convex-median", "mode")), "what stands for ordered categories", default="median"
     )
-    average: dict[str, str] | None = param(
+    average: Mapping[str, str] | None = param(
         Maybe(ByColumn(OneOf(("mean", "median", "convex-median", "mode")))),
         "another choice for single columns",
         default=None,
