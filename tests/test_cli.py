@@ -118,6 +118,7 @@ def test_flags_go_over_the_recipe(place, call):
         "method": {"name": "caat", "k": 4, "interval": "hull", "ties": "one"},
         "require": [],
         "publish": {"name": "generalize", "shape": "typed", "sets": True},
+        "refine": None,
         "seed": 9,
         "missing": "drop",
     }
@@ -412,3 +413,41 @@ def test_module_and_script_are_the_same_command(place):
     assert run.stdout.strip() == shoal.__version__
     script = Path(sys.executable).with_name("shoal")
     assert subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout == run.stdout
+
+
+def test_flags_choose_publisher_and_refinement(place, call):
+    status, out, _ = call("run", "recipe.toml", "--publish", "aggregate", "--numeric", "median", "--refine", "--json")
+    assert status == 0
+    asked = json.loads(out)["manifest"]["recipe"]
+    assert asked["publish"] == {
+        "name": "aggregate", "numeric": "median", "ordinal": "median", "restore_variance": False,
+    }  # fmt: skip
+    assert asked["refine"] == {"loss": "sse", "rounds": 0}
+    status, out, _ = call("run", "recipe.toml", "--rounds", "2", "--overwrite", "--json")
+    assert json.loads(out)["manifest"]["recipe"]["refine"] == {"loss": "ncp", "rounds": 2}
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--refine", "much"], "--refine: takes no value; write --refine, and --rounds N to search longer"),
+        (["--rounds", "-1"], "refine.rounds: needs a whole number of at least 0"),
+        (["--publish", "agregate"], "--publish: unknown name 'agregate'; did you mean 'aggregate'"),
+        (["--publish", "aggregate", "--shape", "typed"], "--shape: unknown flag"),
+    ],
+)
+def test_wrong_flags_of_publisher_and_refinement(place, call, flags, message):
+    status, _, err = call("run", "recipe.toml", *flags)
+    assert status == 2
+    assert message in err
+    assert not (place / "release").exists()
+
+
+def test_measure_takes_a_label(place, call):
+    call("run", "recipe.toml")
+    status, out, _ = call("measure", "release", "--label", "disease", "--json")
+    assert status == 0
+    assert "cm:disease" in json.loads(out)
+    status, _, err = call("measure", "release", "--label", "age")
+    assert status == 2
+    assert "label=: 'age' is not a column published as it is" in err

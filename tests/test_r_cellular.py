@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError
-from shoal.methods import Task, cells
+from shoal.methods import Task, cell_repair
 from shoal.methods import r_cellular as method
 from shoal.methods.r_cellular import RCellular
 from test_mdav import mixed
@@ -130,7 +130,7 @@ def test_batches_and_cores_change_nothing(facility, monkeypatch):
     one = cellular(table, k=5, facility=facility)
     monkeypatch.setattr(method, "SHARED", 0)
     monkeypatch.setattr(method, "CELLS", 50 * 1200)
-    monkeypatch.setattr(cells, "CELLS", 12)
+    monkeypatch.setattr(cell_repair, "CELLS", 12)
     assert cellular(table, k=5, facility=facility) == one
 
 

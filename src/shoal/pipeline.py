@@ -108,8 +108,8 @@ def anonymize(
     progress.stage("publishing")
     published = _in_no_order(publish.publish(table, groups), np.random.default_rng([seed, 1]))
     manifest = describe(
-        table, groups, published, method=method, require=require, publish=publish, refine=refine, seed=seed,
-        missing=missing,
+        table, groups, published, method=method, require=require, publish=publish, seed=seed, missing=missing,
+        refine=refine,
     )  # fmt: skip
 
     progress.stage("verifying")

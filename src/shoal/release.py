@@ -182,9 +182,9 @@ def describe(
     method: Method,
     require: Sequence[Requirement],
     publish: Publisher,
-    refine: Refine | None,
     seed: int,
     missing: str,
+    refine: Refine | None = None,
 ) -> Manifest:
     """Say everything about a release that can be said before it is checked."""
     n_published = table.n_rows - groups.n_suppressed

@@ -44,8 +44,8 @@ class Mdav(Method):
     >>> frame = pl.DataFrame({"age": [25, 27, 29, 35, 39], "salary": [50, 60, 100, 110, 120]})
     >>> schema = shoal.Schema(quasi={"age": shoal.Numeric(), "salary": shoal.Numeric()})
     >>> release = shoal.anonymize(frame, schema, Mdav(k=2))
-    >>> sorted(set(release.table["age"])), release.verify().k
-    (['[25, 29]', '[35, 39]'], 2)
+    >>> sorted(set(release.table.rows())), release.verify().k
+    ([(27.0, 70.0), (37.0, 115.0)], 2)
 
     References
     ----------

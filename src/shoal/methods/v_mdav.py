@@ -42,7 +42,7 @@ class VMdav(Method):
     >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()})
     >>> release = shoal.anonymize(frame, schema, VMdav(k=3, gamma=1.1))
     >>> sorted(set(release.table["age"])), release.verify().k
-    (['[20, 23]', '[60, 62]'], 3)
+    ([21.5, 61.0], 3)
 
     References
     ----------
