@@ -33,6 +33,13 @@ def adult_schema(*, trees: bool):
     return shoal.Schema(quasi={"age": shoal.Numeric(), **kinds}, sensitive=["income"], rest="drop")
 
 
+def census():
+    """The 1,080 rows of CASC Census, thirteen numbers each."""
+    import polars as pl
+
+    return pl.read_csv(DATA / "casc" / "census.csv")
+
+
 def kdd():
     """The 299,285 rows of Census-Income (KDD), missing cells kept."""
     import polars as pl

@@ -325,3 +325,15 @@ def test_adult_with_sets():
     for name in ADULT_QUASI[1:]:
         open_ += (pl.col(name).n_unique() - 1) / (frame[name].n_unique() - 1)
     assert cells.group_by("group").agg(open_ * pl.len())["age"].sum() == pytest.approx(better.notes["refine_after"])
+
+
+def test_columns_are_as_wide_as_what_is_published():
+    """A suppressed outlier does not make the other numbers of its column look alike."""
+    frame = pl.DataFrame({"a": [0, 1, 2, 3, 4, 5, 1_000_000], "b": [0.0, 5.0, 1.0, 6.0, 2.0, 7.0, 3.0]})
+    schema = shoal.Schema(quasi={"a": Numeric(), "b": Numeric()})
+    table = prepare(frame, schema)
+    task, labels = Task.of(table), np.array([0, 0, 0, 1, 1, 1, -1])
+    better = Refine().improve(task, Groups(labels), 3, "ncp", False, np.random.default_rng(0))
+    assert better.notes["refine_before"] == pytest.approx(3 * (2 / 5 + 5 / 7) + 3 * (2 / 5 + 5 / 7))
+    assert better.labels[6] == -1
+    assert better.notes["refine_after"] <= better.notes["refine_before"]

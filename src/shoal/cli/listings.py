@@ -15,7 +15,7 @@ def methods(json: Json = False) -> None:
     """List the methods, with their parameters, papers, costs and when to use them."""
     from shoal.methods import METHODS
 
-    _list(METHODS, ("title", "paper", "complexity", "advice"), json=json)
+    _list(METHODS, ("title", "paper", "complexity", "advice", "publisher"), json=json)
 
 
 def models(json: Json = False) -> None:
@@ -27,6 +27,7 @@ def models(json: Json = False) -> None:
 
 def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) -> None:
     from rich.padding import Padding
+    from rich.table import Table
 
     from shoal.cli import show
 
@@ -36,8 +37,10 @@ def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) ->
     out = show.console()
     for name, spec in registry.items():
         out.print(f"\n{name}: {spec.title}", style="bold")
+        said = Table.grid(padding=(0, 2))
         for fact in facts[1:]:
-            out.print(Padding(f"{fact:12}{getattr(spec, fact)}", (0, 0, 0, 2)))
+            said.add_row(fact, str(getattr(spec, fact)))
+        out.print(Padding(said, (0, 0, 0, 2)))
         shown = show.table("", "parameter", "allowed", "default", "")
         for parameter in spec.parameters():
             default = (

@@ -100,7 +100,11 @@ class Refine(Spec):
             Where random numbers come from, and who wants to know how far the work is.
         """
         space = Space.of(task)
-        measure = Squared(space) if (self.loss or loss) == "sse" else Covered(task, space, sets=sets)
+        measure = (
+            Squared(space)
+            if (self.loss or loss) == "sse"
+            else Covered(task, space, sets=sets, shown=groups.labels >= 0)
+        )
         before = after = measure.total(groups.labels)
         search, labels, moves = Search(space, groups.labels, k, measure), groups.labels, 0
         for rounds in (0, self.rounds) if self.rounds else (0,):

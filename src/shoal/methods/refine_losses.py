@@ -24,7 +24,7 @@ from shoal.methods.points import Space, members_of
 from shoal.table.encode import Floats, Ints
 from shoal.table.hierarchy import Hierarchy, TreeArrays
 from shoal.table.numbers import number_text
-from shoal.table.schema import Nominal
+from shoal.table.schema import Nominal, Numeric
 
 
 class Loss(Protocol):
@@ -88,11 +88,16 @@ class Squared:
 
 
 class Covered:
-    """Share of their columns that the generalised cells of the groups leave open."""
+    """Share of their columns that the generalised cells of the groups leave open.
+
+    A column is as wide as the rows that are published (`shown`) make it, as in the figures of a release.
+    """
 
     heat: ClassVar[tuple[float, float]] = (0.05, 0.01)
 
-    def __init__(self, task: Task, space: Space, *, sets: bool) -> None:
+    def __init__(
+        self, task: Task, space: Space, *, sets: bool, shown: npt.NDArray[np.bool_] | slice = slice(None)
+    ) -> None:
         self._space, self._encoded = space, task.encoded
         self._cells: list[Floats] = []
         self._column: list[tuple[float, float, int]] = []
@@ -100,13 +105,15 @@ class Covered:
         for j, name in enumerate(task.encoded.names):
             kind, slot, hierarchy = task.table.quasi[name], task.encoded.slot[j], task.table.hierarchy(name)
             if isinstance(kind, Nominal) and kind.hierarchy is None and sets:
-                cells, n_values = _from_zero(task.encoded.codes[slot], task.encoded.trees[slot].missing)
+                cells, n_values = _from_zero(task.encoded.codes[slot], task.encoded.trees[slot].missing, shown)
                 self._add(cells, covers.SET, n_values)
             elif hierarchy is not None:
                 self._add(_places(task.table.frame[name], hierarchy), covers.TREE, 1.0)
                 self._trees.append(hierarchy.arrays)
             else:
-                self._add(task.encoded.lines[slot], covers.RUN, float(task.encoded.spans[slot]))
+                line = task.encoded.lines[slot]
+                whole = _width(line[shown]) if isinstance(kind, Numeric) else float(task.encoded.spans[slot])
+                self._add(line, covers.RUN, whole)
 
     def _add(self, cells: Floats, kind: float, whole: float) -> None:
         first = sum(len(tree.parent) for tree in self._trees)
@@ -165,9 +172,17 @@ class Covered:
         return TREE, 1.0, encoded.trees[slot]
 
 
-def _from_zero(codes: npt.NDArray[np.unsignedinteger], missing: int) -> tuple[Floats, float]:
-    """Codes of the values that occur, from 0 on, NaN for missing; and how many they are."""
-    known = np.setdiff1d(codes, [missing])
+def _width(line: Floats) -> float:
+    """Largest less smallest number, nothing where there is none."""
+    present = line[~np.isnan(line)]
+    return float(present.max() - present.min()) if len(present) else 0.0
+
+
+def _from_zero(
+    codes: npt.NDArray[np.unsignedinteger], missing: int, shown: npt.NDArray[np.bool_] | slice
+) -> tuple[Floats, float]:
+    """Codes of the values that are published, from 0 on, NaN for missing; and how many they are."""
+    known = np.setdiff1d(codes[shown], [missing])
     return np.where(codes == missing, np.nan, np.searchsorted(known, codes)), float(len(known))
 
 
