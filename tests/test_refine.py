@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from realdata import ADULT_QUASI, adult, data_folder
+from realdata import ADULT_QUASI, adult, census
 from shoal import Nominal, Numeric, Ordinal
 from shoal.kernels import refine_covers, refine_mixed
 from shoal.kernels.refine_covers import Covers
@@ -291,22 +291,17 @@ def test_threads_change_nothing(loss, monkeypatch):
     assert found[0] == found[1]
 
 
-@pytest.fixture(scope="module")
-def census():
-    return pl.read_csv(data_folder() / "casc" / "census.csv")
-
-
 @pytest.mark.parametrize(
     ("k", "below", "with_rounds"), [(3, 5.25, 4.97), (5, 8.21, 7.75), (10, 12.35, 11.8)], ids=["k3", "k5", "k10"]
 )
-def test_census_below_the_best_published(census, k, below, with_rounds):
-    task = Task.of(prepare(census, shoal.Schema(quasi={name: Numeric() for name in census.columns})))
+def test_census_below_the_best_published(k, below, with_rounds):
+    task = Task.of(prepare(census(), shoal.Schema(quasi=dict.fromkeys(census().columns, Numeric()))))
     start = shoal.Mdav(k=k).partition(task, np.random.default_rng(0))
     found = {}
     for rounds in (0, 10):
         better = Refine(rounds=rounds).improve(task, start, k, "sse", False, np.random.default_rng(0))
         better.check(1080, k)
-        found[rounds] = percent(census, better.labels)
+        found[rounds] = percent(census(), better.labels)
         assert 100 * better.notes["refine_after"] / (1080 * 13) == pytest.approx(found[rounds])
     assert below / 2 < found[10] < found[0] < below
     assert found[10] < with_rounds
