@@ -17,13 +17,13 @@ from data import DATA, QUASI, adult
 HERE = Path(__file__).parent
 RIVALS = HERE / ".rivals"
 TWINS = {
-    "caat": (1_000, 2_000),
-    "kaca": (500, 1_000),
-    "k-member": (500, 1_000),
-    "oka, lca": (500, 1_000),
-    "k-means No. 1": (300, 600),
-    "k-means No. 2": (300, 600),
-    "k-means No. 3": (300, 600),
+    "caat": (300, 600),
+    "kaca": (200, 400),
+    "k-member": (60, 120),
+    "oka, lca": (1_000, 2_000),
+    "k-means No. 1": (500, 1_000),
+    "k-means No. 2": (500, 1_000),
+    "k-means No. 3": (500, 1_000),
     "mdav": (1_000, 2_000),
 }
 """How many rows the twins are given: what they need for a minute at most."""

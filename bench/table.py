@@ -55,17 +55,22 @@ READING = """
 
 def measured(case: str, name: str) -> dict[str, float] | None:
     """One run in a process of its own, None where ten minutes are not enough; one that is known is not done again."""
-    known: dict[str, dict[str, float] | None] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    key = f"{case}: {name}"
-    if key not in known:
-        line = [sys.executable, str(HERE / "cases.py"), case, name]
-        try:
-            done = subprocess.run(line, check=True, capture_output=True, text=True, timeout=TEN_MINUTES)
-            known[key] = json.loads(done.stdout)
-        except subprocess.TimeoutExpired:
-            known[key] = None
-        RESULTS.write_text(json.dumps(known, indent=2))
-    return known[key]
+    key, known = f"{case}: {name}", results()
+    if key in known:
+        return known[key]
+    line = [sys.executable, str(HERE / "cases.py"), case, name]
+    try:
+        done = subprocess.run(line, check=True, capture_output=True, text=True, timeout=TEN_MINUTES)
+        found = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        found = None
+    RESULTS.write_text(json.dumps({**results(), key: found}, indent=2))
+    return found
+
+
+def results() -> dict[str, dict[str, float] | None]:
+    """What was found so far."""
+    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
 
 
 def adult_row(name: str) -> str:
