@@ -18,13 +18,12 @@ from shoal.errors import ParameterError, Problems
 from shoal.kernels import centroids as kernel
 from shoal.kernels import nearest
 from shoal.methods.base import Method
+from shoal.methods.grid import from_smallest, grid_for
 from shoal.methods.groups import Labels
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Encoded, Floats
 from shoal.table.prepare import Table
 
-WHOLE_BITS = 62
-"""Sums of numbers on the grid stay below 2 to this power."""
 LARGEST_TREE = 512
 """Up to this many nodes the distance of every pair is written down."""
 CELLS_PER_CALL = 1 << 28
@@ -54,7 +53,7 @@ class Centroids:
         n_rows = encoded.n_rows
         self.n_groups, self.n_rows = n_groups, n_rows
         self.grid = grid_for(n_rows)
-        scaled = [from_smallest(line, span, self.grid) for line, span in zip(encoded.lines, encoded.spans, strict=True)]
+        scaled = [line_on_grid(line, span, self.grid) for line, span in zip(encoded.lines, encoded.spans, strict=True)]
         self._spans = np.array([span or 1.0 for _, span in scaled])
         self.lines = np.ascontiguousarray(np.stack([line for line, _ in scaled], axis=1) if scaled else encoded.lines.T)
         self.codes = np.ascontiguousarray(encoded.codes.T.astype(np.int32))
@@ -204,21 +203,15 @@ class Centroids:
         self.place(out, labels, np.minimum(sizes, k), k, moving=True, closing=True)
 
 
-def grid_for(n_rows: int) -> float:
-    """Numbers below 1 are summed as whole multiples of one over this: so many that no sum overflows."""
-    return 2.0 ** min(52, WHOLE_BITS - n_rows.bit_length())
-
-
-def from_smallest(line: Floats, span: float, grid: float) -> tuple[Floats, float]:
+def line_on_grid(line: Floats, span: float, grid: float) -> tuple[Floats, float]:
     """Numbers as distances from the smallest, scaled by a power of two to less than 1 and put on the grid; their span.
 
     Whole numbers are on the grid unless they span more than that many; others move by less than one part in it.
     """
     if np.isnan(line).all():
         return line.copy(), 0.0
-    above: Floats = line - np.fmin.reduce(line)
-    _, power = np.frexp(np.fmax.reduce(above))
-    return np.rint(np.ldexp(above, -power) * grid) / grid, math.ldexp(span, -int(power))
+    above, power = from_smallest(line)
+    return np.rint(above * grid) / grid, math.ldexp(span, -power)
 
 
 def _shares(encoded: Encoded, weights: Floats, *, flat: bool) -> Floats:

@@ -13,7 +13,8 @@ import polars as pl
 from shoal.errors import Problems
 from shoal.kernels import centroids as kernel
 from shoal.methods.base import Method, Task
-from shoal.methods.centroids import Centroids, check_seeds, draw_seeds, from_smallest, grid_for
+from shoal.methods.centroids import Centroids, check_seeds, draw_seeds, line_on_grid
+from shoal.methods.grid import grid_for
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Several, Whole, param
@@ -169,7 +170,7 @@ class Judge:
             if is_tree:
                 names.append(encoded.codes[slot].astype(np.int64))
             elif isinstance(kinds[name], Numeric):
-                line, _ = from_smallest(encoded.lines[slot], 0.0, self._grid)
+                line, _ = line_on_grid(encoded.lines[slot], 0.0, self._grid)
                 weight, gap = _standard(line)
                 numbers.append(line)
                 weights.append(weight)

@@ -24,6 +24,7 @@ from shoal.errors import ParameterError, Problems
 from shoal.kernels import points as kernel
 from shoal.kernels.rim import Rim, farthest_at_rim
 from shoal.methods.base import Method, Task
+from shoal.methods.grid import from_smallest, grid_for, on_grid
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
@@ -34,8 +35,6 @@ MANY_CELLS = 1 << 17
 """From how many values on a scan may be worth sharing between cores; below, waking them costs more than it saves."""
 MOST_POWER = 500
 """Raw numbers that differ by 2 to this power or more cannot be squared; see `check_raw`."""
-WHOLE_BITS = 62
-"""Sums of numbers on the grid stay below 2 to this power."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,7 +49,7 @@ class Space:
         """Lay out the quasi-identifiers of a table; numbers are divided by their standard deviation, or left as is."""
         encoded = task.encoded
         n_rows, n_columns = encoded.n_rows, encoded.n_columns
-        grid = 2.0 ** min(52, WHOLE_BITS - n_rows.bit_length())
+        grid = grid_for(n_rows)
         columns = np.empty((n_columns, n_rows))
         kind, sizes = np.empty(n_columns, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
         weight, gap = np.ones(n_columns), np.ones(n_columns)
@@ -65,7 +64,7 @@ class Space:
                 gap[j] = _gap(n_ranks - 1.0, weight[j])
             else:
                 kind[j] = kernel.NUMBER
-                columns[j], power = _from_smallest(encoded.lines[slot])
+                columns[j], power = from_smallest(encoded.lines[slot])
                 weight[j], gap[j] = _standard(columns[j], grid) if standardize else _raw(columns[j], power)
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         holes = np.isnan(columns).any(axis=1)
@@ -167,7 +166,7 @@ class Free:
         counts = np.zeros(axes.first[-1], dtype=np.int64)
         for j, column in enumerate(columns):
             if axes.kind[j] == kernel.NUMBER:
-                total[j] = _on_grid(column, axes.grid[0]).sum()
+                total[j] = on_grid(column, axes.grid[0]).sum()
             else:
                 begin, end = axes.first[j], axes.first[j + 1]
                 counts[begin:end] = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=end - begin)
@@ -329,13 +328,6 @@ def members_of(labels: Labels) -> list[Labels]:
     return [order[begin[group] : begin[group + 1]] for group in range(n_groups)]
 
 
-def _from_smallest(line: Floats) -> tuple[Floats, int]:
-    """Numbers as distances from the smallest, scaled by a power of two to less than 1, and that power."""
-    above: Floats = line - np.fmin.reduce(line)
-    _, power = np.frexp(np.fmax.reduce(above))
-    return np.ldexp(above, -power), int(power)
-
-
 def _raw(column: Floats, power: int) -> tuple[float, float]:
     """What makes a squared difference one of the numbers as they are, and the largest there is."""
     weight = math.ldexp(1.0, 2 * min(power, MOST_POWER))
@@ -349,7 +341,7 @@ def _standard(column: Floats, grid: float) -> tuple[float, float]:
     if span == 0.0:
         return 0.0, 1.0
     # Exact sums: the result does not depend on the order of the rows.
-    mean = float(_on_grid(present, grid).sum()) / len(present) / grid
+    mean = float(on_grid(present, grid).sum()) / len(present) / grid
     variance = math.fsum(((present - mean) * (present - mean)).tolist()) / len(present)
     weight = 1.0 / variance
     return weight, _gap(span, weight)
@@ -358,7 +350,3 @@ def _standard(column: Floats, grid: float) -> tuple[float, float]:
 def _gap(span: float, weight: float) -> float:
     """Squared distance of a missing value: the largest of the column; 1, as between names, if that is nothing."""
     return span * span * weight if span else 1.0
-
-
-def _on_grid(column: Floats, grid: float) -> npt.NDArray[np.int64]:
-    return np.rint(np.where(np.isnan(column), 0.0, column) * grid).astype(np.int64)
