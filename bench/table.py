@@ -22,8 +22,8 @@ TEN_MINUTES = 600.0
 INTRODUCTION = """# All methods side by side
 
 Written by `make table`. Every run is the whole path: grouping, publishing as generalised cells, verifying, measuring.
-Times are those of one machine with two cores, and say something only beside each other. Peak memory is that of the
-process, the interpreter and the libraries (some 190 MB) included.
+Times are those of one machine with two cores that did other work beside, and say something only beside each other.
+Peak memory is that of the process, the interpreter and the libraries (some 190 MB) included.
 
 ## Adult
 
