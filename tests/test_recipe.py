@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import shoal
 from shoal import (
     Caat,
     Dates,
@@ -82,6 +83,19 @@ k = 4
 name = "generalize"
 sets = true
 """
+
+
+def test_choices_by_column_and_refinement_go_both_ways():
+    recipe = Recipe(
+        Schema(quasi={"age": Numeric()}),
+        shoal.WeightedCMeans(k=2, weights={"age": 2.0}),
+        publish=shoal.Aggregate(average={"age": "median"}),
+        refine=shoal.Refine(rounds=3),
+    )
+    assert Recipe.from_toml(recipe.to_toml()) == recipe
+    assert 'average = {age = "median"}' in recipe.to_toml()
+
+
 RECIPE = Recipe(
     schema=Schema(
         identifying=["name"],

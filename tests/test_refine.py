@@ -45,10 +45,10 @@ def improve(table, labels, k, loss, *, sets=False, **options):
     return Refine(**options).improve(Task.of(table), groups, k, loss, sets, np.random.default_rng(0))
 
 
-def twin_loss(table, loss, kinds, *, sets=False):
+def twin_loss(table, loss, kinds, *, sets=False, labels=None):
     if loss == "sse":
         return twin.squared_error(table.rows, kinds_of(table))
-    return twin.open_cells(table.rows, table.columns, kinds, sets=sets)
+    return twin.open_cells(table.rows, table.columns, kinds, sets=sets, labels=labels)
 
 
 def total(of, labels):
@@ -83,7 +83,7 @@ def test_sizes_are_kept_and_the_loss_never_rises(loss, data, k, sets, rounds):
     after.check(len(labels), k)
     assert (after.labels < 0).tolist() == [label < 0 for label in labels]
     assert after.sizes.max() <= max(2 * k - 1, before.sizes.max())
-    of = twin_loss(table, loss, kinds, sets=sets)
+    of = twin_loss(table, loss, kinds, sets=sets, labels=labels)
     was, now = total(of, labels), total(of, after.labels.tolist())
     assert now <= was + 1e-9
     assert after.notes["refine_before"] == pytest.approx(was, abs=1e-9)
@@ -113,7 +113,7 @@ def test_no_move_or_swap_is_left(loss, data, k):
     table = data.draw(tables(k, most=12))
     labels = data.draw(partitions(len(table.rows), k))
     found = improve(table.table, labels, k, loss).labels.tolist()
-    of = twin_loss(table, loss, kinds_of(table))
+    of = twin_loss(table, loss, kinds_of(table), labels=labels)
     sizes, least = np.bincount([label for label in found if label >= 0]), total(of, found)
     most = max(2 * k - 1, max(np.bincount([label for label in labels if label >= 0])))
     for row, here in enumerate(found):
@@ -161,7 +161,7 @@ def assert_same_as_twin(table, labels, k, loss, *, every=True, sets=False, round
         found = improve(prepared, labels, k, loss, sets=sets, rounds=rounds).labels.tolist()
     inside = [row for row, label in enumerate(labels) if label >= 0]
     wanted = twin.refine(
-        twin_loss(table, loss, kinds, sets=sets),
+        twin_loss(table, loss, kinds, sets=sets, labels=labels),
         labels,
         k,
         twin.turns(table.rows, kinds_of(table), labels),
@@ -320,6 +320,23 @@ def test_adult_with_sets():
     for name in ADULT_QUASI[1:]:
         open_ += (pl.col(name).n_unique() - 1) / (frame[name].n_unique() - 1)
     assert cells.group_by("group").agg(open_ * pl.len())["age"].sum() == pytest.approx(better.notes["refine_after"])
+
+
+@pytest.mark.parametrize("loss", ["sse", "ncp"])
+def test_plain_python_asks_the_same_loss(loss):
+    """The search outside of compiled code knows each loss by its type, too."""
+    table = mixed(30)
+    task = Task.of(prepare(table.frame, table.schema))
+    space, labels = Space.of(task), np.arange(30) // 5
+    measure = Squared(space) if loss == "sse" else Covered(task, space, sets=False)
+    partition = method._with_room(labels, 5)
+    state = measure.state(partition)
+    change = method.kernel.change(partition, state, 0, 0, -1)
+    assert change == method.kernel.LOSSES[type(state)].change(partition, state, 0, 0, -1) != 0
+    before = state.loss.copy() if loss == "ncp" else None
+    method.kernel.renew(partition, state, 0)
+    if before is not None:
+        np.testing.assert_array_equal(state.loss, before)
 
 
 def test_columns_are_as_wide_as_what_is_published():

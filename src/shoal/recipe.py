@@ -149,11 +149,8 @@ def write_toml(entries: Mapping[str, Any], comments: Mapping[str, str] | None = 
             document.add(tomlkit.comment(line))
         document.add(tomlkit.nl())
     for key, value in entries.items():
-        if key == "method":
-            document.add(key, _table(value))
-            continue
         if key != "columns":
-            document.add(key, tomlkit.item(value))
+            document.add(key, _table(value) if isinstance(value, Mapping) else tomlkit.item(value))
             continue
         columns = tomlkit.table(is_super_table=True)
         for name, entry in value.items():

@@ -2,7 +2,7 @@
 
 from math import exp, fsum, inf
 
-from shoal import Nominal
+from shoal import Nominal, Numeric
 from twins import mdav
 from twins.trees import leaves_below, meet
 
@@ -257,8 +257,9 @@ def turns(rows, kinds, labels):
     return sorted(inside, key=lambda row: (-mdav.distance2(points[row], middle, axes), row))
 
 
-def open_cells(rows, columns, kinds, *, sets):
-    """The loss of a list of rows: how much of every column their cells leave open."""
+def open_cells(rows, columns, kinds, *, sets, labels=None):
+    """The loss of a list of rows: what their cells leave open of every column, as wide as those in groups make it."""
+    everyone = [row for place, row in enumerate(rows) if labels is None or labels[place] >= 0]
 
     def share(values, everything, column, kind):
         sort, measure = column
@@ -266,7 +267,9 @@ def open_cells(rows, columns, kinds, *, sets):
         if len(present) < len(values):
             return 1.0 if present else 0.0
         if sort == "line":
-            return (max(present) - min(present)) / measure if measure else 0.0
+            known = [value for value in everything if value is not None]
+            width = max(known) - min(known) if isinstance(kind, Numeric) else measure
+            return (max(present) - min(present)) / width if width else 0.0
         if sets and isinstance(kind, Nominal) and kind.hierarchy is None:
             domain = {value for value in everything if value is not None}
             return (len(set(present)) - 1) / (len(domain) - 1) if len(set(present)) > 1 else 0.0
@@ -274,7 +277,7 @@ def open_cells(rows, columns, kinds, *, sets):
         return 0.0 if node in measure.leaves else len(leaves_below(measure, node)) / len(measure.leaves)
 
     def loss(group):
-        by_column = zip(zip(*rows, strict=True), columns, kinds, strict=True)
-        return len(group) * sum(share([cells[row] for row in group], cells, *what) for cells, *what in by_column)
+        by_column = zip(zip(*rows, strict=True), zip(*everyone, strict=True), columns, kinds, strict=True)
+        return len(group) * sum(share([cells[row] for row in group], *what) for cells, *what in by_column)
 
     return loss
