@@ -59,6 +59,8 @@ class PassedColumn(_Part):
     name: str
     role: Literal["sensitive", "neutral"]
     kind: Literal["numeric", "ordinal", "nominal"] | None
+    order: tuple[str, ...] = Field(default=(), description="ordinal: the published categories, lowest first")
+    nodes: tuple[Node, ...] = Field(default=(), description="nominal with a hierarchy: values and all nodes above them")
 
 
 class Layout(_Part):
@@ -110,7 +112,7 @@ class Request(_Part):
     """What was asked for; the source is not published, `input.sha256` stands for it."""
 
     method: dict[str, Setting]
-    require: tuple[dict[str, Scalar], ...]
+    require: tuple[dict[str, Setting], ...]
     publish: dict[str, Setting]
     refine: dict[str, Setting] | None = Field(default=None, description="the local search after the method, if any")
     seed: int
@@ -161,7 +163,7 @@ class Manifest(_Part):
     recipe: Request
     rows: Rows
     layout: Layout
-    promise: tuple[dict[str, Scalar], ...] = Field(description="what every class satisfies")
+    promise: tuple[dict[str, Setting], ...] = Field(description="what every class satisfies")
     achieved: dict[str, int | float] = Field(
         default_factory=dict, description="what the weakest class reaches, re-derived"
     )

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import polars as pl
 
-from shoal.errors import InfeasibleError, ParameterError, Problems
+from shoal.errors import ParameterError, Problems
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
 from shoal.methods.refine import Refine
@@ -182,8 +182,7 @@ def _check_feasible(
     """Note what this table cannot give, whoever asks for it."""
     method.check(table, problems)
     for requirement in require:
-        if reason := requirement.infeasible(table.n_rows, {name: table.frame[name] for name in table.frame.columns}):
-            problems.add(f"require {requirement.name}", reason, error=InfeasibleError)
+        requirement.check(table, problems)
         if isinstance(requirement, KAnonymity) and requirement.k > method.k:
             what = f"k = {requirement.k} is required, but the method forms groups of {method.k}"
             problems.add("require", what, f"give the method k = {requirement.k}", error=ParameterError)

@@ -20,7 +20,7 @@ from shoal.cells import read_column
 from shoal.errors import GuaranteeError, InternalError, Problem, Problems, ShoalError, SourceError, some
 from shoal.manifest import DROP_REASONS, FILE, Manifest, Node, QuasiColumn
 from shoal.privacy import MODELS
-from shoal.privacy.base import Classes, Requirement
+from shoal.privacy.base import Classes, Requirement, Tree, Values
 from shoal.spec import find
 from shoal.table.content import content_sha256
 
@@ -278,8 +278,26 @@ def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:
     return labels
 
 
-def _sensitive(table: pl.DataFrame, manifest: Manifest) -> dict[str, pl.Series]:
-    return {column.name: table[column.name] for column in manifest.layout.passed if column.role == "sensitive"}
+def _sensitive(table: pl.DataFrame, manifest: Manifest) -> dict[str, Values]:
+    """The sensitive columns, with what the manifest says of their values."""
+    found = {}
+    for column in manifest.layout.passed:
+        if column.role == "sensitive":
+            series = table[column.name]
+            if column.kind == "numeric" and series.dtype == pl.String:
+                series = series.cast(pl.Float64, strict=False)
+            found[column.name] = Values(series, column.kind, column.order, _tree(column.nodes))
+    return found
+
+
+def _tree(nodes: Sequence[Node]) -> Tree | None:
+    if not nodes:
+        return None
+    parents = tuple(-1 if node.parent is None else node.parent for node in nodes)
+    return Tree(
+        tuple(node.name for node in nodes), parents, tuple(node.height for node in nodes),
+        tuple(node.leaves for node in nodes),
+    )  # fmt: skip
 
 
 def _check_promise(classes: Classes, manifest: Manifest, problems: Problems) -> dict[str, float]:

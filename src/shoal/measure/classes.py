@@ -30,7 +30,7 @@ def class_figures(sizes: Sizes, manifest: Manifest) -> dict[str, float]:
     suppressed = manifest.rows.suppressed
     n_rows = manifest.rows.published + suppressed
     k = max(
-        (int(promise["k"] or 0) for promise in manifest.promise if promise.get("model") == "k-anonymity"), default=0
+        (int(str(promise["k"])) for promise in manifest.promise if promise.get("model") == "k-anonymity"), default=0
     )
     figures: dict[str, float] = {
         "classes": len(sizes),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-import polars as pl
 
-from shoal.privacy.base import Classes, Requirement
+from shoal.errors import InfeasibleError, Problems
+from shoal.privacy.base import Classes, Floats, Requirement, Values
 from shoal.spec import Whole, param
+from shoal.table.prepare import Table
 
 
 @dataclass(frozen=True)
@@ -34,17 +35,34 @@ class KAnonymity(Requirement):
     name: ClassVar[str] = "k-anonymity"
     title: ClassVar[str] = "nobody can be told apart from k - 1 others"
     measures: ClassVar[str] = "k"
+    paper: ClassVar[str] = "Samarati, Sweeney, Protecting privacy when disclosing information, 1998"
 
     k: int = param(Whole(2), "smallest class size")
 
+    def per_class(self, classes: Classes) -> Floats:
+        """Size of each class."""
+        return classes.sizes.astype(np.float64)
+
     def achieved(self, classes: Classes) -> int:
         """Size of the smallest class; 0 when there is none."""
-        return int(classes.sizes.min(initial=np.iinfo(np.int64).max)) if len(classes.sizes) else 0
+        return int(classes.sizes.min()) if classes.n_classes else 0
 
     def holds(self, achieved: float) -> bool:
         """Whether the smallest class is large enough."""
         return achieved >= self.k
 
-    def infeasible(self, n_rows: int, columns: Mapping[str, pl.Series]) -> str | None:  # noqa: ARG002
-        """Say why no grouping of this table can satisfy the requirement, or None."""
-        return f"k = {self.k}, but the table has {n_rows} rows" if n_rows < self.k else None
+    def lacks(self, classes: Classes) -> Floats:
+        """Share of k rows that each class has too few."""
+        return np.maximum(self.k - classes.sizes, 0) / self.k
+
+    def check(self, table: Table, problems: Problems) -> None:
+        """Note a table with fewer than k rows."""
+        if table.n_rows < self.k:
+            fix = f"use a k of at most {table.n_rows}" if table.n_rows >= 2 else "no group of two can be formed"
+            what = f"k = {self.k}, but the table has {table.n_rows} rows"
+            problems.add(f"require {self.name}", what, fix, error=InfeasibleError)
+
+    @classmethod
+    def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:  # noqa: ARG003
+        """The size of the smallest class is always worth reporting."""
+        return (cls(k=2),)
