@@ -6,6 +6,7 @@ and those above them, of a source only its content hash. There is no date in it:
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -66,7 +67,7 @@ class PassedColumn(_Part):
 class Layout(_Part):
     """How the published tables are to be read."""
 
-    shape: Literal["text", "typed", "classes", "values", "centres"]
+    shape: Literal["text", "typed", "classes", "values", "centres", "invariant"]
     quasi: tuple[QuasiColumn, ...]
     passed: tuple[PassedColumn, ...]
 
@@ -78,12 +79,13 @@ class Layout(_Part):
     @property
     def class_table(self) -> str | None:
         """The table that has one row per class, with the quasi-identifiers; None where every row carries them."""
-        return self.shape if self.shape in ("classes", "centres") else None
+        return {"classes": "classes", "centres": "centres", "invariant": "classes"}.get(self.shape)
 
     @property
     def class_facts(self) -> list[str]:
         """What the table of classes says of each class before its cells."""
-        return {"classes": ["class", "size"], "centres": ["class", "size", "radius"]}.get(self.shape, [])
+        further = {"classes": [], "centres": ["radius"], "invariant": ["counterfeits"]}
+        return ["class", "size", *further[self.shape]] if self.class_table else []
 
     @property
     def cell_columns(self) -> list[str]:
@@ -132,6 +134,19 @@ class Rows(_Part):
     published: int = Field(ge=0)
     suppressed: int = Field(ge=0, description="rows that no group could take")
     dropped: dict[str, int] = Field(description="rows left out before the work, by reason")
+    counterfeits: int = Field(default=0, ge=0, description="rows that stand for nobody, added to the published ones")
+
+    @property
+    def shown(self) -> int:
+        """Rows of the published table."""
+        return self.published + self.counterfeits
+
+
+class Place(_Part):
+    """Where a release stands among the releases of one table that grows and shrinks."""
+
+    number: int = Field(ge=1, description="1 for the first release")
+    previous: str | None = Field(description="fingerprint of the release before it; null for the first")
 
 
 class InputFigure(_Part):
@@ -162,6 +177,7 @@ class Manifest(_Part):
     columns: tuple[SchemaColumn, ...]
     recipe: Request
     rows: Rows
+    series: Place | None = Field(default=None, description="only where a table is published over and over")
     layout: Layout
     promise: tuple[dict[str, Setting], ...] = Field(description="what every class satisfies")
     achieved: dict[str, int | float] = Field(
@@ -175,6 +191,11 @@ class Manifest(_Part):
     def to_json(self) -> str:
         """Write it, in a stable order."""
         return self.model_dump_json(indent=2) + "\n"
+
+    def fingerprint(self) -> str:
+        """SHA-256 of all it says but for its files: the same whatever the format they are written in."""
+        bare = tuple(table.model_copy(update={"file": None, "sha256": None}) for table in self.tables)
+        return hashlib.sha256(self.model_copy(update={"tables": bare}).to_json().encode()).hexdigest()
 
     @classmethod
     def read(cls, folder: str | Path) -> Manifest:

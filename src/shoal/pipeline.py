@@ -96,7 +96,7 @@ def anonymize(
         also=lambda table, problems: _check_feasible(table, method, require, publish, problems),
     )  # fmt: skip
 
-    with _threads(threads):
+    with limited_threads(threads):
         task = Task.of(table, require)
         groups = method.partition(task, np.random.default_rng([seed, 0]), progress)
         groups.check(table.n_rows, method.k)
@@ -106,7 +106,7 @@ def anonymize(
             groups.check(table.n_rows, method.k)
 
     progress.stage("publishing")
-    published = _in_no_order(publish.publish(table, groups), np.random.default_rng([seed, 1]))
+    published = in_no_order(publish.publish(table, groups), np.random.default_rng([seed, 1]))
     manifest = describe(
         table, groups, published, method=method, require=require, publish=publish, seed=seed, missing=missing,
         refine=refine,
@@ -189,7 +189,7 @@ def _check_feasible(
     publish.check(table, problems)
 
 
-def _in_no_order(published: Published, rng: np.random.Generator) -> Published:
+def in_no_order(published: Published, rng: np.random.Generator) -> Published:
     """Bring the rows into an order that leads nowhere.
 
     They are sorted by the text they show, then shuffled. Who knows the seed can undo the shuffle, and is left with the
@@ -203,7 +203,8 @@ def _in_no_order(published: Published, rng: np.random.Generator) -> Published:
 
 
 @contextmanager
-def _threads(wanted: int | None) -> Iterator[None]:
+def limited_threads(wanted: int | None) -> Iterator[None]:
+    """Use so many cores for a while, or all."""
     before = numba.get_num_threads()
     if wanted is not None:
         numba.set_num_threads(wanted)

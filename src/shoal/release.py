@@ -148,7 +148,7 @@ def _read(folder: Path) -> tuple[Release, Verdict]:
 
 def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """Cast the columns that the manifest knows to be numbers or truth values; a cell that is none stops the reader."""
-    facts = {"class": pl.Int64, "size": pl.Int64, "radius": pl.Float64}
+    facts = {"class": pl.Int64, "size": pl.Int64, "radius": pl.Float64, "counterfeits": pl.Int64}
     dtypes: dict[str, Any] = {name: facts[name] for name in manifest.layout.class_facts}
     for column in manifest.layout.quasi:
         if column.form == "value" and column.kind == "numeric":

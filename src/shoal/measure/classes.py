@@ -21,6 +21,15 @@ def class_sizes(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> Sizes
     return np.sort(counts).astype(np.int64)
 
 
+def people_of_classes(tables: Mapping[str, pl.DataFrame], manifest: Manifest, sizes: Sizes) -> Sizes:
+    """Number of rows of each class that stand for somebody, smallest first."""
+    if "counterfeits" not in manifest.layout.class_facts:
+        return sizes
+    classes = tables[str(manifest.layout.class_table)]
+    people = classes["size"].cast(pl.Int64) - classes["counterfeits"].cast(pl.Int64)
+    return np.sort(people.to_numpy()).astype(np.int64)
+
+
 def class_figures(sizes: Sizes, manifest: Manifest) -> dict[str, float]:
     """Number and sizes of classes, discernibility and normalised average class size.
 
@@ -28,7 +37,7 @@ def class_figures(sizes: Sizes, manifest: Manifest) -> dict[str, float]:
     average class size over the promised k.
     """
     suppressed = manifest.rows.suppressed
-    n_rows = manifest.rows.published + suppressed
+    n_rows = manifest.rows.shown + suppressed
     k = max(
         (int(str(promise["k"])) for promise in manifest.promise if promise.get("model") == "k-anonymity"), default=0
     )

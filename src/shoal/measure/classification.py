@@ -29,5 +29,5 @@ def _penalised(table: pl.DataFrame, manifest: Manifest, name: str) -> float:
     texts = table.select(pl.col(keys).cast(pl.String), pl.col(name).alias("\0label"))
     counts = texts.group_by(*keys, "\0label").agg(pl.len().alias("\0count"))
     leading = counts.group_by(keys).agg(pl.col("\0count").max())["\0count"].to_numpy().sum()
-    n_rows = manifest.rows.published + manifest.rows.suppressed
+    n_rows = manifest.rows.shown + manifest.rows.suppressed
     return float(n_rows - leading) / max(n_rows, 1)

@@ -22,7 +22,7 @@ def loss_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> dict
         return {}  # one value that stands for many does not say how far it is from them
     columns = read_columns(tables, manifest)
     suppressed = manifest.rows.suppressed
-    cells = (manifest.rows.published + suppressed) * len(columns)
+    cells = (manifest.rows.shown + suppressed) * len(columns)
     height = math.fsum(_total(column, leaves=False) + suppressed for column in columns)
     by_column = {column.column.name: _total(column, leaves=True) + suppressed for column in columns}
     n_rows = max(cells // max(len(columns), 1), 1)

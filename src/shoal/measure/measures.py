@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from shoal.manifest import Manifest
-from shoal.measure.classes import class_figures, class_sizes
+from shoal.measure.classes import class_figures, class_sizes, people_of_classes
 from shoal.measure.classification import classification_figures
 from shoal.measure.loss import loss_figures
 from shoal.measure.risk import risk_figures
@@ -29,4 +29,5 @@ def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, label: st
     """
     sizes = class_sizes(tables, manifest)
     purity = classification_figures(tables["table"], manifest, label)
-    return loss_figures(tables, manifest) | class_figures(sizes, manifest) | purity | risk_figures(sizes)
+    risk = risk_figures(people_of_classes(tables, manifest, sizes))
+    return loss_figures(tables, manifest) | class_figures(sizes, manifest) | purity | risk

@@ -70,7 +70,7 @@ class Mondrian(Method):
         encoded = task.encoded
         n_rows = encoded.n_rows
         progress.stage("grouping", n_rows)
-        space = _space(encoded, along_trees=self.strict and self.nominal == "tree")
+        space = space_of(encoded, along_trees=self.strict and self.nominal == "tree")
         order, spare = np.arange(n_rows), np.empty(n_rows, dtype=np.int64)
         scratch, sizes = np.empty(n_rows), np.empty(n_rows, dtype=np.int64)
         labels = np.full(n_rows, -1, dtype=np.int64)
@@ -88,7 +88,8 @@ class Mondrian(Method):
         return Groups(np.argsort(np.argsort(first_row))[place].astype(np.int64))
 
 
-def _space(encoded: Encoded, *, along_trees: bool) -> kernel.Space:
+def space_of(encoded: Encoded, *, along_trees: bool) -> kernel.Space:
+    """Lay rows out as points, nominal values by the place of their leaf."""
     points = np.empty((encoded.n_rows, encoded.n_columns))
     spans = np.ones(encoded.n_columns)
     tree = np.full(encoded.n_columns, -1, dtype=np.int64)
