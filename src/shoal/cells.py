@@ -83,11 +83,11 @@ def _read_text(column: QuasiColumn, ranks: Ranks, cell: object) -> Cell:
     if column.form == "set":
         return _read_set(column, text)
     if text.startswith("[") and text.endswith("]") and text not in ranks:
-        return _first_good(_read_run(column, ranks, low, high) for low, high in _splits(text[1:-1]))
+        return _first_good(_read_run(column, ranks, low, high) for low, high in splits(text[1:-1]))
     return _read_run(column, ranks, text, text)
 
 
-def _splits(inside: str) -> Iterable[tuple[str, str]]:
+def splits(inside: str) -> Iterable[tuple[str, str]]:
     """Every way to read `low, high`: a category may hold a comma itself."""
     parts = inside.split(", ")
     if len(parts) < 2:
@@ -180,7 +180,7 @@ def _read_node(column: QuasiColumn, node_of: dict[str, Node], name: str | None) 
 def _read_set(column: QuasiColumn, text: str) -> Cell:
     if not text.startswith("{"):
         return SAYS_ALL
-    values = _set_values(text[1:-1]) if text.endswith("}") else None
+    values = set_values(text[1:-1]) if text.endswith("}") else None
     if values is None:
         return _refused("a set that is not closed")
     if "" in values:
@@ -191,7 +191,7 @@ def _read_set(column: QuasiColumn, text: str) -> Cell:
     return Cell(loss, loss)
 
 
-def _set_values(inside: str) -> list[str] | None:
+def set_values(inside: str) -> list[str] | None:
     """The values between the braces, or None where a brace or a backslash is out of place."""
     values, value = [], ""
     escaped = parted = False

@@ -28,7 +28,7 @@ from shoal.table.content import content_sha256
 from shoal.table.frames import same
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import Table
-from shoal.table.schema import kind_name
+from shoal.table.schema import Schema, kind_name
 from shoal.verify import Verdict, read_directory, verify
 
 
@@ -67,9 +67,28 @@ class Release:
         reached = "".join(f", {name}={value:g}" for name, value in said.achieved.items())
         return f"Release({said.rows.published} of {said.input.rows} rows, {said.recipe.method['name']}{reached})"
 
-    def verify(self) -> Verdict:
-        """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold."""
-        return verify(self.frames, self.manifest, contents=self.labels is not None)
+    def verify(
+        self,
+        *,
+        population: pl.DataFrame | None = None,
+        guards: pl.Series | None = None,
+        schema: Schema | None = None,
+    ) -> Verdict:
+        """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold.
+
+        Parameters
+        ----------
+        population
+            People to compare with, by their quasi-identifiers, for promises that speak of a population.
+        guards
+            The node each person chose as a guard, in the order of the published rows, for promises that speak of them.
+        schema
+            The schema the release was made with: it knows where values of the population belong that are not published.
+        """
+        return verify(
+            self.frames, self.manifest, contents=self.labels is not None,
+            population=population, guards=guards, schema=schema,
+        )  # fmt: skip
 
     def measure(self, *, label: str | None = None) -> dict[str, float]:
         """Information loss, class sizes and risk, by name; last, what the holder found by comparing with the input.
@@ -126,9 +145,15 @@ def _write_csv(frame: pl.DataFrame, path: Path) -> None:
     frame.write_csv(path)
 
 
-def check_directory(folder: str | Path) -> tuple[Verdict, Manifest]:
-    """Check a release directory from its files alone: its promise, and the figures its manifest claims."""
-    release, verdict = _read(Path(folder))
+def check_directory(
+    folder: str | Path,
+    *,
+    population: pl.DataFrame | None = None,
+    guards: pl.Series | None = None,
+    schema: Schema | None = None,
+) -> tuple[Verdict, Manifest]:
+    """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
+    release, verdict = _read(Path(folder), population, guards, schema)
     if release.manifest.measures != measure(release.frames, release.manifest):
         raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
     return verdict, release.manifest
@@ -139,10 +164,15 @@ def read_release(folder: str | Path) -> Release:
     return _read(Path(folder))[0]
 
 
-def _read(folder: Path) -> tuple[Release, Verdict]:
+def _read(
+    folder: Path,
+    population: pl.DataFrame | None = None,
+    guards: pl.Series | None = None,
+    schema: Schema | None = None,
+) -> tuple[Release, Verdict]:
     """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
     manifest, tables = read_directory(folder)
-    verdict = verify(tables, manifest, contents=False)
+    verdict = verify(tables, manifest, contents=False, population=population, guards=guards, schema=schema)
     return Release({name: _typed(frame, manifest) for name, frame in tables.items()}, manifest), verdict
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +19,24 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.cells import read_column
-from shoal.errors import GuaranteeError, InternalError, Problem, Problems, ShoalError, SourceError, some
-from shoal.manifest import DROP_REASONS, FILE, Manifest, Node, QuasiColumn
-from shoal.privacy import MODELS
-from shoal.privacy.base import Classes, Requirement, Tree, Values
-from shoal.spec import find
+from shoal.errors import (
+    GuaranteeError,
+    InternalError,
+    ParameterError,
+    Problem,
+    Problems,
+    ShoalError,
+    SourceError,
+    some,
+)
+from shoal.manifest import DROP_REASONS, FILE, Manifest, QuasiColumn
+from shoal.population import population_matches
+from shoal.privacy.base import Classes, Matches, Requirement
+from shoal.promises import LACKING, Reached, reached, requirement_of, survey
+from shoal.sensitive import NO_TREE, sensitive_values, tree_complaint
 from shoal.table.content import content_sha256
+from shoal.table.schema import Schema
 
-NO_TREE = "is not a tree"
 READING = "rows with equal quasi-identifier cells are one class"
 
 
@@ -32,21 +44,39 @@ READING = "rows with equal quasi-identifier cells are one class"
 class Verdict:
     """What a release was found to keep.
 
-    `achieved` holds the value the weakest class reaches for each model, by its letter (`k`, ...).
+    `achieved` holds the value the weakest class reaches for each promised model, by its letter (`k`, ...); `unchecked`
+    names the promises that rest on knowledge from outside which was not given; `surveyed` holds what every model
+    reaches, promised or not, and is worked out when it is asked for.
     """
 
     n_rows: int
     n_classes: int
     achieved: dict[str, float]
     reading: str = READING
+    unchecked: tuple[str, ...] = ()
+    classes: Classes | None = field(default=None, compare=False, repr=False)
+    """The classes that were found."""
 
     @property
     def k(self) -> int:
         """Size of the smallest class."""
         return int(self.achieved["k"])
 
+    @cached_property
+    def surveyed(self) -> dict[str, float]:
+        """What every model reaches that says something about the sensitive columns."""
+        return {} if self.classes is None else {model.key: value for model, value in survey(self.classes)}
 
-def verify(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, contents: bool = True) -> Verdict:
+
+def verify(
+    tables: Mapping[str, pl.DataFrame],
+    manifest: Manifest,
+    *,
+    contents: bool = True,
+    population: pl.DataFrame | None = None,
+    guards: pl.Series | None = None,
+    schema: Schema | None = None,
+) -> Verdict:
     """Check published tables against their manifest.
 
     Parameters
@@ -58,6 +88,13 @@ def verify(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, contents: 
     contents
         Whether to compare the fingerprints of the tables too; off for tables read from files, whose bytes are compared
         instead, and whose manifest must have said what is reached.
+    population
+        The people a release may be compared with, by their quasi-identifiers, for promises that speak of them.
+    guards
+        The node each person chose as a guard, in the order of the published rows, for promises that speak of them.
+    schema
+        Tells where values of the population belong that the release does not show: the manifest has only those nodes of
+        a hierarchy that were published.
 
     Raises
     ------
@@ -71,19 +108,76 @@ def verify(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, contents: 
     _check_rows(tables["table"], manifest, problems)
     cells = _cells(tables, manifest, problems)
     _check_cells(cells, manifest, problems)
+    sensitive = sensitive_values(tables["table"], manifest, problems)
+    promise = _promise(manifest, problems)
     problems.raise_if_any(GuaranteeError)
-    classes = Classes(_classes(cells, manifest.layout.class_columns), _sensitive(tables["table"], manifest))
-    achieved = _check_promise(classes, manifest, problems)
-    if (manifest.achieved or not contents) and manifest.achieved != achieved:
+    labels = _classes(cells, manifest.layout.class_columns)
+    matches, lacking = _outside(cells, labels, manifest, promise, population, schema)
+    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches)
+    found = reached(promise, classes, problems, lacking)
+    _check_reached(found, manifest, problems, contents=contents)
+    problems.raise_if_any(GuaranteeError)
+    unchecked = tuple(found.unchecked.values())
+    return Verdict(tables["table"].height, classes.n_classes, found.achieved, READING, unchecked, classes)
+
+
+def _promise(manifest: Manifest, problems: Problems) -> list[Requirement]:
+    """Everything that is promised, as requirements."""
+    found = []
+    for promise in manifest.promise:
+        try:
+            found.append(requirement_of(promise))
+        except ShoalError as error:
+            problems.take(GuaranteeError(error.problems))
+    return found
+
+
+def _outside(
+    cells: pl.DataFrame,
+    labels: npt.NDArray[np.int64],
+    manifest: Manifest,
+    promise: list[Requirement],
+    population: pl.DataFrame | None,
+    schema: Schema | None,
+) -> tuple[Matches | None, Mapping[str, str]]:
+    """How the population fits, where a promise speaks of it; otherwise, or if it cannot be said, why not."""
+    if population is None or not any(requirement.needs == "population" for requirement in promise):
+        return None, LACKING
+    found = population_matches(cells, labels, manifest.layout, population, schema)
+    return (None, {**LACKING, "population": found}) if isinstance(found, str) else (found, LACKING)
+
+
+def _aligned(guards: pl.Series | None, n_rows: int) -> pl.Series | None:
+    if guards is not None and len(guards) != n_rows:
+        what = f"has {len(guards)} entries, the published table has {n_rows} rows"
+        raise ParameterError(Problem("guards=", what, "give one entry per published row, in their order"))
+    return None if guards is None else guards.cast(pl.String)
+
+
+def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, contents: bool) -> None:
+    """The classes have a promised size, and the manifest claims what is reached, as far as it could be looked at."""
+    if "k" not in found.achieved:
+        problems.add("promise", "says nothing about the size of classes")
+    claimed = {key: value for key, value in manifest.achieved.items() if key not in found.unchecked}
+    # Sums of real numbers may differ in the last digit from one machine to another.
+    same = claimed.keys() == found.achieved.keys() and all(
+        math.isclose(value, found.achieved[key], rel_tol=1e-9, abs_tol=1e-12) for key, value in claimed.items()
+    )
+    if (manifest.achieved or not contents) and not same:
         problems.add("achieved", "the manifest claims other values than the release reaches")
-    problems.raise_if_any(GuaranteeError)
-    return Verdict(tables["table"].height, len(classes.sizes), achieved)
 
 
-def verify_directory(folder: str | Path) -> tuple[Verdict, Manifest]:
-    """Check a release directory from its files alone."""
+def verify_directory(
+    folder: str | Path,
+    *,
+    population: pl.DataFrame | None = None,
+    guards: pl.Series | None = None,
+    schema: Schema | None = None,
+) -> tuple[Verdict, Manifest]:
+    """Check a release directory from its files, and from nothing else but what is given with it."""
     manifest, tables = read_directory(Path(folder))
-    return verify(tables, manifest, contents=False), manifest
+    verdict = verify(tables, manifest, contents=False, population=population, guards=guards, schema=schema)
+    return verdict, manifest
 
 
 def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
@@ -239,30 +333,13 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) ->
     """Every cell is one its column could hold."""
     for column in manifest.layout.quasi:
         if column.form == "node":
-            complaint = _tree_complaint(column.nodes, set(cells[column.columns[0]].unique()))
+            complaint = tree_complaint(column.nodes, set(cells[column.columns[0]].unique()))
             if complaint:
                 problems.add(f"column {column.name!r}", f"the manifest's hierarchy {complaint}")
             if complaint == NO_TREE:
                 continue
         for complaint, count in read_column(column, cells).complaints.items():
             problems.add(f"column {column.name!r}", f"{count} cells cannot be: {complaint}")
-
-
-def _tree_complaint(nodes: Sequence[Node], published: set[str | None]) -> str | None:
-    """Say what is wrong with the nodes: no tree, impossible heights or counts, or more than the release uses."""
-    parents = [node.parent for node in nodes]
-    if parents[:1] != [None] or any(parent is None or not 0 <= parent < i for i, parent in enumerate(parents) if i):
-        return NO_TREE
-    leaves_below, used = [0] * len(nodes), [node.name in published for node in nodes]
-    for i in range(len(nodes) - 1, 0, -1):
-        above = int(parents[i] or 0)
-        leaves_below[above] += nodes[i].leaves
-        used[above] |= used[i]
-        if nodes[i].height >= nodes[above].height:
-            return "has a node as high as the one above it"
-    if any(below > node.leaves for below, node in zip(leaves_below, nodes, strict=True)):
-        return "has a node with more leaves below than it counts"
-    return None if all(used[1:]) else "has nodes that the release does not use"
 
 
 def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:
@@ -276,49 +353,3 @@ def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:
     if (labels < 0).any():
         raise InternalError("the checker left a row without a class")
     return labels
-
-
-def _sensitive(table: pl.DataFrame, manifest: Manifest) -> dict[str, Values]:
-    """The sensitive columns, with what the manifest says of their values."""
-    found = {}
-    for column in manifest.layout.passed:
-        if column.role == "sensitive":
-            series = table[column.name]
-            if column.kind == "numeric" and series.dtype == pl.String:
-                series = series.cast(pl.Float64, strict=False)
-            found[column.name] = Values(series, column.kind, column.order, _tree(column.nodes))
-    return found
-
-
-def _tree(nodes: Sequence[Node]) -> Tree | None:
-    if not nodes:
-        return None
-    parents = tuple(-1 if node.parent is None else node.parent for node in nodes)
-    return Tree(
-        tuple(node.name for node in nodes), parents, tuple(node.height for node in nodes),
-        tuple(node.leaves for node in nodes),
-    )  # fmt: skip
-
-
-def _check_promise(classes: Classes, manifest: Manifest, problems: Problems) -> dict[str, float]:
-    """Re-derive every promised model, and k in any case."""
-    achieved: dict[str, float] = {}
-    for promise in manifest.promise:
-        try:
-            requirement = _requirement(dict(promise))
-        except ShoalError as error:
-            problems.take(GuaranteeError(error.problems))
-            continue
-        value = requirement.achieved(classes)
-        achieved[requirement.key] = value
-        if not requirement.holds(value):
-            parameters = ", ".join(f"{key} = {entry}" for key, entry in requirement.to_mapping().items())
-            problems.add(requirement.name, f"{parameters} was promised, the weakest class reaches {value:g}")
-    if "k" not in achieved:
-        problems.add("promise", "says nothing about the size of classes")
-    return achieved
-
-
-def _requirement(promise: dict[str, object]) -> Requirement:
-    model = find(MODELS, promise.pop("model", None), "promise.model")
-    return model.from_mapping(promise, "promise")

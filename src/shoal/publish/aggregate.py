@@ -114,7 +114,7 @@ class Aggregate(Publisher):
         """Show the groups of a table; suppressed rows are left out."""
         present = groups.labels >= 0
         members, frame = groups.labels[present], table.frame.filter(pl.Series(present))
-        layout = Layout(shape="values", quasi=tuple(value_columns(table)), passed=passed_columns(table))
+        layout = Layout(shape="values", quasi=tuple(value_columns(table)), passed=passed_columns(table, frame))
         shown = {
             column.name: self._cells(table, column, frame[column.name], members)[members] for column in layout.quasi
         }

@@ -12,9 +12,12 @@ import polars as pl
 from shoal.errors import Problems, SchemaError
 from shoal.manifest import Layout, PassedColumn
 from shoal.methods.groups import Groups
+from shoal.publish.covers import published_nodes
 from shoal.spec import Spec
+from shoal.table.builders import Rule
+from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import Table
-from shoal.table.schema import kind_name
+from shoal.table.schema import Nominal, Ordinal, kind_name
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,37 @@ class Publisher(Spec, ABC):
         """Show the groups of a table; suppressed rows are left out."""
 
 
-def passed_columns(table: Table) -> tuple[PassedColumn, ...]:
-    """The columns that are published as they are, in the order of the table."""
+def passed_columns(table: Table, rows: pl.DataFrame | None = None) -> tuple[PassedColumn, ...]:
+    """The columns that are published as they are, in the order of the table.
+
+    Given the published rows, also what a model needs to know of sensitive values: the order of those that are shown, or
+    their place in the hierarchy. Of suppressed rows nothing is said.
+    """
     columns = table.schema.columns
     return tuple(
-        PassedColumn.model_validate({"name": name, "role": columns[name].role, "kind": kind_name(columns[name].kind)})
+        PassedColumn.model_validate(
+            {"name": name, "role": columns[name].role, "kind": kind_name(columns[name].kind)}
+            | ({} if rows is None or columns[name].role != "sensitive" else _known_of(table, rows.select(name)))
+        )
         for name in table.frame.columns
         if table.schema.roles.get(name) in ("sensitive", "neutral")
     )
+
+
+def _known_of(table: Table, shown: pl.DataFrame) -> dict[str, object]:
+    """The order or the tree of the values of a sensitive column that are published."""
+    series = shown.to_series()
+    kind = table.schema.columns[series.name].kind
+    values = series.drop_nulls().unique().sort().to_list()
+    if isinstance(kind, Ordinal):
+        return {"order": [category for category in kind.order if category in set(values)]}
+    if not isinstance(kind, Nominal) or kind.hierarchy is None:
+        return {}
+    given = table.given.columns[series.name].kind
+    rule = None if given is None else given.hierarchy
+    # A rule makes its tree of the values it is given; grown over all rows, it would count those of suppressed ones.
+    tree = Hierarchy.grow(rule, values) if isinstance(rule, Rule) else table.hierarchy(series.name)
+    return {"nodes": published_nodes(shown, tree)}
 
 
 def check_clashes(names: Sequence[str], adds: str, problems: Problems) -> None:

@@ -69,7 +69,9 @@ class Centres(Publisher):
     def publish(self, table: Table, groups: Groups) -> Published:
         """Show the groups of a table; suppressed rows are left out."""
         space = Space.of(Task.of(table), standardize=self.standardize)
-        quasi, passed = tuple(value_columns(table)), passed_columns(table)
+        present = groups.labels >= 0
+        frame = table.frame.filter(pl.Series(present))
+        quasi, passed = tuple(value_columns(table)), passed_columns(table, frame)
         layout = Layout(shape="centres", quasi=quasi, passed=passed)
         rows = None if self.centre == "average" else _central_rows(space, groups)
         cells = [_cells(table, column, groups, rows) for column in quasi]
@@ -82,8 +84,7 @@ class Centres(Publisher):
             pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("class")
         )
         class_of = ordered.sort("group")["class"]
-        present = groups.labels >= 0
-        others = table.frame.filter(pl.Series(present)).select([column.name for column in passed])
+        others = frame.select([column.name for column in passed])
         numbered = pl.DataFrame([class_of[groups.labels[present]].alias("class"), *others.get_columns()])
         return Published(
             {"table": numbered, "centres": ordered.select("class", "size", "radius", *layout.cell_columns)}, layout

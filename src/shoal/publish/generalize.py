@@ -82,7 +82,7 @@ class Generalize(Publisher):
             write = typed_cells if len(column.columns) > 1 else text_cells
             cells.append(write(column, covers, hierarchy))
             quasi.append(column.model_copy(update={"nodes": published_nodes(cells[-1], hierarchy)}))
-        layout = Layout(shape=self.shape, quasi=tuple(quasi), passed=passed_columns(table))  # type: ignore[arg-type]
+        layout = Layout(shape=self.shape, quasi=tuple(quasi), passed=passed_columns(table, frame))  # type: ignore[arg-type]
         passed = [column.name for column in layout.passed]
         by_group = pl.concat(cells, how="horizontal")
         if self.shape == "classes":

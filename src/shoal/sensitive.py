@@ -1,0 +1,99 @@
+"""Sensitive columns of a release read back, with what the manifest says of their values, and whether that can be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import Problems, rows_at
+from shoal.manifest import Manifest, Node, PassedColumn
+from shoal.privacy.base import Tree, Values
+
+NO_TREE = "is not a tree"
+
+
+def sensitive_values(table: pl.DataFrame, manifest: Manifest, problems: Problems) -> dict[str, Values]:
+    """The sensitive columns; note what the manifest says of passed columns that their cells contradict."""
+    marks = {column.name: column.hierarchy for column in manifest.columns}
+    found = {}
+    for column in manifest.layout.passed:
+        where, cells = f"column {column.name!r}", table[column.name]
+        kind = column.kind if column.role == "sensitive" else None
+        if (column.order and kind != "ordinal") or (column.nodes and kind != "nominal"):
+            problems.add(where, "has an order or a hierarchy that its role and kind do not have")
+        elif kind == "numeric":
+            cells = _numbers(cells, where, problems)
+        elif kind == "ordinal":
+            if Counter(column.order) != Counter(cells.drop_nulls().cast(pl.String).unique().to_list()):
+                problems.add(where, "the manifest's order is not that of the published categories")
+        elif kind == "nominal":
+            mark = marks.get(column.name)
+            _check_tree(column, cells, problems, None if mark is None else (mark.height, mark.leaves))
+        if column.role == "sensitive":
+            found[column.name] = Values(cells, column.kind, column.order, _tree(column.nodes))
+    return found
+
+
+def _numbers(cells: pl.Series, where: str, problems: Problems) -> pl.Series:
+    """Numbers as numbers, whole ones exactly; from CSV they come as text."""
+    if cells.dtype.is_integer():
+        return cells
+    whole = cells.cast(pl.Int64, strict=False) if cells.dtype == pl.String else None
+    if whole is not None and whole.null_count() == cells.null_count():
+        return whole
+    numbers = cells.cast(pl.Float64, strict=False)
+    bad = np.flatnonzero((cells.is_not_null() & ~numbers.is_finite().fill_null(value=False)).to_numpy())
+    if len(bad):
+        problems.add(where, f"{len(bad)} cells are not numbers, at {rows_at(bad.tolist())}")
+    return numbers
+
+
+def _check_tree(column: PassedColumn, cells: pl.Series, problems: Problems, mark: tuple[int, int] | None) -> None:
+    """The nodes are a tree that holds every published value and nothing else, of the size the manifest states."""
+    where = f"column {column.name!r}"
+    if not column.nodes:
+        if mark is not None:
+            problems.add(where, "the manifest leaves out its hierarchy")
+        return
+    published = set(cells.cast(pl.String).unique().to_list())
+    complaint = tree_complaint(column.nodes, published)
+    if complaint:
+        problems.add(where, f"the manifest's hierarchy {complaint}")
+    elif published - {None} - {node.name for node in column.nodes}:
+        problems.add(where, "the manifest's hierarchy lacks published values")
+    elif mark is not None and (column.nodes[0].height, column.nodes[0].leaves) != mark:
+        problems.add(where, "the manifest's hierarchy has another height or number of leaves than it states")
+
+
+def tree_complaint(nodes: Sequence[Node], published: set[str | None]) -> str | None:
+    """Say what is wrong with the nodes: no tree, impossible heights or counts, or more than the release uses."""
+    parents = [node.parent for node in nodes]
+    if parents[:1] != [None] or any(parent is None or not 0 <= parent < i for i, parent in enumerate(parents) if i):
+        return NO_TREE
+    if len({node.name for node in nodes}) < len(nodes):
+        return "names a node more than once"
+    leaves_below, used = [0] * len(nodes), [node.name in published for node in nodes]
+    for i in range(len(nodes) - 1, 0, -1):
+        above = int(parents[i] or 0)
+        leaves_below[above] += nodes[i].leaves
+        used[above] |= used[i]
+        if nodes[i].height >= nodes[above].height:
+            return "has a node as high as the one above it"
+    if any(below > node.leaves for below, node in zip(leaves_below, nodes, strict=True)):
+        return "has a node with more leaves below than it counts"
+    if any(node.height == 0 and node.leaves > 1 for node in nodes):
+        return "has a leaf that counts more than itself"
+    return None if all(used[1:]) else "has nodes that the release does not use"
+
+
+def _tree(nodes: Sequence[Node]) -> Tree | None:
+    if not nodes:
+        return None
+    parents = tuple(-1 if node.parent is None else node.parent for node in nodes)
+    return Tree(
+        tuple(node.name for node in nodes), parents, tuple(node.height for node in nodes),
+        tuple(node.leaves for node in nodes),
+    )  # fmt: skip
