@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ShoalError,
         SourceError,
     )
+    from shoal.invariance import SeriesVerdict, verify_series
     from shoal.manifest import Manifest
     from shoal.methods import (
         Caat,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         KMeans,
         KMember,
         Mdav,
+        MInvariance,
         Mondrian,
         Oka,
         OptimalUnivariate,
@@ -44,10 +46,22 @@ if TYPE_CHECKING:
     )
     from shoal.methods.refine import Refine
     from shoal.pipeline import anonymize, run
-    from shoal.privacy import KAnonymity
+    from shoal.privacy import (
+        AlphaK,
+        BetaLikeness,
+        DeltaDisclosure,
+        DeltaPresence,
+        EpsilonM,
+        GuardingNodes,
+        KAnonymity,
+        KMap,
+        LDiversity,
+        TCloseness,
+    )
     from shoal.publish import Aggregate, Centres, Generalize
     from shoal.recipe import Recipe
     from shoal.release import Release, read_release
+    from shoal.series import Republished, SeriesState, republish
     from shoal.table.builders import Dates, Flat, Grouping, Intervals, Prefixes, Quantiles
     from shoal.table.hierarchy import Hierarchy
     from shoal.table.profile import profile
@@ -60,17 +74,23 @@ _HOME = {
         "GuaranteeError", "InfeasibleError", "InputError", "InternalError", "ParameterError", "RecipeError",
         "SchemaError", "ShoalError", "SourceError",
     ),
+    "shoal.invariance": ("SeriesVerdict", "verify_series"),
     "shoal.manifest": ("Manifest",),
     "shoal.methods": (
-        "Caat", "Cbfs", "Dba", "KMeans", "KMember", "Kaca", "Mdav", "Mondrian", "Oka", "OptimalUnivariate",
+        "Caat", "Cbfs", "Dba", "KMeans", "KMember", "Kaca", "MInvariance", "Mdav", "Mondrian", "Oka",
+        "OptimalUnivariate",
         "RCellular", "RGather", "Tfrp", "ThresholdGreedy", "VMdav", "WeightedCMeans",
     ),
     "shoal.methods.refine": ("Refine",),
     "shoal.pipeline": ("anonymize", "run"),
-    "shoal.privacy": ("KAnonymity",),
+    "shoal.privacy": (
+        "AlphaK", "BetaLikeness", "DeltaDisclosure", "DeltaPresence", "EpsilonM", "GuardingNodes", "KAnonymity", "KMap",
+        "LDiversity", "TCloseness",
+    ),
     "shoal.publish": ("Aggregate", "Centres", "Generalize"),
     "shoal.recipe": ("Recipe",),
     "shoal.release": ("Release", "read_release"),
+    "shoal.series": ("Republished", "SeriesState", "republish"),
     "shoal.table.builders": ("Dates", "Flat", "Grouping", "Intervals", "Prefixes", "Quantiles"),
     "shoal.table.hierarchy": ("Hierarchy",),
     "shoal.table.profile": ("profile",),
@@ -96,10 +116,12 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Aggregate", "Caat", "Cbfs", "Centres", "Dates", "Dba", "Flat", "Generalize", "Grouping", "GuaranteeError",
-    "Hierarchy", "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity", "KMeans", "KMember",
-    "Kaca", "Manifest", "Mdav", "Mondrian", "Nominal", "Numeric", "Oka", "OptimalUnivariate", "Ordinal",
-    "ParameterError", "Prefixes", "Quantiles", "RCellular", "RGather", "Recipe", "RecipeError", "Refine", "Release",
-    "Schema", "SchemaError", "ShoalError", "Source", "SourceError", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict",
-    "WeightedCMeans", "__version__", "anonymize", "profile", "read", "read_release", "run", "sample",
+    "Aggregate", "AlphaK", "BetaLikeness", "Caat", "Cbfs", "Centres", "Dates", "Dba", "DeltaDisclosure",
+    "DeltaPresence", "EpsilonM", "Flat", "Generalize", "Grouping", "GuaranteeError", "GuardingNodes", "Hierarchy",
+    "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity", "KMap", "KMeans", "KMember", "Kaca",
+    "LDiversity", "MInvariance", "Manifest", "Mdav", "Mondrian", "Nominal", "Numeric", "Oka", "OptimalUnivariate",
+    "Ordinal", "ParameterError", "Prefixes", "Quantiles", "RCellular", "RGather", "Recipe", "RecipeError", "Refine",
+    "Release", "Republished", "Schema", "SchemaError", "SeriesState", "SeriesVerdict", "ShoalError", "Source",
+    "SourceError", "TCloseness", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans", "__version__",
+    "anonymize", "profile", "read", "read_release", "republish", "run", "sample", "verify_series",
 ]  # fmt: skip

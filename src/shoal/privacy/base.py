@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean
+from shoal.errors import InfeasibleError, ParameterError, Problem, Problems, did_you_mean
+from shoal.privacy.counts import Counts, Floats, Ints
 from shoal.spec import Spec
+from shoal.table.builders import Rule
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 SLACK = 1e-9
 """By how much a real number may miss its bound: far more than rounding, and nothing that anybody could use."""
@@ -54,6 +55,9 @@ class Values:
     """Categories of an ordinal column, lowest first."""
     tree: Tree | None = None
     """Hierarchy of a nominal column, where the holder gave one."""
+    whole: Values | None = None
+    """The column of the whole table, where `series` holds only some of its rows, or some of them more than once: which
+    values are known and how they are shared out is always that of the whole table."""
 
     @classmethod
     def of(cls, table: Table, name: str) -> Values:
@@ -70,40 +74,47 @@ class Values:
             )  # fmt: skip
         return cls(table.frame[name], kind_name(kind), order, tree)
 
+    def take(self, rows: Ints) -> Values:
+        """Some rows of the column, as part of the same whole."""
+        part = replace(self, series=self.series.gather(rows), whole=self.whole or self)
+        part.__dict__["codes"] = self.codes[rows]
+        return part
+
     @cached_property
-    def _sorted(self) -> tuple[list[object], Ints]:
-        series = self.series
-        if self.kind == "numeric":
-            series = series.cast(pl.Float64) if not series.dtype.is_integer() else series
-        else:
-            series = series.cast(pl.String)
-        known = series.drop_nulls().unique().sort().to_list()
+    def _plain(self) -> pl.Series:
+        """Numbers as numbers, everything else as text."""
+        if self.kind != "numeric":
+            return self.series.cast(pl.String)
+        return self.series if self.series.dtype.is_integer() else self.series.cast(pl.Float64, strict=False)
+
+    @cached_property
+    def known(self) -> list[object]:
+        """The distinct values that are not missing: numbers and ordered categories from the lowest, texts sorted."""
+        if self.whole is not None:
+            return self.whole.known
+        known = self._plain.drop_nulls().unique().sort().to_list()
         if self.order:
             rank = {category: place for place, category in enumerate(self.order)}
             known.sort(key=lambda category: rank.get(category, len(rank)))
-        places = pl.Series(range(len(known)), dtype=pl.Int64)
-        coded = series.replace_strict(pl.Series(known, dtype=series.dtype), places, default=None, return_dtype=pl.Int64)
-        return known, coded.fill_null(len(known)).to_numpy()
+        return known
 
-    @property
-    def known(self) -> list[object]:
-        """The distinct values that are not missing: numbers and ordered categories from the lowest, texts sorted."""
-        return self._sorted[0]
-
-    @property
+    @cached_property
     def codes(self) -> Ints:
         """Place of each row's value among `known`; one past the last for a missing value."""
-        return self._sorted[1]
+        places = pl.Series(range(len(self.known)), dtype=pl.Int64)
+        known = pl.Series(self.known, dtype=self._plain.dtype)
+        coded = self._plain.replace_strict(known, places, default=None, return_dtype=pl.Int64)
+        return coded.fill_null(len(known)).to_numpy()
 
     @cached_property
     def counts(self) -> Ints:
-        """How often each value occurs, missing last if there is one."""
-        return np.bincount(self.codes).astype(np.int64)
+        """How often each value occurs in the whole table, missing last if there is one."""
+        return np.bincount(self.codes).astype(np.int64) if self.whole is None else self.whole.counts
 
-    @property
+    @cached_property
     def shares(self) -> Floats:
         """Distribution over the whole table, missing last if there is one."""
-        return self.counts / max(len(self.series), 1)
+        return self.counts / max(int(self.counts.sum()), 1)
 
     @property
     def has_missing(self) -> bool:
@@ -148,6 +159,31 @@ class Classes:
         """Number of classes."""
         return len(self.sizes)
 
+    def count(self, column: str) -> Counts:
+        """How often each value of a column occurs in each class; worked out once, whoever asks."""
+        if column not in self._counts:
+            values = self.columns[column]
+            self._counts[column] = Counts.of(self.labels, values.codes, self.sizes, len(values.counts))
+        return self._counts[column]
+
+    @cached_property
+    def _counts(self) -> dict[str, Counts]:
+        return {}
+
+    def matched(self, model: str) -> Matches:
+        """How a population fits, for a model that cannot do without."""
+        if self.matches is None:
+            what = "needs a population table to compare with, and none is given"
+            raise ParameterError(Problem(model, what, "give population="))
+        return self.matches
+
+    def guarded(self, model: str) -> pl.Series:
+        """The guarding nodes that people chose, for a model that cannot do without."""
+        if self.guards is None:
+            what = "needs the guarding nodes that people chose, and none are given"
+            raise ParameterError(Problem(model, what, "give guards="))
+        return self.guards
+
 
 class Requirement(Spec, ABC):
     """A privacy model and its parameters."""
@@ -157,39 +193,67 @@ class Requirement(Spec, ABC):
     measures: ClassVar[str]
     """The letter the achieved value goes by, such as `k`."""
     paper: ClassVar[str]
-    monotone: ClassVar[bool] = True
-    """Whether joining two classes never makes the weaker of them worse."""
     needs: ClassVar[str | None] = None
     """What the checker must be given besides the release: `choices`, `population`, or nothing."""
 
     @property
+    def monotone(self) -> bool:
+        """Whether joining two classes never makes the weaker of them worse."""
+        return True
+
+    @property
+    def rising(self) -> bool:
+        """Whether a larger value is the better one, as of k; otherwise a smaller one is, as of t."""
+        return False
+
+    @property
+    def letter(self) -> str:
+        """What the value is called that these parameters lead to."""
+        return self.measures
+
+    @property
     def key(self) -> str:
         """What the achieved value is called in a verdict and a manifest."""
-        return self.measures
+        return self.letter
 
     @abstractmethod
     def per_class(self, classes: Classes) -> Floats:
         """The value that each class reaches."""
 
-    @abstractmethod
     def achieved(self, classes: Classes) -> float:
-        """The value that the weakest class reaches."""
+        """The value that the weakest class reaches; 0 when there is no class."""
+        reached = self.per_class(classes)
+        if not len(reached):
+            return 0.0
+        return float(reached.min() if self.rising else reached.max())
 
     @abstractmethod
+    def enough(self, reached: Floats) -> Bools:
+        """Whether each of several values is good enough."""
+
     def holds(self, achieved: float) -> bool:
         """Whether an achieved value is good enough."""
+        return bool(self.enough(np.array([achieved], dtype=np.float64))[0])
 
-    def satisfied(self, classes: Classes) -> npt.NDArray[np.bool_]:
+    def satisfied(self, classes: Classes) -> Bools:
         """Whether each class is good enough."""
-        return np.array([self.holds(value) for value in self.per_class(classes).tolist()], dtype=np.bool_)
+        return self.enough(self.per_class(classes))
 
-    @abstractmethod
     def lacks(self, classes: Classes) -> Floats:
         """How far each class is from being good enough: 0 if it is, otherwise above."""
+        reached = self.per_class(classes)
+        return np.where(self.enough(reached), 0.0, np.maximum(self.shortfall(reached, classes), SLACK))
+
+    @abstractmethod
+    def shortfall(self, reached: Floats, classes: Classes) -> Floats:
+        """By how much each class misses the bound, as a finite share of it; of satisfied classes anything."""
 
     @abstractmethod
     def check(self, table: Table, problems: Problems) -> None:
         """Note why no grouping of this table can satisfy the requirement, with the nearest value that one can."""
+
+    def check_population(self, n_rows: int, n_people: int, problems: Problems) -> None:
+        """Note why no grouping of so many rows satisfies the requirement against a population of so many people."""
 
     @classmethod
     def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:  # noqa: ARG003
@@ -205,7 +269,7 @@ class ColumnRequirement(Requirement):
     @property
     def key(self) -> str:
         """What the achieved value is called in a verdict and a manifest."""
-        return f"{self.measures}:{self.column}"
+        return f"{self.letter}:{self.column}"
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note a column that is not sensitive or does not fit, and a value that no grouping reaches."""
@@ -220,6 +284,9 @@ class ColumnRequirement(Requirement):
             what = f"column {self.column!r} is {roles.get(self.column, 'not named in the schema')}, not sensitive"
             problems.add(where, what, did_you_mean(self.column, sensitive), error=ParameterError)
             return
+        kind = table.schema.columns[self.column].kind
+        if kind is not None and isinstance(kind.hierarchy, Rule):
+            return  # the tree could not be built, which is a problem of its own and noted already
         values = Values.of(table, self.column)
         if misfit := self.misfit(values):
             problems.add(where, f"column {self.column!r} {misfit}", error=ParameterError)
@@ -231,7 +298,7 @@ class ColumnRequirement(Requirement):
         everyone = np.zeros(len(values.series), dtype=np.int64)
         whole = self.achieved(Classes(everyone, {self.column: values}))
         if not self.holds(whole):
-            what = f"column {self.column!r}: all rows as one class reach only {self.measures} = {whole:.6g}"
+            what = f"column {self.column!r}: all rows as one class reach only {self.letter} = {whole:.6g}"
             problems.add(f"require {self.name}", what, self.nearest(whole), error=InfeasibleError)
 
     def misfit(self, values: Values) -> str | None:  # noqa: ARG002
@@ -241,3 +308,9 @@ class ColumnRequirement(Requirement):
     @abstractmethod
     def nearest(self, reached: float) -> str:
         """Say which parameter a table can satisfy that reaches a value at best."""
+
+
+__all__ = [
+    "SLACK", "Bools", "Classes", "ColumnRequirement", "Counts", "Floats", "Ints", "Matches", "Requirement", "Tree",
+    "Values",
+]  # fmt: skip

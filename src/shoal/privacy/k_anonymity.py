@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shoal.errors import InfeasibleError, Problems
-from shoal.privacy.base import Classes, Floats, Requirement, Values
+from shoal.privacy.base import Bools, Classes, Floats, Requirement, Values
 from shoal.spec import Whole, param
 from shoal.table.prepare import Table
 
@@ -39,6 +39,11 @@ class KAnonymity(Requirement):
 
     k: int = param(Whole(2), "smallest class size")
 
+    @property
+    def rising(self) -> bool:
+        """A larger k is better."""
+        return True
+
     def per_class(self, classes: Classes) -> Floats:
         """Size of each class."""
         return classes.sizes.astype(np.float64)
@@ -47,13 +52,13 @@ class KAnonymity(Requirement):
         """Size of the smallest class; 0 when there is none."""
         return int(classes.sizes.min()) if classes.n_classes else 0
 
-    def holds(self, achieved: float) -> bool:
-        """Whether the smallest class is large enough."""
-        return achieved >= self.k
+    def enough(self, reached: Floats) -> Bools:
+        """Whether each size is large enough."""
+        return reached >= self.k
 
-    def lacks(self, classes: Classes) -> Floats:
+    def shortfall(self, reached: Floats, classes: Classes) -> Floats:  # noqa: ARG002
         """Share of k rows that each class has too few."""
-        return np.maximum(self.k - classes.sizes, 0) / self.k
+        return (self.k - reached) / self.k
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note a table with fewer than k rows."""

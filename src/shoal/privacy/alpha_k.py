@@ -1,0 +1,103 @@
+"""(alpha, k)-anonymity: no sensitive value is too frequent in a class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from shoal.errors import some
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values
+from shoal.spec import AnyText, Maybe, Real, Several, param
+
+
+@dataclass(frozen=True)
+class AlphaK(ColumnRequirement):
+    """No value of a sensitive column makes up more than the share alpha of a class.
+
+    The k of (alpha, k)-anonymity is that of the method, or of a `KAnonymity` beside this requirement. `values`
+    restricts it to the named values; each must occur in the column.
+
+    Guarantee
+    ---------
+    Against an attacker who knows the quasi-identifiers of a person and that the person is in the table: no value (or
+    none of the named ones) can be attributed to the person with more confidence than alpha. It does not say how this
+    compares with what was known before: a value that one in a thousand has may still rise to alpha.
+
+    >>> import polars as pl
+    >>> disease = Values(pl.Series(["flu", "flu", "flu", "ulcer"]))
+    >>> classes = Classes(np.zeros(4, dtype=np.int64), {"disease": disease})
+    >>> AlphaK("disease", alpha=0.5).achieved(classes), AlphaK("disease", alpha=0.5, values=["ulcer"]).achieved(classes)
+    (0.75, 0.25)
+
+    References
+    ----------
+    Wong, Li, Fu, Wang, "(alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data publishing",
+    KDD 2006.
+    """
+
+    name: ClassVar[str] = "alpha-k"
+    title: ClassVar[str] = "no sensitive value makes up more than alpha of a class"
+    measures: ClassVar[str] = "alpha"
+    paper: ClassVar[str] = "Wong, Li, Fu, Wang, (alpha, k)-anonymity, KDD 2006"
+
+    column: str = param(AnyText(), "sensitive column")
+    alpha: float = param(Real(0, 1, open_low=True), "largest share of a class that one value may have")
+    values: tuple[str, ...] | None = param(
+        Maybe(Several(AnyText())), "only these values are looked at; all when not given", default=None
+    )
+
+    @property
+    def letter(self) -> str:
+        """Alpha, with the values it is about where they are named."""
+        return "alpha" if self.values is None else f"alpha({', '.join(sorted(set(self.values)))})"
+
+    def per_class(self, classes: Classes) -> Floats:
+        """Share of the most frequent value that is looked at."""
+        counts = classes.count(self.column)
+        if self.values is None:
+            return counts.largest(counts.share)
+        named = np.zeros(counts.n_codes, dtype=np.bool_)
+        named[[place for place in self._places(classes.columns[self.column]) if place is not None]] = True
+        return counts.largest(np.where(named[counts.code], counts.share, 0.0))
+
+    def _places(self, values: Values) -> list[int | None]:
+        """Code of each named value, None where it does not occur."""
+        if values.kind == "numeric":
+            numbers = {float(value): place for place, value in enumerate(values.known)}  # type: ignore[arg-type]
+            return [numbers.get(_number(name)) for name in self.values or ()]
+        texts = {value: place for place, value in enumerate(values.known)}
+        return [texts.get(name) for name in self.values or ()]
+
+    def enough(self, reached: Floats) -> Bools:
+        """Whether the share is at most alpha."""
+        return reached <= self.alpha + SLACK
+
+    def shortfall(self, reached: Floats, classes: Classes) -> Floats:  # noqa: ARG002
+        """By how much the share is above alpha."""
+        return reached - self.alpha
+
+    def misfit(self, values: Values) -> str | None:
+        """Say which named values do not occur: what was meant would go unprotected."""
+        found = zip(self.values or (), self._places(values), strict=True)
+        absent = [name for name, place in found if place is None]
+        return f"does not hold {len(absent)} of the named values: {some(absent)}" if absent else None
+
+    def nearest(self, reached: float) -> str:
+        """The least alpha that a table gives."""
+        return f"use an alpha of at least {math.ceil(reached * 1e6) / 1e6:g}"
+
+    @classmethod
+    def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:
+        """The share of the most frequent value."""
+        return [cls(name, alpha=1) for name in columns]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -1,0 +1,102 @@
+"""(epsilon, m)-anonymity: the numbers of a class do not crowd together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values
+from shoal.privacy.counts import Ints
+from shoal.spec import AnyText, Real, YesNo, param
+
+ROUNDING = 1e-12
+"""By what part of the numbers a difference may exceed epsilon and still count as equal to it."""
+
+
+@dataclass(frozen=True)
+class EpsilonM(ColumnRequirement):
+    """Of the rows of a class, at most the share 1/m lies within epsilon of any one of them.
+
+    Near are numbers that differ by at most epsilon, or, with ``relative``, by at most epsilon times the size of the
+    row's own number. Missing values are near one another only.
+
+    Guarantee
+    ---------
+    Against an attacker who knows the quasi-identifiers of a person and that the person is in the table: no interval of
+    epsilon around a value of the class holds the person's number with a chance above 1/m. This is proximity, which
+    l-diversity does not see: 1000, 1001 and 1002 are three values. It does not say that the class is spread like the
+    table, and numbers a little farther apart than epsilon count as strangers.
+
+    >>> import polars as pl
+    >>> income = Values(pl.Series([10000, 10020, 10030, 15000, 20000, 22000, 23000]), kind="numeric")
+    >>> classes = Classes(np.array([0, 0, 0, 0, 1, 1, 1]), {"income": income})
+    >>> EpsilonM("income", epsilon=30, m=2).per_class(classes).round(3).tolist()
+    [1.333, 3.0]
+
+    References
+    ----------
+    Li, Tao, Xiao, "Preservation of proximity privacy in publishing numerical sensitive data", SIGMOD 2008.
+    """
+
+    name: ClassVar[str] = "epsilon-m"
+    title: ClassVar[str] = "the numbers of a class do not crowd together"
+    measures: ClassVar[str] = "m"
+    paper: ClassVar[str] = "Li, Tao, Xiao, Preservation of proximity privacy, SIGMOD 2008"
+
+    column: str = param(AnyText(), "sensitive column of numbers")
+    epsilon: float = param(Real(0), "numbers at most this far apart are near")
+    m: float = param(Real(1, open_low=True), "at most one in m rows of a class may be near any one of them")
+    relative: bool = param(YesNo(), "whether epsilon is a share of the number itself", default=False)
+
+    @property
+    def monotone(self) -> bool:
+        """Two classes can each be spread out and crowd each other."""
+        return False
+
+    @property
+    def rising(self) -> bool:
+        """A larger m is better."""
+        return True
+
+    @property
+    def letter(self) -> str:
+        """The letter m, with the epsilon it belongs to."""
+        return f"m({'relative ' if self.relative else ''}epsilon={self.epsilon:g})"
+
+    def per_class(self, classes: Classes) -> Floats:
+        """Rows of each class over the most of them that are near any one."""
+        counts = classes.count(self.column)
+        low, high = self._windows(classes.columns[self.column])
+        near = counts.up_to(counts.owner, high[counts.code]) - counts.up_to(counts.owner, low[counts.code])
+        return counts.sizes / counts.largest(near.astype(np.float64))
+
+    def _windows(self, values: Values) -> tuple[Ints, Ints]:
+        """First code that is near each code, and one past the last."""
+        numbers = np.array(values.known, dtype=np.float64)
+        reach = self.epsilon * np.abs(numbers) if self.relative else np.full(len(numbers), float(self.epsilon))
+        # The safe side: what is too far only by rounding is near.
+        reach = reach + ROUNDING * (np.abs(numbers) + reach)
+        low = np.searchsorted(numbers, numbers - reach, side="left")
+        high = np.searchsorted(numbers, numbers + reach, side="right")
+        return np.append(low, len(numbers)), np.append(high, len(numbers) + 1)
+
+    def enough(self, reached: Floats) -> Bools:
+        """Whether m is reached."""
+        return reached >= self.m - SLACK
+
+    def shortfall(self, reached: Floats, classes: Classes) -> Floats:  # noqa: ARG002
+        """Share of m that is missing."""
+        return (self.m - reached) / self.m
+
+    def misfit(self, values: Values) -> str | None:
+        """Say that only numbers are near each other."""
+        if values.kind == "numeric":
+            return None
+        known = f"is {values.kind}" if values.kind else "has no kind in the schema"
+        return f"{known}, and only numbers are near each other; make it shoal.Numeric()"
+
+    def nearest(self, reached: float) -> str:
+        """What is reached; another epsilon gives another m."""
+        return f"use an m of at most {reached:.6g}, or a smaller epsilon"
