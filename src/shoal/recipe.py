@@ -13,7 +13,7 @@ from typing import Any
 
 from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mean
 from shoal.manifest import FORMATS
-from shoal.methods import METHODS, Method
+from shoal.methods import METHODS, SERIES, Method
 from shoal.methods.refine import Refine
 from shoal.privacy import MODELS, Requirement
 from shoal.publish import PUBLISHERS, Publisher, default_publisher
@@ -118,6 +118,20 @@ class Recipe:
         return self.source
 
 
+@dataclass(frozen=True)
+class Promise:
+    """What a recipe says of a table that is published already: its columns, and what its classes must keep."""
+
+    schema: Schema
+    require: tuple[Requirement, ...] = ()
+    missing_values: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, path: str | Path) -> Promise:
+        """Read a recipe file that needs neither a source nor a method; paths in it are relative to it."""
+        return _Reader(read_entries(path), Path(path).parent).promise()
+
+
 def read_entries(path: str | Path) -> dict[str, Any]:
     """Read the entries of a recipe file, before any of them is checked."""
     file = Path(path)
@@ -208,13 +222,26 @@ class _Reader:
         self.folder = folder
         self.problems = Problems()
 
-    def recipe(self) -> Recipe:
+    def promise(self) -> Promise:
+        self._check_keys()
+        source, schema = self._source(), self._schema()
+        method = self._spec("method", METHODS, self._table("method"))
+        require = self._requirements()
+        self.problems.raise_if_any(RecipeError)
+        assert schema is not None  # noqa: S101  or there was a problem
+        promised = method.promises() if isinstance(method, Method) else ()
+        return Promise(schema, (*promised, *require), () if source is None else source.missing_values)
+
+    def _check_keys(self) -> None:
         for key in self.entries:
             if key not in TOP_KEYS:
                 self.problems.add(key, "unknown key", did_you_mean(key, TOP_KEYS))
+
+    def recipe(self) -> Recipe:
+        self._check_keys()
         source = self._source()
         schema = self._schema()
-        method = self._spec("method", METHODS, self._table("method", needed=True))
+        method = self._spec("method", {**METHODS, **SERIES}, self._table("method", needed=True))
         fitting = {"name": method.publisher} if isinstance(method, Method) else {"name": "generalize"}
         publish = self._spec("publish", PUBLISHERS, {**fitting, **(self._table("publish") or {})})
         require, refine = tuple(self._requirements()), self._refine()

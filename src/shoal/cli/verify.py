@@ -1,38 +1,185 @@
-"""`shoal verify`: re-derive the promise of a release from its files alone."""
+"""`shoal verify`: re-derive the promise of a release from its files alone, or see what any published table keeps."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+if TYPE_CHECKING:
+    from shoal.foreign import TableVerdict
+    from shoal.manifest import Manifest
+    from shoal.verify import Verdict
+
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="The release directory.")],
+    target: Annotated[str, typer.Argument(metavar="RELEASE", help="The release directory, or a published table.")],
+    schema: Annotated[
+        Path | None, typer.Option(help="A recipe with the columns of the table, and what it must keep.")
+    ] = None,
+    reading: Annotated[str | None, typer.Option(help="Which reading of a table decides: cells or matching.")] = None,
+    suppressed: Annotated[
+        str | None, typer.Option(help="Comma-separated texts of a table that stand for any value.")
+    ] = None,
+    population: Annotated[
+        str | None, typer.Option(help="A table of people, for promises of a release that speak of a population.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Check a release from its files alone; exit status 1, with every reason, when it does not hold."""
-    from shoal.cli import show
-    from shoal.release import check_directory
+    """Check a release from its files alone, or any published table with --schema; exit status 1 if it does not hold."""
+    _check_options(target, schema, reading, suppressed, population)
+    if schema is None or population is not None:
+        _verify_release(target, schema, population, json=json)
+    else:
+        _verify_table(target, schema, reading or "cells", suppressed, json=json)
 
-    verdict, manifest = check_directory(release)
+
+def _check_options(
+    target: str, schema: Path | None, reading: str | None, suppressed: str | None, population: str | None
+) -> None:
+    """Refuse options that do not fit what is to be checked, all at once."""
+    from shoal.errors import ParameterError, Problems
+
+    problems, folder = Problems(), Path(target).is_dir()
+    if Path(target).is_file() and schema is None:
+        fix = "give --schema recipe.toml, which says what its columns are, or the directory of a release"
+        problems.add(target, "is a file, and no release directory", fix)
+    if folder and schema is not None and population is None:
+        fix = "leave --schema out; with a release it only serves --population"
+        problems.add(target, "is a directory; a release says itself what its columns are", fix)
+    if population is not None and not folder:
+        problems.add("--population", "is for a release directory", "leave it out")
+    for flag, value in (("--reading", reading), ("--suppressed", suppressed)):
+        if value is not None and (folder or schema is None):
+            problems.add(flag, "is for a table with --schema; the cells of a release are read one way only")
+    problems.raise_if_any(ParameterError)
+
+
+# -- releases ------------------------------------------------------------------------------------------------------
+
+
+def _verify_release(target: str, schema: Path | None, population: str | None, *, json: bool) -> None:
+    from shoal.cli import show
+    from shoal.recipe import Promise
+    from shoal.release import check_directory
+    from shoal.table.sources import read
+
+    known = None if schema is None else Promise.load(schema).schema
+    people = None if population is None else read(population)
+    verdict, manifest = check_directory(target, population=people, schema=known)
     if json:
-        show.as_json(
-            {
-                "holds": True,
-                "rows": verdict.n_rows,
-                "classes": verdict.n_classes,
-                "promise": [dict(promise) for promise in manifest.promise],
-                "achieved": verdict.achieved,
-                "reading": verdict.reading,
-            }
-        )
+        show.as_json(_release_entries(verdict, manifest))
         return
     out = show.console()
-    out.print(f"{release} keeps its promise.", style="bold")
+    out.print(f"{target} keeps its promise.", style="bold")
     for promise in manifest.promise:
         out.print(f"  promised  {show.described(promise, 'model')}")
-    out.print(f"  reached   {', '.join(f'{name} = {value:g}' for name, value in verdict.achieved.items())}")
+    out.print(f"  reached   {_listed(verdict.achieved)}")
+    for text in verdict.unchecked:
+        out.print(f"  unchecked {text}", style="yellow")
     out.print(f"  read      {verdict.n_rows:,} rows in {verdict.n_classes:,} classes")
     out.print(f"  reading   {verdict.reading}")
+    out.print(_figures({"reached": verdict.surveyed}))
+
+
+def _release_entries(verdict: Verdict, manifest: Manifest) -> dict[str, Any]:
+    return {
+        "holds": True,
+        "rows": verdict.n_rows,
+        "classes": verdict.n_classes,
+        "promise": [dict(promise) for promise in manifest.promise],
+        "achieved": _plain(verdict.achieved),
+        "unchecked": list(verdict.unchecked),
+        "surveyed": _plain(verdict.surveyed),
+        "reading": verdict.reading,
+    }
+
+
+# -- any table -----------------------------------------------------------------------------------------------------
+
+
+def _verify_table(target: str, schema: Path, reading: str, suppressed: str | None, *, json: bool) -> None:
+    from shoal.cli import show
+    from shoal.errors import GuaranteeError
+    from shoal.foreign import judge_table
+    from shoal.recipe import Promise
+    from shoal.table.sources import read
+
+    promise = Promise.load(schema)
+    verdict = judge_table(
+        read(target), promise.schema, require=promise.require, reading=reading, missing_values=promise.missing_values,
+        suppressed=() if suppressed is None else suppressed.split(","),
+    )  # fmt: skip
+    if json:
+        show.as_json(_table_entries(verdict, promise.require))
+        raise typer.Exit(1 if verdict.reasons else 0)
+    _show_table(target, verdict, promise.require)
+    if verdict.reasons:
+        raise GuaranteeError(verdict.reasons)
+
+
+def _show_table(target: str, verdict: TableVerdict, require: Sequence[Any]) -> None:
+    from shoal.cli import show
+    from shoal.foreign import READINGS
+
+    out, said = show.console(), "does not keep" if verdict.reasons else "keeps"
+    out.print(f"{target} {said} what is required." if require else f"{target}: nothing is required.", style="bold")
+    for one in require:
+        out.print(f"  required  {show.described({'model': one.name, **one.to_mapping()}, 'model')}")
+    if verdict.achieved:
+        out.print(f"  reached   {_listed(verdict.achieved)}")
+    for text in verdict.unchecked:
+        out.print(f"  unchecked {text}", style="yellow")
+    for text in verdict.warnings:
+        out.print(f"  warning   {text}", style="yellow")
+    for name, count in verdict.unread.items():
+        out.print(f"  unread    column {name!r}: {count:,} cells, each equal only to itself", style="yellow")
+    out.print(f"  read      {verdict.n_rows:,} rows")
+    for name, text in READINGS.items():
+        classes = f"{verdict.readings[name].n_classes:,} classes"
+        out.print(f"  {'decides ' if name == verdict.reading else 'also    '}  {name}: {text}; {classes}")
+    out.print(_figures({name: read.surveyed for name, read in verdict.readings.items()}))
+
+
+def _table_entries(verdict: TableVerdict, require: Sequence[Any]) -> dict[str, Any]:
+    return {
+        "holds": not verdict.reasons,
+        "rows": verdict.n_rows,
+        "required": [{"model": one.name, **one.to_mapping()} for one in require],
+        "reading": verdict.reading,
+        "readings": {
+            name: {
+                "classes": read.n_classes,
+                "achieved": _plain(read.achieved),
+                "surveyed": _plain(read.surveyed),
+            }
+            for name, read in verdict.readings.items()
+        },
+        "unread": verdict.unread,
+        "unchecked": list(verdict.unchecked),
+        "warnings": list(verdict.warnings),
+        "reasons": [{"where": problem.where, "what": problem.what} for problem in verdict.reasons],
+    }
+
+
+def _figures(columns: Mapping[str, Mapping[str, float]]) -> Any:
+    """What every model reaches, one row per model and sensitive column."""
+    from shoal.cli import show
+
+    shown = show.table("What the weakest class reaches", "model", "of column", *columns)
+    for key in next(iter(columns.values())):
+        letter, _, column = key.partition(":")
+        shown.add_row(letter, column, *(f"{values[key]:.6g}" for values in columns.values()))
+    return shown
+
+
+def _listed(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} = {value:g}" for name, value in values.items()) or "nothing that could be checked"
+
+
+def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
+    """Numbers as JSON has them: null where a value is beyond all numbers."""
+    return {name: value if math.isfinite(value) else None for name, value in values.items()}
