@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from shoal.errors import Problems
 from shoal.privacy import MODELS
 from shoal.privacy.base import Classes, ColumnRequirement, Requirement
+from shoal.privacy.m_uniqueness import MUniqueness
 from shoal.spec import find
 
+KNOWN: dict[str, type[Requirement]] = {**MODELS, MUniqueness.name: MUniqueness}
+"""What a release may promise: what any method can be asked for, and what only repeated releases keep."""
 LACKING = {"population": "needs the population", "choices": "needs the choices of the people"}
 """What is said of a promise that rests on knowledge from outside, when that knowledge is not given."""
 
@@ -25,7 +28,7 @@ class Reached:
 def requirement_of(promise: Mapping[str, object]) -> Requirement:
     """A promise as a manifest writes it, as a requirement."""
     entries = dict(promise)
-    model = find(MODELS, entries.pop("model", None), "promise.model")
+    model = find(KNOWN, entries.pop("model", None), "promise.model")
     return model.from_mapping(entries, "promise")
 
 

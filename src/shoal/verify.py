@@ -19,6 +19,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.cells import read_column
+from shoal.counterfeits import check_counterfeits, fewest_people
 from shoal.errors import (
     GuaranteeError,
     InternalError,
@@ -65,7 +66,8 @@ class Verdict:
     @cached_property
     def surveyed(self) -> dict[str, float]:
         """What every model reaches that says something about the sensitive columns."""
-        return {} if self.classes is None else {model.key: value for model, value in survey(self.classes)}
+        found = {} if self.classes is None else {model.key: value for model, value in survey(self.classes)}
+        return found | {key: value for key, value in self.achieved.items() if key in found}
 
 
 def verify(
@@ -107,6 +109,7 @@ def verify(
     problems.raise_if_any(GuaranteeError)
     _check_rows(tables["table"], manifest, problems)
     cells = _cells(tables, manifest, problems)
+    check_counterfeits(tables, manifest, problems)
     _check_cells(cells, manifest, problems)
     sensitive = sensitive_values(tables["table"], manifest, problems)
     promise = _promise(manifest, problems)
@@ -115,6 +118,8 @@ def verify(
     matches, lacking = _outside(cells, labels, manifest, promise, population, schema)
     classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches)
     found = reached(promise, classes, problems, lacking)
+    if manifest.layout.shape == "invariant":  # counterfeits hide nobody, and everybody can count them
+        found.achieved["k"] = fewest_people(tables, manifest)
     _check_reached(found, manifest, problems, contents=contents)
     problems.raise_if_any(GuaranteeError)
     unchecked = tuple(found.unchecked.values())
@@ -258,6 +263,9 @@ def _check_manifest(manifest: Manifest, problems: Problems) -> None:
     asked: list[Mapping[str, object]] = [*manifest.recipe.require]
     if "k" in manifest.recipe.method:
         asked.append({"model": "k-anonymity", "k": manifest.recipe.method["k"]})
+    if manifest.recipe.method.get("name") == "m-invariance":
+        settings = {key: manifest.recipe.method.get(key) for key in ("column", "m")}
+        asked.append({"model": "m-uniqueness", **settings})
     for one in asked:
         if one not in manifest.promise:
             words = ", ".join(f"{key} = {value}" for key, value in one.items())
@@ -302,8 +310,8 @@ def _check_tables(
 def _check_rows(table: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
     """Every input row is published, suppressed or dropped, and none came in from elsewhere."""
     rows = manifest.rows
-    if table.height != rows.published:
-        problems.add("rows", f"{table.height} are published, the manifest says {rows.published}")
+    if table.height != rows.shown:
+        problems.add("rows", f"{table.height} are published, the manifest says {rows.shown}")
     accounted = rows.published + rows.suppressed + sum(rows.dropped.values())
     if accounted != manifest.input.rows or min(rows.dropped.values(), default=0) < 0:
         problems.add("rows", f"{accounted} are accounted for, {manifest.input.rows} came in")

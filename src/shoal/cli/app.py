@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import typer
 
-from shoal.cli import demo, init, listings, measure, run, verify
+from shoal.cli import demo, init, listings, measure, republish, run, verify
 from shoal.errors import GuaranteeError, InternalError, ShoalError
 
 app = typer.Typer(
@@ -32,6 +32,8 @@ app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("run", context_settings=run.ANY_FLAG)(run.run)
 app.command("verify")(verify.verify)
+app.command("republish", context_settings=run.ANY_FLAG)(republish.republish)
+app.command("verify-series")(republish.verify_series)
 app.command("measure")(measure.measure)
 app.command("methods")(listings.methods)
 app.command("models")(listings.models)

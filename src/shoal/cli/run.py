@@ -65,7 +65,7 @@ def follow(recipe: Any, out: Path, *, overwrite: bool = False, threads: int | No
 def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]:
     """Put flags such as `--k 10` or `--shape=typed` over the entries of a recipe."""
     from shoal.errors import ParameterError, Problems, did_you_mean
-    from shoal.methods import METHODS
+    from shoal.methods import METHODS, SERIES
     from shoal.methods.refine import Refine
     from shoal.publish import PUBLISHERS
     from shoal.spec import OneOf, Whole, YesNo, find
@@ -78,12 +78,13 @@ def apply_flags(entries: dict[str, Any], arguments: list[str]) -> dict[str, Any]
     method = dict(entries.get("method", {}))
     if "method" in flags:
         method = _exchanged(method, find(METHODS, flags.pop("method"), "--method"))
-    current = METHODS.get(str(method.get("name")))
+    known_methods = {**METHODS, **SERIES}
+    current = known_methods.get(str(method.get("name")))
     publish = {"name": current.publisher if current else "generalize", **entries.get("publish", {})}
     if "publish" in flags:
         publish = _exchanged(publish, find(PUBLISHERS, flags.pop("publish"), "--publish"))
     homes: dict[str, list[tuple[dict[str, Any], Any]]] = {}
-    for table, registry in ((method, METHODS), (publish, PUBLISHERS)):
+    for table, registry in ((method, known_methods), (publish, PUBLISHERS)):
         spec = registry.get(str(table.get("name")))
         for parameter in spec.parameters() if spec else ():  # what both have is meant for both
             homes.setdefault(parameter.name, []).append((table, parameter.bound))

@@ -69,6 +69,7 @@ def release_table(manifest: Manifest, title: str) -> Table:
     rows = manifest.rows
     left_out = [f"{rows.suppressed:,} suppressed"] if rows.suppressed else []
     left_out += [f"{count:,} dropped ({reason})" for reason, count in rows.dropped.items()]
+    left_out += [f"{rows.counterfeits:,} counterfeits added"] if rows.counterfeits else []
     shown.add_row(
         "rows", f"{rows.published:,} published of {manifest.input.rows:,}" + "".join(f", {text}" for text in left_out)
     )

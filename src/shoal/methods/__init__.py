@@ -8,6 +8,7 @@ from shoal.methods.groups import Groups
 from shoal.methods.k_means import KMeans
 from shoal.methods.k_member import KMember
 from shoal.methods.kaca import Kaca
+from shoal.methods.m_invariance import MInvariance
 from shoal.methods.mdav import Mdav
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.oka import Oka
@@ -27,7 +28,11 @@ METHODS: dict[str, type[Method]] = {
     )
 }  # fmt: skip
 
+SERIES: dict[str, type[Method]] = {MInvariance.name: MInvariance}
+"""Methods for a table that is published over and over; they need to know the releases before."""
+
 __all__ = [
-    "METHODS", "Caat", "Cbfs", "Dba", "Groups", "KMeans", "KMember", "Kaca", "Mdav", "Method", "Mondrian", "Oka",
-    "OptimalUnivariate", "RCellular", "RGather", "Task", "Tfrp", "ThresholdGreedy", "VMdav", "WeightedCMeans",
+    "METHODS", "SERIES", "Caat", "Cbfs", "Dba", "Groups", "KMeans", "KMember", "Kaca", "MInvariance", "Mdav", "Method",
+    "Mondrian", "Oka", "OptimalUnivariate", "RCellular", "RGather", "Task", "Tfrp", "ThresholdGreedy", "VMdav",
+    "WeightedCMeans",
 ]  # fmt: skip

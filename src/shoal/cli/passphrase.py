@@ -1,0 +1,33 @@
+"""Where the passphrase of a state file comes from: a file, the environment, or a prompt; never the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import typer
+
+VARIABLE = "SHOAL_PASSPHRASE"
+
+
+def passphrase(file: Path | None, *, new: bool) -> str:
+    """Ask for the passphrase; twice when it is a new one."""
+    from shoal.errors import ParameterError, Problem, SourceError
+    from shoal.series.sealed import check_passphrase
+
+    if file is not None:
+        try:
+            found = file.read_text(encoding="utf-8").rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise SourceError(Problem(str(file), f"the passphrase cannot be read ({reason})")) from None
+    elif VARIABLE in os.environ:
+        found = os.environ[VARIABLE]
+    elif sys.stdin.isatty():
+        found = typer.prompt("Passphrase of the state", hide_input=True, confirmation_prompt=new, err=True)
+    else:
+        fix = f"set {VARIABLE}, or give --passphrase-file FILE"
+        raise ParameterError(Problem("passphrase", "not given, and nobody is there to be asked", fix))
+    check_passphrase(found)
+    return str(found)

@@ -1,0 +1,119 @@
+"""`shoal republish` and `shoal verify-series`: a table that is published over and over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli.run import Out, Overwrite, Quiet, Threads
+
+PassphraseFile = Annotated[
+    Path | None,
+    typer.Option("--passphrase-file", help="File with the passphrase; else SHOAL_PASSPHRASE, or you are asked."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def republish(
+    context: typer.Context,
+    recipe: Annotated[Path, typer.Argument(help="The recipe, a TOML file whose method is m-invariance.")],
+    state: Annotated[Path, typer.Option("--state", help="Encrypted file of the holder, never to be published.")],
+    previous: Annotated[
+        Path | None, typer.Option("--previous", help="Directory of the release before; left out for the first.")
+    ] = None,
+    out: Out = Path("release"),
+    passphrase_file: PassphraseFile = None,
+    overwrite: Overwrite = False,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Publish a table again, so that its releases tell nothing when they are compared.
+
+    The first release makes the state file, every later one needs it and replaces it. The release and the state are
+    written together, or neither is.
+    """
+    from shoal.cli import show
+    from shoal.cli.run import apply_flags
+    from shoal.manifest import Manifest
+    from shoal.recipe import Recipe, read_entries
+    from shoal.series import republish_recipe
+
+    read = Recipe.from_entries(apply_flags(read_entries(recipe), context.args), recipe.parent)
+    _check_places(state, previous, out, overwrite=overwrite)
+    secret, before = _unlocked(state, passphrase_file, new=previous is None)
+    with show.ShownProgress(quiet=quiet or json) as progress:
+        made = republish_recipe(read, previous=previous, state=before, threads=threads, progress=progress)
+        progress.stage("writing")
+        made.write(out, state, secret, format=read.format, overwrite=overwrite)
+    if json:
+        manifest = Manifest.read(out).model_dump(mode="json")
+        show.as_json({"release": str(out), "state": str(state), "manifest": manifest})
+    else:
+        number = len(made.state.releases)
+        show.console().print(show.release_table(made.release.manifest, f"Release {number} of its series in {out}"))
+
+
+def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: bool) -> None:
+    """Refuse places that are taken or missing, before anything is read or asked."""
+    from shoal.directories import check_target
+    from shoal.errors import ParameterError, Problems
+    from shoal.manifest import FILE
+    from shoal.series.sealed import check_place
+
+    problems = Problems()
+    if previous is None and state.exists():
+        fix = "give --previous DIR to go on with its series, or another file for a new one"
+        problems.add(str(state), "the state exists already, so this is not a first release", fix)
+    if previous is not None and not state.is_file():
+        fix = "give the file that was written with the previous release; without it nothing can follow"
+        problems.add(str(state), "there is no state file", fix)
+    if previous is not None and previous.resolve() == out.resolve():
+        problems.add(str(out), "is the previous release, which stays", "choose another directory")
+    problems.raise_if_any(ParameterError)
+    check_place(state, out)
+    check_target(out, marker=FILE, overwrite=overwrite)
+
+
+def _unlocked(state: Path, passphrase_file: Path | None, *, new: bool) -> tuple[str, Any]:
+    """The passphrase, and the state it opens; None where the series only begins."""
+    from shoal.cli.passphrase import passphrase
+    from shoal.series import SeriesState
+
+    secret = passphrase(passphrase_file, new=new)
+    return secret, None if new else SeriesState.read(state, secret)
+
+
+def verify_series(
+    releases: Annotated[list[Path], typer.Argument(help="The release directories, from the first on.")],
+    state: Annotated[Path | None, typer.Option("--state", help="For the holder: the state after the last one.")] = None,
+    passphrase_file: PassphraseFile = None,
+    json: Json = False,
+) -> None:
+    """Check repeated releases together; exit status 1, with every reason, when they do not hold."""
+    from shoal.cli import show
+    from shoal.invariance import verify_series as check
+
+    people = None if state is None else _unlocked(state, passphrase_file, new=False)[1].memberships()
+    verdict = check(releases, people)
+    if json:
+        show.as_json(
+            {
+                "holds": True,
+                "releases": verdict.n_releases,
+                "m": verdict.m,
+                "counterfeits": verdict.counterfeits,
+                "people": verdict.n_people,
+            }
+        )
+        return
+    out = show.console()
+    out.print(f"{verdict.n_releases} releases keep their promise.", style="bold")
+    out.print(f"  every class has at least {verdict.m} different sensitive values, each once")
+    out.print(f"  counterfeits  {', '.join(f'{count:,}' for count in verdict.counterfeits)}")
+    if verdict.n_people is None:
+        out.print("  not looked at: whether people stay among the same values; the holder can, with --state FILE")
+    else:
+        out.print(f"  {verdict.n_people:,} people are among the same values in every release they are in")

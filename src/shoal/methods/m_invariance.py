@@ -1,0 +1,213 @@
+"""m-invariance: a table is published again and again, and nobody's sensitive value comes out by comparing releases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.errors import ParameterError, Problems
+from shoal.kernels import m_invariance as kernel
+from shoal.kernels.mondrian import Space
+from shoal.methods.base import Method, Task
+from shoal.methods.groups import Groups, Labels
+from shoal.methods.mondrian import space_of
+from shoal.methods.signatures import Buckets, People, Signature, bucketed
+from shoal.privacy.base import Requirement, Values
+from shoal.privacy.m_uniqueness import MUniqueness
+from shoal.progress import SILENT, Progress
+from shoal.spec import AnyText, Whole, param
+from shoal.table.prepare import Table
+
+WINDOW = 32
+"""Classes between which rows are exchanged: neighbours after the halving, hence near."""
+ROUNDS = 4
+"""How often all pairs of a window are gone through, at most."""
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Classes for one release: the class of each row, and the counterfeits that fill classes up.
+
+    `signature_of` is the place among `signatures` of each class; `fake_class` and `fake_code` are the class and the
+    sensitive value of each counterfeit.
+    """
+
+    labels: Labels
+    signatures: tuple[Signature, ...]
+    signature_of: Labels
+    fake_class: Labels
+    fake_code: Labels
+
+
+@dataclass(frozen=True)
+class MInvariance(Method):
+    """Releases of a table that grows and shrinks, each person among the same sensitive values in all of them.
+
+    Every class holds m different sensitive values or more, each once; this set is the signature of the people in it.
+    Who is published again is put among people of the same signature again; where none has a value that is needed, a
+    counterfeit row stands in, and how many a class has is published. It is used through `shoal.republish`, because it
+    needs to know the signatures of all earlier releases.
+
+    Parameters
+    ----------
+    m
+        How many different sensitive values every class has at least.
+    id
+        The identifying column by which a person is known from one release to the next.
+    column
+        The sensitive column.
+
+    Guarantee
+    ---------
+    Against an attacker who has all releases, knows everybody's quasi-identifiers and who is in which release: the
+    chance to name the sensitive value of a person is at most 1/m, for exchanging the values of a signature everywhere
+    gives another history that fits the releases as well. It does not hide who is in a release, nor does it hold for a
+    person who is listed under two ids.
+
+    >>> import polars as pl, shoal
+    >>> schema = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    >>> first = pl.DataFrame({"name": ["a", "b", "c", "d"], "age": [20, 21, 40, 41],
+    ...                       "disease": ["flu", "gastritis", "flu", "bronchitis"]})
+    >>> one = shoal.republish(first, schema, MInvariance(m=2, id="name", column="disease"))
+    >>> one.release.verify().achieved["m:disease"]
+    2
+
+    References
+    ----------
+    Xiao, Tao, "m-invariance: towards privacy preserving re-publication of dynamic datasets", SIGMOD 2007.
+    """
+
+    name: ClassVar[str] = "m-invariance"
+    title: ClassVar[str] = "m-invariance for repeated releases"
+    paper: ClassVar[str] = "Xiao, Tao, m-invariance: towards privacy preserving re-publication, SIGMOD 2007"
+    complexity: ClassVar[str] = "time O(n log n d^2), memory O(n d)"
+    advice: ClassVar[str] = "For a table that is published over and over; needs few, evenly frequent sensitive values."
+
+    m: int = param(Whole(2), "least number of different sensitive values in a class")
+    id: str = param(AnyText(), "identifying column that names a person")
+    column: str = param(AnyText(), "sensitive column")
+
+    @property
+    def k(self) -> int:  # type: ignore[override]
+        """Smallest class, counterfeits included."""
+        return self.m
+
+    def promises(self) -> tuple[Requirement, ...]:
+        """What every release of this method keeps; what all of them keep together needs the holder to check."""
+        return (MUniqueness(column=self.column, m=self.m),)
+
+    def check(self, table: Table, problems: Problems) -> None:  # noqa: ARG002
+        """Refuse a release that remembers nothing of those before it."""
+        fix = "use `shoal republish`, or shoal.republish(...) in Python"
+        problems.add("method", "m-invariance is for repeated releases, which need a state", fix, error=ParameterError)
+
+    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
+        """Decide who hides with whom in a release that nothing came before."""
+        values = Values.of(task.table, self.column)
+        nobody = np.full(task.table.n_rows, -1, dtype=np.int64)
+        return Groups(self.arrange(task, values.codes, len(values.counts), (), nobody, progress).labels)
+
+    def arrange(
+        self,
+        task: Task,
+        codes: Labels,
+        n_values: int,
+        signatures: Sequence[Signature],
+        bound: Labels,
+        progress: Progress = SILENT,
+    ) -> Arrangement:
+        """Form the classes of a release.
+
+        Parameters
+        ----------
+        task
+            The table and its arrays.
+        codes
+            Sensitive value of each row.
+        n_values
+            How many values there are, those included that no row has now.
+        signatures
+            What people are bound to since they were published first.
+        bound
+            Place among them of each row's signature, -1 for a person who is new.
+        progress
+            Who wants to know how far the work is.
+        """
+        progress.stage("grouping", task.table.n_rows)
+        space = space_of(task.encoded, along_trees=True)
+        people = People(codes, n_values, signatures, bound, _places(space))
+        split, member = _split(space, bucketed(people, self.m), people, progress)
+        # First between neighbours within a bucket, then between those that are near, whatever their bucket.
+        for order in (np.arange(len(split.classes.signature)), _by_place(split, member, people)):
+            for offset in (0, WINDOW // 2):
+                kernel.exchange(space, split.classes, member, order, WINDOW, offset, ROUNDS)
+        return _arranged(split, member, len(codes))
+
+
+def _places(space: Space) -> Labels:
+    """Where each row comes when all are halved again and again: near rows are near, with jumps between halves."""
+    order = np.arange(len(space.points))[None, :]
+    kernel.halve(space, order)
+    places = np.empty(order.shape[1], dtype=np.int64)
+    places[order[0]] = np.arange(order.shape[1])
+    return places
+
+
+@dataclass(frozen=True)
+class _Split:
+    """The classes of all buckets, as the kernel sees them, and their signatures."""
+
+    classes: kernel.Shelf
+    signatures: tuple[Signature, ...]
+
+    @property
+    def owner(self) -> Labels:
+        """Class of each entry."""
+        first = self.classes.first
+        return np.repeat(np.arange(len(first) - 1), np.diff(first))
+
+
+def _split(space: Space, buckets: Buckets, people: People, progress: Progress) -> tuple[_Split, Labels]:
+    """Split: classes with one row, or a counterfeit, of every value of the signature; and the row of each entry."""
+    signatures = tuple(sorted(buckets))
+    member, code, sizes, signature_of = [], [], [], []
+    for place, signature in enumerate(signatures):
+        members = _members(signature, buckets[signature])
+        n_classes = members.shape[1]
+        kernel.halve(space, members)
+        member.append(members.T.ravel())
+        code.append(np.tile(np.array(signature, dtype=np.int64), n_classes))
+        sizes.append(np.full(n_classes, len(signature), dtype=np.int64))
+        signature_of.append(np.full(n_classes, place, dtype=np.int64))
+        progress.advance(int((members >= 0).sum()))
+    first = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    shelf = kernel.Shelf(first, np.concatenate(code), np.concatenate(signature_of), people.bound < 0)
+    return _Split(shelf, signatures), np.concatenate(member)
+
+
+def _by_place(split: _Split, member: Labels, people: People) -> Labels:
+    """Classes in the order of where their rows lie on average."""
+    real, owner = member >= 0, split.owner
+    total = np.bincount(owner[real], weights=people.places[member[real]])
+    return np.argsort(total / np.bincount(owner[real]), kind="stable")
+
+
+def _arranged(split: _Split, member: Labels, n_rows: int) -> Arrangement:
+    owner, fake = split.owner, member < 0
+    labels = np.full(n_rows, -1, dtype=np.int64)
+    labels[member[~fake]] = owner[~fake]
+    return Arrangement(labels, split.signatures, split.classes.signature, owner[fake], split.classes.code[fake])
+
+
+def _members(signature: Signature, bucket: dict[int, list[Labels]]) -> Labels:
+    """The rows of a bucket, a line for each value, filled up with counterfeits to the longest."""
+    lines = [
+        np.sort(np.concatenate(bucket[value])) if value in bucket else np.zeros(0, np.int64) for value in signature
+    ]
+    members = np.full((len(lines), max(len(line) for line in lines)), -1, dtype=np.int64)
+    for place, line in enumerate(lines):
+        members[place, : len(line)] = line
+    return members

@@ -1,0 +1,211 @@
+"""Who gets which signature: division, balancing and assignment of m-invariance.
+
+A signature is a set of sensitive values, here a sorted tuple of their codes. A bucket holds the rows of one signature;
+it is balanced when each value has as many rows, and where it is not, counterfeits stand in.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.errors import InternalError
+from shoal.methods.groups import Labels
+
+Signature = tuple[int, ...]
+Buckets = dict[Signature, dict[int, list[Labels]]]
+"""Rows by signature and value, in pieces."""
+
+
+@dataclass(frozen=True)
+class People:
+    """The rows of a release as the three phases see them.
+
+    `codes` is the sensitive value of each row; `bound` the place among `signatures` of what a row is bound to since it
+    was published first, -1 for a new row; `places` says where a row lies on a line along which near rows are near.
+    """
+
+    codes: Labels
+    n_values: int
+    signatures: Sequence[Signature]
+    bound: Labels
+    places: Labels
+
+
+def bucketed(people: People, m: int) -> Buckets:
+    """Put every row into the bucket of one signature, of at least m values, with few counterfeits needed."""
+    buckets = _divided(people)
+    free = _new_rows(people)
+    lacks = _lacks(buckets)
+    have, wanted = (np.zeros(people.n_values, dtype=np.int64) for _ in range(2))
+    for value, rows in free.items():
+        have[value] = len(rows)
+    for value, takers in lacks.items():
+        wanted[value] = sum(count for _, count in takers)
+    left, padding = spared(have, wanted, m)
+    for value in np.flatnonzero(left < have).tolist():
+        free[value] = _balance(people, buckets, lacks[value], value, free[value], int(have[value] - left[value]))
+    _deal(buckets, assigned(left + padding, m), free)
+    return buckets
+
+
+def _new_rows(people: People) -> dict[int, Labels]:
+    """The rows that are bound to nothing, by value, in the order of their places."""
+    rows = np.flatnonzero(people.bound < 0)
+    rows = rows[np.lexsort((people.places[rows], people.codes[rows]))]
+    return {int(people.codes[piece[0]]): piece for piece in _runs(rows, people.codes[rows])}
+
+
+def _runs(rows: Labels, keys: Labels) -> list[Labels]:
+    """Rows with equal keys, which stand together."""
+    return np.split(rows, np.flatnonzero(np.diff(keys)) + 1) if len(rows) else []
+
+
+def _divided(people: People) -> Buckets:
+    """Division: the rows that are bound, by signature and value."""
+    rows = np.flatnonzero(people.bound >= 0)
+    rows = rows[np.lexsort((people.codes[rows], people.bound[rows]))]
+    buckets: Buckets = {}
+    for piece in _runs(rows, people.bound[rows] * people.n_values + people.codes[rows]):
+        signature = people.signatures[people.bound[piece[0]]]
+        buckets.setdefault(signature, {}).setdefault(int(people.codes[piece[0]]), []).append(piece)
+    return buckets
+
+
+def _lacks(buckets: Buckets) -> dict[int, list[tuple[Signature, int]]]:
+    """By value: the buckets that lack it to be balanced, and how many rows of it."""
+    lacks: dict[int, list[tuple[Signature, int]]] = {}
+    for signature in sorted(buckets):
+        counts = {value: _count(buckets[signature].get(value, ())) for value in signature}
+        most = max(counts.values())
+        for value, count in counts.items():
+            if count < most:
+                lacks.setdefault(value, []).append((signature, most - count))
+    return lacks
+
+
+def _count(pieces: Sequence[Labels]) -> int:
+    return sum(len(piece) for piece in pieces)
+
+
+def spared(have: Labels, wanted: Labels, m: int) -> tuple[Labels, Labels]:
+    """Balancing: how many new rows of each value to keep out of it, and the counterfeits to add to those kept out.
+
+    As many as possible are used, as long as the others stay m-eligible: no value has more than its share 1/m of them.
+    The largest count that must remain, c, is that of the value with the most rows beyond what is wanted. With every
+    value cut down to c, the rest is eligible if it has m c rows; if even all rows together have fewer, counterfeits
+    make up for them, in the values that have most rows already.
+    """
+    least = have - np.minimum(have, wanted)
+    cap = int(least.max(initial=0))
+    most = np.minimum(have, cap)
+    left = least.copy()
+    short = m * cap - int(left.sum())
+    for value in np.lexsort((np.arange(len(have)), -most)):
+        if short <= 0:
+            break
+        kept = min(int(most[value] - left[value]), short)
+        left[value] += kept
+        short -= kept
+    padding = np.zeros_like(left)
+    for value in np.lexsort((np.arange(len(have)), -left)):
+        if short <= 0:
+            break
+        padding[value] = min(cap - int(left[value]), short)
+        short -= int(padding[value])
+    if short > 0:
+        raise InternalError("fewer than m sensitive values reached the balancing")
+    return left, padding
+
+
+def _balance(
+    people: People, buckets: Buckets, takers: list[tuple[Signature, int]], value: int, free: Labels, n_used: int
+) -> Labels:
+    """Give new rows of a value to the buckets that lack it, near ones where there is a choice; return the others."""
+    targets = []
+    for signature, count in takers:
+        fullest = max(signature, key=lambda other: _count(buckets[signature].get(other, ())))
+        line = np.sort(people.places[np.concatenate(buckets[signature][fullest])])
+        targets.append(line[_spread(len(line), count)])
+    target = np.concatenate(targets)
+    taker = np.repeat(np.arange(len(takers)), [count for _, count in takers])
+    order = np.lexsort((taker, target))
+    order = order[_spread(len(order), n_used)]
+    chosen = _nearest_in_order(people.places[free], target[order])
+    for place in np.unique(taker[order]).tolist():
+        buckets[takers[place][0]].setdefault(value, []).append(free[chosen[taker[order] == place]])
+    return np.delete(free, chosen)
+
+
+def _spread(n: int, count: int) -> Labels:
+    """So many of n positions, spread evenly."""
+    return ((2 * np.arange(count, dtype=np.int64) + 1) * n) // (2 * count)
+
+
+def _nearest_in_order(supply: Labels, target: Labels) -> Labels:
+    """For each target, in order, a position of the supply near it, each used once; both rise, the supply is longer."""
+    n_targets = len(target)
+    after = np.searchsorted(supply, target).clip(0, len(supply) - 1)
+    before = np.maximum(after - 1, 0)
+    near = np.where(target - supply[before] < supply[after] - target, before, after)
+    steps = np.arange(n_targets)
+    rising = np.maximum.accumulate(near - steps) + steps
+    return np.minimum(rising, len(supply) - n_targets + steps)
+
+
+def assigned(counts: Labels, m: int) -> list[tuple[Signature, int]]:
+    """Assignment: signatures for m-eligible counts of new rows, and how many rows of each value every one gets.
+
+    The most frequent values go together, as few as may be but at least m, and as many rows of each as leave the rest
+    m-eligible (Xiao and Tao's rule; equal counts go by code).
+    """
+    ranked = [(-count, value) for value, count in enumerate(counts.tolist()) if count]
+    heapq.heapify(ranked)
+    total = int(counts.sum())
+    deals = []
+    while ranked:
+        top = [heapq.heappop(ranked) for _ in range(min(m, len(ranked)))]
+        depth = _depth(top, ranked, total, m)
+        while depth < 1 and ranked:
+            top.append(heapq.heappop(ranked))
+            depth = _depth(top, ranked, total, m)
+        if depth < 1:
+            raise InternalError("new rows that are not m-eligible reached the assignment")
+        deals.append((tuple(sorted(value for _, value in top)), depth))
+        total -= depth * len(top)
+        for count, value in top:
+            if count + depth:
+                heapq.heappush(ranked, (count + depth, value))
+    return deals
+
+
+def _depth(top: list[tuple[int, int]], others: list[tuple[int, int]], total: int, m: int) -> int:
+    """How many rows of each of the values on top may go together, with the rest m-eligible; counts are negative."""
+    width, most, least = len(top), -top[0][0], -top[-1][0]
+    if width < m:
+        return 0
+    next_most = -others[0][0] if others else 0
+    depth = min(least, (total - m * next_most) // width)
+    return min(depth, (total - m * most) // (width - m)) if width > m else depth
+
+
+def _deal(buckets: Buckets, deals: list[tuple[Signature, int]], free: dict[int, Labels]) -> None:
+    """Deal the rows of each value out to the signatures that take it, each getting rows from everywhere."""
+    takers: dict[int, list[tuple[Signature, int]]] = {}
+    for signature, depth in deals:
+        for value in signature:
+            takers.setdefault(value, []).append((signature, depth))
+    for value, rows in free.items():
+        if not len(rows):
+            continue
+        depths = [depth for _, depth in takers[value]]
+        turns = np.concatenate([(np.arange(depth) + 0.5) / depth for depth in depths])
+        owner = np.repeat(np.arange(len(depths)), depths)
+        order = np.lexsort((owner, turns))
+        owner = owner[order[_spread(len(order), len(rows))]]  # fewer rows than turns: counterfeits take the others
+        for place, (signature, _) in enumerate(takers[value]):
+            if (mine := rows[owner == place]).size:
+                buckets.setdefault(signature, {}).setdefault(value, []).append(mine)

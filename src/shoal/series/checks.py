@@ -1,0 +1,164 @@
+"""What is refused before a table is published again: another series, another past, people who cannot be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numba
+import numpy as np
+import polars as pl
+
+from shoal.errors import GuaranteeError, InfeasibleError, ParameterError, Problem, Problems, SchemaError, rows_at, some
+from shoal.methods.m_invariance import MInvariance
+from shoal.privacy.m_uniqueness import MUniqueness
+from shoal.publish.base import check_clashes
+from shoal.publish.generalize import Generalize
+from shoal.publish.invariant import FACTS
+from shoal.release import Release, read_release
+from shoal.series.state import SeriesState, schema_fingerprint
+from shoal.series.values import Coded
+from shoal.spec import Maybe, Whole
+from shoal.table.content import content_sha256
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.prepare import Table
+from shoal.table.schema import Ordinal, Schema
+
+
+def check_arguments(
+    schema: object,
+    method: object,
+    previous: object,
+    state: object,
+    publish: object,
+    seed: object,
+    missing_values: object,
+    threads: object,
+) -> None:
+    """Refuse arguments of the wrong sort, all at once."""
+    problems = Problems()
+    for name, value, sort, example in (
+        ("schema=", schema, Schema, "shoal.Schema(quasi={...})"),
+        ("method=", method, MInvariance, 'shoal.MInvariance(m=3, id="name", column="disease")'),
+        ("previous=", previous, Release | str | Path | None, "the directory of the previous release"),
+        ("state=", state, SeriesState | None, "shoal.SeriesState.read(path, passphrase)"),
+        ("publish=", publish, Generalize | None, "shoal.Generalize()"),
+    ):
+        if not isinstance(value, sort):
+            problems.add(name, f"needs something like {example}, got {type(value).__name__}")
+    if isinstance(publish, Generalize) and publish.shape == "typed":
+        problems.add("publish=", 'm-invariance lays rows out by class, not in the shape "typed"', "leave the shape out")
+    cores = Whole(1, int(numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
+    for name, value, bound in (("seed=", seed, Whole(0)), ("threads=", threads, Maybe(cores))):
+        if complaint := bound.complaint(value):
+            problems.add(name, complaint)
+    if not isinstance(missing_values, (list, tuple)) or not all(isinstance(text, str) for text in missing_values):
+        problems.add("missing_values=", 'needs a list of texts, such as ["?", "NA"]')
+    problems.raise_if_any(ParameterError)
+
+
+def check_previous(
+    schema: Schema, method: MInvariance, previous: Release | str | Path | None, state: SeriesState | None
+) -> None:
+    """The previous release is the one the state ends with, and the series goes on as it began."""
+    problems = Problems()
+    if previous is None and state is not None:
+        what = f"not given, though the state has seen {len(state.releases)} releases"
+        problems.add("previous", what, "give the release that was written with it")
+    elif previous is not None and state is None:
+        fix = "give the state that was written with the previous release; without it nothing can follow"
+        problems.add("state", "not given, though there is a previous release", fix)
+    if state is not None:
+        theirs, ours = state.method.to_mapping(), method.to_mapping()
+        for name in theirs:
+            if theirs[name] != ours[name]:
+                what = f"{name} = {ours[name]!r}, but the series began with {theirs[name]!r}"
+                problems.add(f"method.{name}", what, "a series keeps its parameters; begin a new one for others")
+        if schema_fingerprint(schema) != state.schema:
+            what = "has other columns, roles or kinds than the series began with"
+            problems.add("schema", what, "a series keeps its columns; begin a new one for others")
+    problems.raise_if_any(ParameterError)
+    if previous is not None and state is not None:
+        _check_same(previous, state)
+
+
+def _check_same(previous: Release | str | Path, state: SeriesState) -> None:
+    where = str(previous) if isinstance(previous, (str, Path)) else "previous="
+    release = previous if isinstance(previous, Release) else read_release(previous)
+    tables = {table.name: table.content_sha256 for table in release.manifest.tables}
+    if tables != {name: content_sha256(frame) for name, frame in release.frames.items()}:
+        raise GuaranteeError(Problem(where, "was changed since it was released: the content of a table differs"))
+    if not state.releases or release.manifest.fingerprint() != state.releases[-1].fingerprint:
+        number = release.manifest.series.number if release.manifest.series else None
+        what = f"is not the release the state ends with, which is number {len(state.releases)}"
+        what += f"; this one is number {number} of a series" if number else "; this one is not of a series"
+        raise ParameterError(Problem(where, what, "give the last release, with the state that was written with it"))
+
+
+def check_table(table: Table, method: MInvariance, state: SeriesState, problems: Problems) -> None:
+    """Note what is wrong with the columns, the people and the values; the table may have other problems already."""
+    before = len(problems)
+    _check_columns(table, method, problems)
+    _check_ids(table, method, problems)
+    promise = MUniqueness(column=method.column, m=method.m)
+    if state.releases:
+        super(MUniqueness, promise).check(table, problems)
+    else:  # all rows are new: together they must be m-eligible
+        promise.check(table, problems)
+    if len(problems) == before and table.n_rows:
+        _check_values(table, method, Coded.of(table, method, state), problems)
+
+
+def _check_columns(table: Table, method: MInvariance, problems: Problems) -> None:
+    roles = table.schema.roles
+    others = [
+        name for name in table.frame.columns if roles.get(name) in ("neutral", "sensitive") and name != method.column
+    ]
+    if others:
+        what = f"m-invariance publishes quasi-identifiers and one sensitive column, not {some(others)}"
+        fix = 'a counterfeit has no honest value there: leave them out, for example with rest = "drop"'
+        problems.add("schema", what, fix, error=SchemaError)
+    check_clashes([*FACTS, *table.quasi, method.column], "m-invariance", problems)
+
+
+def _check_ids(table: Table, method: MInvariance, problems: Problems) -> None:
+    where, roles = "MInvariance(id=)", table.schema.roles
+    if roles.get(method.id) != "identifying" or method.id not in table.frame.columns:
+        found = roles.get(method.id, "not in the schema") if method.id in table.frame.columns else "not in the table"
+        what = f"column {method.id!r} is {found}, but people must be known by an identifying column"
+        problems.add(where, what, "make it identifying; it is never published", error=ParameterError)
+        return
+    ids = table.frame[method.id]
+    for words, bad in (("without an id", ids.is_null()), ("with an id that occurs twice", _repeated(ids))):
+        places = table.kept[np.flatnonzero(bad.to_numpy())]
+        if len(places):
+            what = f"column {method.id!r}: {len(places)} rows {words}, at {rows_at(places.tolist())}"
+            problems.add(where, what, "every person needs one id and one row", error=SchemaError)
+
+
+def _repeated(ids: pl.Series) -> pl.Series:
+    texts = ids.cast(pl.String)
+    return texts.is_duplicated() & texts.is_not_null()
+
+
+def _check_values(table: Table, method: MInvariance, coded: Coded, problems: Problems) -> None:
+    """Note people whose value left their signature, too few values for new people, and values nobody can place."""
+    where = f"column {method.column!r}"
+    bound = np.flatnonzero(coded.bound >= 0)
+    strange = [row for row in bound.tolist() if coded.codes[row] not in coded.signatures[coded.bound[row]]]
+    if strange:
+        what = f"{len(strange)} people have a value now that was not among those they were published with, at "
+        what += rows_at(table.kept[strange].tolist())
+        fix = "leave them out of this release; published, the change would give their values away"
+        problems.add(where, what, fix, error=InfeasibleError)
+    if len(bound) < table.n_rows and len(coded.domain) < method.m:
+        what = f"has {len(coded.domain)} different values, new people need {method.m}"
+        problems.add(where, what, "publish them once there are more", error=InfeasibleError)
+    kind = table.schema.columns[method.column].kind
+    hierarchy = None if kind is None else table.given.columns[method.column].kind.hierarchy  # type: ignore[union-attr]
+    places = set(kind.order) if isinstance(kind, Ordinal) else None
+    if isinstance(hierarchy, Hierarchy):
+        places = set(hierarchy.names)
+    lost = [value for value in coded.domain if value is not None and places is not None and value not in places]
+    if lost:
+        what = f"{len(lost)} values of earlier releases have no place in its order or hierarchy any more"
+        problems.add(where, what, "put them back: people who were published with them may need them", error=SchemaError)

@@ -1,0 +1,214 @@
+"""The path from one release of a table to the next."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.directories import whole_directory
+from shoal.errors import ParameterError, Problems
+from shoal.manifest import FILE, Place
+from shoal.measure import measure
+from shoal.methods.base import Task
+from shoal.methods.groups import Groups, Labels
+from shoal.methods.m_invariance import Arrangement, MInvariance
+from shoal.pipeline import in_no_order, limited_threads
+from shoal.progress import SILENT, Progress
+from shoal.publish.base import Publisher
+from shoal.publish.generalize import Generalize
+from shoal.publish.invariant import Counterfeits, publish_invariant
+from shoal.recipe import Recipe
+from shoal.release import Release, describe
+from shoal.series import sealed
+from shoal.series.checks import check_arguments, check_previous, check_table
+from shoal.series.state import SeriesState
+from shoal.series.values import Coded
+from shoal.table.frames import to_polars
+from shoal.table.prepare import Table, prepare
+from shoal.table.schema import Schema
+from shoal.table.sources import read
+
+
+@dataclass(frozen=True)
+class Republished:
+    """A release and the state to remember with it; neither is written yet."""
+
+    release: Release
+    state: SeriesState
+
+    def write(
+        self,
+        folder: str | Path,
+        state: str | Path,
+        passphrase: str,
+        *,
+        format: str = "csv",  # noqa: A002
+        overwrite: bool = False,
+    ) -> Path:
+        """Write the release into a new directory and the state into its encrypted file, or neither.
+
+        The release is moved into its place first, the state directly after it. Should the machine stop between the two
+        moves, the state is still that of the release before: run the same again with ``overwrite=True``, which gives
+        the same release.
+
+        Parameters
+        ----------
+        folder
+            The directory to make.
+        state
+            The file of the state, outside of that directory; what it held before is replaced.
+        passphrase
+            What the state is encrypted with.
+        format
+            ``"csv"`` or ``"parquet"``.
+        overwrite
+            Whether an earlier release in that place may be replaced.
+        """
+        target, secret = Path(folder), Path(state)
+        sealed.check_place(secret, target)
+        with sealed.staged(secret, self.state.to_bytes(), passphrase) as move:
+            with whole_directory(target, marker=FILE, overwrite=overwrite) as partial:
+                self.release.write(partial, format=format)
+            try:
+                move()
+            except BaseException:
+                shutil.rmtree(target)
+                raise
+        return target
+
+
+def republish(
+    frame: Any,
+    schema: Schema,
+    method: MInvariance,
+    *,
+    previous: Release | str | Path | None = None,
+    state: SeriesState | None = None,
+    publish: Publisher | None = None,
+    seed: int = 0,
+    missing: str = "keep",
+    missing_values: Sequence[str] = (),
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> Republished:
+    """Publish a table that was published before, or will be again, so that releases tell nothing when compared.
+
+    Parameters
+    ----------
+    frame
+        A polars, pandas or pyarrow frame with everybody who is to be in this release; it is not changed.
+    schema
+        Role and kind of every column: the id is identifying, one column is sensitive, none is neutral.
+    method
+        ``MInvariance(m=3, id="name", column="disease")``, the same in all releases.
+    previous
+        The release before this one, or its directory; None for the first.
+    state
+        What `Republished.state` was after it; None for the first.
+    publish
+        ``Generalize(sets=True)`` to show sets; rows are laid out by class in any case.
+    seed, missing, missing_values, threads, progress
+        As in `shoal.anonymize`.
+
+    Returns
+    -------
+    Republished
+        The release, already verified, and the state for the next one.
+
+    Examples
+    --------
+    >>> import polars as pl, shoal
+    >>> schema = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    >>> method = shoal.MInvariance(m=2, id="name", column="disease")
+    >>> first = pl.DataFrame({"name": ["a", "b"], "age": [20, 21], "disease": ["flu", "gastritis"]})
+    >>> one = shoal.republish(first, schema, method)
+    >>> two = shoal.republish(first.head(1), schema, method, previous=one.release, state=one.state)
+    >>> sorted(two.release.table["disease"]), two.release.manifest.rows.counterfeits
+    (['flu', 'gastritis'], 1)
+    """
+    check_arguments(schema, method, previous, state, publish, seed, missing_values, threads)
+    progress.stage("reading")
+    check_previous(schema, method, previous, state)
+    given, to_native = to_polars(frame)
+    before = SeriesState.begin(method, schema) if state is None else state
+    table = prepare(
+        given, schema, missing=missing, missing_values=missing_values,
+        also=lambda table, problems: check_table(table, method, before, problems),
+    )  # fmt: skip
+    coded = Coded.of(table, method, before)
+    with limited_threads(threads):
+        made = method.arrange(Task.of(table), coded.codes, len(coded.domain), coded.signatures, coded.bound, progress)
+    progress.stage("publishing")
+    sets = isinstance(publish, Generalize) and publish.sets
+    release, classes = _release(table, coded, made, method, before, sets, seed, missing, to_native)
+    signatures = [coded.named(made.signatures[place]) for place in made.signature_of[made.labels]]
+    return Republished(
+        release, before.after(coded.digests, signatures, classes[made.labels], release.manifest.fingerprint())
+    )
+
+
+def republish_recipe(
+    recipe: Recipe,
+    *,
+    previous: Release | str | Path | None = None,
+    state: SeriesState | None = None,
+    threads: int | None = None,
+    progress: Progress = SILENT,
+) -> Republished:
+    """Follow a recipe whose method is m-invariance from its source to the next release, not yet written."""
+    problems, method = Problems(), recipe.method
+    if not isinstance(method, MInvariance):
+        problems.add("method.name", f"{method.name} is not for repeated releases", 'use name = "m-invariance"')
+    for key, given in (("require", recipe.require), ("refine", recipe.refine)):
+        if given:
+            problems.add(key, "m-invariance promises nothing else and is not refined", f"remove {key} from the recipe")
+    problems.raise_if_any(ParameterError)
+    assert isinstance(method, MInvariance)  # noqa: S101  checked above
+    source = recipe.require_source()
+    check_previous(recipe.schema, method, previous, state)
+    progress.stage("reading")
+    return republish(
+        read(source), recipe.schema, method, previous=previous, state=state, publish=recipe.publish, seed=recipe.seed,
+        missing=recipe.missing, missing_values=source.missing_values, threads=threads, progress=progress,
+    )  # fmt: skip
+
+
+def _release(
+    table: Table,
+    coded: Coded,
+    made: Arrangement,
+    method: MInvariance,
+    before: SeriesState,
+    sets: bool,
+    seed: int,
+    missing: str,
+    to_native: Any,
+) -> tuple[Release, Labels]:
+    """The release, verified and measured, and the number of each group's class."""
+    fakes = Counterfeits(made.fake_class, [coded.domain[code] for code in made.fake_code])
+    published, classes = publish_invariant(table, made.labels, fakes, method.column, sets=sets)
+    published = in_no_order(published, np.random.default_rng([seed, 1]))
+    number = len(before.releases) + 1
+    manifest = describe(
+        table, Groups(made.labels), published, method=method, require=(), publish=Generalize("classes", sets),
+        seed=seed, missing=missing,
+    )  # fmt: skip
+    manifest = manifest.model_copy(
+        update={
+            "rows": manifest.rows.model_copy(update={"counterfeits": len(made.fake_class)}),
+            "series": Place(number=number, previous=before.releases[-1].fingerprint if number > 1 else None),
+        }
+    )
+    labels = np.full(table.n_input, -1, dtype=np.int64)
+    labels[table.kept] = classes[made.labels] - 1  # so that a holder finds the class of a row
+    verdict = Release(published.tables, manifest, labels, to_native).verify()
+    known = {"achieved": verdict.achieved, "measures": measure(published.tables, manifest)}
+    return Release(published.tables, manifest.model_copy(update=known), labels, to_native), classes
+
+
+__all__ = ["Republished", "republish", "republish_recipe"]

@@ -1,0 +1,136 @@
+"""An encrypted file: scrypt makes a key of a passphrase, AES-256-GCM keeps the content secret and whole.
+
+The file begins with a header in clear: what it is, its version, the cost of the key, salt and nonce. The header is
+authenticated with the content, so nothing of the file can be changed without being noticed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import ParameterError, Problem, SourceError
+
+MAGIC = b"SHOALSTATE"
+VERSION = 1
+HEADER = struct.Struct(">10sBBBB16s12s")
+"""What it is; version; scrypt's log2 of n, r and p; salt; nonce."""
+COST = (17, 8, 1)
+"""Scrypt's log2 of n, r and p: 128 MiB and some tenths of a second for every guess."""
+DEAREST = (20, 16, 8)
+"""No file may ask for more: a forged header shall not fill the memory."""
+SHORTEST = 8
+"""Letters of a passphrase, at least."""
+
+
+@contextmanager
+def staged(path: Path, content: bytes, passphrase: str) -> Iterator[Callable[[], None]]:
+    """Encrypt content into a file beside its place, and give the step that moves it there.
+
+    What was not moved when the block ends is removed.
+    """
+    check_passphrase(passphrase)
+    partial = path.parent / f".{path.name}.partial-{secrets.token_hex(4)}"
+    data = _seal(content, passphrase)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield lambda: _move(partial, path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _move(partial: Path, path: Path) -> None:
+    try:
+        partial.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> SourceError:
+    reason = error.strerror or type(error).__name__
+    return SourceError(Problem(str(path), f"the state cannot be written ({reason})", "choose another place"))
+
+
+def opened(path: Path, passphrase: str) -> bytes:
+    """The content of an encrypted file."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SourceError(Problem(str(path), f"the state cannot be read ({reason})", "check the path")) from None
+    if len(data) < HEADER.size or not data.startswith(MAGIC):
+        raise SourceError(Problem(str(path), "is no state file of Shoal, or was cut short", "check the path"))
+    _, version, *cost, salt, nonce = HEADER.unpack_from(data)
+    if version != VERSION:
+        what = f"is a state file of format {version}, this version of Shoal reads {VERSION}"
+        raise SourceError(Problem(str(path), what, "use the version that wrote it, or a newer one"))
+    content = None
+    if all(0 < given <= most for given, most in zip(cost, DEAREST, strict=True)):
+        content = _open(data[HEADER.size :], data[: HEADER.size], passphrase, (cost[0], cost[1], cost[2]), salt, nonce)
+    if content is None:
+        what = "the passphrase is wrong, or the file was changed or cut short"
+        raise SourceError(Problem(str(path), what, "give the passphrase it was written with"))
+    return content
+
+
+def check_passphrase(passphrase: str) -> None:
+    """Refuse a passphrase that is guessed at once."""
+    if not isinstance(passphrase, str) or len(passphrase) < SHORTEST:
+        what = f"needs a text of at least {SHORTEST} letters"
+        raise ParameterError(Problem("passphrase", what, "take several words that do not belong together"))
+
+
+def _seal(content: bytes, passphrase: str) -> bytes:
+    cipher, _ = _cryptography()
+    salt, nonce = secrets.token_bytes(16), secrets.token_bytes(12)
+    header = HEADER.pack(MAGIC, VERSION, *COST, salt, nonce)
+    sealed: bytes = cipher(_key(passphrase, COST, salt)).encrypt(nonce, content, header)
+    return header + sealed
+
+
+def _open(
+    sealed: bytes, header: bytes, passphrase: str, cost: tuple[int, int, int], salt: bytes, nonce: bytes
+) -> bytes | None:
+    """The content, or None where the passphrase or a byte is wrong: which of them, nobody can tell."""
+    cipher, invalid = _cryptography()
+    try:
+        content: bytes = cipher(_key(passphrase, cost, salt)).decrypt(nonce, sealed, header)
+    except invalid:
+        return None
+    return content
+
+
+def _key(passphrase: str, cost: tuple[int, int, int], salt: bytes) -> bytes:
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+    log_n, r, p = cost
+    return Scrypt(salt=salt, length=32, n=2**log_n, r=r, p=p).derive(passphrase.encode())
+
+
+def _cryptography() -> tuple[Any, type[Exception]]:
+    try:
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    except ImportError:
+        problem = Problem("state file", "needs the package cryptography", "run: pip install 'shoal[series]'")
+        raise SourceError(problem) from None
+    return AESGCM, InvalidTag
+
+
+def check_place(path: Path, release: Path) -> None:
+    """Refuse a state beside what is published, and a place that is no file."""
+    inside = release.resolve() in path.resolve().parents
+    if inside or path.is_dir():
+        what = "is inside the release, which is published" if inside else "is a directory"
+        raise ParameterError(Problem(str(path), f"the state {what}", "choose a file of its own, kept by the holder"))

@@ -1,0 +1,70 @@
+"""The people of a release and what they are bound to, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.methods.groups import Labels
+from shoal.methods.m_invariance import MInvariance
+from shoal.methods.signatures import Signature
+from shoal.series.state import SeriesState, Value
+from shoal.table.numbers import number_text
+from shoal.table.prepare import Table
+from shoal.table.schema import Numeric
+
+
+@dataclass(frozen=True, repr=False)
+class Coded:
+    """Sensitive values as places in `domain`: all that rows have now, and all of signatures that bind one of them.
+
+    `digests` is the keyed hash of each row's id, `bound` the place among `signatures` of what its person is bound to,
+    -1 for somebody new.
+    """
+
+    digests: list[bytes]
+    domain: tuple[Value, ...]
+    codes: Labels
+    signatures: tuple[Signature, ...]
+    bound: Labels
+
+    @classmethod
+    def of(cls, table: Table, method: MInvariance, state: SeriesState) -> Coded:
+        """Look everybody up."""
+        digests = state.digests(table.frame[method.id].cast(pl.String).to_list())
+        known = state.known()
+        kept = [state.signatures[state.signature_of[known[one]]] if one in known else None for one in digests]
+        texts = value_texts(table, method.column)
+        values = {*texts, *(value for signature in set(kept) if signature for value in signature)}
+        domain = tuple(sorted(values, key=lambda value: (value is None, value or "")))
+        code_of = {value: code for code, value in enumerate(domain)}
+        binding = sorted({tuple(sorted(code_of[value] for value in signature)) for signature in set(kept) if signature})
+        place_of = {signature: place for place, signature in enumerate(binding)}
+        by_values = {
+            signature: place_of[tuple(sorted(code_of[value] for value in signature))]
+            for signature in set(kept)
+            if signature
+        }
+        return cls(
+            digests,
+            domain,
+            np.array([code_of[text] for text in texts], dtype=np.int64),
+            tuple(binding),
+            np.array([-1 if signature is None else by_values[signature] for signature in kept], dtype=np.int64),
+        )
+
+    def named(self, signature: Signature) -> tuple[Value, ...]:
+        """A signature by its values."""
+        return tuple(self.domain[code] for code in signature)
+
+
+def value_texts(table: Table, column: str) -> Sequence[Value]:
+    """A sensitive column as texts that stay the same from one table to the next, whatever type the others make it."""
+    series = table.frame[column]
+    if not isinstance(table.schema.columns[column].kind, Numeric):
+        return series.cast(pl.String).to_list()
+    text_of = {number: number_text(number) for number in series.drop_nulls().unique().to_list()}
+    return [None if number is None else text_of[number] for number in series.to_list()]
