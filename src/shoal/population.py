@@ -251,10 +251,21 @@ def _paths(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -> 
         return {path[0]: path for path in grown}
     if not isinstance(hierarchy, Hierarchy):
         return {}
-    for node in column.nodes:
-        above = hierarchy.path(node.name)[1:] if node.name in hierarchy.node_of else None
-        listed = None if node.parent is None else column.nodes[node.parent].name
-        if above is None or next((name for name in above if name in {n.name for n in column.nodes}), None) != listed:
-            what = f"its hierarchy of {column.name!r} is not the one of the release"
-            raise ParameterError(Problem("schema=", what, "give the schema the release was made with"))
+    if not _same_tree(column.nodes, hierarchy):
+        what = f"its hierarchy of {column.name!r} is not the one of the release"
+        raise ParameterError(Problem("schema=", what, "give the schema the release was made with"))
     return {text: hierarchy.path(text) for text in texts if text in hierarchy.node_of}
+
+
+def _same_tree(nodes: Sequence[Node], hierarchy: Hierarchy) -> bool:
+    """Whether the nodes of a manifest are nodes of a hierarchy, each in its place and of its size."""
+    listed = {node.name for node in nodes}
+    for node in nodes:
+        if node.name not in hierarchy.node_of:
+            return False
+        number = hierarchy.node_of[node.name]
+        above = next((name for name in hierarchy.path(node.name)[1:] if name in listed), None)
+        size = int(hierarchy.arrays.height[number]), int(hierarchy.arrays.n_leaves[number])
+        if above != (None if node.parent is None else nodes[node.parent].name) or size != (node.height, node.leaves):
+            return False
+    return True
