@@ -141,7 +141,7 @@ def _repeated(ids: pl.Series) -> pl.Series:
 
 
 def _check_values(table: Table, method: MInvariance, coded: Coded, problems: Problems) -> None:
-    """Note people whose value left their signature, too few values for new people, and values nobody can place."""
+    """Note people whose value left their signature, and values that nobody can place any more."""
     where = f"column {method.column!r}"
     bound = np.flatnonzero(coded.bound >= 0)
     strange = [row for row in bound.tolist() if coded.codes[row] not in coded.signatures[coded.bound[row]]]
@@ -150,9 +150,6 @@ def _check_values(table: Table, method: MInvariance, coded: Coded, problems: Pro
         what += rows_at(table.kept[strange].tolist())
         fix = "leave them out of this release; published, the change would give their values away"
         problems.add(where, what, fix, error=InfeasibleError)
-    if len(bound) < table.n_rows and len(coded.domain) < method.m:
-        what = f"has {len(coded.domain)} different values, new people need {method.m}"
-        problems.add(where, what, "publish them once there are more", error=InfeasibleError)
     kind = table.schema.columns[method.column].kind
     hierarchy = None if kind is None else table.given.columns[method.column].kind.hierarchy  # type: ignore[union-attr]
     places = set(kind.order) if isinstance(kind, Ordinal) else None

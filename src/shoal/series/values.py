@@ -19,7 +19,7 @@ from shoal.table.schema import Numeric
 
 @dataclass(frozen=True, repr=False)
 class Coded:
-    """Sensitive values as places in `domain`: all that rows have now, and all of signatures that bind one of them.
+    """Sensitive values as places in `domain`: all that rows have now, and all that were ever published.
 
     `digests` is the keyed hash of each row's id, `bound` the place among `signatures` of what its person is bound to,
     -1 for somebody new.
@@ -38,22 +38,18 @@ class Coded:
         known = state.known()
         kept = [state.signatures[state.signature_of[known[one]]] if one in known else None for one in digests]
         texts = value_texts(table, method.column)
-        values = {*texts, *(value for signature in set(kept) if signature for value in signature)}
+        values = {*texts, *(value for signature in state.signatures for value in signature)}
         domain = tuple(sorted(values, key=lambda value: (value is None, value or "")))
         code_of = {value: code for code, value in enumerate(domain)}
-        binding = sorted({tuple(sorted(code_of[value] for value in signature)) for signature in set(kept) if signature})
-        place_of = {signature: place for place, signature in enumerate(binding)}
-        by_values = {
-            signature: place_of[tuple(sorted(code_of[value] for value in signature))]
-            for signature in set(kept)
-            if signature
-        }
+        # Numbered by their values, so that the order of the state decides nothing.
+        binding = {tuple(sorted(code_of[value] for value in one)): one for one in set(kept) if one is not None}
+        place_of = {binding[signature]: place for place, signature in enumerate(sorted(binding))}
         return cls(
             digests,
             domain,
             np.array([code_of[text] for text in texts], dtype=np.int64),
-            tuple(binding),
-            np.array([-1 if signature is None else by_values[signature] for signature in kept], dtype=np.int64),
+            tuple(sorted(binding)),
+            np.array([-1 if one is None else place_of[one] for one in kept], dtype=np.int64),
         )
 
     def named(self, signature: Signature) -> tuple[Value, ...]:

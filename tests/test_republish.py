@@ -1,0 +1,312 @@
+"""Repeated releases: nobody's sensitive value comes out when they are compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twins.m_invariance import candidates, can_be_grouped, highest_chance, least_counterfeits
+
+import shoal
+from shoal import testing
+from shoal.methods.signatures import assigned, spared
+
+SCHEMA = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+TWO = shoal.MInvariance(m=2, id="name", column="disease")
+
+
+def table(**people: tuple[int, str | None]) -> pl.DataFrame:
+    rows = [(name, age, disease) for name, (age, disease) in people.items()]
+    return pl.DataFrame(rows, schema={"name": pl.String, "age": pl.Int64, "disease": pl.String}, orient="row")
+
+
+FIRST = table(a=(20, "flu"), b=(21, "gastritis"), c=(40, "flu"), d=(41, "bronchitis"))
+
+
+def facts(release, members=None):
+    """The values of every class, and its counterfeits."""
+    values: dict[int, list] = {}
+    for number, value in release.frames["table"].rows():
+        values.setdefault(number, []).append(value)
+    fakes = dict(release.frames["classes"].select("class", "counterfeits").rows())
+    return values, fakes
+
+
+def by_name(made, frame, ids="name"):
+    """Class number of every person in the last release."""
+    return dict(zip(frame[ids].to_list(), (made.release.labels + 1).tolist(), strict=True))
+
+
+# -- the worked example -----------------------------------------------------------------------------------------
+
+
+def test_the_worked_example():
+    one = shoal.republish(FIRST, SCHEMA, TWO)
+    values, fakes = facts(one.release)
+    where = by_name(one, FIRST)
+    assert sorted(values[where["a"]]) == ["flu", "gastritis"]
+    assert where["a"] == where["b"]
+    assert where["c"] == where["d"]
+    assert set(fakes.values()) == {0}
+
+    second = table(a=(20, "flu"), c=(40, "flu"), e=(60, "bronchitis"), f=(80, "gastritis"))
+    two = shoal.republish(second, SCHEMA, TWO, previous=one.release, state=one.state)
+    where = by_name(two, second)
+    assert (where["a"], where["c"]) == (where["f"], where["e"])
+    assert two.release.manifest.rows.counterfeits == 0
+    verdict = shoal.verify_series([one.release, two.release], two.state.memberships())
+    assert verdict == shoal.SeriesVerdict(n_releases=2, m=2, counterfeits=(0, 0), n_people=6)
+
+
+def test_the_worked_example_with_a_counterfeit():
+    one = shoal.republish(FIRST, SCHEMA, TWO)
+    second = table(a=(20, "flu"), c=(40, "flu"), e=(60, "bronchitis"))
+    two = shoal.republish(second, SCHEMA, TWO, previous=one.release, state=one.state)
+    values, fakes = facts(two.release)
+    where = by_name(two, second)
+    assert sorted(values[where["a"]]) == ["flu", "gastritis"]
+    assert fakes == {where["a"]: 1, where["c"]: 0}
+    assert two.release.manifest.rows.counterfeits == 1
+    assert (two.release.manifest.rows.published, two.release.frames["table"].height) == (3, 4)
+    assert two.release.manifest.achieved == {"m:disease": 2, "k": 1}
+    assert two.release.manifest.series.previous == one.release.manifest.fingerprint()
+
+
+def test_pairing_by_age_alone_is_refused_by_the_checker():
+    """a with e: their class has flu and bronchitis, so that a's values of both releases share flu alone."""
+    one = shoal.republish(FIRST, SCHEMA, TWO)
+    second = table(a=(20, "flu"), c=(40, "flu"), e=(22, "bronchitis"), f=(42, "gastritis"))
+    forgetful = shoal.republish(second, SCHEMA, TWO)  # as if nothing had come before
+    follows = forgetful.release.manifest.series.model_copy(
+        update={"number": 2, "previous": one.release.manifest.fingerprint()}
+    )
+    naive = shoal.Release(
+        forgetful.release.frames, forgetful.release.manifest.model_copy(update={"series": follows}), np.zeros(4, int)
+    )
+    members = [by_name(one, FIRST), by_name(forgetful, second)]
+    assert members[1]["a"] == members[1]["e"]
+    assert shoal.verify_series([one.release, naive]).n_people is None
+    with pytest.raises(shoal.GuaranteeError, match="release 2: 2 people are among other sensitive values"):
+        shoal.verify_series([one.release, naive], members)
+    assert candidates([facts(one.release)[0], facts(naive)[0]], members)["a"] == {"flu"}
+
+
+# -- histories --------------------------------------------------------------------------------------------------
+
+VALUES = ("flu", "cold", "ulcer", "gastritis", None)
+
+
+@st.composite
+def histories(draw, max_people=14, max_releases=4, m=st.integers(2, 3)):
+    """Who is in which release, with values of their own; everybody may leave, and come back."""
+    chosen = draw(m)
+    n_people = draw(st.integers(chosen, max_people))
+    values = draw(st.permutations(VALUES * 3))[:n_people]  # balanced, so that most first releases can be made
+    ages = draw(st.lists(st.integers(0, 9), min_size=n_people, max_size=n_people))
+    people = [(f"p{i}", age, value) for i, (age, value) in enumerate(zip(ages, values, strict=True))]
+    present = st.sets(st.integers(0, n_people - 1), min_size=1)
+    releases = draw(st.lists(present, min_size=1, max_size=max_releases))
+    return chosen, [table(**{people[i][0]: people[i][1:] for i in sorted(inside)}) for inside in releases]
+
+
+def series(m, frames):
+    """Every release that can be made, the first one first; those that cannot are left out."""
+    method = shoal.MInvariance(m=m, id="name", column="disease")
+    made, used = [], []
+    for frame in frames:
+        before = made[-1] if made else None
+        try:
+            made.append(
+                shoal.republish(
+                    frame, SCHEMA, method, previous=before and before.release, state=before and before.state
+                )
+            )
+        except shoal.InfeasibleError:
+            assert before is None, "only a first release can be refused"
+            continue
+        used.append(frame)
+    return made, used
+
+
+@given(histories())
+@settings(max_examples=60)
+def test_no_history_leaves_an_attacker_with_fewer_than_m_values(history):
+    m, frames = history
+    made, used = series(m, frames)
+    if not made:
+        return
+    verdict = shoal.verify_series([one.release for one in made], made[-1].state.memberships())
+    assert verdict.m >= m
+    members = [by_name(one, frame) for one, frame in zip(made, used, strict=True)]
+    left = candidates([facts(one.release)[0] for one in made], members)
+    for frame in used:
+        for name, value in frame.select("name", "disease").rows():
+            assert value in left[name]
+            assert len(left[name]) >= m
+    for one, frame in zip(made, used, strict=True):
+        assert one.release.manifest.rows.published == frame.height
+        assert one.release.frames["table"].height == frame.height + one.release.manifest.rows.counterfeits
+
+
+@given(histories(max_people=5, max_releases=3, m=st.just(2)))
+@settings(max_examples=25)
+def test_all_worlds_that_fit_leave_a_chance_of_one_in_m(history):
+    """Not only intersections: every assignment of values to people that fits all releases is counted."""
+    m, frames = history
+    made, used = series(m, frames)
+    if made:
+        members = [by_name(one, frame) for one, frame in zip(made, used, strict=True)]
+        assert highest_chance([facts(one.release)[0] for one in made], members) <= 1 / m + 1e-9
+
+
+@given(histories(max_people=10))
+@settings(max_examples=20)
+def test_same_state_and_seed_same_release(history):
+    m, frames = history
+    made, used = series(m, frames)
+    for place, frame in enumerate(used):
+        before = made[place - 1] if place else None
+        method = made[0].state.method
+        again = shoal.republish(
+            frame, SCHEMA, method, previous=before and before.release, state=before and before.state, threads=1
+        )
+        assert again.release.manifest == made[place].release.manifest
+        for name, shown in again.release.frames.items():
+            assert shown.equals(made[place].release.frames[name])
+
+
+@given(testing.tables("mixed", min_rows=4), st.data())
+@settings(max_examples=30)
+def test_every_kind_of_column(case, data):
+    """Quasi-identifiers of all kinds with missing cells, two releases, through files of both formats."""
+    schema = shoal.Schema(identifying=["name"], quasi=case.schema.quasi, sensitive=["disease"], rest="drop")
+    diseases = data.draw(st.permutations(["flu", "ulcer", "cold", None] * case.frame.height))[: case.frame.height]
+    frame = case.frame.with_columns(pl.Series("disease", diseases, dtype=pl.String))
+    before = frame.clone()
+    try:
+        one = shoal.republish(frame, schema, TWO, publish=shoal.Generalize(sets=data.draw(st.booleans())))
+    except shoal.InfeasibleError:
+        assert frame["disease"].value_counts()["count"].max() * 2 > frame.height
+        return
+    part = frame.filter(pl.Series(data.draw(st.lists(st.booleans(), min_size=frame.height, max_size=frame.height))))
+    made = [one]
+    if part.height:
+        made.append(shoal.republish(part, schema, TWO, previous=one.release, state=one.state))
+    shoal.verify_series([each.release for each in made], made[-1].state.memberships())
+    assert frame.equals(before)
+    for each in made:
+        shown = each.release.frames["table"]
+        assert shown.columns == ["class", "disease"]
+        assert not {"name", "note"} & set(each.release.frames["classes"].columns)
+
+
+# -- the phases -------------------------------------------------------------------------------------------------
+
+COUNTS = st.lists(st.integers(0, 5), min_size=1, max_size=5)
+
+
+@given(COUNTS, st.integers(2, 4))
+def test_assignment_takes_every_eligible_row(counts, m):
+    if max(counts) * m > sum(counts):
+        return
+    deals = assigned(np.array(counts), m)
+    dealt = np.zeros(len(counts), dtype=int)
+    for signature, depth in deals:
+        assert len(signature) >= m
+        assert depth >= 1
+        dealt[list(signature)] += depth
+    assert dealt.tolist() == counts
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.integers(2, 3))
+def test_eligible_is_what_can_be_grouped(counts, m):
+    """A value with more than its share 1/m of the rows cannot be in different classes; otherwise there is a way."""
+    assert can_be_grouped(counts, m) == (max(counts) * m <= sum(counts))
+
+
+@given(st.data(), st.integers(2, 4))
+def test_balancing_uses_as_many_new_rows_as_can_be(data, m):
+    n_values = data.draw(st.integers(m, 5))
+    wanted = data.draw(st.lists(st.integers(0, 4), min_size=n_values, max_size=n_values))
+    have = data.draw(st.lists(st.integers(0, 4), min_size=n_values, max_size=n_values))
+    left, padding = spared(np.array(have), np.array(wanted), m)
+    assert (left <= have).all()
+    assert (have - left <= wanted).all()
+    rest = left + padding
+    assert rest.max(initial=0) * m <= rest.sum()
+    # One bucket per lack: a row of another value, and what is wanted beside it.
+    buckets = [((value, n_values), {n_values: 1}) for value in range(n_values) for _ in range(wanted[value])]
+    needed = sum(wanted) - int((np.array(have) - left).sum()) + int(padding.sum())
+    assert needed == least_counterfeits(buckets, have + [0], m, n_values + 1)
+
+
+def test_new_people_of_one_value_get_counterfeits_not_refused():
+    one = shoal.republish(FIRST, SCHEMA, TWO)
+    second = table(x=(20, "flu"), y=(30, "flu"), z=(40, "flu"))
+    two = shoal.republish(second, SCHEMA, TWO, previous=one.release, state=one.state)
+    assert two.release.manifest.rows.counterfeits == 3
+    assert two.release.manifest.rows.published == 3
+    shoal.verify_series([one.release, two.release], two.state.memberships())
+
+
+def test_who_comes_back_has_the_signature_of_the_first_time():
+    one = shoal.republish(FIRST, SCHEMA, TWO)
+    second = table(x=(20, "flu"), y=(30, "ulcer"))
+    two = shoal.republish(second, SCHEMA, TWO, previous=one.release, state=one.state)
+    three = shoal.republish(table(a=(20, "flu"), y=(30, "ulcer")), SCHEMA, TWO, previous=two.release, state=two.state)
+    values, fakes = facts(three.release)
+    assert sorted(map(sorted, values.values())) == [["flu", "gastritis"], ["flu", "ulcer"]]
+    assert set(fakes.values()) == {1}
+    shoal.verify_series([one.release, two.release, three.release], three.state.memberships())
+
+
+def test_a_value_that_changed_within_the_signature_is_served():
+    one = shoal.republish(FIRST, SCHEMA, TWO)
+    two = shoal.republish(table(a=(20, "gastritis")), SCHEMA, TWO, previous=one.release, state=one.state)
+    assert sorted(two.release.frames["table"]["disease"]) == ["flu", "gastritis"]
+
+
+def test_numbers_as_sensitive_values_stay_the_same_whatever_the_others_are():
+    schema = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive={"income": shoal.Numeric()})
+    method = shoal.MInvariance(m=2, id="name", column="income")
+    first = pl.DataFrame({"name": ["a", "b"], "age": [1, 2], "income": [1.5, 3.0]})
+    one = shoal.republish(first, schema, method)
+    two = shoal.republish(
+        pl.DataFrame({"name": ["b"], "age": [2], "income": [3]}), schema, method, previous=one.release, state=one.state
+    )
+    assert sorted(two.release.frames["table"]["income"]) == [1.5, 3.0]
+    shoal.verify_series([one.release, two.release], two.state.memberships())
+
+
+def test_orders_and_hierarchies_of_sensitive_values_cover_counterfeits():
+    tree = shoal.Hierarchy([("flu", "lung", "*"), ("cold", "lung", "*"), ("ulcer", "stomach", "*")])
+    for kind in (shoal.Nominal(tree), shoal.Ordinal(["cold", "flu", "ulcer"])):
+        schema = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive={"disease": kind})
+        one = shoal.republish(table(a=(1, "flu"), b=(2, "ulcer")), schema, TWO)
+        two = shoal.republish(table(a=(1, "flu")), schema, TWO, previous=one.release, state=one.state)
+        assert sorted(two.release.frames["table"]["disease"]) == ["flu", "ulcer"]
+        assert two.release.verify().achieved["m:disease"] == 2
+
+
+def test_rows_are_in_no_order_and_counterfeits_look_like_the_others():
+    """Whatever the order of the input, the published tables are the same; so they say nothing about it."""
+    one = shoal.republish(FIRST, SCHEMA, TWO)
+    again = shoal.republish(FIRST[[2, 0, 3, 1]], SCHEMA, TWO)
+    for name, shown in one.release.frames.items():
+        assert shown.equals(again.release.frames[name])
+
+
+def test_dropped_rows_are_counted_and_stay_out():
+    frame = pl.concat([FIRST, table(g=(None, "flu"))])
+    made = shoal.republish(frame, SCHEMA, TWO, missing="drop")
+    assert made.release.manifest.rows.dropped == {"missing quasi-identifier": 1}
+    assert made.release.labels[-1] == -1
+    assert len(made.state.people) == 4
+
+
+def test_a_pandas_frame_gives_one_back():
+    pandas = pytest.importorskip("pandas")
+    made = shoal.republish(FIRST.to_pandas(), SCHEMA, TWO)
+    assert isinstance(made.release.table, pandas.DataFrame)
