@@ -31,6 +31,16 @@ GOOD = {
     "parts": (4, 2),
     "sizes": (2, 2),
     "path": "people.csv",
+    "column": "disease",
+    "l": 2,
+    "alpha": 1,
+    "t": 1,
+    "epsilon": 2,
+    "m": 2,
+    "beta": 1,
+    "p": 1,
+    "low": 0,
+    "high": 1,
 }
 """A value for every parameter that has no default, and for what a source cannot be without."""
 

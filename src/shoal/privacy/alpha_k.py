@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shoal.errors import some
-from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.spec import AnyText, Maybe, Real, Several, param
 
 
@@ -88,7 +88,7 @@ class AlphaK(ColumnRequirement):
 
     def nearest(self, reached: float) -> str:
         """The least alpha that a table gives."""
-        return f"use an alpha of at least {math.ceil(reached * 1e6) / 1e6:g}"
+        return f"use an alpha of at least {rounded(reached, up=True)}"
 
     @classmethod
     def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:

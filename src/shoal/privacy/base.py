@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -310,7 +311,13 @@ class ColumnRequirement(Requirement):
         """Say which parameter a table can satisfy that reaches a value at best."""
 
 
+def rounded(value: float, *, up: bool) -> str:
+    """A number with six decimals at most, never on the other side of the value."""
+    cut = (math.ceil if up else math.floor)(round(value * 1e6, 3)) / 1e6
+    return f"{cut:.6f}".rstrip("0").rstrip(".")
+
+
 __all__ = [
     "SLACK", "Bools", "Classes", "ColumnRequirement", "Counts", "Floats", "Ints", "Matches", "Requirement", "Tree",
-    "Values",
+    "Values", "rounded",
 ]  # fmt: skip

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
-from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.spec import AnyText, OneOf, Real, param
 
 
@@ -80,7 +79,7 @@ class BetaLikeness(ColumnRequirement):
 
     def nearest(self, reached: float) -> str:
         """The least beta that a table gives."""
-        return f"use a beta of at least {math.ceil(reached * 1e6) / 1e6:g}"
+        return f"use a beta of at least {rounded(reached, up=True)}"
 
     @classmethod
     def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:

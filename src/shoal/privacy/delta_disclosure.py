@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.spec import AnyText, OneOf, Real, param
 
 
@@ -80,7 +80,7 @@ class DeltaDisclosure(ColumnRequirement):
 
     def nearest(self, reached: float) -> str:
         """Any delta above what is reached."""
-        return f"use a delta above {reached + SLACK:.6g}"
+        return f"use a delta above {rounded(reached + SLACK, up=True)}"
 
     @classmethod
     def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.counts import Ints
 from shoal.spec import AnyText, Real, YesNo, param
 
@@ -99,4 +99,4 @@ class EpsilonM(ColumnRequirement):
 
     def nearest(self, reached: float) -> str:
         """What is reached; another epsilon gives another m."""
-        return f"use an m of at most {reached:.6g}, or a smaller epsilon"
+        return f"use an m of at most {rounded(reached, up=False)}, or a smaller epsilon"

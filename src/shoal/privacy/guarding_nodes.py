@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InfeasibleError, ParameterError, Problems, rows_at
-from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
 from shoal.privacy.counts import Counts, Ints
 from shoal.spec import AnyText, Real, param
@@ -117,7 +117,7 @@ class GuardingNodes(ColumnRequirement):
 
     def nearest(self, reached: float) -> str:
         """What was reached."""
-        return f"use a p of at least {reached:.6g}"
+        return f"use a p of at least {rounded(reached, up=True)}"
 
 
 def _below(shown: Counts, branches: Branches, owner: Ints, guard: Ints) -> Floats:

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shoal.errors import InfeasibleError, ParameterError, Problems
-from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.counts import Counts
 from shoal.spec import AnyText, Maybe, OneOf, Real, Whole, param
 
@@ -111,10 +111,10 @@ class LDiversity(ColumnRequirement):
     def nearest(self, reached: float) -> str:
         """The largest l, or the least c, that a table gives."""
         if self.variant == "recursive":
-            return f"use a c above {reached:.6g}" if math.isfinite(reached) else "use a smaller l"
-        most = math.floor(reached) if self.variant == "distinct" else math.floor(reached * 1e6) / 1e6
-        if most > 1:
-            return f"use an l of at most {most:g}"
+            return f"use a c above {rounded(reached, up=True)}" if math.isfinite(reached) else "use a smaller l"
+        most = rounded(reached, up=False)
+        if float(most) > 1:
+            return f"use an l of at most {most}"
         return "the column has one value only, which no grouping can hide: suppress it, or leave the requirement out"
 
     def _check_whole(self, values: Values, problems: Problems) -> None:

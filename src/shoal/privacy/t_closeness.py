@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
-from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
 from shoal.privacy.counts import Counts, weighed
 from shoal.spec import AnyText, OneOf, Real, param
@@ -96,7 +95,7 @@ class TCloseness(ColumnRequirement):
 
     def nearest(self, reached: float) -> str:
         """The least t that a table gives."""
-        return f"use a t of at least {math.ceil(reached * 1e6) / 1e6:g}"
+        return f"use a t of at least {rounded(reached, up=True)}"
 
     @classmethod
     def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:
