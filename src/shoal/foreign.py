@@ -154,7 +154,7 @@ def judge_table(
     """As `verify_table`, but requirements that do not hold are reasons in the verdict."""
     if reading not in READINGS:
         raise ParameterError(Problem("reading=", f"needs {' or '.join(READINGS)}", did_you_mean(reading, READINGS)))
-    table = to_polars(frame)[0]
+    table = to_polars(_without_interval_objects(frame))[0]
     problems = Problems()
     _check_columns(table, schema, problems)
     columns = _sensitive(table, schema, missing_values, problems)
@@ -180,6 +180,19 @@ def judge_table(
         tuple(f"{one.name}: {LACKING[str(one.needs)]}" for one in require if one.needs is not None),
         tuple(Problem(name, complaint) for name, complaint in complaints if complaint),
     )  # fmt: skip
+
+
+def _without_interval_objects(frame: Any) -> Any:
+    """A pandas frame with texts in place of what `pandas.cut` makes, which no other library has."""
+    dtypes = getattr(frame, "dtypes", None)
+    if dtypes is None or not hasattr(dtypes, "items"):
+        return frame
+    kinds = {name: getattr(getattr(dtype, "categories", None), "dtype", dtype) for name, dtype in dtypes.items()}
+    cut = [name for name, dtype in kinds.items() if str(dtype).startswith("interval")]
+    changed = frame.copy(deep=False) if cut else frame
+    for name in cut:
+        changed[name] = frame[name].astype(object).map(str, na_action="ignore")
+    return changed
 
 
 def _check_columns(table: pl.DataFrame, schema: Schema, problems: Problems) -> None:

@@ -1,0 +1,230 @@
+"""Cells of tables that others published: what is understood, and what is left alone."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.grammar import read_cells
+from shoal.meanings import ANYTHING, NOTHING_KNOWN, SPAN, UNREAD
+
+ORDER = shoal.Ordinal(["none", "mild", "pre-severe", "severe", "b, c"])
+TREE = shoal.Hierarchy.from_tree(
+    {"lung": ["flu", "asthma"], "belly": ["ulcer", "{colic}"], "skin": ["rash"]}, root="any"
+)
+
+
+def meanings(kind, *cells, **options):
+    series = cells[0] if isinstance(cells[0], pl.Series) else pl.Series("a", cells, dtype=pl.String)
+    read = read_cells(series, kind, **options)
+    return [read.meanings[code] for code in read.codes]
+
+
+def groups(kind, *cells, **options):
+    """Which cells mean the same, as numbers in the order they come."""
+    read = read_cells(pl.Series("a", cells, dtype=pl.String), kind, **options)
+    first = list(dict.fromkeys(read.codes.tolist()))
+    return [first.index(code) for code in read.codes]
+
+
+def contains(kind, outer, inner, *others):
+    """Whether one cell contains another, by the places they take."""
+    read = read_cells(pl.Series("a", [outer, inner, *others], dtype=pl.String), kind)
+    big, small = (read.meanings[code] for code in read.codes[:2])
+    assert read.discrete
+    return _places(small) <= _places(big)
+
+
+def _places(one):
+    return set(one.values) or set(range(int(one.low), int(one.high) + 1))
+
+
+# -- numbers -------------------------------------------------------------------------------------------------------
+
+above, below = (lambda number: math.nextafter(number, math.inf)), (lambda number: math.nextafter(number, -math.inf))
+
+
+@pytest.mark.parametrize(
+    ("cell", "low", "high"),
+    [
+        ("20", 20, 20), (" 20.50 ", 20.5, 20.5), ("-3", -3, -3), ("1e3", 1000, 1000), (".5", 0.5, 0.5), ("-0", 0, 0),
+        ("[20, 30]", 20, 30), ("[20,30]", 20, 30), ("[20; 30]", 20, 30), ("[ -30 , -20 ]", -30, -20),
+        ("[20, 30)", 20, below(30)), ("(20, 30]", above(20), 30), ("(20, 30)", above(20), below(30)),
+        ("(20.0, 30.0]", above(20), 30), ("[20, 30[", 20, below(30)), ("]20, 30]", above(20), 30),
+        ("(-inf, 20]", -math.inf, 20), ("[65, inf)", 65, math.inf), ("[65, Infinity]", 65, math.inf),
+        ("20-30", 20, 30), ("20 - 30", 20, 30), ("-30--20", -30, -20), ("-30 - 20", -30, 20), ("20–30", 20, 30),
+        ("20..30", 20, 30), ("20...30", 20, 30), ("1.5..2.5", 1.5, 2.5), ("20~30", 20, 30), ("20 to 30", 20, 30),
+        ("<5", -math.inf, below(5)), ("<=5", -math.inf, 5), ("≤ 5", -math.inf, 5), (">5", above(5), math.inf),
+        (">=5", 5, math.inf), ("≥5", 5, math.inf), ("65+", 65, math.inf), ("-5+", -5, math.inf),
+        ("{7}", 7, 7),
+    ],
+)  # fmt: skip
+def test_numbers_and_intervals(cell, low, high):
+    (one,) = meanings(shoal.Numeric(), cell)
+    assert (one.sort, one.low, one.high) == (SPAN, low, high)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "old", "30-20", "[30, 20]", "(20, 20)", "[20, 30", "20, 30", "20,5", "1_0", "nan", "inf", "[nan, 3]",
+        "20-30-40", "9007199254740993", "{1, x}", "{}", "{1", "12 years", "++5", "",
+    ],
+)  # fmt: skip
+def test_what_is_no_number_equals_only_itself(cell):
+    if not cell:
+        assert meanings(shoal.Numeric(), cell) == [NOTHING_KNOWN]
+        return
+    read = read_cells(pl.Series("a", [cell, cell, "5"]), shoal.Numeric())
+    assert read.n_unread == 2
+    assert read.meanings[read.codes[0]].sort == UNREAD
+    assert read.codes[0] == read.codes[1] != read.codes[2]
+
+
+def test_sets_of_numbers():
+    (one,) = meanings(shoal.Numeric(), "{3, 1, 2}")
+    assert one.values == (1, 2, 3)  # there are numbers between them, so it is no interval
+    assert groups(shoal.Numeric(), "{1, 2}", "{2, 1}", "[1, 2]") == [0, 0, 1]
+
+
+def test_nodes_over_numbers():
+    tree = shoal.Hierarchy(
+        [("10", "teen", "*"), ("15", "teen", "*"), ("20", "odd", "*"), ("30", "even", "*"), ("40", "odd", "*")]
+    )
+    teen, odd = meanings(shoal.Numeric(tree), "teen", "odd")
+    assert (teen.low, teen.high) == (10, 15)
+    assert odd.sort == UNREAD  # 30 is between 20 and 40 and not in it
+
+
+def test_numbers_that_come_as_numbers():
+    assert [one.low for one in meanings(shoal.Numeric(), pl.Series([1.0, 2.5, 3.0]))] == [1, 2.5, 3]
+    assert meanings(shoal.Numeric(), pl.Series([1, None])) == [*meanings(shoal.Numeric(), "1"), NOTHING_KNOWN]
+    assert meanings(shoal.Numeric(), pl.Series([float("nan"), float("inf")])) == [
+        NOTHING_KNOWN,
+        *meanings(shoal.Numeric(), "inf"),
+    ]
+
+
+# -- what says nothing ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [shoal.Numeric(), ORDER, shoal.Nominal(), shoal.Nominal(TREE)], ids=repr)
+def test_full_suppression_and_missing_cells(kind):
+    assert meanings(kind, "*", "**", "*****", "?", "??") == [ANYTHING] * 5
+    assert meanings(kind, None, "", "  ") == [NOTHING_KNOWN] * 3
+    assert meanings(kind, "NA", "?", missing_values=["NA", "?"]) == [NOTHING_KNOWN] * 2
+    assert meanings(kind, "NA", "-", None, suppressed=["NA", "-"]) == [ANYTHING, ANYTHING, NOTHING_KNOWN]
+    assert meanings(kind, "NA", None, suppressed=["", "NA"]) == [ANYTHING] * 2
+
+
+# -- ordered categories --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cell", "low", "high"),
+    [
+        ("none", 0, 0), ("[none, mild]", 0, 1), ("none-mild", 0, 1), ("mild - severe", 1, 3), ("none..severe", 0, 3),
+        ("mild~pre-severe", 1, 2), ("mild to severe", 1, 3), ("none-pre-severe", 0, 2), ("pre-severe", 2, 2),
+        ("[severe, b, c]", 3, 4), ("{mild, none}", 0, 1), ("b, c", 4, 4),
+    ],
+)  # fmt: skip
+def test_runs(cell, low, high):
+    (one,) = meanings(ORDER, cell)
+    assert (one.sort, one.low, one.high) == (SPAN, low, high)
+
+
+@pytest.mark.parametrize("cell", ["huge", "severe-mild", "[mild, huge]", "{mild, huge}", "-", "mild-"])
+def test_what_is_no_run_equals_only_itself(cell):
+    assert meanings(ORDER, cell)[0].sort == UNREAD
+
+
+def test_a_run_that_can_be_read_in_two_ways_is_not_read():
+    order = shoal.Ordinal(["a", "a-b", "b", "b-c", "c"])
+    assert meanings(order, "a-b-c")[0].sort == UNREAD
+    assert meanings(order, "[a, c]")[0].sort == SPAN
+
+
+def test_nodes_over_ordered_categories():
+    kind = shoal.Ordinal(["a", "b", "c"], shoal.Hierarchy([("a", "ends", "*"), ("c", "ends", "*"), ("b", "*")]))
+    assert meanings(kind, "ends", "a")[0].values == (0, 2)
+
+
+def test_ordered_numbers():
+    kind = shoal.Ordinal([1, 2, 3])
+    assert [(one.low, one.high) for one in meanings(kind, pl.Series([1.0, 2.0]))] == [(0, 0), (1, 1)]
+    assert [(one.low, one.high) for one in meanings(kind, "1-3")] == [(0, 2)]
+
+
+# -- categories ----------------------------------------------------------------------------------------------------
+
+
+def test_values_sets_and_nodes():
+    kind = shoal.Nominal(TREE)
+    assert groups(kind, "flu", "{flu}", "lung", "{flu, asthma}", "{lung}", "any") == [0, 0, 1, 1, 1, 2]
+    assert contains(kind, "any", "lung")
+    assert contains(kind, "{lung, ulcer}", "asthma")
+    assert not contains(kind, "{lung, ulcer}", "belly")
+    assert contains(kind, "belly", "{colic}")  # a value of the hierarchy is that value, whatever it looks like
+    assert groups(kind, "rash", "skin") == [0, 0]  # the same people are behind both
+    read = read_cells(pl.Series(["flu", "cough", "{flu, cough}", "{flu"]), kind)
+    assert read.n_unread == 3
+
+
+def test_categories_without_a_hierarchy():
+    kind = shoal.Nominal()
+    assert groups(kind, "a", " a", "{a}", "{a, b}", "{b, a}", "a|b", "20-30") == [0, 0, 0, 1, 1, 2, 3]
+    assert groups(kind, "{a\\, b, c}", "{c, a\\, b}", "{a, b, c}") == [0, 0, 1]
+    assert not contains(kind, "a|b", "a")  # it may as well be a value
+    assert read_cells(pl.Series(["{a", "{a}b", "{}"]), kind).n_unread == 3
+
+
+def test_masks_of_codes_of_one_length():
+    kind, codes = shoal.Nominal(), ("13053", "14850")
+    for outer, inner, yes in (
+        ("130**", "13053", True), ("1305*", "13053", True), ("130**", "1305*", True), ("13***", "130**", True),
+        ("1305*", "130**", False), ("130**", "14850", False), ("{13053, 14850}", "1305*", False),
+        ("130**", "{13053, 13068}", True), ("130**", "{13053, 14850}", False), ("{130**, 14850}", "1306*", True),
+    ):  # fmt: skip
+        assert contains(kind, outer, inner, *codes) == yes, (outer, inner)
+    assert groups(kind, "130**", "130__", "130##", "1305_") == [0, 0, 0, 1]
+
+
+def test_masks_of_codes_of_many_lengths():
+    """A lone star may be any end; several stand for as many characters."""
+    kind = shoal.Nominal()
+    for outer, inner, yes in (
+        ("C50*", "C50", True), ("C50*", "C509", True), ("C50*", "C50.12", True), ("C*", "C50*", True),
+        ("C5**", "C509", True), ("C5**", "C50.12", False), ("C5**", "C50*", False), ("C*", "C5**", True),
+    ):  # fmt: skip
+        assert contains(kind, outer, inner, "D1", "E22222") == yes, (outer, inner)
+
+
+def test_the_mask_of_the_schema():
+    kind = shoal.Nominal(shoal.Prefixes(keep=(3,), mask="X"))
+    assert contains(kind, "130XX", "13053")
+    assert not contains(shoal.Nominal(), "130XX", "13053")
+
+
+def test_masks_beside_a_hierarchy():
+    kind = shoal.Nominal(shoal.Hierarchy.prefixes("13053", "13068", "14850", keep=(4, 2)))
+    assert groups(kind, "13****", "13***")[0] != groups(kind, "13****", "13***")[1]
+    assert contains(kind, "13***", "1305*")
+    assert contains(kind, "130**", "13053")  # no node, but a mask all the same
+
+
+def test_parts_of_dates():
+    kind = shoal.Nominal(shoal.Dates())
+    for outer, inner, yes in (
+        ("1980", "1980-05", True), ("1980-05", "1980-05-21", True), ("1980s", "1987-01-02", True),
+        ("1980s", "1987", True), ("1980", "1981-01-01", False), ("1980-05-21", "1980-05-21T10:00", True),
+    ):  # fmt: skip
+        assert contains(kind, outer, inner) == yes, (outer, inner)
+    assert read_cells(pl.Series(["1980", "May"]), kind).n_unread == 1
+
+
+def test_a_flat_root_with_a_name():
+    assert contains(shoal.Nominal(shoal.Flat(root="anybody")), "anybody", "m")
+    assert not contains(shoal.Nominal(shoal.Flat(root="anybody")), "m", "anybody")
