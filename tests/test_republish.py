@@ -7,22 +7,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twins.m_invariance import candidates, can_be_grouped, highest_chance, least_counterfeits
 
 import shoal
+from series_example import FIRST, SCHEMA, TWO, table
 from shoal import testing
 from shoal.methods.signatures import assigned, spared
-
-SCHEMA = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive=["disease"])
-TWO = shoal.MInvariance(m=2, id="name", column="disease")
-
-
-def table(**people: tuple[int, str | None]) -> pl.DataFrame:
-    rows = [(name, age, disease) for name, (age, disease) in people.items()]
-    return pl.DataFrame(rows, schema={"name": pl.String, "age": pl.Int64, "disease": pl.String}, orient="row")
-
-
-FIRST = table(a=(20, "flu"), b=(21, "gastritis"), c=(40, "flu"), d=(41, "bronchitis"))
+from twins.m_invariance import can_be_grouped, candidates, highest_chance, least_counterfeits
 
 
 def facts(release, members=None):
@@ -99,9 +89,9 @@ VALUES = ("flu", "cold", "ulcer", "gastritis", None)
 
 
 @st.composite
-def histories(draw, max_people=14, max_releases=4, m=st.integers(2, 3)):
+def histories(draw, max_people=14, max_releases=4, most=3):
     """Who is in which release, with values of their own; everybody may leave, and come back."""
-    chosen = draw(m)
+    chosen = draw(st.integers(2, most))
     n_people = draw(st.integers(chosen, max_people))
     values = draw(st.permutations(VALUES * 3))[:n_people]  # balanced, so that most first releases can be made
     ages = draw(st.lists(st.integers(0, 9), min_size=n_people, max_size=n_people))
@@ -150,7 +140,7 @@ def test_no_history_leaves_an_attacker_with_fewer_than_m_values(history):
         assert one.release.frames["table"].height == frame.height + one.release.manifest.rows.counterfeits
 
 
-@given(histories(max_people=5, max_releases=3, m=st.just(2)))
+@given(histories(max_people=5, max_releases=3, most=2))
 @settings(max_examples=25)
 def test_all_worlds_that_fit_leave_a_chance_of_one_in_m(history):
     """Not only intersections: every assignment of values to people that fits all releases is counted."""
@@ -239,7 +229,7 @@ def test_balancing_uses_as_many_new_rows_as_can_be(data, m):
     # One bucket per lack: a row of another value, and what is wanted beside it.
     buckets = [((value, n_values), {n_values: 1}) for value in range(n_values) for _ in range(wanted[value])]
     needed = sum(wanted) - int((np.array(have) - left).sum()) + int(padding.sum())
-    assert needed == least_counterfeits(buckets, have + [0], m, n_values + 1)
+    assert needed == least_counterfeits(buckets, [*have, 0], m, n_values + 1)
 
 
 def test_new_people_of_one_value_get_counterfeits_not_refused():

@@ -7,10 +7,10 @@ from itertools import permutations
 import numpy as np
 import polars as pl
 import pytest
-import realdata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import realdata
 import shoal
 from shoal import testing
 from shoal.kernels import m_invariance as kernel

@@ -48,7 +48,7 @@ def highest_chance(releases, memberships):
 
 
 def can_be_grouped(counts, m):
-    """Whether rows with these counts of values can be put into classes of m or more, all values of a class different."""
+    """Whether rows with these counts of values fit into classes of m or more, all values of a class different."""
     left = tuple(sorted((count for count in counts if count), reverse=True))
     if not left:
         return True
@@ -69,8 +69,8 @@ def _choices(n, size):
 
 
 def least_counterfeits(buckets, new, m, n_values):
-    """The fewest counterfeits: every way to give new rows to buckets that lack them, the others grouped among themselves
-    with as many counterfeits as make them m-eligible."""
+    """The fewest counterfeits: new rows are given to buckets that lack them in every way there is, and the others get
+    as many as make them m-eligible."""
     lacks = []
     for signature, counts in buckets:
         most = max(counts.get(value, 0) for value in signature)

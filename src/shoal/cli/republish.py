@@ -114,6 +114,6 @@ def verify_series(
     out.print(f"  every class has at least {verdict.m} different sensitive values, each once")
     out.print(f"  counterfeits  {', '.join(f'{count:,}' for count in verdict.counterfeits)}")
     if verdict.n_people is None:
-        out.print("  not looked at: whether people stay among the same values; the holder can, with --state FILE")
+        out.print("  people were not followed from one to the next; the holder can: --state FILE")
     else:
         out.print(f"  {verdict.n_people:,} people are among the same values in every release they are in")

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numba
 import numpy as np
 import polars as pl
 
-from shoal.errors import GuaranteeError, InfeasibleError, ParameterError, Problem, Problems, SchemaError, rows_at, some
+from shoal.errors import (
+    GuaranteeError,
+    InfeasibleError,
+    ParameterError,
+    Problem,
+    Problems,
+    SchemaError,
+    ShoalError,
+    rows_at,
+    some,
+)
 from shoal.methods.m_invariance import MInvariance
 from shoal.privacy.m_uniqueness import MUniqueness
 from shoal.publish.base import check_clashes
@@ -97,15 +108,27 @@ def _check_same(previous: Release | str | Path, state: SeriesState) -> None:
 def check_table(table: Table, method: MInvariance, state: SeriesState, problems: Problems) -> None:
     """Note what is wrong with the columns, the people and the values; the table may have other problems already."""
     before = len(problems)
-    _check_columns(table, method, problems)
     _check_ids(table, method, problems)
-    promise = MUniqueness(column=method.column, m=method.m)
-    if state.releases:
-        super(MUniqueness, promise).check(table, problems)
-    else:  # all rows are new: together they must be m-eligible
-        promise.check(table, problems)
+    if _check_sensitive(table, method, state, problems):
+        _check_columns(table, method, problems)
     if len(problems) == before and table.n_rows:
         _check_values(table, method, Coded.of(table, method, state), problems)
+
+
+def _check_sensitive(table: Table, method: MInvariance, state: SeriesState, problems: Problems) -> bool:
+    """Note a column that is not sensitive, and in a first release, where all rows are new, one that is not eligible."""
+    promise, found = MUniqueness(column=method.column, m=method.m), Problems()
+    if state.releases:
+        super(MUniqueness, promise).check(table, found)
+    else:
+        promise.check(table, found)
+    try:
+        found.raise_if_any(ParameterError)
+    except ShoalError as error:
+        parameter = "m" if isinstance(error, InfeasibleError) else "column"
+        problems.take(type(error)([replace(one, where=f"MInvariance({parameter}=)") for one in error.problems]))
+        return isinstance(error, InfeasibleError)
+    return True
 
 
 def _check_columns(table: Table, method: MInvariance, problems: Problems) -> None:
