@@ -58,5 +58,5 @@ system:                 ## Debian packages some suites need (root and apt)
 	fi
 
 clean:                  ## remove what the other commands made
-	rm -rf $(VENV) bench/.rivals shoal-demo .mypy_cache .ruff_cache
+	rm -rf $(VENV) bench/.rivals* shoal-demo .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
