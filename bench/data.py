@@ -33,6 +33,23 @@ def adult_schema(*, trees: bool):
     return shoal.Schema(quasi={"age": shoal.Numeric(), **kinds}, sensitive=["income"], rest="drop")
 
 
+def published(rows: int):
+    """A published table: eight quasi-identifiers in classes of ten rows or so, and a sensitive column of 20 values."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+    n_classes = rows // 10
+    labels = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, rows - n_classes)])
+    width = int(np.ceil(n_classes ** (1 / 8))) + 1
+    cells = pl.Series([f"[{10 * digit}, {10 * digit + 9}]" for digit in range(width)])
+    columns = {f"q{place}": cells.gather(labels // width**place % width) for place in range(8)}
+    weights = 1 / np.arange(1, 21)
+    values = pl.Series([f"v{value:02d}" for value in range(20)])
+    columns["s"] = values.gather(rng.choice(20, rows, p=weights / weights.sum()))
+    return pl.DataFrame(columns)[rng.permutation(rows)]
+
+
 def census():
     """The 1,080 rows of CASC Census, thirteen numbers each."""
     import polars as pl

@@ -1,8 +1,8 @@
 """What pyCANON says of tables, run in an environment of its own.
 
 `python rival_pycanon.py values` reads a list of tables as JSON (each a mapping from column to cells, the sensitive one
-last) and writes what it finds of each. `python rival_pycanon.py time FILE` works out k, alpha, all l and t of a CSV file
-whose last column is sensitive, and writes how long that takes.
+last) and writes what it finds of each. `python rival_pycanon.py time FILE` works out k, alpha, all l and t of a CSV
+file whose last column is sensitive, and writes how long that takes.
 """
 
 import json

@@ -12,10 +12,14 @@ from rich.console import Console
 from rich.table import Table
 
 from cases import MILLION
-from data import DATA, QUASI, adult
+from data import DATA, QUASI, ROOT, adult, published
+
+sys.path.insert(0, str(ROOT / "tests"))
+from rivals import environment, pycanon
 
 HERE = Path(__file__).parent
-RIVALS = HERE / ".rivals"
+SAMPLE = 30_000
+"""Rows that pyCANON is given."""
 TWINS = {
     "caat": (300, 600),
     "kaca": (200, 400),
@@ -37,15 +41,20 @@ def measured(*arguments: object) -> dict[str, float]:
 
 def rival(k: int) -> dict[str, float]:
     """anonypy on the same columns, in its own environment, made on the first run."""
-    python = RIVALS / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", RIVALS], check=True)
-    if subprocess.run([python, "-c", "import anonypy, pandas"], capture_output=True).returncode:
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "anonypy", "pandas"], check=True)
+    python = environment(".rivals", "anonypy", "pandas")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "adult.csv"
         adult().select([*QUASI, "income"]).write_csv(file)
         line = [python, HERE / "rival_anonypy.py", file, str(k)]
+        return json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
+
+
+def models_by_pycanon() -> dict[str, float]:
+    """pyCANON on a published table, in its own environment, made on the first run."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "published.csv"
+        published(SAMPLE).write_csv(file)
+        line = [pycanon(), HERE / "rival_pycanon.py", "time", file]
         return json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
 
 
@@ -95,6 +104,15 @@ def main() -> None:
     ratio = million["seconds"] / base["seconds"]
     text = f"{ratio:.1f}x; {base['seconds']:.2f} s and {million['seconds']:.2f} s, peak {million['peak_mb']:.0f} MB"
     row("Mondrian over 1,000,000 rows against 30,162", text, "<= 60x", ratio <= 60)
+
+    whole, part, theirs = measured("models", MILLION), measured("models", SAMPLE), models_by_pycanon()
+    slow = theirs["seconds"] * MILLION / SAMPLE
+    ratio = slow / whole["seconds"]
+    text = f"{ratio:,.0f}x; {whole['seconds']:.2f} s against {slow:,.0f} s extrapolated from {SAMPLE:,} rows"
+    text += f" ({theirs['seconds']:.1f} s against {part['seconds']:.3f} s there), peak {whole['peak_mb']:.0f} MB"
+    row("k, alpha, 3 l, 3 t of 1,000,000 rows against pyCANON (one t)", text, ">= 50x", ratio >= 50)
+    same = all(abs(part[f"{key}:s"] - theirs[key]) < 1e-9 for key in ("l", "alpha", "t")) and part["k"] == theirs["k"]
+    row(f"the same k, l, alpha, t at {SAMPLE:,} rows", str(same), "True", same)
 
     for k, wanted in ((5, 1.80), (10, 3.50)):
         member = measured("k_member", k)
