@@ -109,14 +109,14 @@ def test_both_readings_against_plain_sets(given):
     assert matching.surveyed["l:s"] >= cells.surveyed["l:s"]
 
 
-@pytest.mark.parametrize(("at_once", "in_a_leaf"), [(2_000_000, 32), (1, 1), (7, 2)])
+@pytest.mark.parametrize(("at_once", "together"), [(2_000_000, 16), (1, 2), (7, 3)])
 @settings(max_examples=40)
 @given(published())
-def test_every_model_is_worked_out_on_the_rows_that_match(at_once, in_a_leaf, given):
+def test_every_model_is_worked_out_on_the_rows_that_match(at_once, together, given):
     frame, rows = given
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shoal.foreign, "ROWS_AT_ONCE", at_once)
-        patch.setattr(shoal.matching, "IN_A_LEAF", in_a_leaf)
+        patch.setattr(shoal.matching, "TOGETHER", together)
         found = judge_table(frame, SCHEMA, require=[EpsilonM("v", epsilon=1, m=2)]).readings["matching"]
     whole = {"s": Values(frame["s"], "nominal"), "v": Values(frame["v"], "numeric")}
     slow: dict[str, float] = {}

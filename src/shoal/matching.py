@@ -7,22 +7,26 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.kernels.matching import count_containers, find_containers
-from shoal.meanings import FARTHEST, Boxes, Ints, Places
+from shoal.meanings import Boxes, Ints, Places
 
-IN_A_LEAF = 32
-"""Boxes that are looked at one by one."""
+TOGETHER = 16
+"""Cells side by side that share one bound, and such bounds that share another."""
 
 
-class Bounds(NamedTuple):
-    """A tree of bounds over boxes, which were put in order for it: the first child follows its parent."""
+class Ways(NamedTuple):
+    """A tree of prefixes over boxes: every node is a cell, or the bounds of several cells side by side."""
 
+    column: Places
     low: Places
     high: Places
-    begin: Ints
-    end: Ints
+    listed: Places
+    box: Ints
+    """The box that a way ends in; -1 before its end."""
     skip: Ints
+    """The node that follows the subtree."""
 
 
 class Found(NamedTuple):
@@ -37,27 +41,19 @@ class Found(NamedTuple):
 class Containers:
     """Boxes that can be asked which of them contain another."""
 
-    order: Ints
     boxes: Boxes
-    bounds: Bounds
+    ways: Ways
 
     @classmethod
     def of(cls, boxes: Boxes) -> Containers:
-        """Grow a tree over boxes."""
-        order = np.arange(len(boxes), dtype=np.int64)
-        bounds = _bounds(boxes, order)
-        sorted_boxes = Boxes(
-            boxes.low[order], boxes.high[order], boxes.listed[order], boxes.first, boxes.places, boxes.discrete
-        )
-        return cls(order, sorted_boxes, bounds)
+        """Grow the tree over boxes."""
+        return cls(boxes, _ways(boxes))
 
     def around(self, queries: Boxes, most: int) -> Iterator[Found]:
         """Find the boxes around each query, in blocks of about `most` finds; the queries share the boxes' axes."""
-        own, tree = self.boxes, self.bounds
-        shared = (*tree, own.low, own.high, own.listed)
-        facts = (own.discrete, own.first, own.places)
+        shared = (*self.ways, self.boxes.discrete, self.boxes.first, self.boxes.places)
         counts = np.zeros(len(queries), dtype=np.int64)
-        count_containers(*shared, queries.low, queries.high, queries.listed, *facts, counts)
+        count_containers(*shared, queries.low, queries.high, queries.listed, counts)
         total = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         begin = 0
         while begin < len(queries):
@@ -65,45 +61,82 @@ class Containers:
             first = total[begin : end + 1] - total[begin]
             found = np.zeros(int(first[-1]), dtype=np.int64)
             asked = (queries.low[begin:end], queries.high[begin:end], queries.listed[begin:end])
-            find_containers(*shared, *asked, *facts, first[:-1], found)
-            yield Found(begin, first, self.order[found])
+            find_containers(*shared, *asked, first[:-1], found)
+            yield Found(begin, first, found)
             begin = end
 
 
-def _bounds(boxes: Boxes, order: Ints) -> Bounds:
-    """Split boxes at the middle of the end that differs most, until few are left; `order` is put in order on the way.
+class _Level(NamedTuple):
+    """One step of all ways: where its nodes begin among the boxes in order, and the column they look at."""
 
-    Lows and highs are split apart from one another: a box that reaches around all others is soon alone with its like.
-    """
-    ends = np.concatenate(
-        [boxes.low, np.where(boxes.high == FARTHEST, boxes.low.max(initial=0) + 1, boxes.high)], axis=1
-    )
-    lengths = np.maximum(np.ptp(ends, axis=0), 1) if len(ends) else np.ones(ends.shape[1])
-    lows: list[Places] = []
-    highs: list[Places] = []
-    begins: list[int] = []
-    stops: list[int] = []
-    parents: list[int] = []
-    waiting = [(0, len(order), -1)]
-    while waiting:
-        begin, end, parent = waiting.pop()
-        node, rows = len(begins), order[begin:end]
-        lows.append(boxes.low[rows].min(axis=0, initial=FARTHEST))
-        highs.append(boxes.high[rows].max(axis=0, initial=-1))
-        begins.append(begin)
-        stops.append(end)
-        parents.append(parent)
-        if end - begin <= IN_A_LEAF:
-            continue
-        spread = np.ptp(ends[rows], axis=0) / lengths
-        widest, middle = int(spread.argmax()), (end - begin) // 2
-        if not spread[widest]:
-            continue
-        order[begin:end] = rows[np.argpartition(ends[rows, widest], middle)]
-        waiting += [(begin + middle, end, node), (begin, begin + middle, node)]
-    skip = np.arange(1, len(begins) + 1, dtype=np.int64)
-    for node in range(len(begins) - 1, 0, -1):
-        skip[parents[node]] = max(skip[parents[node]], skip[node])
-    return Bounds(
-        np.stack(lows), np.stack(highs), np.array(begins, dtype=np.int64), np.array(stops, dtype=np.int64), skip
-    )
+    begins: npt.NDArray[np.bool_]
+    """Whether a node of this step, or of one before it, begins at each box."""
+    kept: npt.NDArray[np.bool_]
+    """Whether a node that begins here is worth a place in the tree."""
+    column: int
+    bounds: bool
+    """Whether its nodes are bounds of several cells."""
+
+
+def _ways(boxes: Boxes) -> Ways:
+    """Put boxes in the order of their cells; each then adds the nodes in which it differs from the one before."""
+    codes = [_codes(boxes, column) for column in range(boxes.low.shape[1])]
+    columns = sorted(range(len(codes)), key=lambda column: int(codes[column].max(initial=0)))  # few cells first
+    order = np.lexsort([codes[column] for column in reversed(columns)])
+    levels = _levels([codes[column][order] for column in columns], columns)
+    new = np.stack([level.begins & level.kept for level in levels])
+    per_box = new.sum(axis=0)
+    offset = np.concatenate([[0], np.cumsum(per_box)]).astype(np.int64)
+    place = offset[:-1] + np.cumsum(new, axis=0) - new
+    parts = []
+    for step, level in enumerate(levels):
+        parts.append(_nodes(boxes, order, level, place[step], offset, last=step == len(levels) - 1))
+    back = np.empty(int(offset[-1]), dtype=np.int64)
+    back[np.concatenate([at for at, _ in parts])] = np.arange(len(back))
+    return Ways(*(np.concatenate(field)[back] for field in zip(*(fields for _, fields in parts), strict=True)))
+
+
+def _codes(boxes: Boxes, column: int) -> Ints:
+    """Number of each box's cell among the distinct cells of a column, by their low end, the wider first."""
+    low, high, listed = boxes.low[:, column], boxes.high[:, column], boxes.listed[:, column]
+    order = np.lexsort((listed, -high.astype(np.int64), low))
+    ends = np.stack([low, high, listed])[:, order]
+    codes = np.empty(len(order), dtype=np.int64)
+    codes[order] = np.cumsum(np.any(np.diff(ends, axis=1, prepend=ends[:, :1]) != 0, axis=0))
+    return codes
+
+
+def _levels(codes: list[Ints], columns: list[int]) -> list[_Level]:
+    """The steps of all ways; before a column with many cells side by side, steps that only hold their bounds."""
+    rows = np.arange(len(codes[0]))
+    begins = rows == 0
+    levels: list[_Level] = []
+    for step, (code, column) in enumerate(zip(codes, columns, strict=True), 1):
+        # At the last step every box has an end of its own, so that equal boxes are all found.
+        inside = begins | (np.diff(code, prepend=code[:1]) != 0) | (step == len(codes))
+        count = np.cumsum(inside)
+        child = count - count[np.maximum.accumulate(np.where(begins, rows, 0))]
+        siblings = np.add.reduceat(inside, np.flatnonzero(begins), dtype=np.int64)[np.cumsum(begins) - 1]
+        bounds, together = [], TOGETHER
+        while together < siblings.max():
+            cut = begins | (inside & (child % together == 0))
+            bounds.append(_Level(cut, siblings > together, column, bounds=True))
+            together *= TOGETHER
+        levels += [*reversed(bounds), _Level(inside, np.ones(len(rows), dtype=np.bool_), column, bounds=False)]
+        begins = inside
+    return levels
+
+
+def _nodes(
+    boxes: Boxes, order: Ints, level: _Level, place: Ints, offset: Ints, *, last: bool
+) -> tuple[Ints, tuple[npt.NDArray[np.integer], ...]]:
+    """The nodes of one step: their places in the tree, and what they hold."""
+    starts = np.flatnonzero(level.begins)
+    kept = level.kept[starts]
+    low = np.minimum.reduceat(boxes.low[order, level.column], starts)
+    high = np.maximum.reduceat(boxes.high[order, level.column], starts)
+    listed = np.where(level.bounds, np.int32(-1), boxes.listed[order[starts], level.column])
+    column = np.full(len(starts), level.column, dtype=np.int32)
+    box = order[starts] if last else np.full(len(starts), -1, dtype=np.int64)
+    skip = offset[np.append(starts[1:], len(order))]
+    return place[starts[kept]], tuple(field[kept] for field in (column, low, high, listed, box, skip))
