@@ -17,7 +17,7 @@ import shoal
 import shoal.manifest
 import shoal.pipeline
 from shoal.cli.app import main
-from shoal.methods import METHODS
+from shoal.methods import METHODS, SERIES
 from shoal.privacy import MODELS
 from shoal.recipe import read_entries
 
@@ -178,7 +178,7 @@ def test_init_then_run(place, call):
 
 
 def test_listings(call):
-    for command, registry in (("methods", METHODS), ("models", MODELS)):
+    for command, registry in (("methods", METHODS | SERIES), ("models", MODELS)):
         listed = json.loads(call(command, "--json")[1])
         assert [entry["name"] for entry in listed] == list(registry)
         out = call(command)[1]
