@@ -107,6 +107,19 @@ def test_every_method_has_a_page_with_its_parameters(name):
     assert f"methods/{name}.md" in text_of("index.md")
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_has_a_section_with_its_parameters(name):
+    said = section("models.md", f"## {name}")
+    assert f"shoal.{MODELS[name].__name__}(" in said
+    for parameter in MODELS[name].parameters():
+        assert f"\n| `{parameter.name}` |" in said, f"{parameter.name} is not in the table of parameters"
+        for word in getattr(parameter.bound, "words", ()):
+            assert f"`{word}`" in said, f"{parameter.name}={word}"
+    for mark in ("Achieved", "Guarantee", "Does not protect", "Monotone", "Reading choices", "Paper"):
+        assert f"**{mark}**" in said, f"{name} says nothing of: {mark}"
+    assert f"(#{name})" in text_of("models.md")
+
+
 @pytest.mark.parametrize(
     ("heading", "keys"),
     [
