@@ -230,6 +230,39 @@ def test_a_population_can_be_too_small_or_too_well_covered():
     assert "3 rows of 4 people are a chance of 0.75 each, out of the bounds" in str(caught.value)
 
 
+def test_a_named_value_may_be_gone_from_what_is_published():
+    """All its rows were suppressed: that is no reason to refuse the release."""
+    model, shown = AlphaK("s", alpha=0.5, values=["HIV"]), Values(pl.Series(["flu", "ulcer"]))
+    assert model.misfit(shown) is None
+    assert model.achieved(Classes(np.zeros(2, dtype=np.int64), {"s": shown})) == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "match"),
+    [
+        (EpsilonM("s", epsilon=1, m=2), "epsilon-m: column 's' is nominal, and only numbers"),
+        (TCloseness("s", t=1, distance="ordered"), "t-closeness: column 's' is nominal, and the ordered"),
+        (
+            TCloseness("s", t=1, distance="hierarchical"),
+            "t-closeness: column 's' has 1 distinct values that are not in",
+        ),
+        (GuardingNodes("s", p=1), "guarding-nodes: column 's' has 1 distinct values that are not in its hierarchy"),
+    ],
+)
+def test_nobody_meets_a_cell_by_asking_a_column_that_does_not_fit(model, match):
+    column = Values(pl.Series(["flu", "secret"]), "nominal", tree=Values.of(prepare(FRAME, SCHEMA), "disease").tree)
+    classes = Classes(np.zeros(2, dtype=np.int64), {"s": column}, guards=pl.Series(["flu", None]))
+    with pytest.raises(ParameterError, match=match) as caught:
+        model.achieved(classes)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_class_without_rows_is_our_mistake():
+    classes = Classes(np.array([0, 2]), {"s": Values(pl.Series(["a", "b"]))})
+    with pytest.raises(shoal.InternalError, match="a class without rows"):
+        AlphaK("s", alpha=1).achieved(classes)
+
+
 @pytest.mark.parametrize(
     ("model", "match"),
     [

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shoal.errors import some
+from shoal.errors import ParameterError, Problems, some
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.spec import AnyText, Maybe, Real, Several, param
 
@@ -80,11 +80,14 @@ class AlphaK(ColumnRequirement):
         """By how much the share is above alpha."""
         return reached - self.alpha
 
-    def misfit(self, values: Values) -> str | None:
-        """Say which named values do not occur: what was meant would go unprotected."""
+    def _check_whole(self, values: Values, problems: Problems) -> None:
+        """Note named values that do not occur, too: what was meant would go unprotected."""
         found = zip(self.values or (), self._places(values), strict=True)
         absent = [name for name, place in found if place is None]
-        return f"does not hold {len(absent)} of the named values: {some(absent)}" if absent else None
+        if absent:
+            what = f"column {self.column!r} does not hold {len(absent)} of the named values: {some(absent)}"
+            problems.add("AlphaK(values=)", what, "correct them, or leave them out", error=ParameterError)
+        super()._check_whole(values, problems)
 
     def nearest(self, reached: float) -> str:
         """The least alpha that a table gives."""

@@ -302,6 +302,13 @@ class ColumnRequirement(Requirement):
             what = f"column {self.column!r}: all rows as one class reach only {self.letter} = {whole:.6g}"
             problems.add(f"require {self.name}", what, self.nearest(whole), error=InfeasibleError)
 
+    def fitting(self, classes: Classes) -> Values:
+        """The column, for a model that cannot look at every one: who did not ask `misfit` before is told here."""
+        values = classes.columns[self.column]
+        if misfit := self.misfit(values):
+            raise ParameterError(Problem(self.name, f"column {self.column!r} {misfit}"))
+        return values
+
     def misfit(self, values: Values) -> str | None:  # noqa: ARG002
         """Say why this column cannot be looked at this way, or None."""
         return None

@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from shoal.errors import InternalError
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -38,6 +40,8 @@ class Counts:
     @classmethod
     def of(cls, labels: Ints, codes: Ints, sizes: Ints, n_codes: int) -> Counts:
         """Count rows with these classes and values."""
+        if not sizes.all():
+            raise InternalError("a class without rows was to be looked at")
         n_codes = max(n_codes, 1)
         keys = labels * n_codes + codes
         cells = len(sizes) * n_codes

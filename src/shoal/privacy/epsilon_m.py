@@ -67,8 +67,8 @@ class EpsilonM(ColumnRequirement):
 
     def per_class(self, classes: Classes) -> Floats:
         """Rows of each class over the most of them that are near any one."""
+        low, high = self._windows(self.fitting(classes))
         counts = classes.count(self.column)
-        low, high = self._windows(classes.columns[self.column])
         near = counts.up_to(counts.owner, high[counts.code]) - counts.up_to(counts.owner, low[counts.code])
         return counts.sizes / counts.largest(near.astype(np.float64))
 

@@ -63,7 +63,7 @@ class GuardingNodes(ColumnRequirement):
     def per_class(self, classes: Classes) -> Floats:
         """The largest chance of a breach in each class; 0 where nobody guards anything."""
         guards = classes.guarded(self.name)
-        branches = Branches.of(classes.columns[self.column])
+        branches = Branches.of(self.fitting(classes))
         places = guards.cast(pl.String).replace_strict(
             list(branches.names), list(branches.names.values()), default=branches.n_places, return_dtype=pl.Int64
         )

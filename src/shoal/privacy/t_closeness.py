@@ -58,7 +58,7 @@ class TCloseness(ColumnRequirement):
 
     def per_class(self, classes: Classes) -> Floats:
         """Distance of each class from the table."""
-        counts, values = classes.count(self.column), classes.columns[self.column]
+        counts, values = classes.count(self.column), self.fitting(classes)
         if self.distance == "ordered":
             return _ordered(counts, values.shares)
         if self.distance == "hierarchical":
