@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ShoalError,
         SourceError,
     )
+    from shoal.foreign import TableVerdict, verify_table
     from shoal.invariance import SeriesVerdict, verify_series
     from shoal.manifest import Manifest
     from shoal.methods import (
@@ -75,6 +76,7 @@ _HOME = {
         "SchemaError", "ShoalError", "SourceError",
     ),
     "shoal.invariance": ("SeriesVerdict", "verify_series"),
+    "shoal.foreign": ("TableVerdict", "verify_table"),
     "shoal.manifest": ("Manifest",),
     "shoal.methods": (
         "Caat", "Cbfs", "Dba", "KMeans", "KMember", "Kaca", "MInvariance", "Mdav", "Mondrian", "Oka",
@@ -122,6 +124,7 @@ __all__ = [
     "LDiversity", "MInvariance", "Manifest", "Mdav", "Mondrian", "Nominal", "Numeric", "Oka", "OptimalUnivariate",
     "Ordinal", "ParameterError", "Prefixes", "Quantiles", "RCellular", "RGather", "Recipe", "RecipeError", "Refine",
     "Release", "Republished", "Schema", "SchemaError", "SeriesState", "SeriesVerdict", "ShoalError", "Source",
-    "SourceError", "TCloseness", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans", "__version__",
-    "anonymize", "profile", "read", "read_release", "republish", "run", "sample", "verify_series",
+    "SourceError", "TCloseness", "TableVerdict", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans",
+    "__version__", "anonymize", "profile", "read", "read_release", "republish", "run", "sample", "verify_series",
+    "verify_table",
 ]  # fmt: skip
