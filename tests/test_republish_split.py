@@ -89,7 +89,7 @@ def test_exchanges_lower_the_loss_and_stay_above_the_best_there_is(case, data):
         return sum(opened(where, rows) for rows in entries.reshape(n_classes, n_values))
 
     before = loss(entries)
-    kernel.exchange(where, shelf, entries, np.arange(n_classes), 32, 0, 8)
+    kernel.exchange(where, shelf, entries, np.arange(n_classes), 32, 8)
     after = loss(entries)
     assert after <= before + 1e-9
     assert [sorted(line) for line in entries.reshape(n_classes, n_values).T.tolist()] == [
@@ -112,7 +112,7 @@ def test_exchanges_leave_bound_rows_with_their_signature():
             np.array([0, 2, 4]), np.array([0, 2, 1, 2]), np.array([0, 1]), np.array([True, free, True, True])
         )
         member = np.array([0, 1, 2, 3])
-        kernel.exchange(where, shelf, member, np.arange(2), 32, 0, 4)
+        kernel.exchange(where, shelf, member, np.arange(2), 32, 4)
         assert member.tolist() == expected
 
 
@@ -123,6 +123,15 @@ def test_near_people_are_put_together_in_both_phases():
     schema = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive=["disease"])
     release = shoal.republish(frame, schema, MInvariance(m=2, id="name", column="disease")).release
     assert release.labels[::2].tolist() == release.labels[1::2].tolist()
+
+
+def test_one_release_alone_is_a_partition():
+    frame = pl.DataFrame({"age": [1, 2, 50, 51, 52], "disease": ["flu", "cold", "flu", "cold", "ulcer"]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    task = Task.of(prepare(frame, schema))
+    groups = MInvariance(m=2, id="name", column="disease").partition(task, np.random.default_rng(0))
+    groups.check(5, 2)
+    assert groups.n_groups == 2
 
 
 ADULT = MInvariance(m=4, id="id", column="occupation")

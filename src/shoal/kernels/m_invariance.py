@@ -148,23 +148,22 @@ class Shelf(NamedTuple):
 
 
 @jit_parallel
-def exchange(
-    space: Space, shelf: Shelf, member: Any, order: Any, window: int, offset: int, rounds: int
-) -> None:  # fmt: skip
+def exchange(space: Space, shelf: Shelf, member: Any, order: Any, window: int, rounds: int) -> None:
     """Exchange rows of one value between near classes, also of different signatures where no row is bound to its own.
 
-    IN     order   int64[classes], near classes near
+    Windows share no class, so the result does not depend on how many are worked on side by side.
+
+    IN     order   int64[some classes], near classes near
     INOUT  member  int64[entries], the row of each entry, -1 for a counterfeit
     """
-    n_classes = len(order)
-    n_windows = max(n_classes - offset + window - 1, 0) // window
-    for number in prange(n_windows):
-        start = offset + number * window
-        _settle(space, shelf, member, order[start : min(start + window, n_classes)], rounds)
+    for number in prange((len(order) + window - 1) // window):
+        start = number * window
+        _settle(space, shelf, member, order[start : min(start + window, len(order))], rounds)
 
 
 @jit
 def _settle(space: Space, shelf: Shelf, member: Any, classes: Any, rounds: int) -> None:
+    """Go through all pairs of some classes; in later rounds, through those with a class that changed since."""
     low, high = np.empty(space.points.shape[1]), np.empty(space.points.shape[1])
     n_classes = len(classes)
     cost, seen = np.empty(n_classes), np.ones(n_classes, dtype=np.bool_)

@@ -23,6 +23,8 @@ from shoal.table.prepare import Table
 
 WINDOW = 32
 """Classes between which rows are exchanged: neighbours after the halving, hence near."""
+AT_A_TIME = 64 * WINDOW
+"""Classes given to the kernel in one call, so that it can be stopped in between."""
 ROUNDS = 4
 """How often all pairs of a window are gone through, at most."""
 
@@ -140,10 +142,7 @@ class MInvariance(Method):
         space = space_of(task.encoded, along_trees=True)
         people = People(codes, n_values, signatures, bound, _places(space))
         split, member = _split(space, bucketed(people, self.m), people, progress)
-        # First between neighbours within a bucket, then between those that are near, whatever their bucket.
-        for order in (np.arange(len(split.classes.signature)), _by_place(split, member, people)):
-            for offset in (0, WINDOW // 2):
-                kernel.exchange(space, split.classes, member, order, WINDOW, offset, ROUNDS)
+        _exchange(space, split, member, people, progress)
         return _arranged(split, member, len(codes))
 
 
@@ -186,6 +185,17 @@ def _split(space: Space, buckets: Buckets, people: People, progress: Progress) -
     first = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
     shelf = kernel.Shelf(first, np.concatenate(code), np.concatenate(signature_of), people.bound < 0)
     return _Split(shelf, signatures), np.concatenate(member)
+
+
+def _exchange(space: Space, split: _Split, member: Labels, people: People, progress: Progress) -> None:
+    """Exchange rows between neighbours within a bucket, then between those that are near, whatever their bucket."""
+    n_classes = len(split.classes.signature)
+    progress.stage("exchanging", 4 * n_classes)
+    for order in (np.arange(n_classes), _by_place(split, member, people)):
+        for offset in (0, WINDOW // 2):
+            for start in range(offset, n_classes, AT_A_TIME):
+                kernel.exchange(space, split.classes, member, order[start : start + AT_A_TIME], WINDOW, ROUNDS)
+                progress.advance(min(AT_A_TIME, n_classes - start))
 
 
 def _by_place(split: _Split, member: Labels, people: People) -> Labels:
