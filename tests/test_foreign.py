@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -274,6 +275,7 @@ def test_reasons_warnings_and_what_could_not_be_read():
         "columns without a role, not looked at: spare",
     )
     assert found.unchecked == ("k-map: needs the population",)
+    assert len(judge_table(FRAME, replace(PLAIN, rest="neutral")).warnings) == 1
     with pytest.raises(shoal.GuaranteeError, match="2 problems"):
         verify_table(FRAME, PLAIN, require=require)
     assert "Zyx9" not in repr(found)
@@ -300,6 +302,7 @@ def test_reasons_warnings_and_what_could_not_be_read():
             FRAME, shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal(TREE)}), {},
             shoal.SchemaError, ["column 'disease': 4 cells are not in its hierarchy, at rows 1, 2, 3, 4"],
         ),
+        (FRAME.with_columns(age=pl.lit(b"Zyx9")), PLAIN, {}, shoal.SchemaError, ["column 'age': holds Binary"]),
         (FRAME.with_columns(age=pl.lit([1])), PLAIN, {}, shoal.SchemaError, ["column 'age': holds List"]),
         ("table.csv", PLAIN, {}, shoal.SourceError, ["needs a polars, pandas or pyarrow frame, got str"]),
     ],

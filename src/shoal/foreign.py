@@ -205,9 +205,14 @@ def _check_columns(table: pl.DataFrame, schema: Schema, problems: Problems) -> N
             fix = did_you_mean(name, known or table.columns, "correct the schema")
             problems.add(f"column {name!r}", f"{role} in the schema, but not in the table", fix, error=SchemaError)
     for name in schema.quasi:
-        if name in table.columns and (dtype := table.schema[name]).is_nested():
+        if name in table.columns and not _is_cell(dtype := table.schema[name]):
             problems.add(f"column {name!r}", f"holds {dtype}, which is no cell of a table", "convert it to text")
     problems.raise_if_any(SchemaError)
+
+
+def _is_cell(dtype: pl.DataType) -> bool:
+    texts = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null, pl.Date, pl.Datetime, pl.Time)
+    return dtype.is_numeric() or dtype in texts
 
 
 def _sensitive(
@@ -258,7 +263,7 @@ def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
         for name in table.columns
         if roles.get(name) in ("identifying", "choice")
     ]
-    unnamed = [name for name in table.columns if name not in roles]
+    unnamed = [name for name in table.columns if name not in roles and schema.rest != "neutral"]
     if unnamed:
         found.append(f"columns without a role, not looked at: {some(unnamed, 50)}")
     return tuple(found)

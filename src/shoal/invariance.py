@@ -15,8 +15,9 @@ import polars as pl
 
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.manifest import Manifest
+from shoal.release_files import read_directory
 from shoal.table.content import content_sha256
-from shoal.verify import Verdict, read_directory, verify
+from shoal.verify import Verdict, verify
 
 Memberships = Sequence[Mapping[Any, int]]
 Signatures = dict[int, frozenset[object]]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.matching import count_containers, find_containers
+from shoal.kernels.matching import add_shares, count_containers, find_containers, weigh_boxes
 from shoal.meanings import Boxes, Ints, Places
 
 TOGETHER = 16
 """Cells side by side that share one bound, and such bounds that share another."""
+
+
+PARTS = 16
+"""Into how many parts queries are divided among the cores; fixed, so that the cores of a machine change nothing."""
 
 
 class Ways(NamedTuple):
@@ -51,7 +55,7 @@ class Containers:
 
     def around(self, queries: Boxes, most: int) -> Iterator[Found]:
         """Find the boxes around each query, in blocks of about `most` finds; the queries share the boxes' axes."""
-        shared = (*self.ways, self.boxes.discrete, self.boxes.first, self.boxes.places)
+        shared = self._shared
         counts = np.zeros(len(queries), dtype=np.int64)
         count_containers(*shared, queries.low, queries.high, queries.listed, counts)
         total = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -64,6 +68,23 @@ class Containers:
             find_containers(*shared, *asked, first[:-1], found)
             yield Found(begin, first, found)
             begin = end
+
+    def weigh(self, queries: Boxes, weights: Ints) -> Ints:
+        """The weight of all queries that each box contains."""
+        totals = np.zeros((PARTS, len(self.boxes)), dtype=np.int64)
+        weigh_boxes(*self._shared, queries.low, queries.high, queries.listed, weights, totals)
+        found: Ints = totals.sum(axis=0)
+        return found
+
+    def add_up(self, queries: Boxes, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The sum of the shares of all boxes around each query."""
+        sums = np.zeros(len(queries))
+        add_shares(*self._shared, queries.low, queries.high, queries.listed, shares, sums)
+        return sums
+
+    @property
+    def _shared(self) -> Any:
+        return (*self.ways, self.boxes.discrete, self.boxes.first, self.boxes.places)
 
 
 class _Level(NamedTuple):

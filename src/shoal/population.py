@@ -36,8 +36,6 @@ from shoal.table.schema import Column, Nominal, Numeric, Ordinal, Schema
 
 GENERALISED = ("text", "typed", "classes")
 """Shapes of releases whose cells cover values."""
-AT_ONCE = 2_000_000
-"""Pairs of a person and a class that are held in memory at a time, at least."""
 
 
 def population_matches(
@@ -90,23 +88,14 @@ def _people(layout: Layout, population: pl.DataFrame) -> pl.DataFrame:
 
 
 def _matches(axes: Sequence[Axis], classes: Ints, persons: Ints, sizes: Ints) -> Matches:
-    """Count over distinct people, a block of them at a time: first who is covered, then how likely each is inside."""
+    """Count over distinct people: first who is covered by which class, then how likely each is inside."""
     names = [str(place) for place in range(len(axes))]
     distinct, number = distinct_cells(pl.DataFrame(persons, schema=names, orient="row"))
-    weight = np.bincount(number, minlength=len(distinct))
+    weight = np.bincount(number, minlength=len(distinct)).astype(np.int64)
     queries = boxes_of(axes, np.array(distinct, dtype=np.int64).reshape(-1, len(axes)))
     containers = Containers.of(boxes_of(axes, classes))
-    most = max(AT_ONCE, len(persons))
-    per_class = np.zeros(len(classes), dtype=np.int64)
-    for block in containers.around(queries, most):
-        each = np.repeat(weight[block.begin : block.begin + len(block.first) - 1], np.diff(block.first))
-        per_class += np.bincount(block.boxes, weights=each, minlength=len(classes)).astype(np.int64)
-    share = sizes / np.maximum(per_class, 1)
-    chance = np.zeros(len(distinct))
-    for block in containers.around(queries, most):
-        asked = np.repeat(np.arange(len(block.first) - 1), np.diff(block.first))
-        sums = np.bincount(asked, weights=share[block.boxes], minlength=len(block.first) - 1)
-        chance[block.begin : block.begin + len(sums)] = sums
+    per_class = containers.weigh(queries, weight)
+    chance = containers.add_up(queries, sizes / np.maximum(per_class, 1))
     return Matches(per_class, chance[number])
 
 

@@ -23,13 +23,14 @@ from shoal.methods.groups import Groups
 from shoal.methods.refine import Refine
 from shoal.privacy.base import Requirement
 from shoal.publish.base import Published, Publisher
+from shoal.release_files import read_directory
 from shoal.spec import Spec
 from shoal.table.content import content_sha256
 from shoal.table.frames import same
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import Schema, kind_name
-from shoal.verify import Verdict, read_directory, verify
+from shoal.verify import Verdict, verify
 
 
 @dataclass(frozen=True, repr=False)

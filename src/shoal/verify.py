@@ -6,8 +6,6 @@ equal rows itself, and counts. A release that fails is refused with every reason
 
 from __future__ import annotations
 
-import csv
-import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,20 +18,12 @@ import polars as pl
 
 from shoal.cells import read_column
 from shoal.counterfeits import check_counterfeits, fewest_people
-from shoal.errors import (
-    GuaranteeError,
-    InternalError,
-    ParameterError,
-    Problem,
-    Problems,
-    ShoalError,
-    SourceError,
-    some,
-)
-from shoal.manifest import DROP_REASONS, FILE, Manifest, QuasiColumn
+from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems, ShoalError
+from shoal.manifest import DROP_REASONS, Manifest, QuasiColumn
 from shoal.population import population_matches
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.promises import LACKING, Reached, reached, requirement_of, survey
+from shoal.release_files import read_directory
 from shoal.sensitive import NO_TREE, sensitive_values, tree_complaint
 from shoal.table.content import content_sha256
 from shoal.table.schema import Schema
@@ -183,53 +173,6 @@ def verify_directory(
     manifest, tables = read_directory(Path(folder))
     verdict = verify(tables, manifest, contents=False, population=population, guards=guards, schema=schema)
     return verdict, manifest
-
-
-def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
-    """Read a release directory, refusing files that are missing or are not the ones the manifest names."""
-    if not folder.is_dir() or not (folder / FILE).is_file():
-        what = "is not a release directory" if folder.exists() else "does not exist"
-        raise SourceError(Problem(str(folder), what, f"give the directory that holds {FILE}"))
-    manifest = Manifest.read(folder)
-    problems = Problems()
-    tables = {}
-    for table in manifest.tables:
-        path = folder / Path(table.file or "").name
-        if path.name != table.file or not path.is_file():
-            problems.add(f"table {table.name!r}", "its file is not in the directory", error=GuaranteeError)
-        elif hashlib.sha256(path.read_bytes()).hexdigest() != table.sha256:
-            problems.add(path.name, "was changed since it was released: its SHA-256 differs", error=GuaranteeError)
-        else:
-            tables[table.name] = _read_file(path)
-    known = {FILE, *(table.file for table in manifest.tables)}
-    strange = sorted(path.name for path in folder.iterdir() if path.name not in known)
-    if strange:
-        problems.add(str(folder), f"holds what the manifest does not name: {some(strange)}", "move it elsewhere")
-    problems.raise_if_any(GuaranteeError)
-    return manifest, tables
-
-
-def _read_file(path: Path) -> pl.DataFrame:
-    try:
-        if path.suffix != ".parquet":
-            return _read_csv(path)
-        if set(pl.read_parquet_metadata(path)) <= {"ARROW:schema"}:
-            return pl.read_parquet(path, glob=False, hive_partitioning=False)
-        problem = Problem(path.name, "carries metadata that no release has")
-    except (Exception, pl.exceptions.PanicException):  # a damaged file; messages may hold cells
-        problem = Problem(path.name, "cannot be read as a table")
-    raise GuaranteeError(problem)
-
-
-def _read_csv(path: Path) -> pl.DataFrame:
-    """All cells as text, an empty one missing; the header by the csv module, which knows quotes inside names."""
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.reader(file)
-        names = next(reader)
-        frame = pl.read_csv(
-            path, has_header=False, skip_lines=reader.line_num, new_columns=names, infer_schema=False, glob=False
-        )
-    return frame.with_columns(pl.all().replace("", None))
 
 
 def _check_manifest(manifest: Manifest, problems: Problems) -> None:

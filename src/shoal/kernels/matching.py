@@ -36,18 +36,16 @@ def list_contains(outer: int, inner: int, low: int, high: int, discrete: bool, f
 
 
 @jit
-def walk(
+def next_container(
     column: Any, low: Any, high: Any, listed: Any, box: Any, skip: Any, discrete: Any, first: Any, places: Any,
-    q_low: Any, q_high: Any, q_listed: Any, query: int, found: Any, at: int,
+    q_low: Any, q_high: Any, q_listed: Any, query: int, node: int,
 ) -> int:  # fmt: skip
-    """Count the boxes that contain a query; with a place `at` of zero or more, write their numbers down from there.
+    """The next node, from one on, where the way to a box that contains a query ends; -1 after the last.
 
     IN   column, low, high, listed  int32[nodes]  the cell of each node, or the bounds of several
     IN   box, skip                  int64[nodes]  the box a way ends in, or -1; the node after the subtree
     IN   q_low, q_high, q_listed    int32[queries, d]
-    OUT  found                      int64[...]
     """
-    n_found, node = 0, 0
     while node < len(skip):
         j = column[node]
         inside = low[node] <= q_low[query, j] and high[node] >= q_high[query, j]
@@ -57,13 +55,11 @@ def walk(
             )
         if not inside:
             node = skip[node]
-            continue
-        if box[node] >= 0:
-            if at >= 0:
-                found[at + n_found] = box[node]
-            n_found += 1
-        node += 1
-    return n_found
+        elif box[node] >= 0:
+            return node
+        else:
+            node += 1
+    return -1
 
 
 @jit_parallel
@@ -76,9 +72,15 @@ def count_containers(
     OUT  counts  int64[queries]
     """
     for query in prange(len(counts)):
-        counts[query] = walk(
-            column, low, high, listed, box, skip, discrete, first, places, q_low, q_high, q_listed, query, counts, -1
-        )
+        n_found, node = 0, -1
+        while True:
+            node = next_container(
+                column, low, high, listed, box, skip, discrete, first, places, q_low, q_high, q_listed, query, node + 1
+            )
+            if node < 0:
+                break
+            n_found += 1
+        counts[query] = n_found
 
 
 @jit_parallel
@@ -92,7 +94,58 @@ def find_containers(
     OUT  found   int64[...]
     """
     for query in prange(len(starts)):
-        walk(
-            column, low, high, listed, box, skip, discrete, first, places, q_low, q_high, q_listed, query, found,
-            starts[query],
-        )  # fmt: skip
+        at, node = starts[query], -1
+        while True:
+            node = next_container(
+                column, low, high, listed, box, skip, discrete, first, places, q_low, q_high, q_listed, query, node + 1
+            )
+            if node < 0:
+                break
+            found[at] = box[node]
+            at += 1
+
+
+@jit_parallel
+def weigh_boxes(
+    column: Any, low: Any, high: Any, listed: Any, box: Any, skip: Any, discrete: Any, first: Any, places: Any,
+    q_low: Any, q_high: Any, q_listed: Any, weights: Any, totals: Any,
+) -> None:  # fmt: skip
+    """The weight of all queries that each box contains; whole numbers, so that the order of adding does not matter.
+
+    IN   weights  int64[queries]
+    OUT  totals   int64[parts, boxes]  one line for each part of the queries, to be added up
+    """
+    n_parts = len(totals)
+    for part in prange(n_parts):
+        for query in range(part, len(weights), n_parts):
+            node = -1
+            while True:
+                node = next_container(
+                    column, low, high, listed, box, skip, discrete, first, places, q_low, q_high, q_listed, query,
+                    node + 1,
+                )  # fmt: skip
+                if node < 0:
+                    break
+                totals[part, box[node]] += weights[query]
+
+
+@jit_parallel
+def add_shares(
+    column: Any, low: Any, high: Any, listed: Any, box: Any, skip: Any, discrete: Any, first: Any, places: Any,
+    q_low: Any, q_high: Any, q_listed: Any, shares: Any, sums: Any,
+) -> None:  # fmt: skip
+    """The sum of the shares of all boxes that contain each query, in the order of the tree.
+
+    IN   shares  float64[boxes]
+    OUT  sums    float64[queries]
+    """
+    for query in prange(len(sums)):
+        total, node = 0.0, -1
+        while True:
+            node = next_container(
+                column, low, high, listed, box, skip, discrete, first, places, q_low, q_high, q_listed, query, node + 1
+            )
+            if node < 0:
+                break
+            total += shares[box[node]]
+        sums[query] = total
