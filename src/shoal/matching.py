@@ -55,36 +55,35 @@ class Containers:
 
     def around(self, queries: Boxes, most: int) -> Iterator[Found]:
         """Find the boxes around each query, in blocks of about `most` finds; the queries share the boxes' axes."""
-        shared = self._shared
         counts = np.zeros(len(queries), dtype=np.int64)
-        count_containers(*shared, queries.low, queries.high, queries.listed, counts)
+        count_containers(*self._asked(queries, counts))
         total = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         begin = 0
         while begin < len(queries):
             end = max(int(np.searchsorted(total, total[begin] + most, side="right")) - 1, begin + 1)
             first = total[begin : end + 1] - total[begin]
             found = np.zeros(int(first[-1]), dtype=np.int64)
-            asked = (queries.low[begin:end], queries.high[begin:end], queries.listed[begin:end])
-            find_containers(*shared, *asked, first[:-1], found)
+            find_containers(*self._asked(queries, first[:-1], found, part=slice(begin, end)))
             yield Found(begin, first, found)
             begin = end
 
     def weigh(self, queries: Boxes, weights: Ints) -> Ints:
         """The weight of all queries that each box contains."""
         totals = np.zeros((PARTS, len(self.boxes)), dtype=np.int64)
-        weigh_boxes(*self._shared, queries.low, queries.high, queries.listed, weights, totals)
+        weigh_boxes(*self._asked(queries, weights, totals))
         found: Ints = totals.sum(axis=0)
         return found
 
     def add_up(self, queries: Boxes, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The sum of the shares of all boxes around each query."""
         sums = np.zeros(len(queries))
-        add_shares(*self._shared, queries.low, queries.high, queries.listed, shares, sums)
+        add_shares(*self._asked(queries, shares, sums))
         return sums
 
-    @property
-    def _shared(self) -> Any:
-        return (*self.ways, self.boxes.discrete, self.boxes.first, self.boxes.places)
+    def _asked(self, queries: Boxes, *further: npt.NDArray[np.generic], part: slice = slice(None)) -> Any:
+        """What every kernel takes: the tree, the lists, the queries, and what is asked of them."""
+        lists = (self.boxes.discrete, self.boxes.first, self.boxes.places)
+        return (*self.ways, *lists, queries.low[part], queries.high[part], queries.listed[part], *further)
 
 
 class _Level(NamedTuple):
