@@ -237,6 +237,38 @@ def test_intervals_as_pandas_cuts_them():
     assert judge_table(texts, schema).readings["cells"].n_classes == 1
 
 
+DISEASES = shoal.Hierarchy.from_tree(
+    {
+        "respiratory": {"infection": ["flu", "pneumonia", "bronchitis"]},
+        "digestive": {"stomach": ["gastric ulcer", "gastritis", "stomach cancer"]},
+    }
+)
+PEOPLE = {
+    3: "gastric ulcer", 4: "gastritis", 5: "stomach cancer", 6: "gastritis", 7: "bronchitis", 8: "bronchitis",
+    9: "pneumonia", 10: "stomach cancer", 11: "flu",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("classes", "ordered", "hierarchical"),
+    [
+        ({("476**", "2*"): (3, 4, 5), ("4790*", "≥40"): (6, 11, 8), ("476**", "3*"): (7, 9, 10)}, 3 / 8, 4 / 9),
+        ({("4767*", "≤40"): (3, 5, 9), ("4790*", "≥40"): (6, 11, 8), ("4760*", "≤40"): (4, 7, 10)}, 1 / 6, 8 / 27),
+    ],
+)
+def test_the_tables_of_the_t_closeness_paper_as_printed(classes, ordered, hierarchical):
+    rows = [(*cells, salary, PEOPLE[salary]) for cells, salaries in classes.items() for salary in salaries]
+    frame = pl.DataFrame(rows, orient="row", schema=["zip", "age", "salary", "disease"])
+    schema = shoal.Schema(
+        quasi={"zip": shoal.Nominal(), "age": shoal.Numeric()},
+        sensitive={"salary": shoal.Numeric(), "disease": shoal.Nominal(DISEASES)},
+    )
+    found = verify_table(frame, schema, require=[KAnonymity(k=3), LDiversity("disease", l=3)])
+    assert found.unread == {}
+    assert found.surveyed["t_ordered:salary"] == pytest.approx(ordered)
+    assert found.surveyed["t_hierarchical:disease"] == pytest.approx(hierarchical)
+
+
 def test_ranges_as_small_programs_write_them():
     frame = pl.DataFrame({"age": ["20~30", "20-30", "[20, 30]", "20 to 30"], "job": ["a,b", "a,b", "a,b", "a,b"]})
     schema = shoal.Schema(quasi={"age": shoal.Numeric(), "job": shoal.Nominal()})

@@ -59,7 +59,8 @@ above, below = (lambda number: math.nextafter(number, math.inf)), (lambda number
         ("20..30", 20, 30), ("20...30", 20, 30), ("1.5..2.5", 1.5, 2.5), ("20~30", 20, 30), ("20 to 30", 20, 30),
         ("<5", -math.inf, below(5)), ("<=5", -math.inf, 5), ("≤ 5", -math.inf, 5), (">5", above(5), math.inf),
         (">=5", 5, math.inf), ("≥5", 5, math.inf), ("65+", 65, math.inf), ("-5+", -5, math.inf),
-        ("{7}", 7, 7),
+        ("{7}", 7, 7), ("2*", 20, below(30)), ("130**", 13000, below(13100)), ("4#", 40, below(50)),
+        ("0_", 0, below(10)),
     ],
 )  # fmt: skip
 def test_numbers_and_intervals(cell, low, high):
@@ -71,7 +72,7 @@ def test_numbers_and_intervals(cell, low, high):
     "cell",
     [
         "old", "30-20", "[30, 20]", "(20, 20)", "[20, 30", "20, 30", "20,5", "1_0", "nan", "inf", "[nan, 3]",
-        "20-30-40", "9007199254740993", "{1, x}", "{}", "{1", "12 years", "++5", "",
+        "20-30-40", "9007199254740993", "{1, x}", "{}", "{1", "12 years", "++5", "-2*", "2*#", "2.5*", "",
     ],
 )  # fmt: skip
 def test_what_is_no_number_equals_only_itself(cell):

@@ -4,7 +4,7 @@ r"""Cells of tables that somebody else published, read by the kind of their colu
 |---|---|
 | any | missing; `*`, `**`, `?`, `??` and the texts named as suppressed: any value; `{a, b}`: one of some values |
 | numeric | numbers; `[a, b]`, `[a, b)`, `(a, b]`, `(a, b)`, `[a, b[`, `]a, b]`; `a-b`, `a..b`, `a~b`, `a to b`; `<a`, |
-|         | `<=a`, `>a`, `>=a`, `a+`; nodes of a hierarchy whose numbers have no others between them |
+|         | `<=a`, `>a`, `>=a`, `a+`; `2*` (20 up to 30), `13##`; nodes of a hierarchy over neighbouring numbers |
 | ordinal | categories; runs `[low, high]`, `low-high`, `low..high`, `low~high`, `low to high`; nodes of a hierarchy |
 | nominal | values; nodes of a hierarchy; masks `130**`, `130*`, `1305_`, `130##`; with `Dates`, parts of dates |
 
@@ -48,6 +48,7 @@ BRACKETS = re.compile(rf"([\[(\]])\s*({END})\s*[,;]\s*({END})\s*([\])\[])", re.I
 BETWEEN = re.compile(rf"({NUMBER})\s*(?:-|–|—|\.\.\.?|~|to)\s*({NUMBER})", re.IGNORECASE)
 BOUND = re.compile(rf"(<=|<|≤|>=|>|≥)\s*({NUMBER})")
 AND_MORE = re.compile(rf"({NUMBER})\s*\+")
+MASKED = re.compile(r"(\d+)(?:\*+|_+|#+)")
 RUN = re.compile(r"\s*(?:\bto\b|\.\.\.?|~|-|–|—)\s*")
 DATE = re.compile(r"\d{4}(-\d{2}(-\d{2}([T ]\d{2}:\d{2}.*)?)?)?")
 EXACT = 2.0**53
@@ -154,6 +155,11 @@ def _interval(text: str) -> Meaning | None:
         return _between(*ends, open_low=first in "(]", open_high=last in ")[")
     if found := BETWEEN.fullmatch(text):
         return _between(_number(found[1]), _number(found[2]))
+    if found := MASKED.fullmatch(text):
+        unit = 10.0 ** (len(text) - len(found[1]))
+        return _between(
+            _number(found[1] + "0" * (len(text) - len(found[1]))), (float(found[1]) + 1) * unit, open_high=True
+        )
     if found := AND_MORE.fullmatch(text):
         return _between(_number(found[1]), math.inf)
     if found := BOUND.fullmatch(text):

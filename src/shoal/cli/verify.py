@@ -74,7 +74,8 @@ def _verify_release(target: str, schema: Path | None, population: str | None, *,
         show.as_json(_release_entries(verdict, manifest))
         return
     out = show.console()
-    out.print(f"{target} keeps its promise.", style="bold")
+    kept = "what could be checked of its promise" if verdict.unchecked else "its promise"
+    out.print(f"{target} keeps {kept}.", style="bold")
     for promise in manifest.promise:
         out.print(f"  promised  {show.described(promise, 'model')}")
     out.print(f"  reached   {_listed(verdict.achieved)}")
@@ -126,7 +127,8 @@ def _show_table(target: str, verdict: TableVerdict, require: Sequence[Any]) -> N
     from shoal.foreign import READINGS
 
     out, said = show.console(), "does not keep" if verdict.reasons else "keeps"
-    out.print(f"{target} {said} what is required." if require else f"{target}: nothing is required.", style="bold")
+    what = "what could be checked of what is required" if verdict.unchecked else "what is required"
+    out.print(f"{target} {said} {what}." if require else f"{target}: nothing is required.", style="bold")
     for one in require:
         out.print(f"  required  {show.described({'model': one.name, **one.to_mapping()}, 'model')}")
     if verdict.achieved:
