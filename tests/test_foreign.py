@@ -445,6 +445,17 @@ def test_bad_command_lines(place, call, arguments, message):  # noqa: F811
     assert message in err
 
 
+def test_a_recipe_with_mistakes_is_refused_whole(place, call):  # noqa: F811
+    broken = (
+        RECIPE.replace("quasi", "kwasi") + '[[require]]\nmodel = "l-diversty"\n[method]\nname = "mondrian"\nk = 1\n'
+    )
+    (place / "broken.toml").write_text("sead = 1\n" + broken)
+    status, _, err = call("verify", "table.csv", "--schema", "broken.toml")
+    assert status == 2
+    for text in ("sead: unknown key", "columns.age.role", "require[0].model", "method.k"):
+        assert text in err
+
+
 def test_a_release_with_a_population(place, call):  # noqa: F811
     people = pl.DataFrame({"age": [20, 21, 40, 41], "disease": ["flu", "ulcer"] * 2})
     people.write_csv("people.csv")

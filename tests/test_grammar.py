@@ -6,6 +6,8 @@ import math
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import shoal
 from shoal.grammar import read_cells
@@ -229,3 +231,28 @@ def test_parts_of_dates():
 def test_a_flat_root_with_a_name():
     assert contains(shoal.Nominal(shoal.Flat(root="anybody")), "anybody", "m")
     assert not contains(shoal.Nominal(shoal.Flat(root="anybody")), "m", "anybody")
+
+
+# -- anything ------------------------------------------------------------------------------------------------------
+
+KINDS = [
+    shoal.Numeric(), shoal.Numeric(shoal.Hierarchy([("1", "one", "*"), ("2", "two", "*")])), ORDER, shoal.Nominal(),
+    shoal.Nominal(TREE), shoal.Nominal(shoal.Dates()), shoal.Nominal(shoal.Prefixes(keep=(2,), mask="x")),
+    shoal.Nominal(shoal.Grouping(sizes=(2,))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+@settings(max_examples=60)
+@given(
+    st.lists(st.none() | st.text(alphabet="0123ab{}[]()*?_#x, -.<>=+~\\" + "é\n", max_size=7), min_size=1, max_size=8)
+)
+def test_any_text_is_read_or_left_alone(kind, cells):
+    read = read_cells(pl.Series("a", cells, dtype=pl.String), kind)
+    axis = read.axis()
+    assert (axis.low <= axis.high).all()
+    for one, code in zip(cells, read.codes, strict=True):
+        for other, same in zip(cells, read.codes, strict=True):
+            assert one != other or code == same
+        assert (read.meanings[code] == NOTHING_KNOWN) == (one is None or not one.strip())
+    assert read.n_unread == sum(read.meanings[code].sort == UNREAD for code in read.codes)
