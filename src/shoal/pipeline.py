@@ -15,7 +15,7 @@ from shoal.errors import ParameterError, Problems
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
 from shoal.methods.refine import Refine
-from shoal.privacy import KAnonymity
+from shoal.methods.repair import repair
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
 from shoal.publish import Published, default_publisher
@@ -37,6 +37,7 @@ def anonymize(
     require: Sequence[Requirement] = (),
     publish: Publisher | None = None,
     refine: Refine | None = None,
+    suppress: float = 0.0,
     seed: int = 0,
     missing: str = "keep",
     missing_values: Sequence[str] = (),
@@ -60,6 +61,9 @@ def anonymize(
     refine
         A local search after the method, such as ``Refine()``: rows move and swap between groups while that lowers what
         is lost.
+    suppress
+        Share of the rows that may be suppressed, on top of those that the method suppresses, where groups keep what is
+        required in no other way.
     seed
         Same table, same recipe, same seed: same bytes.
     missing
@@ -98,10 +102,14 @@ def anonymize(
 
     with limited_threads(threads):
         task = Task.of(table, require)
+        sets = bool(getattr(publish, "sets", False))
         groups = method.partition(task, np.random.default_rng([seed, 0]), progress)
         groups.check(table.n_rows, method.k)
+        if require:
+            groups = repair(task, groups, method.k, publish.loses, sets, int(suppress * table.n_rows), progress)
+            groups.check(table.n_rows, method.k)
         if refine is not None:
-            rng, sets = np.random.default_rng([seed, 2]), bool(getattr(publish, "sets", False))
+            rng = np.random.default_rng([seed, 2])
             groups = refine.improve(task, groups, method.k, refine.loss or publish.loses, sets, rng, progress)
             groups.check(table.n_rows, method.k)
 
@@ -183,9 +191,6 @@ def _check_feasible(
     method.check(table, problems)
     for requirement in require:
         requirement.check(table, problems)
-        if isinstance(requirement, KAnonymity) and requirement.k > method.k:
-            what = f"k = {requirement.k} is required, but the method forms groups of {method.k}"
-            problems.add("require", what, f"give the method k = {requirement.k}", error=ParameterError)
     publish.check(table, problems)
 
 

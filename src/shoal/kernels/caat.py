@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.kernels.growth import Growth, choose, clear_growth, closes, greet_key
 from shoal.kernels.jit import jit
 from shoal.kernels.store import Group, Store, Yard, absorb, clear, extreme, fill, line_cost, take
 from shoal.kernels.trees import Forest, climb, meet
@@ -25,46 +26,53 @@ def tree_costs(yard: Yard, forest: Forest, group: Group) -> None:
 
 
 @jit
-def _take_equal(store: Store, group: Group, yard: Yard, forest: Forest, nearest: float, labels: Any, label: int) -> int:
-    """Move every free row at distance `nearest` into the group (the literal reading of ties), and count them."""
+def _take_equal(
+    store: Store, group: Group, yard: Yard, forest: Forest, growth: Growth, nearest: float, labels: Any, label: int
+) -> None:
+    """Move every free row at distance `nearest` into the group: the literal reading of ties."""
+    n_trees = len(group.node)
     out = np.empty(store.size[0])
     fill(store, group, yard, 0, out)
-    taken = 0
     for position in range(len(out) - 1, -1, -1):  # from the end: what `take` moves forward was looked at already
         if out[position] == nearest:
-            absorb(group, store.lines[:, position], store.codes[:, position], forest)
-            left = store.last_row[position] - store.next_row[position]
-            for _ in range(left):
+            absorb(group, store.lines[:, position], store.codes[:n_trees, position], forest)
+            for _ in range(store.last_row[position] - store.next_row[position]):
+                greet_key(growth, store, position)
                 labels[take(store, position)] = label
-            taken += left
-    return taken
 
 
 @jit
 def grow(
-    store: Store, group: Group, yard: Yard, forest: Forest, all_ties: bool, k: int, seed: int, label: int, labels: Any
-) -> int:
+    store: Store, group: Group, yard: Yard, forest: Forest, growth: Growth, all_ties: bool, k: int, seed: int,
+    label: int, labels: Any,
+) -> int:  # fmt: skip
     """Grow one group of k rows from the tuple at position `seed`, and count its rows.
+
+    A group that does not keep its promises with k rows grows on while somebody helps.
 
     OUT  labels  int64[n]
     """
+    n_trees = len(group.node)
     clear(group)
-    absorb(group, store.lines[:, seed], store.codes[:, seed], forest)
+    clear_growth(growth)
+    absorb(group, store.lines[:, seed], store.codes[:n_trees, seed], forest)
+    greet_key(growth, store, seed)
     labels[take(store, seed)] = label
     tree_costs(yard, forest, group)
-    n = 1
-    while n < k and store.size[0] > 0:
-        position, nearest = extreme(store, group, yard, 1.0)
-        if all_ties:
-            n += _take_equal(store, group, yard, forest, nearest, labels, label)
-            tree_costs(yard, forest, group)
-            continue
-        changed = absorb(group, store.lines[:, position], store.codes[:, position], forest)
+    while store.size[0] > 0 and all_ties and growth.size[0] < k:
+        _, nearest = extreme(store, group, yard, 1.0)
+        _take_equal(store, group, yard, forest, growth, nearest, labels, label)
+        tree_costs(yard, forest, group)
+    while store.size[0] > 0 and not closes(growth, k):
+        position = choose(store, group, yard, growth, k)
+        if position < 0:
+            break
+        changed = absorb(group, store.lines[:, position], store.codes[:n_trees, position], forest)
+        greet_key(growth, store, position)
         labels[take(store, position)] = label
-        n += 1
         if changed:
             tree_costs(yard, forest, group)
-    return n
+    return growth.size[0]
 
 
 @jit

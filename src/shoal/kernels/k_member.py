@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.growth import Growth, choose, clear_growth, closes, greet_key
 from shoal.kernels.jit import jit
 from shoal.kernels.store import HULL, Group, Store, Yard, absorb, clear, extreme, line_cost, take
 from shoal.kernels.trees import Forest, meet
@@ -130,11 +131,12 @@ def note_values(forest: Forest, codes: Any, seen: Any) -> bool:
 @jit
 def grow(
     store: Store, group: Group, yard: Yard, forest: Forest, heights: Any, n_values: Any, seen: Any, sets: bool,
-    company: Company, k: int, seed: int, label: int, labels: Any,
-) -> int:  # fmt: skip
-    """Grow one group of k rows from the tuple at position `seed` by the row that adds least; the last row taken.
+    company: Company, growth: Growth, k: int, seed: int, label: int, labels: Any,
+) -> Any:  # fmt: skip
+    """Grow a group of k rows from the tuple at position `seed` by the row that adds least; the last row, and how many.
 
     All candidates join a group of the same size, so the one that adds least is the one with the cheapest result.
+    A group that does not keep its promises with k rows grows on while somebody helps.
 
     IN     heights float64[nodes];  n_values int64[trees];  sets: whether nominal columns are charged by their sets
     INOUT  seen bool[nodes]
@@ -142,25 +144,30 @@ def grow(
     """
     clear(group)
     seen[:] = False
+    clear_growth(growth)
     n_trees = len(group.node)
-    position, last = seed, -1
-    for size in range(k):
+    position, last, size = seed, -1, 0
+    while store.size[0] > 0 and not closes(growth, k):
         if size > 0:
             shut = _company_costs(yard, company, size)
-            position, _ = extreme(store, group, yard, 1.0)
+            position = choose(store, group, yard, growth, k)
             if shut and position < 0:  # only shut out values are left
                 _let_all_in(yard, company)
-                position, _ = extreme(store, group, yard, 1.0)
+                position = choose(store, group, yard, growth, k)
+            if position < 0:
+                break
         changed = absorb(group, store.lines[:, position], store.codes[:n_trees, position], forest)
         new = note_values(forest, store.codes[:n_trees, position], seen)
         _greet(store, position, company)
+        greet_key(growth, store, position)
         last = take(store, position)
         labels[last] = label
+        size += 1
         if sets and new:
             set_costs(yard, forest, n_values, seen)
         elif changed and not sets:
             height_costs(yard, forest, heights, group)
-    return last
+    return last, size
 
 
 @jit

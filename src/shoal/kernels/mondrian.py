@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.needs import Needs, lack
 from shoal.kernels.trees import meet
 
 
@@ -192,9 +193,23 @@ def _child_over(parent: Any, leaf: int, node: int) -> int:
 
 
 @jit
+def _all_keep(needs: Needs, run: Any, sizes: Any, n_children: int) -> bool:
+    """Whether every child of a part keeps what is promised.
+
+    IN  run int64[rows], by child;  sizes int64[>= n_children]
+    """
+    begin, fine = 0, True
+    for child in range(n_children):
+        if fine and len(needs.kind):
+            fine = lack(needs, run[begin : begin + sizes[child]]) == 0.0
+        begin += sizes[child]
+    return fine
+
+
+@jit
 def _split(
-    space: Space, level: Level, part: int, order: Any, out: Any, scratch: Any, sizes: Any, k: int, strict: bool,
-    box: bool,
+    space: Space, level: Level, needs: Needs, part: int, order: Any, out: Any, scratch: Any, sizes: Any, k: int,
+    strict: bool, box: bool,
 ) -> int:  # fmt: skip
     """Cut one part in the widest column that allows a cut; the number of children, 0 when none does."""
     first, last = level.first[part], level.last[part]
@@ -222,22 +237,21 @@ def _split(
         if strict and low[column] == high[column]:
             continue
         level.column[part] = column
-        if space.tree[column] < 0:
-            if _cut_by_order(space, run, out[first:last], scratch[first:last], column, k, strict, sizes[first:last]):
-                return 2
-        else:
-            n_children = _cut_by_tree(
-                space, run, out[first:last], column, low[column], high[column], k, sizes[first:last]
-            )
-            if n_children:
-                return n_children
+        here, into = out[first:last], sizes[first:last]
+        n_children = 2
+        if space.tree[column] >= 0:
+            n_children = _cut_by_tree(space, run, here, column, low[column], high[column], k, into)
+        elif not _cut_by_order(space, run, here, scratch[first:last], column, k, strict, into):
+            n_children = 0
+        if n_children and _all_keep(needs, here, into, n_children):
+            return n_children
     return 0
 
 
 @jit_parallel
 def split_level(
-    space: Space, level: Level, order: Any, out: Any, scratch: Any, sizes: Any, k: int, strict: bool, box: bool,
-    labels: Any,
+    space: Space, level: Level, needs: Needs, order: Any, out: Any, scratch: Any, sizes: Any, k: int, strict: bool,
+    box: bool, labels: Any,
 ) -> None:  # fmt: skip
     """Cut every part of a level, or label its rows with the place of the part when it stays whole.
 
@@ -247,7 +261,7 @@ def split_level(
     """
     first, last, n_children = level.first, level.last, level.n_children  # a store through a tuple is lost in prange
     for part in prange(len(first)):
-        n_children[part] = _split(space, level, part, order, out, scratch, sizes, k, strict, box)
+        n_children[part] = _split(space, level, needs, part, order, out, scratch, sizes, k, strict, box)
         if n_children[part] == 0:
             for row in order[first[part] : last[part]]:
                 labels[row] = first[part]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from shoal.kernels.jit import jit
+from shoal.kernels.needs import Needs, lack
 
 
 class Partition(NamedTuple):
@@ -14,17 +17,38 @@ class Partition(NamedTuple):
     members: Any  # int64[slots]     INOUT  rows of each group, lowest first
     begin: Any  # int64[groups + 1]  IN     the number of its slots is the most rows a group may have
     size: Any  # int64[groups]       INOUT
+    needs: Needs  #                  IN     what every group must keep besides its size
 
 
 @jit
 def may_become(partition: Partition, group: int, out: int, into: int, k: int) -> bool:
-    """Whether a group may become what it is without the row `out` and with the row `into` (-1 for none).
-
-    This is the one place that every move and every swap asks. Sizes decide; whatever else a group must keep belongs
-    here.
-    """
+    """Whether a group has a fitting size without the row `out` and with the row `into` (-1 for none)."""
     size = partition.size[group] - (out >= 0) + (into >= 0)
     return k <= size <= partition.begin[group + 1] - partition.begin[group]
+
+
+@jit
+def keeps(partition: Partition, group: int, out: int, into: int) -> bool:
+    """Whether a group keeps its promises without the row `out` and with the row `into` (-1 for none).
+
+    Every step of every search asks this last, because it costs most.
+    """
+    return len(partition.needs.kind) == 0 or lack_with(partition, group, out, into) == 0.0
+
+
+@jit
+def lack_with(partition: Partition, group: int, out: int, into: int) -> float:
+    """How far a group is from its promises without the row `out` and with the row `into` (-1 for none)."""
+    rows = np.empty(partition.size[group] + 1, dtype=np.int64)
+    n = 0
+    for row in members_of(partition, group):
+        if row != out:
+            rows[n] = row
+            n += 1
+    if into >= 0:
+        rows[n] = into
+        n += 1
+    return lack(partition.needs, rows[:n])
 
 
 @jit

@@ -14,7 +14,7 @@ from numba.extending import overload
 
 from shoal.kernels import refine_covers, refine_mixed, refine_points
 from shoal.kernels.jit import jit
-from shoal.kernels.partition import Partition, enter, leave, may_become, members_of
+from shoal.kernels.partition import Partition, enter, keeps, leave, may_become, members_of
 from shoal.kernels.refine_covers import Covers
 from shoal.kernels.refine_mixed import Mixed
 from shoal.kernels.refine_points import Points
@@ -114,14 +114,16 @@ def best_step(partition: Partition, loss: Any, near: Any, relief: Any, row: int,
         movable = may_become(partition, here, row, -1, k) and may_become(partition, group, -1, row, k)
         if movable and relief[row] < best:
             gain = change(partition, loss, here, row, -1) + change(partition, loss, group, -1, row)
-            if gain < best - LEAST or (where < 0 and gain < best):
+            better = gain < best - LEAST or (where < 0 and gain < best)
+            if better and keeps(partition, here, row, -1) and keeps(partition, group, -1, row):
                 best, where, back = gain, group, -1
         for other in members_of(partition, group):
             if relief[row] + relief[other] >= best:
                 continue
             if may_become(partition, here, row, other, k) and may_become(partition, group, other, row, k):
                 gain = change(partition, loss, here, row, other) + change(partition, loss, group, other, row)
-                if gain < best - LEAST or (where < 0 and gain < best):
+                better = gain < best - LEAST or (where < 0 and gain < best)
+                if better and keeps(partition, here, row, other) and keeps(partition, group, other, row):
                     best, where, back = gain, group, other
     return where, back
 
@@ -206,7 +208,8 @@ def best_ousted(partition: Partition, loss: Any, relief: Any, row: int, group: i
     for other in members_of(partition, group):
         if may_become(partition, group, other, row, k):
             gain = relief[row] + change(partition, loss, group, other, row)
-            if gain < best - LEAST or (who < 0 and gain < best):
+            better = gain < best - LEAST or (who < 0 and gain < best)
+            if better and keeps(partition, group, other, row):
                 best, who = gain, other
     return who, best
 
@@ -218,7 +221,8 @@ def best_end(
     """What a chain gains whose second row goes to a group, and the row that comes back from there, -1 for none."""
     here = partition.label[row]
     best, back = np.inf, -1
-    if may_become(partition, here, row, -1, k) and may_become(partition, last, -1, other, k):
+    movable = may_become(partition, here, row, -1, k) and may_become(partition, last, -1, other, k)
+    if movable and keeps(partition, here, row, -1) and keeps(partition, last, -1, other):
         best = so_far + change(partition, loss, last, -1, other)
     for third in members_of(partition, last):
         if so_far + relief[third] >= bound:
@@ -226,7 +230,7 @@ def best_end(
         if may_become(partition, here, row, third, k) and may_become(partition, last, third, other, k):
             gain = so_far - relief[row] + change(partition, loss, here, row, third)
             gain += change(partition, loss, last, third, other)
-            if gain < best - LEAST:
+            if gain < best - LEAST and keeps(partition, here, row, third) and keeps(partition, last, third, other):
                 best, back = gain, third
     return best, back
 
@@ -281,13 +285,23 @@ def dissolve(partition: Partition, loss: Any, near: Any, group: int, restless: A
         total += best + change(partition, loss, group, row, -1)
         move(partition, loss, row, where)
         moved += 1
-    if moved == len(rows) and total < -LEAST:
+    if moved == len(rows) and total < -LEAST and _all_keep(partition, rows):
         for row in rows:
             stir(partition, restless, partition.label[row])
         return True
     for row in rows[:moved]:
         move(partition, loss, row, group)
     return False
+
+
+@jit
+def _all_keep(partition: Partition, rows: Any) -> bool:
+    """Whether the groups that some rows are in keep their promises."""
+    fine = True
+    if len(partition.needs.kind):
+        for row in rows:
+            fine = fine and keeps(partition, partition.label[row], -1, -1)
+    return fine
 
 
 @jit
@@ -306,7 +320,7 @@ def split(partition: Partition, loss: Any, group: int, empty: int, restless: Any
         total += best
         move(partition, loss, who, empty)
     allowed = may_become(partition, group, -1, -1, k) and may_become(partition, empty, -1, -1, k)
-    if allowed and total < -LEAST:
+    if allowed and total < -LEAST and keeps(partition, group, -1, -1) and keeps(partition, empty, -1, -1):
         stir(partition, restless, group)
         stir(partition, restless, empty)
         return True
@@ -345,6 +359,8 @@ def anneal(
             continue
         added = change(partition, loss, here, row, back) + change(partition, loss, there, back, row)
         if draws[i, 2] < np.exp(-added / heat):
+            if not (keeps(partition, here, row, back) and keeps(partition, there, back, row)):
+                continue
             taken += 1
             if back < 0:
                 move(partition, loss, row, there)

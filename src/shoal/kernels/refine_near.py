@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.jit import jit, jit_parallel, prange
-from shoal.kernels.partition import Partition, members_of
 from shoal.kernels.points import before, sort
 
 SQUARE, ABSOLUTE, UNEQUAL, TREE = 0, 1, 2, 3
@@ -96,10 +95,13 @@ def _nearest(out: Any, names: Any, n: int, wanted: int) -> Any:
 
 
 @jit
-def look_around(nearness: Nearness, columns: Any, averages: Any, partition: Partition, row: int, near: Any) -> None:
+def look_around(
+    nearness: Nearness, columns: Any, averages: Any, members: Any, begin: Any, size: Any, row: int, near: Any
+) -> None:
     """The rows near to one row, in row order.
 
     IN   columns float64[d, n];  averages float64[d, groups]
+         members int64[slots];  begin, size int64[>= groups], see `Partition`
     OUT  near int64[m]
     """
     n_groups, wanted = averages.shape[1], len(near)
@@ -110,7 +112,7 @@ def look_around(nearness: Nearness, columns: Any, averages: Any, partition: Part
     groups = _nearest(out, np.arange(n_groups), n_groups, min(wanted, n_groups))
     found, n = np.empty(wanted * MOST_LOOKED_AT, dtype=np.int64), 0
     for group in groups:
-        for other in members_of(partition, group)[:MOST_LOOKED_AT]:
+        for other in members[begin[group] : begin[group] + min(size[group], MOST_LOOKED_AT)]:
             if other != row:
                 found[n] = other
                 n += 1
@@ -126,7 +128,9 @@ def look_around(nearness: Nearness, columns: Any, averages: Any, partition: Part
 
 
 @jit_parallel
-def near_rows(nearness: Nearness, columns: Any, averages: Any, partition: Partition, rows: Any, near: Any) -> None:
+def near_rows(
+    nearness: Nearness, columns: Any, averages: Any, members: Any, begin: Any, size: Any, rows: Any, near: Any
+) -> None:
     """The rows near to each of some rows; cores share them.
 
     IN   rows int64[some]
@@ -134,4 +138,4 @@ def near_rows(nearness: Nearness, columns: Any, averages: Any, partition: Partit
     """
     for piece in prange((len(rows) + PIECE - 1) // PIECE):
         for row in rows[piece * PIECE : (piece + 1) * PIECE]:
-            look_around(nearness, columns, averages, partition, row, near[row])
+            look_around(nearness, columns, averages, members, begin, size, row, near[row])

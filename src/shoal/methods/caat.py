@@ -11,7 +11,8 @@ from shoal.errors import Problems
 from shoal.kernels import caat as kernel
 from shoal.kernels.store import GAP, HULL, MEAN_COST, MIDPOINT, Group, extreme
 from shoal.methods.base import Method, Task
-from shoal.methods.free_rows import bring_forward, check_start, empty_group, free_rows, yard_of
+from shoal.methods.demands import Demands
+from shoal.methods.free_rows import bring_forward, check_start, empty_group, free_rows, with_keys, yard_of
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Whole, param
@@ -82,18 +83,22 @@ class Caat(Method):
         n_rows, reading = encoded.n_rows, INTERVALS[self.interval]
         progress.stage("grouping", n_rows)
         start_row = int(rng.integers(n_rows)) if self.start is None else self.start
-        store = free_rows(encoded)
+        demands = Demands.of(task)
+        store = free_rows(encoded, *demands.store_keys())
+        growth = demands.growth(len(store.codes) - 1, demands.planned)
         seed = bring_forward(store, start_row)
-        yard, forest = yard_of(encoded, reading, divisor=encoded.n_columns), encoded.forest
+        yard, forest = with_keys(yard_of(encoded, reading, divisor=encoded.n_columns), demands.n_keys), encoded.forest
         labels = np.full(n_rows, -1, dtype=np.int64)
         summaries: list[Group] = []
-        n_left = n_rows
-        while n_left >= self.k:
+        n_left, least = n_rows, demands.least(self.k)
+        while n_left >= least or (n_left >= self.k and not summaries):
             group = empty_group(encoded)
-            taken = kernel.grow(store, group, yard, forest, self.ties == "all", self.k, seed, len(summaries), labels)
+            taken = kernel.grow(
+                store, group, yard, forest, growth, self.ties == "all", self.k, seed, len(summaries), labels
+            )
             summaries.append(group)
             n_left -= taken
-            if n_left >= self.k:
+            if n_left >= least:
                 seed, _ = extreme(store, group, yard, -1.0)
             progress.advance(taken)
         low, high, holes, node = (np.stack([group[part] for group in summaries]) for part in range(4))

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.methods.base import Method, Task
+from shoal.methods.demands import Demands
 from shoal.methods.groups import Groups
 from shoal.methods.points import Free, Space
 from shoal.progress import SILENT, Progress
@@ -58,11 +59,12 @@ class Cbfs(Method):
         """Decide who hides with whom."""
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
-        free = Free(Space.of(task), labels)
+        free = Free(Space.of(task), labels, Demands.of(task))
         label = 0
         while len(free) >= 2 * self.k:
+            before = len(free)
             free.take_near(free.farthest_from_average(), self.k, label)
             label += 1
-            progress.advance(self.k)
+            progress.advance(before - len(free))
         progress.advance(free.take_rest(label))
         return Groups(labels)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels import r_cellular as kernel
-from shoal.methods.groups import Groups, Labels
-from shoal.methods.points import Space, members_of
+from shoal.methods.groups import Groups, Labels, members_of
+from shoal.methods.points import Space
 from shoal.progress import Progress
 
 CELLS = 1 << 28

@@ -6,7 +6,6 @@ import numpy as np
 
 from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean
 from shoal.kernels.k_member import Company
-from shoal.kernels.store import Yard
 from shoal.methods.base import Task
 from shoal.table.encode import Ints, value_codes
 from shoal.table.prepare import Table
@@ -27,16 +26,6 @@ def company_of(task: Task, label: str | None, weight: float, diverse: str | None
 def keys_of(table: Table, *names: str | None) -> list[Ints]:
     """The columns that company looks at, as numbers."""
     return [value_codes(table.frame[name]) for name in names if name is not None]
-
-
-def with_company(yard: Yard, company: Company) -> Yard:
-    """A yardstick with room for the costs of company, behind those of the trees."""
-    sizes = [len(part) for part in (company.counts, company.present) if len(part)]
-    if not sizes:
-        return yard
-    n_nodes = int(yard.starts[-1])
-    starts = np.concatenate([yard.starts, n_nodes + np.cumsum(sizes)]).astype(np.int64)
-    return yard._replace(starts=starts, costs=np.zeros(starts[-1]))
 
 
 def check_company(

@@ -10,8 +10,9 @@ import numpy as np
 from shoal.kernels import dba as kernel
 from shoal.methods import mdav
 from shoal.methods.base import Method, Task
-from shoal.methods.groups import Groups, Labels
-from shoal.methods.points import Clusters, Free, Space, members_of
+from shoal.methods.demands import Demands
+from shoal.methods.groups import Groups, Labels, members_of
+from shoal.methods.points import Clusters, Free, Space
 from shoal.progress import SILENT, Progress
 from shoal.spec import Whole, param
 from shoal.table.encode import Floats
@@ -71,9 +72,9 @@ class Dba(Method):
         """Decide who hides with whom."""
         n_rows = task.encoded.n_rows
         labels = np.full(n_rows, -1, dtype=np.int64)
-        space = Space.of(task)
-        _form(Free(space, labels), self.k, progress)
-        clusters = Clusters(space, labels)
+        space, demands = Space.of(task), Demands.of(task)
+        _form(Free(space, labels, demands), self.k, progress)
+        clusters = Clusters(space, labels, demands)
         for row in np.flatnonzero(labels < 0):
             clusters.add(int(row))
             progress.advance(1)
@@ -84,7 +85,7 @@ class Dba(Method):
                 progress.advance(1)
         labels = clusters.labels()
         if self.variant == 2:
-            _split_large(space, labels, self.k)
+            _split_large(space, labels, self.k, demands)
         return Groups(labels)
 
 
@@ -111,7 +112,7 @@ def _take_densest(free: Free, k: int, state: tuple[Floats, Floats, Labels], labe
     rows = free.store.rows[: len(free)]
     errors = error[rows]
     densest = np.flatnonzero(errors == errors.min())
-    near = free.survey(free.at(int(densest[np.argmin(rows[densest])])), k)[1]
+    near = free.near(free.at(int(densest[np.argmin(rows[densest])])), k)
     gone, gone_rows = np.ascontiguousarray(free.store.columns[:, near].T), free.store.rows[near]
     free.take(near, label)
     if len(free) >= k:
@@ -123,8 +124,8 @@ def _measure(free: Free, places: Labels, k: int, state: tuple[Floats, Floats, La
     run(*free.points, places, k, *state)
 
 
-def _split_large(space: Space, labels: Labels, k: int) -> None:
-    """Split every group of 2k rows or more by MDAV; leftovers join the nearest of its parts."""
+def _split_large(space: Space, labels: Labels, k: int, demands: Demands) -> None:
+    """Split groups of 2k rows or more by MDAV, if the parts keep what is promised; leftovers join the nearest part."""
     members = members_of(labels)
     n_groups = len(members)
     for group, rows in enumerate(members):
@@ -133,5 +134,7 @@ def _split_large(space: Space, labels: Labels, k: int) -> None:
         part, inside = space.part(rows), np.full(len(rows), -1, dtype=np.int64)
         mdav.assign(Free(part, inside), k)
         part.join_nearest(inside)
+        if any(demands.lacks_of(rows[places]) > 0 for places in members_of(inside)):
+            continue
         labels[rows] = np.where(inside == 0, group, n_groups + inside - 1)
         n_groups += int(inside.max())

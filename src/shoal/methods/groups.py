@@ -52,3 +52,17 @@ class Groups:
         inside = len(centres) == self.n_groups and ((centres >= 0) & (centres < n_rows)).all()
         if not inside or (self.labels[centres] != np.arange(self.n_groups)).any():
             raise InternalError("a method returned a centre that is no row of its group")
+
+
+def members_of(labels: Labels) -> list[Labels]:
+    """Rows of every group, in row order."""
+    order = np.argsort(labels, kind="stable")
+    n_groups = int(labels.max(initial=-1)) + 1
+    begin = np.searchsorted(labels[order], np.arange(n_groups + 1))
+    return [order[begin[group] : begin[group + 1]] for group in range(n_groups)]
+
+
+def without_holes(labels: Labels) -> Labels:
+    """Labels 0, 1, ... in the order of the old ones."""
+    kept = np.unique(labels[labels >= 0])
+    return np.where(labels >= 0, np.searchsorted(kept, labels), -1)

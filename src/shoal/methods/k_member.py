@@ -11,8 +11,9 @@ from shoal.errors import ParameterError, Problems
 from shoal.kernels import k_member as kernel
 from shoal.kernels.store import HULL, Group
 from shoal.methods.base import Method, Task
-from shoal.methods.company import check_company, company_of, keys_of, with_company
-from shoal.methods.free_rows import check_start, empty_group, free_rows, yard_of
+from shoal.methods.company import check_company, company_of, keys_of
+from shoal.methods.demands import Demands
+from shoal.methods.free_rows import check_start, empty_group, free_rows, with_keys, yard_of
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import AnyText, Maybe, OneOf, Real, Whole, param
@@ -114,37 +115,44 @@ class KMember(Method):
         progress.stage("grouping", n_rows)
         reference = int(rng.integers(n_rows)) if self.start is None else self.start
         order = rng.random(n_rows)  # the drawn order in which leftovers are placed
-        store = free_rows(encoded, *keys_of(task.table, self.label, self.diverse))
+        demands = Demands.of(task)
+        keys = [*keys_of(task.table, self.label, self.diverse), *demands.store_keys()]
+        store = free_rows(encoded, *keys)
         company = company_of(task, self.label, self.label_weight, self.diverse, self.l)
-        yard = with_company(yard_of(encoded, HULL, divisor=1.0), company)
+        growth = demands.growth(len(store.codes) - 1, demands.planned)
+        yard = yard_of(encoded, HULL, divisor=1.0)
+        yard = with_keys(yard, len(company.counts), len(company.present), demands.n_keys)
         heights, n_values = _heights(encoded), _values(encoded)
         seen = np.zeros(max(len(forest.parent), 1), dtype=bool)
         labels = np.full(n_rows, -1, dtype=np.int64)
         groups: list[Group] = []
         majority: list[int] = []
-        while n_rows - len(groups) * self.k >= self.k:
+        sizes: list[int] = []
+        n_left, least = n_rows, demands.least(self.k)
+        while n_left >= least or (n_left >= self.k and not groups):
             group = empty_group(encoded)
             terms = (store, group, yard, forest, heights, n_values, seen, sets, company)
             seed = kernel.farthest(*terms, encoded.lines[:, reference], encoded.codes[:, reference])
             seed_row = int(store.rows[store.next_row[seed]])
-            last = kernel.grow(*terms, self.k, seed, len(groups), labels)
+            last, size = kernel.grow(*terms, growth, self.k, seed, len(groups), labels)
             groups.append(group)
+            sizes.append(size)
+            n_left -= size
             majority.append(int(company.majority[0]))
             reference = last if self.ref == "last" else seed_row
-            progress.advance(self.k)
-        self._place_leftovers(task, groups, order, heights, n_values, np.array(majority), labels)
+            progress.advance(size)
+        self._place_leftovers(task, groups, np.array(sizes), order, heights, n_values, np.array(majority), labels)
         return Groups(labels)
 
     def _place_leftovers(
-        self, task: Task, groups: list[Group], order: Floats, heights: Floats, n_values: Ints, majority: Ints,
-        labels: Ints,
+        self, task: Task, groups: list[Group], sizes: Ints, order: Floats, heights: Floats, n_values: Ints,
+        majority: Ints, labels: Ints,
     ) -> None:  # fmt: skip
         encoded = task.encoded
         leftovers = np.flatnonzero(labels < 0)
         leftovers = leftovers[np.argsort(order[leftovers], kind="stable")]
         low, high, holes, node = (np.stack([group[part] for group in groups]) for part in range(4))
         distinct, gaps = _group_values(encoded, labels, len(groups))
-        sizes = np.full(len(groups), self.k, dtype=np.int64)
         classes = np.full(encoded.n_rows, -1, dtype=np.int64)  # what all groups have where labels do not matter
         if self.label is not None:
             classes = value_codes(task.table.frame[self.label])

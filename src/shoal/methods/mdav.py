@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.kernels import mdav as kernel
 from shoal.methods.base import Method, Task
+from shoal.methods.demands import Demands
 from shoal.methods.groups import Groups
 from shoal.methods.points import Free, Space
 from shoal.progress import SILENT, Progress
@@ -70,12 +71,9 @@ class Mdav(Method):
         space = Space.of(task)
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
-        free = Free(space, labels)
-        if self.leftover == "generic":
-            generic(free, self.k, progress)
-        else:
-            assign(free, self.k, progress)
-            progress.advance(space.join_nearest(labels))
+        free = Free(space, labels, Demands.of(task))
+        (generic if self.leftover == "generic" else assign)(free, self.k, progress)
+        progress.advance(space.join_nearest(labels))
         return Groups(labels)
 
 
@@ -86,6 +84,8 @@ def generic(free: Free, k: int, progress: Progress) -> None:
         free.take_near(free.farthest_from_average(), k, label)
         label += 1
         progress.advance(k)
+    if len(free) < k and label:  # groups that grew left too few
+        return
     progress.advance(free.take_rest(label))
 
 
@@ -102,6 +102,13 @@ def take_pairs(free: Free, k: int, least: int, progress: Progress) -> int:
     Each round: a group around r, the farthest from the average, and one around s, the farthest from r.
     """
     label = 0
+    while len(free) >= least and free.demands.any:  # groups may become larger, and pass rows over
+        left, r = len(free), free.farthest_from_average()
+        free.take_near(r, k, label)
+        if len(free) >= k:
+            free.take_near(free.farthest(r), k, label + 1)
+        label = int(free.labels.max()) + 1
+        progress.advance(left - len(free))
     while len(free) >= least:
         cells = len(free) * len(free.store.columns)
         trial = free.pace.shares(cells) and not free.pace.proven  # on a busy machine one is dear enough

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.kernels import mondrian as kernel
 from shoal.methods.base import Method, Task
+from shoal.methods.demands import Demands
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Whole, YesNo, param
@@ -76,9 +77,10 @@ class Mondrian(Method):
         labels = np.full(n_rows, -1, dtype=np.int64)
         low, high = space.points.min(axis=0)[None, :], space.points.max(axis=0)[None, :]
         level = _level(np.array([0]), np.array([n_rows]), low.copy(), high.copy())
+        needs = Demands.of(task).needs
         while len(level.first):
             kernel.split_level(
-                space, level, order, spare, scratch, sizes, self.k, self.strict, self.width == "box", labels
+                space, level, needs, order, spare, scratch, sizes, self.k, self.strict, self.width == "box", labels
             )
             progress.advance(int((level.last - level.first)[level.n_children == 0].sum()))
             order, spare = spare, order

@@ -22,10 +22,12 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problems
 from shoal.kernels import points as kernel
+from shoal.kernels.growth import choose_near, clear_growth, spend
 from shoal.kernels.rim import Rim, farthest_at_rim
 from shoal.methods.base import Method, Task
+from shoal.methods.demands import NO_DEMANDS, Demands
 from shoal.methods.grid import from_smallest, grid_for, on_grid
-from shoal.methods.groups import Labels
+from shoal.methods.groups import Labels, members_of
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric, Ordinal
@@ -33,6 +35,8 @@ from shoal.table.schema import Numeric, Ordinal
 T = TypeVar("T")
 MANY_CELLS = 1 << 17
 """From how many values on a scan may be worth sharing between cores; below, waking them costs more than it saves."""
+FEW_MORE = 4
+"""How many times k near points are looked at for a group that has promises to keep."""
 MOST_POWER = 500
 """Raw numbers that differ by 2 to this power or more cannot be squared; see `check_raw`."""
 
@@ -158,9 +162,11 @@ class Free:
         The points.
     labels
         Gets the label of every point that is taken out.
+    demands
+        What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels) -> None:
+    def __init__(self, space: Space, labels: Labels, demands: Demands = NO_DEMANDS) -> None:
         axes, columns, rows = space.axes, space.columns.copy(), np.arange(len(labels))
         total = np.zeros(len(columns), dtype=np.int64)
         counts = np.zeros(axes.first[-1], dtype=np.int64)
@@ -171,6 +177,7 @@ class Free:
                 begin, end = axes.first[j], axes.first[j + 1]
                 counts[begin:end] = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=end - begin)
         self.axes, self.labels, self.pace, self._space = axes, labels, Pace(), space
+        self.demands, self._growth = demands, demands.growth(planned=demands.planned)
         self._size = np.array([len(rows)])
         present = (~np.isnan(columns)).sum(axis=1)
         self.store = kernel.Store(columns, rows, rows.copy(), self._size, total, present, counts)
@@ -223,12 +230,34 @@ class Free:
 
     def take(self, places: Labels, label: int) -> None:
         """Take points out, as members of a group."""
-        self.labels[self.store.rows[places]] = label
+        rows = self.store.rows[places]
+        self.labels[rows] = label
+        for row in rows if self.demands.any else ():
+            spend(self._growth, self.demands.keys[row])
         kernel.take(self.axes, self.store, np.sort(places)[::-1])
 
+    def near(self, point: Floats, k: int) -> Labels:
+        """Places of the k points nearest to a given one, nearest first; of more, or of others, if promises need that.
+
+        Those that would keep the group from its promises are passed over. A group that cannot keep them, whoever
+        joins, has the k nearest: what it lacks is left to the repair.
+        """
+        wanted = k
+        while self.demands.any:
+            places = self.survey(point, min(FEW_MORE * wanted, len(self)))[1]
+            chosen, rows = np.empty(len(places), dtype=np.int64), self.store.rows[places]
+            clear_growth(self._growth)
+            n = choose_near(self._growth, self.demands.keys, rows, k, chosen)
+            if n >= 0:
+                return places[chosen[:n]]
+            if len(places) == len(self):
+                break
+            wanted = len(places)
+        return self.survey(point, k)[1]
+
     def take_near(self, point: Floats, k: int, label: int) -> None:
-        """Take the k points nearest to a given one."""
-        self.take(self.survey(point, k)[1], label)
+        """Take the points nearest to a given one: k, or as many as promises need."""
+        self.take(self.near(point, k), label)
 
     def take_rest(self, label: int) -> int:
         """Take all that are left, and count them."""
@@ -247,10 +276,12 @@ class Clusters:
         The points.
     labels
         A label per row, -1 for rows in no group yet.
+    demands
+        What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels) -> None:
-        self._space = space
+    def __init__(self, space: Space, labels: Labels, demands: Demands = NO_DEMANDS) -> None:
+        self._space, self._demands = space, demands
         self.members = members_of(labels)
         self._centres = np.empty((len(self.members), len(space.columns)))
         self.errors = np.empty(len(self.members))
@@ -273,7 +304,8 @@ class Clusters:
         touched = np.unique(targets)
         centre = np.empty(len(self._space.columns))
         after = [self._measure(self._joined(one, rows[targets == one]), centre) for one in touched]
-        if not math.fsum(after) < math.fsum([self.errors[group], *self.errors[touched]]):
+        lower = math.fsum(after) < math.fsum([self.errors[group], *self.errors[touched]])
+        if not lower or any(self._demands.lacks_of(self._joined(one, rows[targets == one])) > 0 for one in touched):
             self._open[group] = True
             return False
         self._change(targets, rows)
@@ -318,14 +350,6 @@ def check_raw(method: Method, table: Table, problems: Problems) -> None:
                     "use standardize = true",
                     error=ParameterError,
                 )
-
-
-def members_of(labels: Labels) -> list[Labels]:
-    """Rows of every group, in row order."""
-    order = np.argsort(labels, kind="stable")
-    n_groups = int(labels.max(initial=-1)) + 1
-    begin = np.searchsorted(labels[order], np.arange(n_groups + 1))
-    return [order[begin[group] : begin[group + 1]] for group in range(n_groups)]
 
 
 def _raw(column: Floats, power: int) -> tuple[float, float]:

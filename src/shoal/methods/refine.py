@@ -10,12 +10,14 @@ import numpy as np
 
 from shoal.kernels import points
 from shoal.kernels import refine as kernel
-from shoal.kernels.partition import Partition
+from shoal.kernels.needs import Needs
 from shoal.kernels.refine_near import near_rows
 from shoal.methods.base import Task
+from shoal.methods.demands import Demands
 from shoal.methods.groups import Groups, Labels
-from shoal.methods.points import Space, members_of
-from shoal.methods.refine_losses import Covered, Loss, Squared
+from shoal.methods.points import Space
+from shoal.methods.refine_losses import Loss, loss_of
+from shoal.methods.slots import with_room
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Spec, Whole, param
 
@@ -49,7 +51,7 @@ class Refine(Spec):
     Guarantee
     ---------
     Every group keeps at least k rows, and has at most 2k - 1 or, if that is more, as many as its method gave it. A
-    suppressed row stays suppressed. The loss never rises.
+    suppressed row stays suppressed. The loss never rises. What else is required of groups, they keep.
 
     >>> import numpy as np, polars as pl, shoal
     >>> from shoal.methods import Groups, Task
@@ -100,13 +102,10 @@ class Refine(Spec):
             Where random numbers come from, and who wants to know how far the work is.
         """
         space = Space.of(task)
-        measure = (
-            Squared(space)
-            if (self.loss or loss) == "sse"
-            else Covered(task, space, sets=sets, shown=groups.labels >= 0)
-        )
+        measure = loss_of(task, space, self.loss or loss, sets, groups)
         before = after = measure.total(groups.labels)
-        search, labels, moves = Search(space, groups.labels, k, measure), groups.labels, 0
+        demands = Demands.of(task, groups.labels >= 0)
+        search, labels, moves = Search(space, groups.labels, k, demands.needs, measure), groups.labels, 0
         for rounds in (0, self.rounds) if self.rounds else (0,):
             search.anneal(rounds, after, rng, progress)
             search.descend(progress)
@@ -131,14 +130,16 @@ class Search:
         What a method made of them.
     k
         Smallest size of a group.
+    needs
+        What every group keeps besides.
     measure
         What is lowered.
     """
 
-    def __init__(self, space: Space, labels: Labels, k: int, measure: Loss) -> None:
+    def __init__(self, space: Space, labels: Labels, k: int, needs: Needs, measure: Loss) -> None:
         self._space, self._k, self._measure = space, k, measure
         self._rows = _far_first(space, np.flatnonzero(labels >= 0))
-        self._partition = _with_room(labels, k)
+        self._partition = with_room(labels, k, needs)
         self._loss = measure.state(self._partition)
         self._restless, self._relief = np.ones((len(labels), 2), dtype=np.bool_), np.zeros(len(labels))
         self._nobody = np.zeros((len(labels), 0), dtype=np.int64)
@@ -151,9 +152,10 @@ class Search:
         rows, columns = self._rows, self._space.columns
         near = np.full((len(self._relief), min(NEAR, len(rows) - 1)), -1, dtype=np.int64)
         at_once = max(32, CELLS_AT_ONCE // max(self._averages.size, 1))
-        nearness, labels = self._measure.nearness(), self._partition
+        nearness, groups = self._measure.nearness(), self._partition
+        slots = groups.members, groups.begin, groups.size
         for begin in range(0, len(rows), at_once):
-            near_rows(nearness, columns, self._averages, labels, rows[begin : begin + at_once], near)
+            near_rows(nearness, columns, self._averages, *slots, rows[begin : begin + at_once], near)
         return near
 
     def labels(self) -> Labels:
@@ -225,19 +227,6 @@ class Search:
             self.moves += taken
             progress.advance(len(draws))
         self._restless[:] = True
-
-
-def _with_room(labels: Labels, k: int) -> Partition:
-    """A partition whose groups have room for 2k - 1 rows, or for as many as they have, and room for further groups."""
-    members = members_of(labels)
-    sizes = [len(rows) for rows in members]
-    spare = max(sum(sizes) // k - len(sizes), 0)
-    sizes += [0] * spare
-    begin = np.concatenate([[0], np.cumsum([max(2 * k - 1, size) for size in sizes])]).astype(np.int64)
-    slots = np.zeros(begin[-1], dtype=np.int64)
-    for group, rows in enumerate(members):
-        slots[begin[group] : begin[group] + len(rows)] = rows
-    return Partition(labels.astype(np.int64), slots, begin, np.array(sizes, dtype=np.int64))
 
 
 def _far_first(space: Space, rows: Labels) -> Labels:

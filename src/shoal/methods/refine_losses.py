@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -19,8 +20,10 @@ from shoal.kernels.refine_mixed import Mixed
 from shoal.kernels.refine_near import ABSOLUTE, SQUARE, TREE, UNEQUAL, Nearness
 from shoal.kernels.refine_points import Points
 from shoal.methods.base import Task
-from shoal.methods.groups import Labels
-from shoal.methods.points import Space, members_of
+from shoal.methods.demands import NOTHING
+from shoal.methods.groups import Groups, Labels, members_of
+from shoal.methods.points import Space
+from shoal.methods.slots import as_they_are
 from shoal.table.encode import Floats, Ints
 from shoal.table.hierarchy import Hierarchy, TreeArrays
 from shoal.table.numbers import number_text
@@ -39,8 +42,16 @@ class Loss(Protocol):
     def total(self, labels: Labels) -> float:
         """The loss of a partition, worked out from its members."""
 
+    def of(self, rows: Labels) -> float:
+        """The loss of one group, its rows in rising order."""
+
     def nearness(self) -> Nearness:
         """How far apart values are, as far as this loss minds."""
+
+
+def loss_of(task: Task, space: Space, loses: str, sets: bool, groups: Groups) -> Loss:
+    """What a way of publishing loses, ``"sse"`` or ``"ncp"``."""
+    return Squared(space) if loses == "sse" else Covered(task, space, sets=sets, shown=groups.labels >= 0)
 
 
 class Squared:
@@ -77,6 +88,11 @@ class Squared:
         axes, columns, centre = self._space.axes, self._space.columns, np.empty(len(self._space.columns))
         groups = (rows for rows in members_of(labels) if len(rows))
         return math.fsum(space_kernel.error_of(axes, columns, rows, centre) for rows in groups)
+
+    def of(self, rows: Labels) -> float:
+        """Squared error of one group."""
+        centre = np.empty(len(self._space.columns))
+        return float(space_kernel.error_of(self._space.axes, self._space.columns, rows, centre))
 
     def nearness(self) -> Nearness:
         """Squared distances."""
@@ -138,11 +154,22 @@ class Covered:
 
     def total(self, labels: Labels) -> float:
         """Sum over rows and columns of the share that a cell leaves open."""
-        members = members_of(labels)
-        sizes = np.array([len(rows) for rows in members], dtype=np.int64)
-        begin = np.concatenate([[0], np.cumsum(sizes)])
-        rows = np.concatenate([np.zeros(0, dtype=np.int64), *members])
-        return math.fsum(self.state(Partition(labels, rows, begin, sizes)).loss.tolist())
+        return math.fsum(self.state(as_they_are(labels, NOTHING)).loss.tolist())
+
+    def of(self, rows: Labels) -> float:
+        """Loss of one group."""
+        one, facts = self._lone, self._lone_facts
+        begin, size = np.array([0, len(rows)], dtype=np.int64), np.array([len(rows)], dtype=np.int64)
+        covers.renew(Partition(one.label, rows, begin, size, one.needs), facts, 0)
+        return float(facts.loss[0])
+
+    @cached_property
+    def _lone(self) -> Partition:
+        return as_they_are(np.zeros(1, dtype=np.int64), NOTHING)
+
+    @cached_property
+    def _lone_facts(self) -> Covers:
+        return self.state(self._lone)
 
     def nearness(self) -> Nearness:
         """What two values cost that share a group."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.methods.base import Method, Task
+from shoal.methods.demands import Demands
 from shoal.methods.groups import Groups
 from shoal.methods.points import Clusters, Free, Space
 from shoal.progress import SILENT, Progress
@@ -64,17 +65,18 @@ class Tfrp(Method):
         """Decide who hides with whom."""
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
-        space = Space.of(task)
-        free, corners = Free(space, labels), _corners(space)
+        space, demands = Space.of(task), Demands.of(task)
+        free, corners = Free(space, labels, demands), _corners(space)
         label = 0
         while len(free) >= self.k:
+            before = len(free)
             free.take_near(free.farthest(corners[label % 2]), self.k, label)
             label += 1
-            progress.advance(self.k)
+            progress.advance(before - len(free))
         progress.advance(space.join_nearest(labels))
         if self.variant == 1:
             return Groups(labels)
-        clusters = Clusters(space, labels)
+        clusters = Clusters(space, labels, demands)
         progress.stage("improving", len(clusters.members))
         for group in np.argsort(-clusters.errors, kind="stable"):
             clusters.dissolve(int(group))

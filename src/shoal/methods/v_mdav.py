@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.kernels import v_mdav as kernel
 from shoal.methods.base import Method, Task
+from shoal.methods.demands import Demands
 from shoal.methods.groups import Groups
 from shoal.methods.points import Free, Space
 from shoal.progress import SILENT, Progress
@@ -67,7 +68,7 @@ class VMdav(Method):
         progress.stage("grouping", n_rows)
         labels = np.full(n_rows, -1, dtype=np.int64)
         space = Space.of(task)
-        free = Free(space, labels)
+        free = Free(space, labels, Demands.of(task))
         centre, reach = free.average(), np.empty(n_rows)
         label = 0
         while len(free) >= self.k:
@@ -80,18 +81,18 @@ class VMdav(Method):
 
     def _group(self, free: Free, centre: Floats, reach: Floats, label: int) -> None:
         """Form one group and let it grow; `reach` is memory for how near each row is to it."""
-        near = free.survey(free.farthest(centre), self.k)[1]
+        near = free.near(free.farthest(centre), self.k)
         joined = np.ascontiguousarray(free.store.columns[:, near].T)
         free.take(near, label)
-        size = self.k
+        size, fresh = len(near), True
         while self.gamma > 0.0 and size < 2 * self.k - 1 and len(free):
-            place = _nearest(free, joined, size == self.k, reach)
+            place = _nearest(free, joined, fresh, reach)
             point = free.at(place)
             d_in, d_out = reach[free.store.rows[place]], free.survey(point, 2)[0]  # of two nearest, one is itself
             if len(d_out) == 2 and not math.sqrt(d_in) < self.gamma * math.sqrt(d_out[1]):
                 return
             free.take(np.array([place]), label)
-            joined = point[None, :]
+            joined, fresh = point[None, :], False
             size += 1
 
 
