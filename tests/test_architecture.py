@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "shoal"
 # A room may import the rooms listed before it, and its own files.
 ORDER = [
     ["_version", "errors", "kernels"],
-    ["spec", "progress", "manifest", "directories"],
+    ["spec", "progress", "manifest", "directories", "recipe_text"],
     ["table"],
     ["privacy", "sample"],
     ["methods"],

@@ -19,7 +19,7 @@ import shoal.pipeline
 from shoal.cli.app import main
 from shoal.methods import METHODS, SERIES
 from shoal.privacy import MODELS
-from shoal.recipe import read_entries
+from shoal.recipe_text import read_entries
 
 CANARY = "Zyx9Canary"
 RECIPE = """
@@ -119,6 +119,7 @@ def test_flags_go_over_the_recipe(place, call):
         "require": [],
         "publish": {"name": "generalize", "shape": "typed", "sets": True},
         "refine": None,
+        "suppress": 0.0,
         "seed": 9,
         "missing": "drop",
     }
@@ -451,3 +452,134 @@ def test_measure_takes_a_label(place, call):
     status, _, err = call("measure", "release", "--label", "age")
     assert status == 2
     assert "label=: 'age' is not a column published as it is" in err
+
+
+# -- promises on the command line ----------------------------------------------------------------------------------
+
+MIXED = "name,age,town,marital status,disease\n" + "".join(
+    f"{CANARY}{row},{20 + row},{'Ao' if row % 2 else 'Bo'},{'single' if row % 3 else 'married'},{disease}\n"
+    for row, disease in enumerate(["flu", "flu", "flu", "ulcer", "asthma", "flu", "flu", "flu", "ulcer", "asthma"] * 3)
+)
+PROMISED = (
+    RECIPE
+    + """
+[columns."marital status"]
+role = "sensitive"
+kind = "nominal"
+
+[[require]]
+model = "alpha-k"
+column = "disease"
+alpha = 0.75
+"""
+)
+
+
+@pytest.fixture
+def mixed(place):
+    (place / "people.csv").write_text(MIXED)
+    (place / "recipe.toml").write_text(PROMISED)
+    (place / "all.csv").write_text("town,age\n" + "".join(f"{'AB'[row % 2]}o,{row}\n" for row in range(15, 70)))
+    return place
+
+
+def test_promises_are_added_to_those_of_the_recipe(mixed, call):
+    status, out, err = call(
+        "run", "recipe.toml", "--require", "l-diversity column=disease l=2", "--require",
+        "t-closeness column='marital status' t=0.5", "--suppress", "0.1", "--json",
+    )  # fmt: skip
+    assert (status, err) == (0, "")
+    manifest = json.loads(out)["manifest"]
+    assert manifest["recipe"]["suppress"] == 0.1
+    assert manifest["recipe"]["require"] == [
+        {"model": "alpha-k", "column": "disease", "alpha": 0.75},
+        {"model": "l-diversity", "column": "disease", "l": 2, "variant": "distinct"},
+        {"model": "t-closeness", "column": "marital status", "t": 0.5, "distance": "equal"},
+    ]
+    assert manifest["achieved"]["alpha:disease"] <= 0.75
+    assert manifest["achieved"]["l:disease"] >= 2
+    assert manifest["achieved"]["t:marital status"] <= 0.5
+    status, out, _ = call("verify", "release")
+    assert (status, "keeps its promise" in out) == (0, True)
+
+
+def test_a_promise_by_flag_gives_the_bytes_of_one_in_the_recipe(mixed, call):
+    flags = ("--require", "l-diversity column=disease l=2 variant=entropy", "--suppress", "0")
+    assert call("run", "recipe.toml", "--out", "flag", *flags)[0] == 0
+    entry = '\n[[require]]\nmodel = "l-diversity"\ncolumn = "disease"\nl = 2\nvariant = "entropy"\n'
+    (mixed / "recipe.toml").write_text(PROMISED + entry)
+    assert call("run", "recipe.toml", "--out", "recipe")[0] == 0
+    for name in ("manifest.json", "table.csv"):
+        assert (mixed / "flag" / name).read_bytes() == (mixed / "recipe" / name).read_bytes()
+
+
+def test_a_population_by_flag_and_by_recipe(mixed, call, monkeypatch):
+    assert call("run", "recipe.toml", "--require", "k-map k=4", "--population", "all.csv", "--out", "flag")[0] == 0
+    (mixed / "recipe.toml").write_text(
+        PROMISED + '\n[[require]]\nmodel = "k-map"\nk = 4\n[population]\npath = "all.csv"\n'
+    )
+    assert call("run", "recipe.toml", "--out", "recipe")[0] == 0
+    manifest = (mixed / "recipe" / "manifest.json").read_bytes()
+    assert manifest == (mixed / "flag" / "manifest.json").read_bytes()
+    assert json.loads(manifest)["population"]["rows"] == 55
+    (mixed / "below").mkdir()
+    monkeypatch.chdir(mixed / "below")  # a flag is read from here, an entry from where the recipe is
+    assert call("run", "../recipe.toml", "--population", "../all.csv", "--out", "again")[0] == 0
+    assert (mixed / "below" / "again" / "manifest.json").read_bytes() == manifest
+    status, _, err = call("run", "../recipe.toml", "--population", "all.csv", "--out", "never")
+    assert (status, "all.csv" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("require", "message"),
+    [
+        ("l-diversty column=disease l=2", "--require: unknown name 'l-diversty'; did you mean 'l-diversity'?"),
+        ("", "--require: needs a model and its parameters"),
+        ("l-diversity column='disease l=2", "--require: needs a model and its parameters, quotes closed"),
+        ("l-diversity disease l=2", "--require l-diversity.disease: has no value"),
+        ("l-diversity column=disease l=2 l=3", "--require l-diversity.l: is given twice"),
+        ("l-diversity column=disease", "--require l-diversity.l: missing"),
+        ("l-diversity colum=disease l=2", "--require l-diversity.colum: unknown key; did you mean 'column'?"),
+        ("l-diversity column=disease l=two", "--require l-diversity.l: needs a number in (1, inf), got 'two'"),
+        ("l-diversity column=disease l=2.5", "needs a whole number of at least 2, got 2.5"),
+        ("t-closeness column=disease t=2", "--require t-closeness.t: needs a number in [0, 1], got 2"),
+        ("l-diversity column=age l=2", "column 'age' is quasi, not sensitive"),
+        ("l-diversity column=diseese l=2", "the table has no column 'diseese'; did you mean 'disease'?"),
+        ("l-diversity column=disease l=4", "all rows as one class reach only l = 3; use an l of at most 3"),
+        ("t-closeness column=disease t=0.2 distance=ordered", "the ordered distance needs numbers or an ordinal"),
+        ("t-closeness column=disease t=0.2 distance=hierarchical", "has no hierarchy"),
+        ("k-map k=4", "needs a population"),
+    ],
+)  # fmt: skip
+def test_promises_that_make_no_sense(mixed, call, require, message):
+    status, out, err = call("run", "recipe.toml", "--require", require)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert CANARY not in err
+    assert not (mixed / "release").exists()
+
+
+def test_all_wrong_flags_come_at_once(mixed, call):
+    wrong = ("--require", "t-closeness column=disease t=2", "--require", "l-diversity l=2", "--kk", "3", "stray")
+    status, _, err = call("run", "recipe.toml", *wrong)
+    assert status == 2
+    for text in ("t-closeness.t: needs", "l-diversity.column: missing", "--kk: unknown flag", "'stray' is no flag"):
+        assert text in err
+    status, _, err = call("run", "recipe.toml", "--suppress", "2")
+    assert (status, "suppress: needs a number in [0, 1], got 2" in err) == (2, True)
+
+
+def test_the_listing_of_models_says_what_they_are(call):
+    listed = {entry["name"]: entry for entry in json.loads(call("models", "--json")[1])}
+    made = {
+        "k-anonymity": shoal.KAnonymity(k=2), "l-diversity": shoal.LDiversity("a", l=2),
+        "alpha-k": shoal.AlphaK("a", alpha=0.5), "t-closeness": shoal.TCloseness("a", t=0.5),
+        "epsilon-m": shoal.EpsilonM("a", epsilon=1, m=2), "delta-disclosure": shoal.DeltaDisclosure("a", delta=1),
+        "beta-likeness": shoal.BetaLikeness("a", beta=1), "guarding-nodes": shoal.GuardingNodes("a", p=0.5),
+        "k-map": shoal.KMap(k=2), "delta-presence": shoal.DeltaPresence(low=0, high=1),
+    }  # fmt: skip
+    assert set(listed) == set(made)
+    for name, entry in listed.items():
+        assert entry["advice"]
+        assert entry["monotone"].startswith("yes" if made[name].monotone else "no")
+        assert (entry["needs"] is None) == (made[name].needs is None)

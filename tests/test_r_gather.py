@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError
-from shoal.cli.run import apply_flags
+from shoal.cli.flags import apply_flags
 from shoal.errors import InternalError
 from shoal.methods import Groups, Task, gather_search
 from shoal.methods import r_gather as method

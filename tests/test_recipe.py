@@ -35,7 +35,7 @@ from shoal import (
 )
 from shoal.methods import METHODS
 from shoal.publish import PUBLISHERS
-from shoal.recipe import write_toml
+from shoal.recipe_text import write_toml
 from shoal.table.builders import RULES
 from shoal.testing import hierarchies
 
@@ -44,11 +44,15 @@ seed = 7
 missing = "drop"
 rest = "neutral"
 format = "parquet"
+suppress = 0.01
 
 [source]
 path = "people.csv"
 delimiter = ";"
 missing_values = ["?", "NA"]
+
+[population]
+path = "town.parquet"
 
 [columns.age]
 role = "quasi"
@@ -114,6 +118,8 @@ RECIPE = Recipe(
     seed=7,
     missing="drop",
     format="parquet",
+    suppress=0.01,
+    population=Source(path="town.parquet"),
 )
 
 
@@ -199,6 +205,8 @@ def recipes(draw):
         seed=draw(st.integers(0, 2**40)),
         missing=draw(st.sampled_from(["keep", "drop"])),
         format=draw(st.sampled_from(["csv", "parquet"])),
+        suppress=draw(st.one_of(st.just(0.0), st.floats(0, 1))),
+        population=draw(st.one_of(st.none(), sources())),
     )
 
 
@@ -302,6 +310,12 @@ def changed(old: str, new: str) -> str:
         ('missing = "drop"', 'missing = "dorp"', r"missing: needs one of .* \(did you mean 'drop'\?\)"),
         ('rest = "neutral"', 'rest = "keep"', 'rest: needs one of "neutral", "drop", got \'keep\''),
         ('format = "parquet"', "format = 3", 'format: needs one of "csv", "parquet", got 3'),
+        ("suppress = 0.01", "suppress = 1.5", r"suppress: needs a number in \[0, 1\], got 1.5"),
+        ("suppress = 0.01", 'suppress = "1 %"', r"suppress: needs a number in \[0, 1\], got '1 %'"),
+        ("suppress = 0.01", "supress = 0.01", r"supress: unknown key; did you mean 'suppress'\?"),
+        ('path = "town.parquet"', 'file = "town.parquet"', "population.file: unknown"),
+        ('path = "town.parquet"', "", "population.path: neither path nor uri is given; give one"),
+        ("[population]", "[popolation]", r"popolation: unknown key; did you mean 'population'\?"),
         ('delimiter = ";"', 'delimeter = ";"', r"source.delimeter: unknown.*; did you mean 'delimiter'\?"),
         ('path = "people.csv"', "path = 3", "source.path: needs the path of a file"),
         ('path = "people.csv"', "", "source.path: neither path nor uri is given; give one"),
@@ -347,7 +361,7 @@ def test_a_wrong_entry_is_named_by_its_key(old, new, message):
         Recipe.from_toml(changed(old, new))
 
 
-@pytest.mark.parametrize("key", ["source", "columns", "method", "publish"])
+@pytest.mark.parametrize("key", ["source", "population", "columns", "method", "publish"])
 def test_a_table_that_is_none(key):
     entries = {**tomllib.loads(GOOD), key: "text"}
     with pytest.raises(InputError, match=rf"{key}: needs to be a table; write \[{key}\]"):

@@ -5,7 +5,6 @@ The same recipe gives the same bytes from Python, the command line and wherever 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,14 +16,26 @@ from shoal.methods import METHODS, SERIES, Method
 from shoal.methods.refine import Refine
 from shoal.privacy import MODELS, Requirement
 from shoal.publish import PUBLISHERS, Publisher, default_publisher
-from shoal.spec import Maybe, OneOf, Spec, Whole, find
+from shoal.recipe_text import parsed, read_entries, write_toml
+from shoal.spec import Bound, Maybe, OneOf, Real, Spec, Whole, find
 from shoal.table.builders import RULES, Rule
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import MISSING_MODES
 from shoal.table.schema import KINDS, ROLES, Kind, Ordinal, Schema, kind_name
 from shoal.table.sources import Source
 
-TOP_KEYS = ("seed", "missing", "rest", "format", "source", "columns", "method", "require", "publish", "refine")
+TOP_KEYS = (
+    "seed", "missing", "rest", "format", "suppress", "source", "population", "columns", "method", "require", "publish",
+    "refine",
+)  # fmt: skip
+
+SINGLE: dict[str, tuple[Bound, Any]] = {
+    "seed": (Whole(0), 0),
+    "missing": (OneOf(MISSING_MODES), "keep"),
+    "format": (OneOf(FORMATS), "csv"),
+    "suppress": (Real(0, 1), 0.0),
+}
+"""Single values at the top: what each may be, and what it is when not given."""
 REST = OneOf(("neutral", "drop"))
 COLUMN_KEYS = ("role", "kind", "order", "hierarchy")
 
@@ -41,6 +52,10 @@ class Recipe:
         Where the table is; may be left out when a frame is at hand.
     format
         File format of the release, ``"csv"`` or ``"parquet"``.
+    suppress
+        As in `shoal.anonymize`.
+    population
+        Where the table of people is that requirements on a population compare with.
 
     Examples
     --------
@@ -70,6 +85,8 @@ class Recipe:
     seed: int = 0
     missing: str = "keep"
     format: str = "csv"
+    suppress: float = 0.0
+    population: Source | None = None
 
     def __post_init__(self) -> None:
         if self.publish is None:
@@ -83,7 +100,7 @@ class Recipe:
     @classmethod
     def from_toml(cls, text: str, *, folder: Path | None = None) -> Recipe:
         """Read a recipe from text, with all its problems in one error."""
-        return cls.from_entries(_parsed(text, "recipe"), folder)
+        return cls.from_entries(parsed(text, "recipe"), folder)
 
     @classmethod
     def from_entries(cls, entries: Mapping[str, Any], folder: Path | None = None) -> Recipe:
@@ -99,8 +116,11 @@ class Recipe:
         entries: dict[str, Any] = {"seed": self.seed, "missing": self.missing, "format": self.format}
         if self.schema.rest is not None:
             entries["rest"] = self.schema.rest
-        if self.source is not None:
-            entries["source"] = {key: value for key, value in _listed(self.source).items() if value}
+        if self.suppress:
+            entries["suppress"] = self.suppress
+        for key, source in (("source", self.source), ("population", self.population)):
+            if source is not None:
+                entries[key] = {name: value for name, value in _listed(source).items() if value}
         entries["columns"] = {column.name: _column_entry(column.role, column.kind) for column in self.schema}
         entries["method"] = {"name": self.method.name, **_listed(self.method)}
         if self.require:
@@ -130,69 +150,6 @@ class Promise:
     def load(cls, path: str | Path) -> Promise:
         """Read a recipe file that needs neither a source nor a method; paths in it are relative to it."""
         return _Reader(read_entries(path), Path(path).parent).promise()
-
-
-def read_entries(path: str | Path) -> dict[str, Any]:
-    """Read the entries of a recipe file, before any of them is checked."""
-    file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise RecipeError(Problem(str(file), f"cannot be read ({reason})", "check the path")) from None
-    except UnicodeDecodeError:
-        raise RecipeError(Problem(str(file), "is not UTF-8 text", "save it as UTF-8")) from None
-    return _parsed(text, str(file))
-
-
-def _parsed(text: str, where: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError, as is a number of 5000 digits
-        raise RecipeError(Problem(where, f"is not TOML: {error}")) from None
-
-
-def write_toml(entries: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
-    """Write entries as TOML; `comments` go above the table of their dotted name."""
-    import tomlkit
-
-    document = tomlkit.document()
-    notes = comments or {}
-    if "" in notes:
-        for line in notes[""].splitlines():
-            document.add(tomlkit.comment(line))
-        document.add(tomlkit.nl())
-    for key, value in entries.items():
-        if key != "columns":
-            document.add(key, _table(value) if isinstance(value, Mapping) else tomlkit.item(value))
-            continue
-        columns = tomlkit.table(is_super_table=True)
-        for name, entry in value.items():
-            columns.add(name, _table(entry, notes.get(name)))
-        document.add("columns", columns)
-    return tomlkit.dumps(document)
-
-
-def _table(entry: Mapping[str, Any], note: str | None = None) -> Any:
-    """A table whose own tables are written within their line."""
-    import tomlkit
-
-    table = tomlkit.table()
-    if note is not None:
-        table.add(tomlkit.comment(note))
-    for field, content in entry.items():
-        table.add(field, _inline(content))
-    return table
-
-
-def _inline(value: Any) -> Any:
-    import tomlkit
-
-    if not isinstance(value, Mapping):
-        return tomlkit.item(value)
-    table = tomlkit.inline_table()
-    table.update(value)
-    return table
 
 
 def _listed(spec: Spec) -> dict[str, Any]:
@@ -239,24 +196,26 @@ class _Reader:
 
     def recipe(self) -> Recipe:
         self._check_keys()
-        source = self._source()
+        source, population = self._source(), self._source("population")
         schema = self._schema()
         method = self._spec("method", {**METHODS, **SERIES}, self._table("method", needed=True))
         fitting = {"name": method.publisher} if isinstance(method, Method) else {"name": "generalize"}
         publish = self._spec("publish", PUBLISHERS, {**fitting, **(self._table("publish") or {})})
         require, refine = tuple(self._requirements()), self._refine()
-        seed = self.entries.get("seed", 0)
-        if complaint := Whole(0).complaint(seed):
-            self.problems.add("seed", complaint)
-        missing, form = self.entries.get("missing", "keep"), self.entries.get("format", "csv")
-        for key, value, words in (("missing", missing, MISSING_MODES), ("format", form, FORMATS)):
-            if complaint := OneOf(words).complaint(value):
+        top = self._top_values()
+        self.problems.raise_if_any(RecipeError)
+        assert schema is not None and isinstance(method, Method) and isinstance(publish, Publisher)  # noqa: S101, PT018
+        return Recipe(schema, method, source, require, publish, refine, population=population, **top)
+
+    def _top_values(self) -> dict[str, Any]:
+        """The single values at the top of a recipe that it has a field for."""
+        values = {key: self.entries.get(key, default) for key, (_, default) in SINGLE.items()}
+        for key, value in values.items():
+            if complaint := SINGLE[key][0].complaint(value):
                 self.problems.add(key, complaint)
         if complaint := Maybe(REST).complaint(self.entries.get("rest")):
             self.problems.add("rest", complaint)
-        self.problems.raise_if_any(RecipeError)
-        assert schema is not None and isinstance(method, Method) and isinstance(publish, Publisher)  # noqa: S101, PT018
-        return Recipe(schema, method, source, require, publish, refine, seed, missing, form)
+        return values
 
     def _table(self, key: str, *, needed: bool = False) -> dict[str, Any] | None:
         value = self.entries.get(key)
@@ -269,15 +228,15 @@ class _Reader:
             return None
         return value
 
-    def _source(self) -> Source | None:
-        entry = self._table("source")
+    def _source(self, key: str = "source") -> Source | None:
+        entry = self._table(key)
         if entry is None:
             return None
         entry = dict(entry)
         if isinstance(entry.get("path"), str) and entry["path"].strip() and self.folder != Path():
             entry["path"] = str(self.folder / entry["path"])
         try:
-            return Source.from_mapping(entry, "source")
+            return Source.from_mapping(entry, key)
         except ShoalError as error:
             self.problems.take(error)
             return None

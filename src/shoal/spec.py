@@ -99,9 +99,9 @@ class Real:
         return f"a number in {left}{self.minimum:g}, {self.maximum:g}{right}"
 
     def parse(self, text: str) -> object:
-        """Read a number."""
+        """Read a number; one without a point is whole, as in a recipe."""
         try:
-            return float(text)
+            return int(text) if re.fullmatch(r"[+-]?\d+", text.strip()) else float(text)
         except ValueError:
             return text
 

@@ -21,11 +21,13 @@ def demo(
     """Invent a table of people, publish it, verify it, and show what was promised and lost. Works offline."""
     from shoal import sample
     from shoal.cli import show
-    from shoal.cli.run import apply_flags, follow
+    from shoal.cli.flags import apply_flags
+    from shoal.cli.run import follow
     from shoal.directories import whole_directory
     from shoal.errors import ParameterError, Problem
     from shoal.methods import Caat
-    from shoal.recipe import Recipe, write_toml
+    from shoal.recipe import Recipe
+    from shoal.recipe_text import write_toml
     from shoal.spec import Whole
     from shoal.table.sources import Source
 

@@ -72,7 +72,8 @@ def recipe_text(described: Any, source: Any, out: Path) -> str:
     import os
 
     from shoal.methods import Mondrian
-    from shoal.recipe import Recipe, write_toml
+    from shoal.recipe import Recipe
+    from shoal.recipe_text import write_toml
 
     entries = Recipe(described.to_schema(), Mondrian(k=5), source).to_mapping()
     if "path" in entries["source"]:

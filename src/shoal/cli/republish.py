@@ -36,9 +36,10 @@ def republish(
     written together, or neither is.
     """
     from shoal.cli import show
-    from shoal.cli.run import apply_flags
+    from shoal.cli.flags import apply_flags
     from shoal.manifest import Manifest
-    from shoal.recipe import Recipe, read_entries
+    from shoal.recipe import Recipe
+    from shoal.recipe_text import read_entries
     from shoal.series import republish_recipe
 
     read = Recipe.from_entries(apply_flags(read_entries(recipe), context.args), recipe.parent)

@@ -164,9 +164,13 @@ def republish_recipe(
     problems, method = Problems(), recipe.method
     if not isinstance(method, MInvariance):
         problems.add("method.name", f"{method.name} is not for repeated releases", 'use name = "m-invariance"')
-    for key, given in (("require", recipe.require), ("refine", recipe.refine)):
+    for key, given in (
+        ("require", recipe.require), ("refine", recipe.refine), ("suppress", recipe.suppress),
+        ("population", recipe.population),
+    ):  # fmt: skip
         if given:
-            problems.add(key, "m-invariance promises nothing else and is not refined", f"remove {key} from the recipe")
+            what = "m-invariance promises nothing else, is not refined and suppresses nobody"
+            problems.add(key, what, f"remove {key} from the recipe")
     problems.raise_if_any(ParameterError)
     assert isinstance(method, MInvariance)  # noqa: S101  checked above
     source = recipe.require_source()
@@ -192,7 +196,7 @@ def _release(
     """The release, verified and measured, and the number of each group's class."""
     fakes = Counterfeits(made.fake_class, [coded.domain[code] for code in made.fake_code])
     published, classes = publish_invariant(table, made.labels, fakes, method.column, sets=sets)
-    published = in_no_order(published, np.random.default_rng([seed, 1]))
+    published, _ = in_no_order(published, np.random.default_rng([seed, 1]))
     number = len(before.releases) + 1
     manifest = describe(
         table, Groups(made.labels), published, method=method, require=(), publish=Generalize("classes", sets),

@@ -1,0 +1,145 @@
+"""Flags that go over a recipe: every parameter of its method and publisher is one, and promises can be added."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+EXAMPLE = '"l-diversity column=disease l=3"'
+FURTHER = ("method", "publish", "refine", "require", "population", "out", "overwrite", "threads")
+"""Flags that are no parameter, to be named when a misspelt one resembles them."""
+
+
+def apply_flags(
+    entries: dict[str, Any], arguments: list[str], *, require: Sequence[str] = (), population: str | None = None
+) -> dict[str, Any]:
+    """Put flags such as `--k 10` or `--shape=typed` over the entries of a recipe.
+
+    `require` holds promises to be added to those of the recipe, such as ``"l-diversity column=disease l=3"``;
+    `population` is where the table of people is.
+    """
+    from shoal.errors import ParameterError, Problems, ShoalError
+
+    problems = Problems()
+    flags = _pairs(arguments, problems)
+    added = [_promise(text, problems) for text in require]
+    if population is not None:
+        entries = entries | {"population": _place(population)}
+    if added and isinstance(entries.get("require", []), list):
+        entries = entries | {"require": [*entries.get("require", []), *added]}
+    # Where a table of the recipe is none, the reader of recipes says so.
+    if all(isinstance(entries.get(key, {}), dict) for key in ("method", "publish", "refine")):
+        try:
+            entries = _with_parameters(entries, flags, problems)
+        except ShoalError as error:
+            problems.take(error)
+    problems.raise_if_any(ParameterError)
+    return entries
+
+
+def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], problems: Any) -> dict[str, Any]:
+    from shoal.methods import METHODS, SERIES
+    from shoal.methods.refine import Refine
+    from shoal.publish import PUBLISHERS
+    from shoal.recipe import SINGLE
+    from shoal.spec import find
+
+    method = dict(entries.get("method", {}))
+    if "method" in flags:
+        method = _exchanged(method, find(METHODS, flags.pop("method"), "--method"))
+    known_methods = {**METHODS, **SERIES}
+    current = known_methods.get(str(method.get("name")))
+    publish = {"name": current.publisher if current else "generalize", **entries.get("publish", {})}
+    if "publish" in flags:
+        publish = _exchanged(publish, find(PUBLISHERS, flags.pop("publish"), "--publish"))
+    homes: dict[str, list[tuple[dict[str, Any], Any]]] = {}
+    for table, registry in ((method, known_methods), (publish, PUBLISHERS)):
+        spec = registry.get(str(table.get("name")))
+        for parameter in spec.parameters() if spec else ():  # what both have is meant for both
+            homes.setdefault(parameter.name, []).append((table, parameter.bound))
+    refine = dict(entries.get("refine", {}))
+    search = {parameter.name: [(refine, parameter.bound)] for parameter in Refine.parameters()}
+    refined = "refine" in entries or not {"refine", *search}.isdisjoint(flags)
+    if flags.pop("refine", None) not in (None, "true"):
+        problems.add("--refine", "takes no value", "write --refine, and --rounds N to search longer")
+    homes |= search | {key: [(entries, bound)] for key, (bound, _) in SINGLE.items()}
+    _fill(homes, flags, problems)
+    return entries | {"method": method, "publish": publish} | ({"refine": refine} if refined else {})
+
+
+def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, str | None], problems: Any) -> None:
+    """Put the values of flags where they belong; the reader of recipes checks them."""
+    from shoal.errors import did_you_mean
+    from shoal.spec import YesNo
+
+    for name, text in flags.items():
+        if name not in homes:
+            near = did_you_mean(name.removeprefix("no_"), (*homes, *FURTHER))
+            problems.add(f"--{name.replace('_', '-')}", "unknown flag", near.replace("mean '", "mean '--"))
+            continue
+        if text is None and not isinstance(homes[name][0][1], YesNo):
+            problems.add(f"--{name}", "has no value", f"write --{name} VALUE")
+            continue
+        for table, bound in homes[name]:
+            table[name] = True if text is None else bound.parse(text)
+
+
+def _exchanged(table: dict[str, Any], chosen: Any) -> dict[str, Any]:
+    """The table of another spec, with the parameters of the old one that both have."""
+    bounds = {parameter.name: parameter.bound for parameter in chosen.parameters()}
+    kept = {key: value for key, value in table.items() if key in bounds and not bounds[key].complaint(value)}
+    return {"name": chosen.name, **kept}
+
+
+def _pairs(arguments: list[str], problems: Any) -> dict[str, str | None]:
+    """Flags and their values; None for a bare flag."""
+    pairs: dict[str, str | None] = {}
+    rest = list(arguments)
+    while rest:
+        flag = rest.pop(0)
+        if not flag.startswith("--"):
+            problems.add("command line", f"{flag[:40]!r} is no flag", "flags begin with --")
+            continue
+        name, equals, given = flag[2:].partition("=")
+        value: str | None = given
+        if not equals:
+            value = None if not rest or rest[0].startswith("--") else rest.pop(0)
+        pairs[name.replace("-", "_")] = value
+    return pairs
+
+
+def _promise(text: str, problems: Any) -> dict[str, Any]:
+    """One promise as a recipe holds it, read from `model key=value ...`; quotes keep a name with spaces together."""
+    from shoal.errors import ShoalError
+    from shoal.privacy import MODELS
+    from shoal.spec import find
+
+    try:
+        name, *words = shlex.split(text)
+    except ValueError:  # a quote that is not closed, or nothing at all
+        problems.add("--require", "needs a model and its parameters, quotes closed", f"write --require {EXAMPLE}")
+        return {}
+    where = f"--require {name[:40]}"
+    values: dict[str, Any] = {}
+    before = len(problems)
+    try:
+        model = find(MODELS, name, "--require")
+        bounds = {parameter.name: parameter.bound for parameter in model.parameters()}
+        for word in words:
+            key, equals, given = word.partition("=")
+            if not equals or key in values:
+                what = "is given twice" if equals else "has no value"
+                problems.add(f"{where}.{key[:40]}", what, f"write --require {EXAMPLE}")
+            values[key] = bounds[key].parse(given) if key in bounds else given
+        if len(problems) == before:
+            model.from_mapping(values, where)
+    except ShoalError as error:
+        problems.take(error)
+    return {"model": name, **values}
+
+
+def _place(text: str) -> dict[str, str]:
+    """The source of a table: a file, from where the command is called, or the uri of a database."""
+    return {"uri": text} if "://" in text else {"path": str(Path(text).absolute())}
