@@ -19,10 +19,10 @@ def methods(json: Json = False) -> None:
 
 
 def models(json: Json = False) -> None:
-    """List the privacy models a release can promise, with their parameters."""
+    """List the privacy models a release can promise: their parameters, what they need and what they are worth."""
     from shoal.privacy import MODELS
 
-    _list(MODELS, ("title",), json=json)
+    _list(MODELS, ("title", "paper", "advice", "monotone", "needs"), json=json)
 
 
 def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) -> None:
@@ -39,7 +39,7 @@ def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) ->
         out.print(f"\n{name}: {spec.title}", style="bold")
         said = Table.grid(padding=(0, 2))
         for fact in facts[1:]:
-            said.add_row(fact, str(getattr(spec, fact)))
+            said.add_row(fact, str(_fact(spec, fact) or "nothing else"))
         out.print(Padding(said, (0, 0, 0, 2)))
         shown = show.table("", "parameter", "allowed", "default", "")
         for parameter in spec.parameters():
@@ -61,4 +61,13 @@ def _entry(spec: Any, facts: tuple[str, ...]) -> dict[str, object]:
         }
         for parameter in spec.parameters()
     ]
-    return {"name": spec.name, **{fact: getattr(spec, fact) for fact in facts}, "parameters": parameters}
+    return {"name": spec.name, **{fact: _fact(spec, fact) for fact in facts}, "parameters": parameters}
+
+
+def _fact(spec: Any, fact: str) -> object:
+    """What a listing says of a spec; whether a model is monotone, and what it needs, in words."""
+    if fact == "monotone":
+        return spec.joining
+    if fact == "needs":
+        return {"population": "a table of the population", "choices": "a choice column"}.get(spec.needs)
+    return getattr(spec, fact)

@@ -43,6 +43,9 @@ class AlphaK(ColumnRequirement):
     title: ClassVar[str] = "no sensitive value makes up more than alpha of a class"
     measures: ClassVar[str] = "alpha"
     paper: ClassVar[str] = "Wong, Li, Fu, Wang, (alpha, k)-anonymity, KDD 2006"
+    advice: ClassVar[str] = (
+        "bounds how sure anybody can be of a value; a rare value can still become much more likely than it was"
+    )
 
     column: str = param(AnyText(), "sensitive column")
     alpha: float = param(Real(0, 1, open_low=True), "largest share of a class that one value may have")
@@ -61,10 +64,10 @@ class AlphaK(ColumnRequirement):
         if self.values is None:
             return counts.largest(counts.share)
         named = np.zeros(counts.n_codes, dtype=np.bool_)
-        named[[place for place in self._places(classes.columns[self.column]) if place is not None]] = True
+        named[[place for place in self.places(classes.columns[self.column]) if place is not None]] = True
         return counts.largest(np.where(named[counts.code], counts.share, 0.0))
 
-    def _places(self, values: Values) -> list[int | None]:
+    def places(self, values: Values) -> list[int | None]:
         """Code of each named value, None where it does not occur."""
         if values.kind == "numeric":
             numbers = {float(value): place for place, value in enumerate(values.known)}  # type: ignore[arg-type]
@@ -82,7 +85,7 @@ class AlphaK(ColumnRequirement):
 
     def _check_whole(self, values: Values, problems: Problems) -> None:
         """Note named values that do not occur, too: what was meant would go unprotected."""
-        found = zip(self.values or (), self._places(values), strict=True)
+        found = zip(self.values or (), self.places(values), strict=True)
         absent = [name for name, place in found if place is None]
         if absent:
             what = f"column {self.column!r} does not hold {len(absent)} of the named values: {some(absent)}"

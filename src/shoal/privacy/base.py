@@ -194,6 +194,10 @@ class Requirement(Spec, ABC):
     measures: ClassVar[str]
     """The letter the achieved value goes by, such as `k`."""
     paper: ClassVar[str]
+    advice: ClassVar[str]
+    """One honest line on what it is good for."""
+    joining: ClassVar[str] = "yes"
+    """Whether it is monotone, in words, for a listing."""
     needs: ClassVar[str | None] = None
     """What the checker must be given besides the release: `choices`, `population`, or nothing."""
 

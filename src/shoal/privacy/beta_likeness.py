@@ -44,6 +44,7 @@ class BetaLikeness(ColumnRequirement):
     title: ClassVar[str] = "no sensitive value is much more frequent in a class than in the table"
     measures: ClassVar[str] = "beta"
     paper: ClassVar[str] = "Cao, Karras, Publishing microdata with a robust privacy guarantee, PVLDB 2012"
+    advice: ClassVar[str] = "protects rare values, which t-closeness does not; values may still be ruled out"
 
     column: str = param(AnyText(), "sensitive column")
     beta: float = param(Real(0, open_low=True), "largest relative gain of a value")

@@ -43,6 +43,10 @@ class DeltaDisclosure(ColumnRequirement):
     title: ClassVar[str] = "every sensitive value is about as frequent in a class as in the table"
     measures: ClassVar[str] = "delta"
     paper: ClassVar[str] = "Brickell, Shmatikov, The cost of privacy, KDD 2008"
+    advice: ClassVar[str] = (
+        "bounds gain and loss of belief in every value; every class must hold every value, few tables allow it"
+    )
+    joining: ClassVar[str] = "yes, unless absent values are ignored"
 
     column: str = param(AnyText(), "sensitive column")
     delta: float = param(Real(0, open_low=True), "the logarithm of the factor must stay below it")

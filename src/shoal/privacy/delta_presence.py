@@ -46,6 +46,8 @@ class DeltaPresence(Requirement):
     title: ClassVar[str] = "whether a person of a population is in the release stays uncertain"
     measures: ClassVar[str] = "presence"
     paper: ClassVar[str] = "Nergiz, Atzori, Clifton, Hiding the presence of individuals, SIGMOD 2007"
+    advice: ClassVar[str] = "hides who is in the table at all; as good as the table of everybody who might be"
+    joining: ClassVar[str] = "no"
     needs: ClassVar[str | None] = "population"
 
     low: float = param(Real(0, 1), "least chance of being in the release")

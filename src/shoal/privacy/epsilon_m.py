@@ -44,6 +44,10 @@ class EpsilonM(ColumnRequirement):
     title: ClassVar[str] = "the numbers of a class do not crowd together"
     measures: ClassVar[str] = "m"
     paper: ClassVar[str] = "Li, Tao, Xiao, Preservation of proximity privacy, SIGMOD 2008"
+    advice: ClassVar[str] = (
+        "for numbers that are as good as equal, such as incomes; joining groups may not help, so it can fail"
+    )
+    joining: ClassVar[str] = "no"
 
     column: str = param(AnyText(), "sensitive column of numbers")
     epsilon: float = param(Real(0), "numbers at most this far apart are near")

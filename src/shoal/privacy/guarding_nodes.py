@@ -50,6 +50,8 @@ class GuardingNodes(ColumnRequirement):
     title: ClassVar[str] = "nobody's value can be placed below the node that the person guards"
     measures: ClassVar[str] = "breach"
     paper: ClassVar[str] = "Xiao, Tao, Personalized privacy preservation, SIGMOD 2006"
+    advice: ClassVar[str] = "each person says what is to be hidden; only who has the choices can check it"
+    joining: ClassVar[str] = "no"
     needs: ClassVar[str | None] = "choices"
 
     column: str = param(AnyText(), "sensitive column with a hierarchy")

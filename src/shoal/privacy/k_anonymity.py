@@ -36,6 +36,7 @@ class KAnonymity(Requirement):
     title: ClassVar[str] = "nobody can be told apart from k - 1 others"
     measures: ClassVar[str] = "k"
     paper: ClassVar[str] = "Samarati, Sweeney, Protecting privacy when disclosing information, 1998"
+    advice: ClassVar[str] = "every method promises it of its own k anyway; it says nothing about sensitive values"
 
     k: int = param(Whole(2), "smallest class size")
 

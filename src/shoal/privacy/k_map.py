@@ -41,6 +41,7 @@ class KMap(Requirement):
     title: ClassVar[str] = "every published row fits at least k people of a population"
     measures: ClassVar[str] = "k_map"
     paper: ClassVar[str] = "Sweeney, Achieving k-anonymity privacy protection using generalization, 2002"
+    advice: ClassVar[str] = "weaker than k-anonymity: only against those who do not know who is in the table"
     needs: ClassVar[str | None] = "population"
 
     k: int = param(Whole(2), "fewest people that a class fits")

@@ -38,6 +38,8 @@ class MUniqueness(ColumnRequirement):
     title: ClassVar[str] = "m different sensitive values in every class, each once"
     measures: ClassVar[str] = "m"
     paper: ClassVar[str] = "Xiao, Tao, m-invariance: towards privacy preserving re-publication, SIGMOD 2007"
+    advice: ClassVar[str] = "for repeated releases, which promise it of themselves"
+    joining: ClassVar[str] = "no"
 
     column: str = param(AnyText(), "sensitive column")
     m: int = param(Whole(2), "least number of different values in a class")

@@ -46,10 +46,17 @@ class TCloseness(ColumnRequirement):
     title: ClassVar[str] = "sensitive values of a class are spread like those of the table"
     measures: ClassVar[str] = "t"
     paper: ClassVar[str] = "Li, Li, Venkatasubramanian, t-Closeness, ICDE 2007"
+    advice: ClassVar[str] = (
+        "bounds all that a class tells beyond the table, and is dear: groups must resemble the table"
+    )
 
     column: str = param(AnyText(), "sensitive column")
     t: float = param(Real(0, 1), "largest distance between a class and the table")
-    distance: str = param(OneOf(("equal", "ordered", "hierarchical")), "distance of two values", default="equal")
+    distance: str = param(
+        OneOf(("equal", "ordered", "hierarchical")),
+        "distance of two values; ordered is for numbers and ordinal columns, hierarchical needs a hierarchy",
+        default="equal",
+    )
 
     @property
     def letter(self) -> str:
