@@ -27,6 +27,7 @@ from shoal.privacy import (
     TCloseness,
 )  # fmt: skip
 from shoal.privacy.base import Requirement, Tree, Values
+from shoal.privacy.epsilon_m import ROUNDING as NEARLY
 from shoal.table.encode import Floats, Ints
 
 INSIDE = 1.0 - 1e-8
@@ -177,10 +178,10 @@ def _alpha(one: AlphaK, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
     values = Values.of(task.table, one.column)
     codes, shares = _coded(values, shown)
     high = np.full(len(shares), float(one.alpha))
-    if one.values is not None:
-        named = [str(value) in one.values for value in _present(values, shown)]
-        high[: len(named)][~np.array(named, dtype=np.bool_)] = 1.0
-        high[len(named) :] = 1.0
+    if one.values is not None:  # all others may make up a whole group
+        bounds = np.ones(len(values.counts))
+        bounds[[place for place in one.places(values) if place is not None]] = float(one.alpha)
+        high = bounds[np.bincount(values.codes[shown], minlength=len(bounds)) > 0]
     return _bands(codes, high, np.zeros(len(shares)))
 
 
@@ -231,6 +232,7 @@ def _window(one: EpsilonM, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
     present = _present(values, shown)
     numbers[: len(present)] = np.array(present, dtype=np.float64)
     reach = np.abs(numbers) * one.epsilon if one.relative else np.full(len(shares), float(one.epsilon))
+    reach = reach + NEARLY * (np.abs(numbers) + reach)  # as the model does: too far only by rounding is near
     facts = np.stack([numbers - reach, numbers + reach, numbers], axis=1)
     return _laid(kernel.WINDOW, 1.0 / one.m, codes, facts)
 
