@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import InfeasibleError, ParameterError, Problem, Problems, did_you_mean
+from shoal.errors import InfeasibleError, ParameterError, Problem, Problems, did_you_mean, some
 from shoal.privacy.counts import Counts, Floats, Ints
 from shoal.spec import Spec
 from shoal.table.builders import Rule
@@ -278,16 +278,17 @@ class ColumnRequirement(Requirement):
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note a column that is not sensitive or does not fit, and a value that no grouping reaches."""
-        where = f"{type(self).__name__}(column=)"
+        where = f"require {self.name}"
         roles = table.schema.roles
         sensitive = [name for name in table.frame.columns if roles.get(name) == "sensitive"]
+        known = f"sensitive: {some(sensitive)}" if sensitive else "give a column the role sensitive"
         if self.column not in table.frame.columns:
-            fix = did_you_mean(self.column, sensitive)
+            fix = did_you_mean(self.column, sensitive, otherwise=known)
             problems.add(where, f"the table has no column {self.column!r}", fix, error=ParameterError)
             return
         if self.column not in sensitive:
             what = f"column {self.column!r} is {roles.get(self.column, 'not named in the schema')}, not sensitive"
-            problems.add(where, what, did_you_mean(self.column, sensitive), error=ParameterError)
+            problems.add(where, what, did_you_mean(self.column, sensitive, otherwise=known), error=ParameterError)
             return
         kind = table.schema.columns[self.column].kind
         if kind is not None and isinstance(kind.hierarchy, Rule):

@@ -99,7 +99,7 @@ class EpsilonM(ColumnRequirement):
         if values.kind == "numeric":
             return None
         known = f"is {values.kind}" if values.kind else "has no kind in the schema"
-        return f"{known}, and only numbers are near each other; make it shoal.Numeric()"
+        return f"{known}, and only numbers are near each other; make it numeric"
 
     def nearest(self, reached: float) -> str:
         """What is reached; another epsilon gives another m."""

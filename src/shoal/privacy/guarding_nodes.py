@@ -88,7 +88,7 @@ class GuardingNodes(ColumnRequirement):
     def misfit(self, values: Values) -> str | None:
         """Say that there is no tree to choose a node of, or that values are not in it."""
         if values.tree is None:
-            return "has no hierarchy to choose a node of; make it shoal.Nominal(hierarchy)"
+            return "has no hierarchy to choose a node of; make it nominal with a hierarchy"
         absent = len(set(map(str, values.known)) - set(values.tree.names))
         return f"has {absent} distinct values that are not in its hierarchy; add them" if absent else None
 

@@ -92,7 +92,7 @@ class TCloseness(ColumnRequirement):
         if self.distance == "hierarchical":
             if values.tree is None:
                 return (
-                    "has no hierarchy, and the hierarchical distance needs one; make it shoal.Nominal(hierarchy), "
+                    "has no hierarchy, and the hierarchical distance needs one; make it nominal with a hierarchy, "
                     "or use distance = 'equal'"
                 )
             absent = len(set(map(str, values.known)) - set(values.tree.names))
