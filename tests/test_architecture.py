@@ -19,6 +19,7 @@ ORDER = [
     ["privacy", "sample"],
     ["methods"],
     ["publish"],
+    ["keeping"],
     ["cells", "counterfeits", "meanings", "promises", "release_files", "sensitive"],
     ["grammar", "matching"],
     ["population"],

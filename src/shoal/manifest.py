@@ -117,6 +117,7 @@ class Request(_Part):
     require: tuple[dict[str, Setting], ...]
     publish: dict[str, Setting]
     refine: dict[str, Setting] | None = Field(default=None, description="the local search after the method, if any")
+    suppress: float = Field(default=0.0, ge=0, le=1, description="share of rows that might be suppressed for a promise")
     seed: int
     missing: Literal["keep", "drop"]
 
@@ -174,6 +175,7 @@ class Manifest(_Part):
     format: Literal[1] = 1
     shoal: str = Field(description="version of Shoal that made the release")
     input: Input
+    population: Input | None = Field(default=None, description="the people the release was compared with, if any")
     columns: tuple[SchemaColumn, ...]
     recipe: Request
     rows: Rows

@@ -11,18 +11,19 @@ import numba
 import numpy as np
 import polars as pl
 
-from shoal.errors import ParameterError, Problems
+from shoal.errors import InternalError, ParameterError, Problems, SchemaError, some
+from shoal.keeping import Keeping
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
 from shoal.methods.refine import Refine
-from shoal.methods.repair import repair
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
 from shoal.publish import Published, default_publisher
 from shoal.publish.base import Publisher
 from shoal.recipe import Recipe
 from shoal.release import Release, describe
-from shoal.spec import Maybe, Whole
+from shoal.spec import Maybe, Real, Whole
+from shoal.table.clean import clean
 from shoal.table.frames import to_polars
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
@@ -38,6 +39,7 @@ def anonymize(
     publish: Publisher | None = None,
     refine: Refine | None = None,
     suppress: float = 0.0,
+    population: Any = None,
     seed: int = 0,
     missing: str = "keep",
     missing_values: Sequence[str] = (),
@@ -64,6 +66,8 @@ def anonymize(
     suppress
         Share of the rows that may be suppressed, on top of those that the method suppresses, where groups keep what is
         required in no other way.
+    population
+        A frame with the quasi-identifiers of everybody who may be in the table, for requirements that speak of them.
     seed
         Same table, same recipe, same seed: same bytes.
     missing
@@ -89,42 +93,48 @@ def anonymize(
     >>> release.table["age"].unique().sort().to_list(), release.verify().k
     (['[21, 25]', '[55, 60]'], 3)
     """
-    _check_arguments(schema, method, require, publish, refine, seed, missing_values, threads)
+    _check_arguments(schema, method, require, publish, refine, suppress, seed, missing_values, threads)
     publish = default_publisher(method) if publish is None else publish
     refine = None if refine is None else replace(refine, loss=refine.loss or publish.loses)
 
     progress.stage("reading")
     given, to_native = to_polars(frame)
+    everybody = None if population is None else to_polars(population)[0]
     table = prepare(
         given, schema, missing=missing, missing_values=missing_values,
-        also=lambda table, problems: _check_feasible(table, method, require, publish, problems),
+        also=lambda table, problems: _check_feasible(table, method, require, publish, everybody, problems),
     )  # fmt: skip
+    people = None if everybody is None else quasi_of(everybody, table, missing_values)
 
     with limited_threads(threads):
-        task = Task.of(table, require)
+        task = Task.of(table, require, people)
         sets = bool(getattr(publish, "sets", False))
         groups = method.partition(task, np.random.default_rng([seed, 0]), progress)
         groups.check(table.n_rows, method.k)
-        if require:
-            groups = repair(task, groups, method.k, publish.loses, sets, int(suppress * table.n_rows), progress)
-            groups.check(table.n_rows, method.k)
+        keep = Keeping(task, method.k, publish, sets, int(suppress * table.n_rows))
+        groups = keep.promises(groups, progress)
         if refine is not None:
             rng = np.random.default_rng([seed, 2])
             groups = refine.improve(task, groups, method.k, refine.loss or publish.loses, sets, rng, progress)
             groups.check(table.n_rows, method.k)
+            groups = keep.promises(groups, progress)
 
     progress.stage("publishing")
-    published = in_no_order(publish.publish(table, groups), np.random.default_rng([seed, 1]))
+    published, order = in_no_order(publish.publish(table, groups), np.random.default_rng([seed, 1]))
     manifest = describe(
         table, groups, published, method=method, require=require, publish=publish, seed=seed, missing=missing,
-        refine=refine,
+        refine=refine, suppress=suppress, population=people,
     )  # fmt: skip
 
     progress.stage("verifying")
     labels = np.full(table.n_input, -1, dtype=np.int64)
     labels[table.kept] = groups.labels
     release = Release(published.tables, manifest, labels, to_native)
-    verdict = release.verify()
+    choice = table.schema.choice
+    guards = None if choice is None else table.frame[choice].filter(pl.Series(groups.labels >= 0))[order]
+    verdict = release.verify(population=people, guards=guards, schema=schema)
+    if verdict.unchecked:
+        raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
 
     progress.stage("measuring")
     known = manifest.model_copy(update={"achieved": verdict.achieved, "measures": measure(release.frames, manifest)})
@@ -142,6 +152,8 @@ def run(recipe: Recipe, *, threads: int | None = None, progress: Progress = SILE
         require=recipe.require,
         publish=recipe.publish,
         refine=recipe.refine,
+        suppress=recipe.suppress,
+        population=None if recipe.population is None else read(recipe.population),
         seed=recipe.seed,
         missing=recipe.missing,
         missing_values=source.missing_values,
@@ -156,6 +168,7 @@ def _check_arguments(
     require: object,
     publish: object,
     refine: object,
+    suppress: object,
     seed: object,
     missing_values: object,
     threads: object,
@@ -175,7 +188,8 @@ def _check_arguments(
         if not isinstance(value, sort):
             problems.add(name, f"needs something like {example}, got {type(value).__name__}")
     cores = Whole(1, int(numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
-    for name, value, bound in (("seed=", seed, Whole(0)), ("threads=", threads, Maybe(cores))):
+    bounds = (("suppress=", suppress, Real(0, 1)), ("seed=", seed, Whole(0)), ("threads=", threads, Maybe(cores)))
+    for name, value, bound in bounds:
         if complaint := bound.complaint(value):
             problems.add(name, complaint)
     texts = isinstance(missing_values, (list, tuple)) and all(isinstance(text, str) for text in missing_values)
@@ -185,17 +199,53 @@ def _check_arguments(
 
 
 def _check_feasible(
-    table: Table, method: Method, require: Sequence[Requirement], publish: Publisher, problems: Problems
+    table: Table,
+    method: Method,
+    require: Sequence[Requirement],
+    publish: Publisher,
+    population: pl.DataFrame | None,
+    problems: Problems,
 ) -> None:
     """Note what this table cannot give, whoever asks for it."""
     method.check(table, problems)
     for requirement in require:
         requirement.check(table, problems)
+        if requirement.needs == "population":
+            _check_population(requirement, table, publish, population, problems)
     publish.check(table, problems)
 
 
-def in_no_order(published: Published, rng: np.random.Generator) -> Published:
-    """Bring the rows into an order that leads nowhere.
+def _check_population(
+    requirement: Requirement, table: Table, publish: Publisher, population: pl.DataFrame | None, problems: Problems
+) -> None:
+    """Note a population that is missing, or cannot be compared with."""
+    where = f"require {requirement.name}"
+    if population is None:
+        problems.add(where, "needs a population to compare with", "give population=", error=ParameterError)
+        return
+    if publish.loses != "ncp":
+        what = f"the cells that {publish.name} publishes cannot be compared with a population"
+        problems.add(where, what, "publish by generalize", error=ParameterError)
+    lacking = [name for name in table.quasi if name not in population.columns]
+    if lacking:
+        problems.add("population", f"has no column {some(lacking)}", "give every quasi-identifier", error=SchemaError)
+    requirement.check_population(table.n_rows, population.height, problems)
+
+
+def quasi_of(population: pl.DataFrame, table: Table, missing_values: Sequence[str]) -> pl.DataFrame:
+    """The quasi-identifiers of a population, read as those of the table are; problems of all columns in one error."""
+    problems = Problems()
+    names = [name for name in table.quasi if name in population.columns]
+    columns = [clean(population[name], table.schema.columns[name], missing_values, problems) for name in names]
+    try:
+        problems.raise_if_any(SchemaError)
+    except SchemaError as error:
+        raise SchemaError([replace(one, where=f"population, {one.where}") for one in error.problems]) from None
+    return pl.DataFrame(columns)
+
+
+def in_no_order(published: Published, rng: np.random.Generator) -> tuple[Published, pl.Series]:
+    """Bring the rows into an order that leads nowhere; for the holder, which row went where.
 
     They are sorted by the text they show, then shuffled. Who knows the seed can undo the shuffle, and is left with the
     sorted table, which holds nothing of the order of the input.
@@ -203,8 +253,8 @@ def in_no_order(published: Published, rng: np.random.Generator) -> Published:
     table = published.tables["table"]
     texts = table.select(pl.all().cast(pl.String))
     order = texts.select(pl.arg_sort_by(texts.columns, nulls_last=True)).to_series()
-    shuffled = table[order[rng.permutation(table.height)]]
-    return Published({**published.tables, "table": shuffled}, published.layout)
+    order = order[rng.permutation(table.height)]
+    return Published({**published.tables, "table": table[order]}, published.layout), order
 
 
 @contextmanager

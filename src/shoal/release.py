@@ -216,6 +216,8 @@ def describe(
     seed: int,
     missing: str,
     refine: Refine | None = None,
+    suppress: float = 0.0,
+    population: pl.DataFrame | None = None,
 ) -> Manifest:
     """Say everything about a release that can be said before it is checked."""
     n_published = table.n_rows - groups.n_suppressed
@@ -223,6 +225,7 @@ def describe(
     return Manifest(
         shoal=__version__,
         input=Input(rows=table.n_input, sha256=table.sha256),
+        population=None if population is None else Input(rows=population.height, sha256=content_sha256(population)),
         columns=tuple(_column(table, name) for name in table.frame.columns),
         recipe=Request.model_validate(
             {
@@ -230,6 +233,7 @@ def describe(
                 "require": [named(requirement, "model") for requirement in require],
                 "publish": named(publish),
                 "refine": None if refine is None else refine.to_mapping(),
+                "suppress": suppress,
                 "seed": seed,
                 "missing": missing,
             }

@@ -50,7 +50,7 @@ def short(needs: Needs, promise: int, values: Any, counts: Any, n_runs: int, siz
     kind, bound, second = needs.kind[promise], needs.bound[promise], needs.second[promise]
     first = needs.first[promise]
     if size == 0:
-        return 1.0
+        return np.inf
     if kind == SIZE:
         return max(bound - size, 0.0) / bound
     if kind == DISTINCT:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import polars as pl
 
 from shoal.errors import InfeasibleError, Problems
 from shoal.methods.groups import Groups
@@ -26,11 +27,13 @@ class Task:
     table: Table
     encoded: Encoded
     require: tuple[Requirement, ...] = ()
+    population: pl.DataFrame | None = None
+    """The quasi-identifiers of the people the release may be compared with."""
 
     @classmethod
-    def of(cls, table: Table, require: Sequence[Requirement] = ()) -> Task:
+    def of(cls, table: Table, require: Sequence[Requirement] = (), population: pl.DataFrame | None = None) -> Task:
         """Encode a table for a method."""
-        return cls(table, encode(table), tuple(require))
+        return cls(table, encode(table), tuple(require), population)
 
 
 class Method(Spec, ABC):

@@ -16,6 +16,7 @@ from shoal.methods.base import Task
 from shoal.methods.coarsen import coarsen, settle
 from shoal.methods.demands import Demands
 from shoal.methods.groups import Groups, Labels, members_of, without_holes
+from shoal.methods.people import People
 from shoal.methods.points import Space
 from shoal.methods.refine_losses import Covered, Loss, loss_of
 from shoal.methods.slots import as_they_are, with_room
@@ -79,7 +80,7 @@ class Repair:
         self._task, self._groups, self._k, self._space, self._measure = task, groups, k, space, measure
         self._sets = sets
         self._budget, self._labels = budget, groups.labels.copy()
-        self._demands = Demands.of(task, self._labels >= 0)
+        self._demands, self._people = Demands.of(task, self._labels >= 0), People(task, sets=sets)
         self._counts = {"repair_regrouped": 0, "repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
 
     def run(self, progress: Progress = SILENT) -> Groups:
@@ -94,11 +95,20 @@ class Repair:
             n_joined = self._join(lacking) if lacking.any() else 0
             if not n_mended and not n_joined and not self._suppress(lacking):
                 self._give_up()
+                break  # all hold, and only the kernels, which are stricter by a hair, see something lacking
         labels = without_holes(self._labels)
-        return Groups(labels, {**self._groups.notes, **self._counts})
+        notes = self._groups.notes
+        counts = {key: count + int(str(notes.get(key, 0))) for key, count in self._counts.items()}
+        return Groups(labels, {**notes, **counts})
 
     def _lacking(self) -> Floats:
-        return self._demands.lacks(self._labels)
+        """How far each group is from all that is required."""
+        lacking = self._demands.lacks(self._labels)
+        return lacking + self._people.lacks(members_of(self._labels)) if self._people else lacking
+
+    def _lacks_of(self, rows: Labels) -> float:
+        """How far one group would be from it."""
+        return self._demands.lacks_of(rows) + (self._people.lacks_of(rows) if self._people else 0.0)
 
     # -- form anew ------------------------------------------------------------------------------------------------
 
@@ -150,7 +160,7 @@ class Repair:
         for other in others:
             there = members[begin[other] : begin[other] + size[other]]
             both = np.sort(np.concatenate([rows, there]))
-            if self._demands.lacks_of(both) == 0:
+            if self._lacks_of(both) == 0:
                 best = min(best, self._added(rows, there, both))
         return best
 
@@ -181,7 +191,7 @@ class Repair:
         best, partner = np.inf, -1
         for other in others:
             both = np.sort(np.concatenate([members[group], members[other]]))
-            gain = lacking[group] + lacking[other] - self._demands.lacks_of(both)
+            gain = lacking[group] + lacking[other] - self._lacks_of(both)
             if gain > LEAST:
                 price = self._added(members[group], members[other], both) / gain
                 if price < best:
@@ -226,7 +236,12 @@ class Repair:
         problems = Problems()
         classes = classes_of(self._task, self._labels)
         for one in self._task.require:
-            if not one.satisfied(classes).all():
+            if one.needs == "population":
+                reached = self._people.reached(members_of(self._labels), one)
+                if not one.holds(reached):
+                    what = f"{one.key}: no way was found to join groups so that it holds, {reached:.6g} is reached"
+                    problems.add(f"require {one.name}", what, "ask for that, or allow suppress", error=InfeasibleError)
+            elif not one.satisfied(classes).all():
                 problems.add(f"require {one.name}", *_blocked(one, classes), error=InfeasibleError)
         problems.raise_if_any(InfeasibleError)
 
