@@ -170,8 +170,8 @@ def nasty_trees(draw):
 
 
 @st.composite
-def sources(draw):
-    missing = tuple(draw(st.lists(TEXTS, max_size=2)))
+def sources(draw, *, marked=True):
+    missing = tuple(draw(st.lists(TEXTS, max_size=2 * marked)))
     if draw(st.booleans()):
         where = draw(st.sampled_from([{"table": "public.people"}, {"query": 'SELECT * FROM "people"'}, {}]))
         return Source(uri="postgresql://app:${DB_PASSWORD}@db/clinic", missing_values=missing, **where)
@@ -206,7 +206,7 @@ def recipes(draw):
         missing=draw(st.sampled_from(["keep", "drop"])),
         format=draw(st.sampled_from(["csv", "parquet"])),
         suppress=draw(st.one_of(st.just(0.0), st.floats(0, 1))),
-        population=draw(st.one_of(st.none(), sources())),
+        population=draw(st.one_of(st.none(), sources(marked=False))),
     )
 
 
@@ -238,6 +238,11 @@ def test_the_text_is_plain_toml():
     assert entries["columns"]["home.zip"]["hierarchy"]["paths"][0] == ["6000", "60**", "*"]
     assert entries["require"] == [{"model": "k-anonymity", "k": 4}]
     assert "encoding" not in entries["source"], "what is not set is not written"
+
+
+def test_one_list_of_missing_values_for_both_tables():
+    with pytest.raises(RecipeError, match=r"^population\.missing_values: the texts of \[source\]"):
+        Recipe(RECIPE.schema, RECIPE.method, population=Source(path="town.csv", missing_values=("?",)))
 
 
 # -- files -----------------------------------------------------------------------------------------------------------
@@ -315,6 +320,10 @@ def changed(old: str, new: str) -> str:
         ("suppress = 0.01", "supress = 0.01", r"supress: unknown key; did you mean 'suppress'\?"),
         ('path = "town.parquet"', 'file = "town.parquet"', "population.file: unknown"),
         ('path = "town.parquet"', "", "population.path: neither path nor uri is given; give one"),
+        (
+            'path = "town.parquet"', 'path = "town.parquet"\nmissing_values = ["?"]',
+            r"population.missing_values: the texts of \[source\] stand for a missing cell in both tables; put them",
+        ),
         ("[population]", "[popolation]", r"popolation: unknown key; did you mean 'population'\?"),
         ('delimiter = ";"', 'delimeter = ";"', r"source.delimeter: unknown.*; did you mean 'delimiter'\?"),
         ('path = "people.csv"', "path = 3", "source.path: needs the path of a file"),

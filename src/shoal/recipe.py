@@ -36,6 +36,9 @@ SINGLE: dict[str, tuple[Bound, Any]] = {
     "suppress": (Real(0, 1), 0.0),
 }
 """Single values at the top: what each may be, and what it is when not given."""
+MARKED = Problem(
+    "population.missing_values", "the texts of [source] stand for a missing cell in both tables", "put them there"
+)
 REST = OneOf(("neutral", "drop"))
 COLUMN_KEYS = ("role", "kind", "order", "hierarchy")
 
@@ -91,6 +94,8 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.publish is None:
             object.__setattr__(self, "publish", default_publisher(self.method))
+        if self.population is not None and self.population.missing_values:
+            raise RecipeError(MARKED)
 
     @classmethod
     def load(cls, path: str | Path) -> Recipe:
@@ -236,7 +241,10 @@ class _Reader:
         if isinstance(entry.get("path"), str) and entry["path"].strip() and self.folder != Path():
             entry["path"] = str(self.folder / entry["path"])
         try:
-            return Source.from_mapping(entry, key)
+            source = Source.from_mapping(entry, key)
+            if key == "population" and source.missing_values:
+                raise RecipeError(MARKED)
+            return source
         except ShoalError as error:
             self.problems.take(error)
             return None
