@@ -91,7 +91,7 @@ def test_every_flag_of_a_recipe_is_described():
     described = codes(section("commands.md", "## shoal run"))
     specs = [*METHODS.values(), *PUBLISHERS.values(), shoal.Refine]
     flags = {f"--{parameter.name}" for spec in specs for parameter in spec.parameters()}
-    assert {*flags, "--method", "--publish", "--refine", "--seed", "--missing", "--format"} <= described
+    assert {*flags, "--method", "--publish", "--refine", "--seed", "--missing", "--format", "--suppress"} <= described
 
 
 @pytest.mark.parametrize("name", METHODS)
