@@ -199,6 +199,13 @@ def test_requirements_are_refused(place, call):
     code, _, err = call("republish", "recipe.toml", "--state", "s.state")
     assert code == 2
     assert "require: m-invariance promises nothing else" in err
+    (place / "recipe.toml").write_text("suppress = 0.1\n" + RECIPE + '[population]\npath = "people.csv"\n')
+    code, _, err = call("republish", "recipe.toml", "--state", "s.state")
+    assert code == 2
+    for key in ("suppress", "population"):
+        assert f"{key}: m-invariance promises nothing else" in err
+    code, _, err = call("republish", "recipe.toml", "--state", "s.state", "--require", "k-map k=3")
+    assert (code, "--require: is no flag of this command" in err) == (2, True)
 
 
 def test_without_a_terminal_and_a_passphrase_nothing_starts(place, call, monkeypatch):

@@ -76,8 +76,9 @@ def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, s
 
     for name, text in flags.items():
         if name not in homes:
-            near = did_you_mean(name.removeprefix("no_"), (*homes, *FURTHER))
-            problems.add(f"--{name.replace('_', '-')}", "unknown flag", near.replace("mean '", "mean '--"))
+            near = did_you_mean(name.removeprefix("no_"), (*homes, *FURTHER)).replace("mean '", "mean '--")
+            what, fix = ("is no flag of this command", "leave it out") if name in FURTHER else ("unknown flag", near)
+            problems.add(f"--{name.replace('_', '-')}", what, fix)
             continue
         if text is None and not isinstance(homes[name][0][1], YesNo):
             problems.add(f"--{name}", "has no value", f"write --{name} VALUE")

@@ -101,7 +101,8 @@ def _check_same(previous: Release | str | Path, state: SeriesState) -> None:
     if not state.releases or release.manifest.fingerprint() != state.releases[-1].fingerprint:
         number = release.manifest.series.number if release.manifest.series else None
         what = f"is not the release the state ends with, which is number {len(state.releases)}"
-        what += f"; this one is number {number} of a series" if number else "; this one is not of a series"
+        other = f"number {number} of another, or its manifest was changed" if number else "not of a series"
+        what += f"; this one is {other if number in (None, len(state.releases)) else f'number {number}'}"
         raise ParameterError(Problem(where, what, "give the last release, with the state that was written with it"))
 
 
