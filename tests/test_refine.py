@@ -17,9 +17,11 @@ from shoal.kernels.refine_covers import Covers
 from shoal.kernels.refine_mixed import Mixed
 from shoal.methods import METHODS, Groups, Task
 from shoal.methods import refine as method
+from shoal.methods.demands import NOTHING
 from shoal.methods.points import Space
 from shoal.methods.refine import Refine
 from shoal.methods.refine_losses import Covered, Squared
+from shoal.methods.slots import with_room
 from shoal.table.prepare import prepare
 from test_contract import VARIANTS
 from test_mdav import loss as percent
@@ -196,7 +198,7 @@ def test_change_is_the_loss_after_less_the_loss_before(table, loss, sets):
     prepared, kinds = flat(table) if sets else (table.table, kinds_of(table))
     task, labels = Task.of(prepared), np.arange(200) % 25
     space = Space.of(task)
-    partition = method._with_room(labels, 5)
+    partition = with_room(labels, 5, NOTHING)
     state = (Squared(space) if loss == "sse" else Covered(task, space, sets=sets)).state(partition)
     change = {Mixed: refine_mixed.change, Covers: refine_covers.change}[type(state)]
     of, rng = twin_loss(table, loss, kinds, sets=sets), np.random.default_rng(1)
@@ -329,7 +331,7 @@ def test_plain_python_asks_the_same_loss(loss):
     task = Task.of(prepare(table.frame, table.schema))
     space, labels = Space.of(task), np.arange(30) // 5
     measure = Squared(space) if loss == "sse" else Covered(task, space, sets=False)
-    partition = method._with_room(labels, 5)
+    partition = with_room(labels, 5, NOTHING)
     state = measure.state(partition)
     change = method.kernel.change(partition, state, 0, 0, -1)
     assert change == method.kernel.LOSSES[type(state)].change(partition, state, 0, 0, -1) != 0
