@@ -12,10 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.errors import Problems
 from shoal.methods import METHODS
+from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
 from shoal.table.prepare import prepare
-from shoal.testing import KIND_MIXES, Case, check_contract, published_cells, tables
+from shoal.testing import (
+    KIND_MIXES,
+    Case,
+    check_contract,
+    published_cells,
+    requirements,
+    sensitive_tables,
+    tables,
+)
 from twins.averages import aggregate_cells, centre_cells
 from twins.generalize import ends, text_cell
 
@@ -53,6 +63,9 @@ ONE_COLUMN = {"optimal-univariate"}
 MAY_SUPPRESS_ALL = {"threshold-greedy"}
 """Methods that suppress what does not fit, and must refuse to publish where nothing does."""
 
+
+BY_ROWS = [name for name, model in MODELS.items() if model.needs != "population"]
+"""Models that need no population beside the table."""
 
 MAY_MIX_EQUAL_ROWS = {"oka", "k-means"}
 """Methods that draw where groups start, and fill the last ones with whoever is left: equal rows may be parted."""
@@ -92,6 +105,62 @@ def test_contract(name, options, mix, data):
     if not getattr(publish, "restore_variance", False) and getattr(publish, "centre", "") != "record":
         shown = Counter(rounded(cells) for cells in published_cells(release))
         assert shown == expected_cells(case, release.labels, publish, expected)
+
+
+@pytest.mark.parametrize("model", BY_ROWS)
+@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
+@settings(max_examples=4)
+@given(data=st.data())
+def test_contract_with_every_model(name, options, model, data):
+    """Every promise is kept or refused: before any work, or because no groups were found and joining does not help."""
+    k = data.draw(st.integers(2, 4), "k")
+    mix = "one" if name in ONE_COLUMN else data.draw(st.sampled_from(list(KIND_MIXES)), "mix")
+    case = data.draw(sensitive_tables(mix, min_rows=2 * k, max_rows=30), "table")
+    others = data.draw(st.lists(st.sampled_from(BY_ROWS), max_size=data.draw(st.sampled_from([0, 0, 2]))), "others")
+    require = [data.draw(requirements(one, case), one) for one in (model, *others)]
+    publish = data.draw(st.sampled_from(every_publisher()), "publish")
+    refine = data.draw(st.sampled_from([None, shoal.Refine(), shoal.Refine(rounds=1)]), "refine")
+    suppress = data.draw(st.sampled_from([0.0, 0.0, 0.2]), "suppress")
+    method = METHODS[name](k=k, **options)
+    before = refused_before_work(case, require)
+    try:
+        release = check_contract(case, method, publish, require=require, suppress=suppress, refine=refine)
+    except shoal.InfeasibleError as error:
+        check_refusal(error, before, name, options, require)
+    else:
+        assert not before
+        if not may_suppress(name, options):
+            assert release.manifest.rows.suppressed <= suppress * case.frame.height
+
+
+def refused_before_work(case, require):
+    """What the models say the table cannot keep, each on its own."""
+    problems = Problems()
+    table = prepare(case.frame, case.schema)
+    for one in require:
+        one.check(table, problems)
+    try:
+        problems.raise_if_any(shoal.InfeasibleError)
+    except shoal.InfeasibleError as error:
+        return [str(problem) for problem in error.problems]
+    return []
+
+
+def check_refusal(error, before, name, options, require):
+    """It names requirement and column and says what would do; joining all is a way out where that cannot make worse."""
+    text = str(error)
+    if before:
+        assert [str(problem) for problem in error.problems] == before
+    elif not (name in MAY_SUPPRESS_ALL and "suppresses all rows" in text):
+        assert may_suppress(name, options) or not all(one.monotone for one in require), text
+        blamed = [one for one in require if f"require {one.name}: {one.key}: no way was found" in text]
+        assert len(error.problems) == len(blamed) > 0
+        assert all(problem.fix.startswith("use a") for problem in error.problems)
+        assert all(problem.fix.endswith(", or allow suppress") for problem in error.problems)
+
+
+def may_suppress(name, options):
+    return name in MAY_SUPPRESS_ALL or bool(options.get("epsilon"))
 
 
 @pytest.mark.parametrize("publish", [shoal.Generalize(), shoal.Generalize(sets=True), shoal.Aggregate()], ids=str)

@@ -59,12 +59,14 @@ class Cbfs(Method):
         """Decide who hides with whom."""
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
-        free = Free(Space.of(task), labels, Demands.of(task))
-        label = 0
+        space = Space.of(task)
+        free, label = Free(space, labels, Demands.of(task)), 0
         while len(free) >= 2 * self.k:
             before = len(free)
             free.take_near(free.farthest_from_average(), self.k, label)
             label += 1
             progress.advance(before - len(free))
-        progress.advance(free.take_rest(label))
+        if len(free) >= self.k or not label:  # groups that grew may leave too few
+            progress.advance(free.take_rest(label))
+        progress.advance(space.join_nearest(labels))
         return Groups(labels)

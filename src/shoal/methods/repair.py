@@ -89,17 +89,26 @@ class Repair:
             return self._groups
         progress.stage("repairing")
         self._regroup(progress)
-        while (lacking := self._lacking()).any():
-            n_mended = self._exchange(lacking)
-            lacking = self._lacking() if n_mended else lacking
-            n_joined = self._join(lacking) if lacking.any() else 0
-            if not n_mended and not n_joined and not self._suppress(lacking):
-                self._give_up()
-                break  # all hold, and only the kernels, which are stricter by a hair, see something lacking
+        formed, n_out = self._labels.copy(), 0
+        while not self._mended() and (unkept := self._unkept()):
+            if not self._suppress():
+                n_out = self._begin_again(formed, max(2 * n_out, 1))
+                if not n_out:
+                    unkept.raise_if_any(InfeasibleError)
         labels = without_holes(self._labels)
         notes = self._groups.notes
         counts = {key: count + int(str(notes.get(key, 0))) for key, count in self._counts.items()}
         return Groups(labels, {**notes, **counts})
+
+    def _mended(self) -> bool:
+        """Exchange and join until every group keeps everything, or nothing of that helps; say which."""
+        while (lacking := self._lacking()).any():
+            n_mended = self._exchange(lacking)
+            lacking = self._lacking() if n_mended else lacking
+            n_joined = self._join(lacking) if lacking.any() else 0
+            if not n_mended and not n_joined:
+                return False
+        return True
 
     def _lacking(self) -> Floats:
         """How far each group is from all that is required."""
@@ -217,22 +226,57 @@ class Repair:
 
     # -- where nothing else helps ---------------------------------------------------------------------------------
 
-    def _suppress(self, lacking: Floats) -> bool:
+    def _suppress(self) -> bool:
         """Suppress the smallest group that lacks something, if the budget allows; say whether."""
-        groups = np.flatnonzero(lacking > 0)
-        sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(lacking))
-        group = groups[np.argmin(sizes[groups])]
-        if sizes[group] > self._budget or sizes[group] == (self._labels >= 0).sum():
+        groups = self._smallest_first()[:1]
+        if self._size_of(groups) > self._budget or self._size_of(groups) == (self._labels >= 0).sum():
             return False
-        self._budget -= int(sizes[group])
-        self._counts["repair_suppressed"] += int(sizes[group])
-        self._labels[self._labels == group] = -1
-        self._labels = without_holes(self._labels)
-        self._demands = Demands.of(self._task, self._labels >= 0)  # what is published has other shares now
+        self._leave_out(groups)
         return True
 
-    def _give_up(self) -> None:
-        """Say which promise cannot be kept, in which column, and what could be."""
+    def _begin_again(self, formed: Labels, n_groups: int) -> int:
+        """Suppress so many groups that lack something as they were formed, if the budget allows; how many.
+
+        Groups that join often become so large that no budget allows to suppress them; a few of those they were made of
+        may have been all that stood in the way. 0 if not more can be suppressed than the last time, half as many.
+        """
+        stuck = self._labels
+        self._budget += self._counts["repair_suppressed"]
+        self._counts |= {"repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
+        self._labels = formed.copy()
+        self._demands = Demands.of(self._task, formed >= 0)
+        groups = self._smallest_first()[:n_groups]
+        while self._size_of(groups) > self._budget or self._size_of(groups) == (formed >= 0).sum():
+            groups = groups[:-1]
+        if len(groups) <= n_groups // 2:
+            self._labels = stuck
+            return 0
+        self._leave_out(groups)
+        return len(groups)
+
+    def _smallest_first(self) -> Labels:
+        """Groups that lack something, the smallest first; of equal ones, that which lacks most."""
+        lacking = self._lacking()
+        groups = np.flatnonzero(lacking > 0)
+        sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(lacking))
+        return groups[np.lexsort((groups, -lacking[groups], sizes[groups]))]
+
+    def _size_of(self, groups: Labels) -> int:
+        return int(np.isin(self._labels, groups).sum())
+
+    def _leave_out(self, groups: Labels) -> None:
+        """Suppress some groups."""
+        n_rows = self._size_of(groups)
+        self._budget -= n_rows
+        self._counts["repair_suppressed"] += n_rows
+        self._labels = without_holes(np.where(np.isin(self._labels, groups), -1, self._labels))
+        self._demands = Demands.of(self._task, self._labels >= 0)  # what is published has other shares now
+
+    def _unkept(self) -> Problems:
+        """Which promises are not kept, in which column, and what could be.
+
+        The models decide: kernels are stricter by a hair.
+        """
         problems = Problems()
         classes = classes_of(self._task, self._labels)
         for one in self._task.require:
@@ -243,7 +287,7 @@ class Repair:
                     problems.add(f"require {one.name}", what, "ask for that, or allow suppress", error=InfeasibleError)
             elif not one.satisfied(classes).all():
                 problems.add(f"require {one.name}", *_blocked(one, classes), error=InfeasibleError)
-        problems.raise_if_any(InfeasibleError)
+        return problems
 
 
 def classes_of(task: Task, labels: Labels) -> Classes:

@@ -1,0 +1,279 @@
+"""Promises beyond k, kept on the way: groups that grow to keep them, repair, suppression, refusal."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numba
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from realdata import adult, adult_schema
+from shoal.methods import METHODS
+from shoal.testing import check_contract, requirements, sensitive_tables
+
+TREE = shoal.Hierarchy([("flu", "lung", "*"), ("asthma", "lung", "*"), ("ulcer", "gut", "*"), ("cancer", "gut", "*")])
+PEOPLE = shoal.Schema(
+    quasi={"age": shoal.Numeric(), "weight": shoal.Numeric(), "town": shoal.Nominal()},
+    sensitive={"illness": shoal.Nominal(TREE), "income": shoal.Numeric()},
+    choice="guard",
+)
+DIVERSE = (shoal.LDiversity("illness", l=2.5, variant="entropy"), shoal.LDiversity("income", l=4))
+ALIKE = (shoal.TCloseness("illness", t=0.2), shoal.TCloseness("income", t=0.15, distance="ordered"))
+SPREAD = (shoal.EpsilonM("income", epsilon=1, m=2), shoal.GuardingNodes("illness", p=0.6))
+
+
+def people(n_rows, seed=0):
+    """Illness goes with age, so that groups of near people do not keep promises by themselves."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 90, n_rows)
+    nearly = np.clip(age // 24 + rng.integers(-1, 2, n_rows), 0, 3)
+    return pl.DataFrame(
+        {
+            "age": age,
+            "weight": rng.integers(45, 120, n_rows),
+            "town": rng.choice(["Ålesund", "Bo", "Cà Mau"], n_rows),
+            "illness": np.array(TREE.leaves)[nearly],
+            "income": age // 4 + rng.integers(0, 12, n_rows),
+            "guard": rng.choice(np.array(["flu", "lung", None], dtype=object), n_rows).tolist(),
+        },
+        schema_overrides={"guard": pl.String},
+    )
+
+
+def table_of(**columns):
+    """One quasi-identifier `a`, one sensitive column `s`."""
+    frame = pl.DataFrame(columns)
+    kind = shoal.Numeric() if frame["s"].dtype.is_numeric() else shoal.Nominal()
+    return frame, shoal.Schema(quasi={"a": shoal.Numeric()}, sensitive={"s": kind})
+
+
+# -- same seed, same bytes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("require", [DIVERSE, ALIKE, SPREAD], ids=["diverse", "alike", "spread"])
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "optimal-univariate"])
+def test_same_bytes_from_any_number_of_threads(name, require, tmp_path):
+    options = {"delta": 3.0} if name == "threshold-greedy" else {}
+    written = []
+    for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
+        release = shoal.anonymize(
+            people(150), PEOPLE, METHODS[name](k=3, **options), require=require, seed=5, threads=threads,
+            refine=shoal.Refine(rounds=1),
+        )  # fmt: skip
+        folder = release.write(tmp_path / str(threads))
+        written.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert written[0] == written[1]
+
+
+def test_many_groups_are_judged_alike_by_one_core_and_by_two():
+    """From 256 groups on, cores share the work."""
+    frame, require = people(900), (shoal.LDiversity("illness", l=2),)
+    labels = [
+        shoal.anonymize(frame, PEOPLE, shoal.Mdav(k=2), require=require, threads=threads).labels.tolist()
+        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS))
+    ]
+    assert labels[0] == labels[1]
+    assert max(labels[0]) >= 256
+
+
+# -- no group below its size, no row lost -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "optimal-univariate"])
+def test_a_larger_k_may_be_required_of_any_method(name):
+    options = {"delta": 3.0} if name == "threshold-greedy" else {}
+    method = METHODS[name](k=3, **options)
+    release = shoal.anonymize(people(80), PEOPLE, method, require=[shoal.KAnonymity(k=7)], publish=shoal.Generalize())
+    assert min(Counter(release.labels[release.labels >= 0].tolist()).values()) >= 7
+    assert release.verify().k >= 7
+    assert release.manifest.achieved["k"] >= 7
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_groups_that_grew_may_leave_too_few_for_another(name):
+    """One group of seven leaves one row, which is no group of two."""
+    options = {"delta": 1.0} if name == "threshold-greedy" else {}
+    frame, schema = table_of(a=[1] * 8, s=[1, 2, 3, 4, 5, 6, 7, 8])
+    release = shoal.anonymize(frame, schema, METHODS[name](k=2, **options), require=[shoal.KAnonymity(k=7)])
+    assert release.labels.tolist() == [0] * 8
+
+
+@pytest.mark.parametrize("require", [DIVERSE, ALIKE, DIVERSE + ALIKE], ids=["diverse", "alike", "both"])
+@pytest.mark.parametrize("name", ["k-member", "mdav", "mondrian", "k-means"])
+def test_nothing_is_suppressed_where_joining_helps(name, require):
+    release = shoal.anonymize(people(200), PEOPLE, METHODS[name](k=4), require=require, publish=shoal.Generalize())
+    assert release.manifest.rows.suppressed == 0
+    assert len(set(release.labels.tolist())) > 2  # all in one group would be no art
+    for one in require:
+        assert one.holds(release.manifest.achieved[one.key])
+
+
+@pytest.mark.parametrize("rounds", [0, 3])
+@pytest.mark.parametrize("require", [DIVERSE, ALIKE, SPREAD], ids=["diverse", "alike", "spread"])
+@pytest.mark.parametrize("publish", [shoal.Generalize(), shoal.Aggregate()], ids=["generalize", "aggregate"])
+def test_refining_keeps_promises_and_loses_no_more(publish, require, rounds):
+    frame, figure = people(200), {"generalize": "ncp", "aggregate": "sse"}[publish.name]
+    plain, refined = (
+        shoal.anonymize(frame, PEOPLE, shoal.Mdav(k=3), require=require, publish=publish, refine=refine)
+        for refine in (None, shoal.Refine(rounds=rounds))
+    )
+    assert refined.measure()[figure] <= plain.measure()[figure] * (1 + 1e-9)
+    assert (refined.labels != plain.labels).any()
+    for one in require:
+        assert one.holds(refined.manifest.achieved[one.key])
+
+
+# -- suppression --------------------------------------------------------------------------------------------------
+
+
+def crowded():
+    """Six of ten have the same number, and half is the most a class may show of it: two of them must go."""
+    return table_of(a=[1, 1, 10, 11, 20, 21, 30, 31, 40, 41], s=[7, 7, 7, 1, 7, 2, 7, 3, 7, 4])
+
+
+HALF = shoal.EpsilonM("s", epsilon=0, m=2)
+
+
+def test_rows_are_suppressed_only_within_the_budget():
+    frame, schema = crowded()
+    for suppress in (0.0, 0.1, 0.19):
+        with pytest.raises(shoal.InfeasibleError, match=r"require epsilon-m: m\(epsilon=0\):s: no way was found"):
+            shoal.anonymize(frame, schema, shoal.Mdav(k=2), require=[HALF], suppress=suppress)
+    release = shoal.anonymize(frame, schema, shoal.Mdav(k=2), require=[HALF], suppress=0.2)
+    assert frame["s"].filter(pl.Series(release.labels < 0)).to_list() == [7, 7]
+    assert release.manifest.rows.suppressed == 2
+    assert release.manifest.rows.published == release.frames["table"].height == 8
+    assert release.manifest.notes["repair_suppressed"] == 2
+    assert release.manifest.achieved["m(epsilon=0):s"] == 2
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_suppressed_rows_are_counted_and_no_more_than_allowed(data):
+    case = data.draw(sensitive_tables("numeric", min_rows=10, max_rows=40), "table")
+    names = data.draw(
+        st.lists(st.sampled_from(["epsilon-m", "guarding-nodes", "delta-disclosure"]), min_size=1), "models"
+    )
+    require = [data.draw(requirements(name, case), name) for name in names]
+    suppress = data.draw(st.sampled_from([0.0, 0.1, 0.3, 0.6]), "suppress")
+    try:
+        release = check_contract(case, shoal.Mondrian(k=2), shoal.Generalize(), require=require, suppress=suppress)
+    except shoal.InfeasibleError:
+        return
+    rows = release.manifest.rows
+    assert rows.suppressed <= suppress * case.frame.height
+    assert rows.suppressed == int((release.labels < 0).sum())
+    assert rows.published + rows.suppressed == case.frame.height
+
+
+def test_promises_are_those_of_the_rows_that_are_left():
+    """Who is suppressed changes the shares of the table that classes are compared with."""
+    frame = people(60)
+    odd = frame.head(2).with_columns(
+        age=pl.lit(200), weight=pl.lit(300), town=pl.lit("Bo"), illness=pl.lit("flu"), guard=pl.lit("flu")
+    )
+    everybody = pl.concat([frame, odd], how="vertical_relaxed")
+    require = [shoal.GuardingNodes("illness", p=0.5), shoal.BetaLikeness("illness", beta=1.5)]
+    release = shoal.anonymize(everybody, PEOPLE, shoal.Mondrian(k=2), require=require, suppress=0.5)
+    for one in require:
+        assert one.holds(release.manifest.achieved[one.key])
+
+
+# -- refusal ------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30)
+@given(data=st.data())
+def test_models_that_joining_may_break_are_kept_or_refused_by_name(data):
+    case = data.draw(sensitive_tables("numeric", min_rows=6, max_rows=30), "table")
+    name = data.draw(st.sampled_from(["epsilon-m", "guarding-nodes"]), "model")
+    one = data.draw(requirements(name, case), "require")
+    method = data.draw(st.sampled_from([shoal.Mondrian(k=2), shoal.KMember(k=2), shoal.Mdav(k=2)]), "method")
+    try:
+        check_contract(case, method, shoal.Generalize(), require=[one])
+    except shoal.InfeasibleError as error:
+        text = str(error)
+    else:
+        return
+    assert f"require {name}: {one.key}: no way was found" in text
+    assert "use an m of at most " in text or "use a p of at least " in text
+
+
+@pytest.mark.parametrize("method", [shoal.Mdav(k=2), shoal.KMember(k=2), shoal.Mondrian(k=2)], ids=lambda one: one.name)
+@pytest.mark.parametrize("publish", [shoal.Generalize(), shoal.Aggregate()], ids=["generalize", "aggregate"])
+def test_groups_that_look_alike_are_one_class(method, publish):
+    """{1, 10} and {0, 2} are spread out, each on its own; shown with equal cells they are {0, 1, 2, 10}."""
+    one = shoal.EpsilonM("s", epsilon=1, m=2)
+    frame, schema = table_of(a=[1] * 4, s=[1, 10, 0, 2])
+    with pytest.raises(
+        shoal.InfeasibleError, match=r"m\(epsilon=1\):s: .* 1.33333 is reached; use an m of at most 1.3"
+    ):
+        shoal.anonymize(frame, schema, method, require=[one], publish=publish)
+    frame, schema = table_of(a=[1] * 4 + [2] * 4, s=[1, 10, 0, 2, 20, 30, 40, 50])
+    release = shoal.anonymize(frame, schema, method, require=[one], publish=publish)
+    assert release.manifest.achieved["m(epsilon=1):s"] >= 2
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        shoal.LDiversity("s", l=2, variant="recursive", c=0.1 + 0.2),  # 3/10 is below it by the last bit
+        shoal.DeltaDisclosure("s", delta=5e-9),
+        shoal.TCloseness("s", t=0.0),
+    ],
+    ids=lambda one: one.name,
+)
+def test_a_bound_that_is_kept_by_a_hair_ends_in_one_group(one):
+    """Kernels are stricter than the models by a hair; where nothing else is left to do, the models decide."""
+    frame, schema = table_of(a=list(range(13)), s=["x"] * 3 + [f"v{i // 2}" for i in range(10)])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[one])
+    assert set(release.labels.tolist()) == {0}
+
+
+def test_a_refusal_shows_no_cell():
+    frame, schema = table_of(a=[1, 2, 3, 4, 5], s=[777123, 777123, 777123, 888456, 999789])
+    with pytest.raises(shoal.InfeasibleError, match=r"m\(epsilon=0\):s: no way was found") as caught:
+        shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[shoal.EpsilonM("s", epsilon=0, m=2)])
+    assert not any(cell in str(caught.value) for cell in ("777123", "888456", "999789"))
+
+
+def test_every_requirement_that_blocks_is_named_at_once():
+    frame = pl.DataFrame({"a": [1] * 4, "s": [1, 1, 1, 2], "u": [5, 5, 5, 6]})
+    schema = shoal.Schema(quasi={"a": shoal.Numeric()}, sensitive={"s": shoal.Numeric(), "u": shoal.Numeric()})
+    require = [shoal.EpsilonM(column, epsilon=0, m=2) for column in ("s", "u")]
+    with pytest.raises(shoal.InfeasibleError, match="2 problems") as caught:
+        shoal.anonymize(frame, schema, shoal.Mdav(k=2), require=require)
+    assert [problem.where for problem in caught.value.problems] == ["require epsilon-m"] * 2
+    assert all(key in str(caught.value) for key in ("m(epsilon=0):s", "m(epsilon=0):u"))
+
+
+# -- real data --------------------------------------------------------------------------------------------------------
+
+
+def adult_by_occupation(n_rows):
+    schema = adult_schema()
+    quasi = {name: kind for name, kind in schema.quasi.items() if name != "occupation"}
+    occupation = {"occupation": schema.quasi["occupation"]}
+    return adult().head(n_rows), shoal.Schema(quasi=quasi, sensitive=occupation, rest="drop")
+
+
+def test_diversity_costs_little_on_adult():
+    frame, schema = adult_by_occupation(3000)
+    require = [shoal.LDiversity("occupation", l=3, variant="entropy")]
+    plain, diverse = (shoal.anonymize(frame, schema, shoal.KMember(k=10), require=some) for some in ([], require))
+    assert diverse.manifest.achieved["entropy_l:occupation"] >= 3
+    assert diverse.manifest.rows.suppressed == 0
+    assert diverse.measure()["ncp"] <= 1.5 * plain.measure()["ncp"]
+
+
+def test_closeness_suppresses_nobody_on_adult():
+    frame, schema = adult_by_occupation(3000)
+    release = shoal.anonymize(frame, schema, shoal.KMember(k=5), require=[shoal.TCloseness("occupation", t=0.2)])
+    assert release.manifest.rows.suppressed == 0
+    assert release.manifest.achieved["t:occupation"] <= 0.2 + 1e-9
+    assert release.manifest.achieved["k"] >= 5
