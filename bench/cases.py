@@ -115,6 +115,25 @@ def k_member(k: int, rounds: str = "") -> dict[str, float]:
     return {"seconds": seconds(work), **found}
 
 
+def promised(promise: str, k: int) -> dict[str, float]:
+    """k-member on Adult with occupation as the sensitive column, with a promise about it or without."""
+    import shoal
+
+    usual = adult_schema(trees=True)
+    quasi = {name: kind for name, kind in usual.quasi.items() if name != "occupation"}
+    schema = shoal.Schema(quasi=quasi, sensitive={"occupation": usual.quasi["occupation"]}, rest="drop")
+    require = {
+        "nothing": [],
+        "entropy": [shoal.LDiversity("occupation", l=3, variant="entropy")],
+        "closeness": [shoal.TCloseness("occupation", t=0.2)],
+    }[promise]
+    frame, method, found = adult(), shoal.KMember(k=k), []
+    time_taken = seconds(lambda: found.append(shoal.anonymize(frame, schema, method, require=require)))
+    manifest = found[-1].manifest
+    reached = {f"reached {key}": value for key, value in manifest.achieved.items()}
+    return {"seconds": time_taken, "ncp": manifest.measures["ncp"], "suppressed": manifest.rows.suppressed} | reached
+
+
 def census_refined(k: int, rounds: int) -> dict[str, float]:
     """MDAV on CASC Census and a search after it; the loss is worked out here once more."""
     import numpy as np

@@ -123,6 +123,15 @@ def main() -> None:
         text = f"{100 * refined['ncp']:.2f} % in {refined['seconds']:.1f} s, peak {refined['peak_mb']:.0f} MB"
         row("the same, refined, one round: NCP", text, "lower", refined["ncp"] < member["ncp"])
 
+    plain, kept = measured("promised", "nothing", 10), measured("promised", "entropy", 10)
+    ratio = kept["ncp"] / plain["ncp"]
+    text = f"{ratio:.2f}x; NCP {100 * kept['ncp']:.2f} % in {kept['seconds']:.1f} s against {100 * plain['ncp']:.2f} %"
+    row("k-member with entropy l = 3 of occupation, k = 10, against without", text, "<= 1.5x", ratio <= 1.5)
+    close = measured("promised", "closeness", 5)
+    text = f"{100 * close['ncp']:.2f} %, {close['suppressed']} suppressed, in {close['seconds']:.1f} s"
+    met = 100 * close["ncp"] < 25 and close["suppressed"] == 0 and close["reached t:occupation"] <= 0.2
+    row("k-member with t = 0.2 of occupation, k = 5: NCP", text, "< 25 %, none suppressed", met)
+
     for k, wanted in ((3, 5.25), (5, 8.21), (10, 12.35)):
         plain, longer = measured("census_refined", k, 0), measured("census_refined", k, 500)
         text = f"{plain['lost']:.3f} % in {plain['seconds']:.1f} s; 500 rounds {longer['lost']:.3f} % in"
