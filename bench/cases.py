@@ -259,6 +259,7 @@ CASES: dict[str, Callable[..., dict[str, float]]] = {
     "against_twin": against_twin,
     "k_member": k_member,
     "census_refined": census_refined,
+    "promised": promised,
     "mdav": mdav,
     "mdav_plain": mdav_plain,
     "models": models,
