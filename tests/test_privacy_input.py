@@ -303,3 +303,10 @@ def test_every_column_is_probed_by_all_that_fits_it():
         assert {f"{letter}:{name}" for letter in [*letters, "beta(enhanced)"]} <= found
     assert {key for key in found if key.startswith("t_")} == {"t_ordered:grade", "t_hierarchical:disease"}
     assert "k" in found
+
+
+def test_numbers_too_close_for_any_grouping_are_said_before_work():
+    frame = pl.DataFrame({"age": list(range(12)), "income": [10] * 5 + [11, 12, 40, 70, 100, 130, 160]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"income": shoal.Numeric()})
+    with pytest.raises(shoal.InfeasibleError, match=r"7 of 12 rows are near each other.*an m of at most 1\.714"):
+        shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[shoal.EpsilonM("income", epsilon=2, m=2)])

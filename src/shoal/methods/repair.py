@@ -30,7 +30,7 @@ MANY = 0.1
 """From which share of failing rows on they form groups anew."""
 LEAST = 1e-9
 """By how much joining must bring two groups nearer to their promises."""
-MOST_MENDED = 64
+MOST_MENDED = 20
 """Up to which size a group exchanges rows; a larger one joins another."""
 
 
@@ -81,6 +81,8 @@ class Repair:
         self._sets = sets
         self._budget, self._labels = budget, groups.labels.copy()
         self._demands, self._people = Demands.of(task, self._labels >= 0), People(task, sets=sets)
+        # Where joining may do harm, what a group lacks counts for each of its rows: two that lack the same are no help.
+        self._by_size = not all(one.monotone for one in task.require)
         self._counts = {"repair_regrouped": 0, "repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
 
     def run(self, progress: Progress = SILENT) -> Groups:
@@ -145,7 +147,7 @@ class Repair:
         """Let groups that are large enough exchange rows with near ones; how many keep their promises by that."""
         demands, k = self._demands, self._k
         sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(lacking))
-        fits = (sizes >= demands.smallest) & (sizes <= max(MOST_MENDED, 4 * k))
+        fits = (sizes >= demands.smallest) & (sizes <= max(MOST_MENDED, 2 * k))
         groups = np.flatnonzero((lacking > 0) & fits).tolist()
         if not groups or len(lacking) < 2:
             return 0
@@ -200,7 +202,8 @@ class Repair:
         best, partner = np.inf, -1
         for other in others:
             both = np.sort(np.concatenate([members[group], members[other]]))
-            gain = lacking[group] + lacking[other] - self._lacks_of(both)
+            left, right, whole = (len(members[group]), len(members[other]), len(both)) if self._by_size else (1, 1, 1)
+            gain = left * lacking[group] + right * lacking[other] - whole * self._lacks_of(both)
             if gain > LEAST:
                 price = self._added(members[group], members[other], both) / gain
                 if price < best:

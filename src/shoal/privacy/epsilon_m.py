@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.errors import InfeasibleError, Problems
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.counts import Ints
 from shoal.spec import AnyText, Real, YesNo, param
+from shoal.table.prepare import Table
 
 ROUNDING = 1e-12
 """By what part of the numbers a difference may exceed epsilon and still count as equal to it."""
@@ -85,6 +87,32 @@ class EpsilonM(ColumnRequirement):
         low = np.searchsorted(numbers, numbers - reach, side="left")
         high = np.searchsorted(numbers, numbers + reach, side="right")
         return np.append(low, len(numbers)), np.append(high, len(numbers) + 1)
+
+    def check(self, table: Table, problems: Problems) -> None:
+        """Note, besides what every model notes, that too many numbers are too close for any grouping."""
+        before = len(problems)
+        super().check(table, problems)
+        if len(problems) > before or not table.n_rows:
+            return
+        most = self._crowd(Values.of(table, self.column))
+        best = table.n_rows / max(most, 1)
+        if not self.holds(best):
+            what = f"column {self.column!r}: {most} of {table.n_rows} rows are near each other, in any grouping"
+            problems.add(f"require {self.name}", what, self.nearest(best), error=InfeasibleError)
+
+    def _crowd(self, values: Values) -> int:
+        """Most rows that are all near each other.
+
+        Wherever they go, at most 1/m of each group is of them, and so at most 1/m of the table.
+        """
+        numbers, counts = np.array(values.known, dtype=np.float64), values.counts
+        before = np.concatenate([[0], np.cumsum(counts[: len(numbers)])])
+        # Relative to a negative number, only equal ones are counted: fewer than there are, which is the safe side.
+        reach = self.epsilon * np.maximum(numbers, 0.0) if self.relative else float(self.epsilon)
+        upward = np.searchsorted(numbers, numbers + reach, side="right")
+        together = before[upward] - before[np.arange(len(numbers))]
+        missing = int(counts[len(numbers) :].sum())
+        return max(int(together.max(initial=0)), missing)
 
     def enough(self, reached: Floats) -> Bools:
         """Whether m is reached."""
