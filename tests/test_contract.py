@@ -109,7 +109,7 @@ def test_contract(name, options, mix, data):
 
 @pytest.mark.parametrize("model", BY_ROWS)
 @pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(data=st.data())
 def test_contract_with_every_model(name, options, model, data):
     """Every promise is kept or refused: before any work, or because no groups were found and joining does not help."""

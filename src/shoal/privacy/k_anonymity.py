@@ -64,9 +64,12 @@ class KAnonymity(Requirement):
     def check(self, table: Table, problems: Problems) -> None:
         """Note a table with fewer than k rows."""
         if table.n_rows < self.k:
-            fix = f"use a k of at most {table.n_rows}" if table.n_rows >= 2 else "no group of two can be formed"
             what = f"k = {self.k}, but the table has {table.n_rows} rows"
-            problems.add(f"require {self.name}", what, fix, error=InfeasibleError)
+            problems.add(f"require {self.name}", what, self.nearest(table.n_rows), error=InfeasibleError)
+
+    def nearest(self, reached: float) -> str:
+        """The largest k that a table gives."""
+        return f"use a k of at most {reached:g}" if reached >= 2 else "no group of two can be formed"
 
     @classmethod
     def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:  # noqa: ARG003
