@@ -158,7 +158,7 @@ def test_suppressed_rows_are_charged():
     frame = pl.DataFrame({"a": [1, 1, 2, 2, 9, 5]})
     release = release_of(frame, shoal.Schema(quasi={"a": shoal.Numeric()}), [0, 0, 1, 1, -1, -1], k=2)
     assert release.verify().k == 2
-    assert release.manifest.rows.model_dump() == {"published": 4, "suppressed": 2, "dropped": {}}
+    assert release.manifest.rows.model_dump() == {"published": 4, "suppressed": 2, "dropped": {}, "counterfeits": 0}
     figures = release.measure()
     assert figures["il_total"] == 2
     assert figures["ncp"] == pytest.approx(2 / 6)
