@@ -14,6 +14,12 @@ from hypothesis import strategies as st
 import shoal
 from realdata import adult, adult_schema
 from shoal.methods import METHODS
+from shoal.methods.base import Task
+from shoal.methods.groups import Groups
+from shoal.methods.points import Space
+from shoal.methods.refine_losses import loss_of
+from shoal.methods.repair import Repair
+from shoal.table.prepare import prepare
 from shoal.testing import check_contract, requirements, sensitive_tables
 
 TREE = shoal.Hierarchy([("flu", "lung", "*"), ("asthma", "lung", "*"), ("ulcer", "gut", "*"), ("cancer", "gut", "*")])
@@ -131,25 +137,31 @@ def test_refining_keeps_promises_and_loses_no_more(publish, require, rounds):
 # -- suppression --------------------------------------------------------------------------------------------------
 
 
-def crowded():
-    """Six of ten have the same number, and half is the most a class may show of it: two of them must go."""
-    return table_of(a=[1, 1, 10, 11, 20, 21, 30, 31, 40, 41], s=[7, 7, 7, 1, 7, 2, 7, 3, 7, 4])
+def guarded():
+    """Six of ten have the flu and all six guard it: half is the most that a class may have, so two of them must go."""
+    illness = ["flu", "flu", "flu", "ulcer", "flu", "ulcer", "flu", "ulcer", "flu", "cancer"]
+    guards = ["flu" if cell == "flu" else None for cell in illness]
+    frame = pl.DataFrame({"age": [1, 1, 10, 11, 20, 21, 30, 31, 40, 41], "illness": illness, "guard": guards})
+    schema = shoal.Schema(
+        quasi={"age": shoal.Numeric()}, sensitive={"illness": shoal.Nominal(TREE)}, choice="guard"
+    )  # fmt: skip
+    return frame, schema
 
 
-HALF = shoal.EpsilonM("s", epsilon=0, m=2)
+HALF = shoal.GuardingNodes("illness", p=0.5)
 
 
 def test_rows_are_suppressed_only_within_the_budget():
-    frame, schema = crowded()
+    frame, schema = guarded()
     for suppress in (0.0, 0.1, 0.19):
-        with pytest.raises(shoal.InfeasibleError, match=r"require epsilon-m: m\(epsilon=0\):s: no way was found"):
+        with pytest.raises(shoal.InfeasibleError, match="require guarding-nodes: breach:illness: no way was found"):
             shoal.anonymize(frame, schema, shoal.Mdav(k=2), require=[HALF], suppress=suppress)
     release = shoal.anonymize(frame, schema, shoal.Mdav(k=2), require=[HALF], suppress=0.2)
-    assert frame["s"].filter(pl.Series(release.labels < 0)).to_list() == [7, 7]
+    assert frame["illness"].filter(pl.Series(release.labels < 0)).to_list() == ["flu", "flu"]
     assert release.manifest.rows.suppressed == 2
     assert release.manifest.rows.published == release.frames["table"].height == 8
     assert release.manifest.notes["repair_suppressed"] == 2
-    assert release.manifest.achieved["m(epsilon=0):s"] == 2
+    assert release.manifest.achieved["breach:illness"] == 0.5
 
 
 @settings(max_examples=25)
@@ -200,7 +212,8 @@ def test_models_that_joining_may_break_are_kept_or_refused_by_name(data):
         text = str(error)
     else:
         return
-    assert f"require {name}: {one.key}: no way was found" in text
+    before_work = "require epsilon-m: column 'income': " in text and "rows are near each other, in any grouping" in text
+    assert f"require {name}: {one.key}: no way was found" in text or before_work
     assert "use an m of at most " in text or "use a p of at least " in text
 
 
@@ -236,20 +249,42 @@ def test_a_bound_that_is_kept_by_a_hair_ends_in_one_group(one):
 
 
 def test_a_refusal_shows_no_cell():
-    frame, schema = table_of(a=[1, 2, 3, 4, 5], s=[777123, 777123, 777123, 888456, 999789])
-    with pytest.raises(shoal.InfeasibleError, match=r"m\(epsilon=0\):s: no way was found") as caught:
-        shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[shoal.EpsilonM("s", epsilon=0, m=2)])
-    assert not any(cell in str(caught.value) for cell in ("777123", "888456", "999789"))
+    frame, schema = table_of(a=[1] * 4, s=[777001, 777010, 777000, 777002])
+    with pytest.raises(shoal.InfeasibleError, match=r"m\(epsilon=1\):s: no way was found") as caught:
+        shoal.anonymize(frame, schema, shoal.Mdav(k=2), require=[shoal.EpsilonM("s", epsilon=1, m=2)])
+    assert "777" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        shoal.DeltaDisclosure("s", delta=1),
+        shoal.BetaLikeness("s", beta=0.5, variant="enhanced"),
+        shoal.LDiversity("s", l=2),
+        shoal.LDiversity("s", l=2, variant="recursive", c=3),
+    ],
+    ids=lambda one: one.key,
+)
+def test_what_nobody_can_ask_for_is_not_given_as_advice(one):
+    """A group of one value reaches an infinite delta, or an l of 1, while the whole table could do better."""
+    frame, schema = table_of(a=[1, 1, 9, 9], s=["x", "x", "y", "y"])
+    task, apart = Task.of(prepare(frame, schema), [one]), Groups(np.array([0, 0, 1, 1]))
+    space = Space.of(task)
+    stuck = Repair(task, apart, 2, space, loss_of(task, space, "ncp", False, apart), sets=False)
+    advice = "is reached; use a larger k, ask for less, or allow suppress$"
+    with pytest.raises(shoal.InfeasibleError, match=advice):
+        stuck._unkept().raise_if_any(shoal.InfeasibleError)
 
 
 def test_every_requirement_that_blocks_is_named_at_once():
-    frame = pl.DataFrame({"a": [1] * 4, "s": [1, 1, 1, 2], "u": [5, 5, 5, 6]})
+    frame = pl.DataFrame({"a": [1] * 4, "s": [1, 10, 0, 2], "u": [31, 40, 30, 32]})
     schema = shoal.Schema(quasi={"a": shoal.Numeric()}, sensitive={"s": shoal.Numeric(), "u": shoal.Numeric()})
-    require = [shoal.EpsilonM(column, epsilon=0, m=2) for column in ("s", "u")]
+    require = [shoal.EpsilonM(column, epsilon=1, m=2) for column in ("s", "u")]
     with pytest.raises(shoal.InfeasibleError, match="2 problems") as caught:
         shoal.anonymize(frame, schema, shoal.Mdav(k=2), require=require)
-    assert [problem.where for problem in caught.value.problems] == ["require epsilon-m"] * 2
-    assert all(key in str(caught.value) for key in ("m(epsilon=0):s", "m(epsilon=0):u"))
+    first, second = map(str, caught.value.problems)
+    assert first.startswith("require epsilon-m: m(epsilon=1):s: no way was found")
+    assert second.startswith("require epsilon-m: m(epsilon=1):u: no way was found")
 
 
 # -- real data --------------------------------------------------------------------------------------------------------

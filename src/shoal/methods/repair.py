@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -312,5 +313,7 @@ def _blocked(one: Requirement, classes: Classes) -> tuple[str, str]:
     n_bad = int((~one.satisfied(classes)).sum())
     reached = one.achieved(classes)
     what = f"{one.key}: no way was found to bring {n_bad} of {classes.n_classes} groups to it, {reached:.6g} is reached"
-    fix = one.nearest(reached) if hasattr(one, "nearest") else ""
-    return what, fix + ", or allow suppress" if fix else "allow suppress, or ask for less"
+    # What the weakest group reaches may be a value that nobody can ask for: infinite, or a single value.
+    told = math.isfinite(reached) and (reached > 1 or not one.rising)
+    fix = one.nearest(reached) if told and hasattr(one, "nearest") else "use a larger k, ask for less"
+    return what, f"{fix}, or allow suppress"
