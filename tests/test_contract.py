@@ -133,6 +133,33 @@ def test_contract_with_every_model(name, options, model, data):
             assert release.manifest.rows.suppressed <= suppress * case.frame.height
 
 
+@pytest.mark.parametrize("model", [name for name in MODELS if name not in BY_ROWS])
+@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
+@settings(max_examples=2)
+@given(data=st.data())
+def test_contract_with_models_that_need_a_population(name, options, model, data):
+    """The people are those of the table and others like them: k of them can always be covered by joining all."""
+    k = data.draw(st.integers(2, 3), "k")
+    mix = "one" if name in ONE_COLUMN else data.draw(st.sampled_from(list(KIND_MIXES)), "mix")
+    case = data.draw(sensitive_tables(mix, min_rows=2 * k, max_rows=20), "table")
+    others = data.draw(st.lists(st.integers(0, case.frame.height - 1), max_size=40), "others")
+    people = pl.concat([case.frame, case.frame[others]]).select(list(case.schema.quasi))
+    one = data.draw(requirements(model, case), "require")
+    publish = data.draw(st.sampled_from([show for show in every_publisher() if show.name == "generalize"]), "publish")
+    refine = data.draw(st.sampled_from([None, shoal.Refine()]), "refine")
+    problems = Problems()
+    one.check_population(case.frame.height, people.height, problems)
+    try:
+        check_contract(case, METHODS[name](k=k, **options), publish, require=[one], population=people, refine=refine)
+    except shoal.InfeasibleError as error:
+        text = str(error)
+        if not (name in MAY_SUPPRESS_ALL and "suppresses all rows" in text):
+            assert len(problems) or may_suppress(name, options) or not one.monotone, text
+            assert f"require {model}: " in text
+    else:
+        assert not len(problems)
+
+
 def refused_before_work(case, require):
     """What the models say the table cannot keep, each on its own."""
     problems = Problems()

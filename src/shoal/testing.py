@@ -22,9 +22,11 @@ from shoal.privacy import (
     AlphaK,
     BetaLikeness,
     DeltaDisclosure,
+    DeltaPresence,
     EpsilonM,
     GuardingNodes,
     KAnonymity,
+    KMap,
     LDiversity,
     Requirement,
     TCloseness,
@@ -179,6 +181,11 @@ def requirements(draw: st.DrawFn, model: str, case: Case) -> Requirement:
         return BetaLikeness(
             column, beta=draw(st.integers(6, 180)) / 60, variant=draw(st.sampled_from(["basic", "enhanced"]))
         )
+    if model == "k-map":
+        return KMap(k=draw(st.integers(2, 12)))
+    if model == "delta-presence":
+        low, high = sorted((draw(share), draw(share)))
+        return DeltaPresence(low=low / 2, high=high)
     return GuardingNodes("illness", p=draw(share))
 
 
@@ -200,6 +207,7 @@ def check_contract(
     *,
     require: Sequence[Requirement] = (),
     suppress: float = 0.0,
+    population: pl.DataFrame | None = None,
     refine: Refine | None = None,
     seed: int = 0,
 ) -> Release:
@@ -215,8 +223,8 @@ def check_contract(
 
     def publish_it() -> Release:
         return anonymize(
-            case.frame, case.schema, method, require=require, publish=publish, suppress=suppress, refine=refine,
-            seed=seed,
+            case.frame, case.schema, method, require=require, publish=publish, suppress=suppress,
+            population=population, refine=refine, seed=seed,
         )  # fmt: skip
 
     release = publish_it()
@@ -226,7 +234,7 @@ def check_contract(
     _check_columns(release, case)
     _check_k(release, method)
     assert release.verify().k >= method.k, "the checker lets a class below k pass"
-    _check_promises(release, case, require)
+    _check_promises(release, case, require, population)
     again = publish_it()
     assert again.manifest == release.manifest, "the same seed gave another manifest"
     for name, table in release.frames.items():
@@ -260,18 +268,19 @@ def _check_k(release: Release, method: Method) -> None:
     assert min(Counter(table.select(columns).rows()).values()) >= method.k, "a published class is below k"
 
 
-def _check_promises(release: Release, case: Case, require: Sequence[Requirement]) -> None:
+def _check_promises(
+    release: Release, case: Case, require: Sequence[Requirement], population: pl.DataFrame | None
+) -> None:
     """Every promise is among those of the release and holds; the plainest ones are counted class by class."""
     if not require:
         return
     table, choice = release.frames["table"], case.schema.choice
     chosen = case.frame[choice] if choice is not None else None
     guards = chosen.gather(table["note"]) if chosen is not None else None
-    verdict = release.verify(guards=guards, schema=case.schema)
+    verdict = release.verify(guards=guards, population=population, schema=case.schema)
     classes = table.select(release.manifest.layout.class_columns).rows()
     for one in require:
-        if one.needs != "population":
-            assert one.holds(verdict.achieved[one.key]), f"{one.key} is not kept"
+        assert one.holds(verdict.achieved[one.key]), f"{one.key} is not kept"
         values = table[one.column].to_list() if isinstance(one, ColumnRequirement) else list(classes)
         members: dict[Any, list[Any]] = {}
         for label, value in zip(classes, values, strict=True):
