@@ -1,0 +1,118 @@
+"""Attributes brought to few categories, so that a table of two of them holds enough rows in each cell."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.schema import Kind, Nominal, Numeric, Ordinal
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.integer]
+Discretise = Literal["frequency", "width"]
+
+MOST = 100
+"""Categories that a nominal or ordinal attribute may keep."""
+FEWEST = 5
+"""Rows that a category should have on average, and a pair of categories likewise."""
+
+
+def categories_of(series: pl.Series, kind: Kind, bins: int, discretise: Discretise) -> tuple[Codes, bool]:
+    """Category numbers from 0, and whether values were gathered to have fewer.
+
+    - Numbers with more than `bins` distinct values are cut into `bins` runs: of about equally many rows, equal values
+      never apart (``"frequency"``), or of equal width (``"width"``).
+    - Ordinal and nominal attributes stay as they are, unless they have more than `MOST` categories, or fewer than
+      `FEWEST` rows to each, and more than `bins`. Then ordinal ones are cut by rank, as numbers. Nominal ones climb
+      their hierarchy to the lowest level with at most `bins` nodes. Where there is no such level below the root, the
+      `bins` - 1 most frequent categories stay (ties by name) and all others become one.
+    - Missing is a category of its own, besides those, and has the last number.
+
+    A nominal attribute without a hierarchy whose values are all distinct is left with categories of one row each and
+    one that holds nearly everything: it says next to nothing of any other attribute then. Left as it is, it would seem
+    to say everything of all of them.
+
+    Examples
+    --------
+    >>> ages = pl.Series("age", [22, 22, 22, 52, 54, None, 60, 64])
+    >>> codes, fewer = categories_of(ages, Numeric(), 3, "frequency")
+    >>> codes.tolist(), fewer
+    ([0, 0, 0, 1, 1, 3, 2, 2], True)
+    """
+    if isinstance(kind, Nominal):
+        return _of_categories(series.cast(pl.String), kind.hierarchy, bins)
+    numbers = series.cast(pl.Float64) if isinstance(kind, Numeric) else _ranks(series, kind)
+    present = numbers.drop_nulls()
+    fewer = present.n_unique() > bins if isinstance(kind, Numeric) else _too_many(present, bins)
+    return _of_numbers(numbers, bins if fewer else present.n_unique(), discretise), fewer
+
+
+def _too_many(present: pl.Series, bins: int) -> bool:
+    return present.n_unique() > max(bins, min(MOST, len(present) / FEWEST))
+
+
+def _ranks(series: pl.Series, kind: Ordinal) -> pl.Series:
+    return series.cast(pl.Enum(kind.order)).to_physical().cast(pl.Float64)
+
+
+def _of_numbers(numbers: pl.Series, bins: int, discretise: Discretise) -> Codes:
+    """Number the runs that values fall into; one run per value where there are no more values than bins."""
+    counted = numbers.drop_nulls().value_counts(name="rows").sort(numbers.name)
+    distinct, rows = counted[numbers.name].to_numpy(), counted["rows"].to_numpy().astype(np.int64)
+    if len(distinct) <= bins:
+        ends = distinct
+    else:
+        run = _equal_width(distinct, bins) if discretise == "width" else _equal_frequency(rows, bins)
+        ends = distinct[np.append(np.flatnonzero(np.diff(run)), len(run) - 1)]
+    # A missing cell is NaN, which lies behind all numbers: it gets the number after the last run.
+    return np.searchsorted(ends, numbers.fill_null(np.nan).to_numpy()).astype(np.int32)
+
+
+def _equal_frequency(rows: Ints, bins: int) -> Ints:
+    """The run of each distinct value: that in which the middle of its rows lies, so equal values are never apart."""
+    before = np.cumsum(rows) - rows
+    return (2 * before + rows) * bins // (2 * int(rows.sum()))
+
+
+def _equal_width(distinct: Floats, bins: int) -> Ints:
+    if max(-distinct[0], distinct[-1]) > 1e300:
+        distinct = distinct * 2.0**-20  # or differences would overflow
+    run = np.floor((distinct - distinct[0]) * bins / (distinct[-1] - distinct[0]))
+    return np.minimum(run, bins - 1).astype(np.int64)
+
+
+def _of_categories(texts: pl.Series, hierarchy: object, bins: int) -> tuple[Codes, bool]:
+    known = texts.drop_nulls().unique().sort()
+    place = texts.cast(pl.Enum(known)).to_physical().cast(pl.Int64)
+    group, fewer = np.arange(len(known)), _too_many(texts.drop_nulls(), bins)
+    if fewer:
+        nodes = _climbed(known.to_list(), hierarchy, bins) if isinstance(hierarchy, Hierarchy) else known.to_list()
+        rows = np.bincount(place.drop_nulls().to_numpy(), minlength=len(known))
+        group = _most_frequent(nodes, rows, bins)
+    numbers = np.append(group, group.max(initial=-1) + 1).astype(np.int32)
+    return numbers[place.fill_null(len(known)).to_numpy()], fewer
+
+
+def _climbed(values: list[str], hierarchy: Hierarchy, bins: int) -> list[str]:
+    """The node above each value on the lowest level with few enough nodes, or on the level below the root."""
+    tree = hierarchy.arrays
+    nodes = np.array([hierarchy.node_of[value] for value in values])
+    for depth in range(hierarchy.height, 0, -1):
+        nodes = np.where(tree.depth[nodes] > depth, tree.parent[nodes], nodes)
+        if len(np.unique(nodes)) <= bins:
+            break
+    return [hierarchy.names[node] for node in nodes]
+
+
+def _most_frequent(nodes: list[str], rows: Ints, bins: int) -> Ints:
+    """Number the nodes; where they are too many, only the most frequent have a number of their own."""
+    frame = pl.DataFrame({"node": nodes, "rows": rows})
+    ranked = frame.group_by("node").agg(pl.col("rows").sum()).sort(["rows", "node"], descending=[True, False])
+    own = ranked.height if ranked.height <= bins else bins - 1
+    number = {node: min(place, own) for place, node in enumerate(ranked["node"])}
+    return np.array([number[node] for node in nodes], dtype=np.int64)
