@@ -62,8 +62,8 @@ def _ranks(series: pl.Series, kind: Ordinal) -> pl.Series:
 
 def _of_numbers(numbers: pl.Series, bins: int, discretise: Discretise) -> Codes:
     """Number the runs that values fall into; one run per value where there are no more values than bins."""
-    counted = numbers.drop_nulls().value_counts(name="rows").sort(numbers.name)
-    distinct, rows = counted[numbers.name].to_numpy(), counted["rows"].to_numpy().astype(np.int64)
+    counted = numbers.drop_nulls().alias("value").value_counts(name="rows").sort("value")
+    distinct, rows = counted["value"].to_numpy(), counted["rows"].to_numpy().astype(np.int64)
     if len(distinct) <= bins:
         ends = distinct
     else:
@@ -113,6 +113,5 @@ def _most_frequent(nodes: list[str], rows: Ints, bins: int) -> Ints:
     """Number the nodes; where they are too many, only the most frequent have a number of their own."""
     frame = pl.DataFrame({"node": nodes, "rows": rows})
     ranked = frame.group_by("node").agg(pl.col("rows").sum()).sort(["rows", "node"], descending=[True, False])
-    own = ranked.height if ranked.height <= bins else bins - 1
-    number = {node: min(place, own) for place, node in enumerate(ranked["node"])}
+    number = {node: min(place, bins - 1) for place, node in enumerate(ranked["node"])}
     return np.array([number[node] for node in nodes], dtype=np.int64)
