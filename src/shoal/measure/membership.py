@@ -16,6 +16,8 @@ from shoal.kernels.membership import count_matches, count_union
 from shoal.measure.products import Ints, Lists, Products, Runs
 from shoal.spec import Whole
 
+LISTED, FEWEST = 8, 2**16
+"""Classes listed for each run and row, and at the least, so that tuples are found: more room than that is not taken."""
 BOUNDS = {"most": Whole(0, 2**31 - 1), "draws": Whole(2), "seed": Whole(0)}
 
 
@@ -115,7 +117,7 @@ class _Asked:
         order = np.argsort([one.crowding for one in products.components], kind="stable")
         parts = [products.components[place] for place in order]
         rows = products.n_classes + len(products.originals)
-        found = [Lists.of(part, most=8 * (len(part.low) + rows) + 2**16) for part in parts]
+        found = [Lists.of(part, most=LISTED * (len(part.low) + rows) + FEWEST) for part in parts]
         offset = np.cumsum([0, *(len(one.listed) for one in found)])
         shift = np.array([one.shift for one in found], dtype=np.int64)
         first = np.cumsum([0, *(len(one.heads) for one in found)]).astype(np.int64)

@@ -159,4 +159,5 @@ def _each(start: Ints, stop: Ints) -> Ints:
     """All numbers of each stretch, one stretch after the other."""
     sizes = stop - start
     ends = np.cumsum(sizes)
-    return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - ends + sizes, sizes)
+    found: Ints = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - ends + sizes, sizes)
+    return found

@@ -1,0 +1,272 @@
+"""What releases of every shape may stand for: slices, buckets and generalised cells read as products of sets.
+
+In all of them a missing value is a value of its own. Values are compared as what they are, not as they are written:
+a number in a file equals the same number in a frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, some
+from shoal.manifest import Layout, Manifest, QuasiColumn
+from shoal.meanings import Axis, Places, axis_of, distinct_cells
+from shoal.measure.numbering import combined, distinct_rows, numbered
+from shoal.measure.products import Component, Ints, Products
+from shoal.population import _readers
+from shoal.table.clean import clean
+from shoal.table.prepare import prepare
+from shoal.table.schema import Column, Nominal, Numeric, Schema
+
+BUCKET, SET, NUMBER = "\0bucket", "\0set", "\0number"
+"""Names of work columns; no column of a table can have them."""
+MOST_PARTS = 5_000_000
+"""Parts into which overlapping slices may divide buckets."""
+GENERALISED = ("text", "typed", "classes", "invariant")
+"""Shapes of releases whose cells cover values."""
+
+
+def of_release(
+    tables: Mapping[str, pl.DataFrame],
+    manifest: Manifest,
+    original: pl.DataFrame,
+    *,
+    schema: Schema | None = None,
+    missing_values: Sequence[str] = (),
+) -> Products:
+    """Read a release of any shape that shows values.
+
+    Parameters
+    ----------
+    tables
+        The published tables by name.
+    manifest
+        What the release says about itself.
+    original
+        The input of the release: every row of it, rows that were dropped or suppressed too.
+    schema
+        The hierarchies whole: without it, a value that the release does not show has no known place in a tree.
+    missing_values
+        Texts that stand for a missing cell of the input, besides the empty text.
+    """
+    layout, rows = manifest.layout, _input(manifest, original, missing_values)
+    shape: str = layout.shape
+    if shape in GENERALISED:
+        if schema is not None:  # rules grow into the trees they were when the release was made
+            missing = manifest.recipe.missing
+            schema = prepare(original, schema, missing=missing, missing_values=missing_values).schema
+        table = tables["table"]
+        if name := layout.class_table:
+            keys = [frame.with_columns(pl.col("class").cast(pl.String)) for frame in (table, tables[name])]
+            table = keys[0].join(keys[1].select("class", *layout.cell_columns), on="class", maintain_order="left")
+        return products_of_cells(table, layout, rows, schema)
+    if shape == "buckets":
+        return products_of_buckets(tables["table"], tables["sensitive"], rows)
+    if shape == "slices":
+        return _of_slices(tables, layout, rows)
+    what = f"a release of the shape {shape!r} does not say which values its rows may have had"
+    raise ParameterError(Problem("membership", what, "publish generalised cells, buckets or slices"))
+
+
+def _input(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str]) -> pl.DataFrame:
+    """The published columns of the input in their canonical types, or one error with all problems."""
+    columns = [column for column in manifest.columns if column.role in ("quasi", "sensitive", "neutral")]
+    problems, found = Problems(), []
+    if original.height != manifest.input.rows:
+        what = f"has {original.height} rows, the release was made of {manifest.input.rows}"
+        problems.add("original", what, "give the input of the release", error=ParameterError)
+    if lacking := [column.name for column in columns if column.name not in original.columns]:
+        fix = "give the input of the release"
+        problems.add("original", f"has no column {some(lacking, 50)}", fix, error=ParameterError)
+    for column in columns:
+        if column.name in original.columns:
+            kind = None if column.kind is None else Numeric() if column.kind == "numeric" else Nominal()
+            known = Column(column.name, column.role, kind)
+            found.append(clean(original[column.name], known, missing_values, problems))
+    problems.raise_if_any(SchemaError)
+    return pl.DataFrame(found)
+
+
+def _of_slices(tables: Mapping[str, pl.DataFrame], layout: Any, rows: pl.DataFrame) -> Products:
+    """One wide table, or one file for each slice."""
+    names = ["table" if "table" in tables else f"slice_{place}" for place, _ in enumerate(layout.slices, 1)]
+    buckets = [tables[name]["bucket"] for name in names]
+    frames = [
+        tables[name].select(pl.col(shown).alias(attribute) for attribute, shown in zip(*pairs, strict=True))
+        for name, pairs in zip(names, ((one.attributes, one.columns) for one in layout.slices), strict=True)
+    ]
+    return products_of_slices(buckets, frames, rows)
+
+
+# -- slices and buckets ------------------------------------------------------------------------------------------------
+
+
+def products_of_slices(
+    buckets: pl.Series | Sequence[pl.Series], slices: Sequence[pl.DataFrame], original: pl.DataFrame
+) -> Products:
+    """Read slices: whoever knows the slicing may join any combinations of a bucket, one from each slice.
+
+    Where slices share attributes, only combinations that agree on them can be joined. A bucket then falls into parts,
+    one for each combination of the shared values; parts of one bucket have no tuple in common, so as many of them hold
+    a tuple as there are buckets that do.
+
+    Parameters
+    ----------
+    buckets
+        The bucket of each row: one series for all slices, or one for each.
+    slices
+        One frame per slice, its columns named after the attributes; their rows need not be in any order.
+    original
+        The rows of the input.
+    """
+    series = [buckets] * len(slices) if isinstance(buckets, pl.Series) else list(buckets)
+    _check_slices(series, slices, original)
+    names = list(dict.fromkeys(name for frame in slices for name in frame.columns))
+    users = {name: [place for place, frame in enumerate(slices) if name in frame.columns] for name in names}
+    codes = {name: numbered([*(slices[place][name] for place in users[name]), original[name]]) for name in names}
+    shared = [name for name in names if len(users[name]) > 1]
+    sliced, originals = [], []
+    for place, (frame, bucket) in enumerate(zip(slices, numbered(series), strict=True)):
+        shown = {name: codes[name][users[name].index(place)] for name in frame.columns}
+        together = [np.concatenate([shown[name], codes[name][-1]]) for name in frame.columns]
+        ids = combined(together)
+        originals.append(ids[frame.height :])
+        keys = {name: shown[name] for name in shared if name in shown}
+        sliced.append(pl.DataFrame({BUCKET: bucket, **keys, NUMBER: ids[: frame.height]}).unique())
+    parts = _parts(sliced)
+    return Products(tuple(_component(one, parts) for one in sliced), distinct_rows(originals))
+
+
+def _check_slices(buckets: Sequence[pl.Series], slices: Sequence[pl.DataFrame], original: pl.DataFrame) -> None:
+    problems = Problems()
+    if not slices or len(buckets) != len(slices):
+        problems.add("slices", f"got {len(buckets)} series of buckets for {len(slices)} slices", "give one for each")
+    for place, (bucket, frame) in enumerate(zip(buckets, slices, strict=False), 1):
+        if not frame.width or len(bucket) != frame.height:
+            what = f"has {frame.width} columns and {frame.height} rows for {len(bucket)} buckets"
+            problems.add(f"slice {place}", what, "give at least one column, and a bucket for each row")
+        if lacking := [name for name in frame.columns if name not in original.columns]:
+            problems.add(f"slice {place}", f"has columns that the input lacks: {some(lacking)}", "name the attributes")
+    problems.raise_if_any(ParameterError)
+
+
+def _parts(sliced: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Buckets by the values that slices share: all that the slices have in common, joined."""
+    parts = sliced[0].select(pl.exclude(NUMBER)).unique()
+    for one in sliced[1:]:
+        keys = one.select(pl.exclude(NUMBER)).unique()
+        on = [name for name in keys.columns if name in parts.columns]
+        pairs = parts.group_by(on).len("\0left").join(keys.group_by(on).len("\0right"), on=on)
+        size = pairs.select((pl.col("\0left").cast(pl.Int64) * pl.col("\0right")).sum()).item()
+        if size > MOST_PARTS:
+            names = [repr(name) for name in parts.columns if name != BUCKET]
+            what = f"the slices share {some(names)} and divide the buckets into {size} parts, more than {MOST_PARTS}"
+            raise ParameterError(Problem("slices", what, "share fewer attributes"))
+        parts = parts.join(keys, on=on)
+    return parts.sort(parts.columns)
+
+
+def _component(one: pl.DataFrame, parts: pl.DataFrame) -> Component:
+    """The combinations of a slice in each part; parts that agree on what the slice has share them."""
+    on = [name for name in one.columns if name != NUMBER]
+    sets = parts.select(on).unique(maintain_order=True).with_row_index(SET)
+    set_of = parts.select(on).join(sets, on=on, how="left", maintain_order="left")[SET]
+    pairs = one.join(sets, on=on)
+    return Component.of_pairs(*(series.to_numpy().astype(np.int64) for series in (pairs[SET], pairs[NUMBER], set_of)))
+
+
+def products_of_buckets(
+    table: pl.DataFrame, sensitive: pl.DataFrame, original: pl.DataFrame, *, bucket: str = "bucket"
+) -> Products:
+    """Read buckets: any line of the quasi-identifiers may belong to any line of the sensitive values of its bucket.
+
+    Parameters
+    ----------
+    table, sensitive
+        The two tables: attributes with the number of their bucket; sensitive values with it, once for each or counted.
+    original
+        The rows of the input.
+    bucket
+        The column that numbers the buckets; like `count`, it is no attribute.
+    """
+    frames = [table, sensitive.drop("count", strict=False)]
+    if lacking := [name for name, frame in zip(("table", "sensitive"), frames, strict=True) if bucket not in frame]:
+        raise ParameterError(Problem(f"table {some(lacking)}", f"has no column {bucket!r}"))
+    return products_of_slices([frame[bucket] for frame in frames], [frame.drop(bucket) for frame in frames], original)
+
+
+# -- generalised cells -------------------------------------------------------------------------------------------------
+
+
+def products_of_cells(
+    rows: pl.DataFrame, layout: Layout, original: pl.DataFrame, schema: Schema | None = None
+) -> Products:
+    """Read generalised classes: each cell may stand for every value of the input's column that it covers.
+
+    Parameters
+    ----------
+    rows
+        The published table, row by row, with the cells of the quasi-identifiers.
+    layout
+        How it is to be read.
+    original
+        The rows of the input, in the types that the schema gives them.
+    schema
+        The hierarchies whole: without it, a value that the release does not show has no known place in a tree.
+    """
+    labels = combined([numbered([rows[name].cast(pl.String)])[0] for name in layout.class_columns])
+    heads = rows[np.unique(labels, return_index=True)[1]]
+    components, originals = [], []
+    for column in layout.quasi:
+        component, numbers = _covered(column, heads, original[column.name], schema)
+        components.append(component)
+        originals.append(numbers)
+    if layout.passed:
+        names = [column.name for column in layout.passed]
+        ids = combined([np.concatenate(numbered([rows[name], original[name]])) for name in names])
+        components.append(Component.of_pairs(labels, ids[: len(labels)], np.arange(heads.height)))
+        originals.append(ids[len(labels) :])
+    return Products(tuple(components), distinct_rows(originals))
+
+
+def _covered(
+    column: QuasiColumn, heads: pl.DataFrame, original: pl.Series, schema: Schema | None
+) -> tuple[Component, Ints]:
+    """The values that the cell of each class covers, and the value of each row of the input, in the same numbers."""
+    shown, cell_of = distinct_cells(heads.select(column.columns))
+    values, value_of = distinct_cells(pl.DataFrame([original]))
+    if column.form == "order":
+        n_strange = int((~original.drop_nulls().is_in(column.order)).sum())
+        if n_strange:
+            what = f"{n_strange} rows of the input are not in its order"
+            raise ParameterError(Problem(f"column {column.name!r}", what, "give the input of the release"))
+    read = _readers(column, [row[0] for row in values], schema)
+    if isinstance(read, str):
+        raise ParameterError(Problem("membership", read.replace("of the population ", "")))
+    meanings = [*(read.cell(*row) for row in shown), *(read.person(row[0]) for row in values)]
+    axis = axis_of(meanings, discrete=column.form != "interval")
+    places = axis.low[len(shown) :]
+    order = np.argsort(places, kind="stable")
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return _covers(axis, len(shown), places[order], cell_of), number[value_of]
+
+
+def _covers(axis: Axis, n_cells: int, places: Places, cell_of: Ints) -> Component:
+    """Stretches of a line as runs of the values that lie in them; a list of places is as many stretches."""
+    listed = axis.listed[:n_cells]
+    n_runs = np.array([1 if one < 0 else len(axis.lists[one]) for one in listed], dtype=np.int64)
+    cells, begin = np.repeat(np.arange(n_cells), n_runs), np.concatenate([[0], np.cumsum(n_runs)])
+    ends = [axis.low[:n_cells][cells].astype(np.int64), axis.high[:n_cells][cells].astype(np.int64)]
+    for cell in np.flatnonzero(listed >= 0):
+        for end in ends:
+            end[begin[cell] : begin[cell + 1]] = axis.lists[listed[cell]]
+    low, high = np.searchsorted(places, ends[0], side="left"), np.searchsorted(places, ends[1], side="right") - 1
+    kept = low <= high
+    before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)[begin]
+    low, high = low[kept].astype(np.int64), high[kept].astype(np.int64)
+    return Component(before[:-1][cell_of], before[1:][cell_of], low, high)

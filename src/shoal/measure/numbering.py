@@ -1,0 +1,73 @@
+"""Values as numbers, so that tables of different origin can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from shoal.measure.products import Ints
+
+
+def numbered(columns: Sequence[pl.Series]) -> list[Ints]:
+    """Number the values of columns alike; missing is a value of its own, 0.
+
+    Values are compared as what they are: text that reads as numbers, or as instants, equals those of another column
+    that holds such.
+    """
+    ranks = pl.concat(_alike([_plain(series) for series in columns])).rank("dense").cast(pl.Int64).fill_null(0)
+    ends = np.cumsum([len(series) for series in columns])[:-1]
+    return np.split(ranks.to_numpy().astype(np.int64), ends)
+
+
+def combined(columns: Sequence[Ints]) -> Ints:
+    """Number the combinations of columns of numbers, in their order."""
+    found = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:  # both factors are at most the number of rows, so their product fits
+        codes = np.unique(column, return_inverse=True)[1]
+        found = np.unique(found * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1]
+    return found.astype(np.int64)
+
+
+def distinct_rows(columns: Sequence[Ints]) -> Ints:
+    """Columns of numbers as lines, each distinct one once."""
+    rows = np.unique(combined(columns), return_index=True)[1]
+    return np.stack([column[rows] for column in columns], axis=1)
+
+
+def _plain(series: pl.Series) -> pl.Series:
+    """Without types that only say how a value is kept, and with one sort of missing."""
+    series = series.alias("value")
+    if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
+        series = series.cast(pl.String)
+    if series.dtype.is_decimal():
+        series = series.cast(pl.Float64)
+    if series.dtype.is_float():
+        return series.cast(pl.Float64).fill_nan(None) + 0.0  # there is one zero
+    if series.dtype == pl.String:
+        return series.set((series == "").fill_null(value=False), None)
+    return series
+
+
+def _alike(columns: Sequence[pl.Series]) -> list[pl.Series]:
+    """In one type that takes them all: whole numbers, numbers, instants, or text."""
+    types = [series.dtype for series in columns]
+    kept = [dtype for dtype in types if dtype.is_temporal()]
+    if any(dtype.is_numeric() for dtype in types):
+        kept = [pl.Int64(), pl.Float64()]
+    for dtype in kept:
+        cast = [series if series.dtype == dtype else _cast(series, dtype) for series in columns]
+        if all(one.null_count() == series.null_count() for one, series in zip(cast, columns, strict=True)):
+            return cast
+    return [series.cast(pl.String) for series in columns]
+
+
+def _cast(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """A column in another type, with more missing values where it does not fit."""
+    if series.dtype.is_float() and dtype.is_integer():
+        series = series.set(series != series.floor(), None)
+    try:
+        return series.cast(dtype, strict=False)
+    except pl.exceptions.PolarsError:  # no way from one type to the other; its message may hold cells
+        return pl.Series(series.name, [None] * len(series), dtype=dtype)
