@@ -24,6 +24,7 @@ ORDER = [
     ["grammar", "matching"],
     ["population"],
     ["verify", "foreign", "measure"],
+    ["report"],
     ["release", "recipe", "invariance"],
     ["pipeline"],
     ["series"],
@@ -37,7 +38,10 @@ VERIFY_SEES = {
     "cells", "counterfeits", "grammar", "matching", "meanings", "population", "promises",
     "release_files", "sensitive",
 }  # fmt: skip
-HEAVY = ("pyspark", "fastapi", "altair", "sklearn", "scipy", "pandas", "numba", "polars", "pydantic", "typer")
+HEAVY = (
+    "pyspark", "fastapi", "altair", "vl_convert", "kmedoids", "sklearn", "scipy", "pandas", "numba", "polars",
+    "pydantic", "typer",
+)  # fmt: skip
 
 
 def room_of(file: Path) -> str:

@@ -149,11 +149,9 @@ def partition_attributes(attributes: Attributes, n_columns: int | None, *, last:
     order = sorted(range(len(attributes.names)), key=lambda place: attributes.names[place])
     steps = np.rint((1.0 - attributes.phi2[np.ix_(order, order)]) * STEPS).astype(np.int64)
     alone = None if last is None else order.index(attributes.names.index(last))
-    if n_columns is not None:
-        return _named(attributes, order, _gathered(steps, n_columns, alone), last)
-    n_attributes = len(order)
-    tried = range(2, n_attributes) if n_attributes > 2 else range(n_attributes, n_attributes + 1)
-    found = {number: _gathered(steps, number, alone) for number in tried}
+    if n_columns is not None or len(order) <= 2:
+        return _named(attributes, order, _gathered(steps, n_columns or len(order), alone), last)
+    found = {number: _gathered(steps, number, alone) for number in range(2, len(order))}
     silhouettes = {number: _mean_silhouette(steps, nearest) for number, nearest in found.items()}
     best = max(silhouettes.values())
     chosen = min(number for number, value in silhouettes.items() if value > best - 1 / STEPS)

@@ -1,0 +1,1 @@
+"""Pictures and pages that go with a release (extra: ``shoal[report]``)."""
