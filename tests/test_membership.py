@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Nominal, Numeric, ParameterError
-from shoal.measure.candidates import of_release, products_of_buckets, products_of_cells, products_of_slices
+from shoal.measure.candidates import of_release, products_of_buckets, products_of_slices
+from shoal.measure.covered import products_of_cells
 from shoal.measure.membership import Membership, membership
 from shoal.measure.products import Component, Lists, Products
 from shoal.methods.groups import Groups
@@ -402,7 +404,8 @@ class TestShapesOfBuckets:
     )
 
     def release(self, shape, slices=()):
-        layout = SimpleNamespace(shape=shape, slices=[SimpleNamespace(attributes=a, columns=c) for a, c in slices])
+        pairs = [SimpleNamespace(attributes=names, columns=shown) for names, shown in slices]
+        layout = SimpleNamespace(shape=shape, quasi=[], slices=pairs)
         return SimpleNamespace(**{**vars(self.manifest), "layout": layout})
 
     def test_buckets(self):
@@ -425,6 +428,50 @@ class TestShapesOfBuckets:
         slices = [(("Age", "Sex", "Disease"), ("Age", "Sex", "Disease")), (("Zip", "Disease"), ("Zip", "Disease_2"))]
         wide = ROWS.with_columns(BUCKETS.alias("bucket"), Disease_2=pl.col("Disease"))
         assert membership(of_release({"table": wide}, self.release("slices", slices), ROWS)).candidates == 10
+
+
+class TestGeneralisedSlices:
+    @pytest.mark.parametrize("mix", KIND_MIXES)
+    @given(data=st.data())
+    @settings(max_examples=15)
+    def test_like_the_twin(self, mix, data):
+        """Every row shows the cell of its group in each column; who is in which bucket is another matter."""
+        case = data.draw(tables(mix, min_rows=2, max_rows=7))
+        table, sets = prepare(case.frame, case.schema), data.draw(st.booleans())
+        numbers = st.lists(st.integers(0, 2), min_size=table.n_rows, max_size=table.n_rows)
+        labels = np.unique(data.draw(numbers), return_inverse=True)[1].astype(np.int64)
+        buckets, home = data.draw(numbers), {name: data.draw(st.integers(0, 1)) for name in [*table.quasi, "disease"]}
+        shown = Generalize(sets=sets).publish(table, Groups(labels))
+        slices = [[name for name in home if home[name] == place] for place in (0, 1) if place in home.values()]
+        layout = SimpleNamespace(
+            shape="slices", quasi=shown.layout.quasi, slices=[SimpleNamespace(attributes=n, columns=n) for n in slices]
+        )
+        wide = {"table": shown.tables["table"].with_columns(pl.Series("bucket", buckets))}
+        found = membership(of_release(wide, described(layout, table), case.frame, schema=case.schema))
+        covers = {"disease": [{value} for value in table.frame["disease"]]}
+        for name, kind in table.quasi.items():
+            values, hierarchy = table.frame[name].to_list(), table.hierarchy(name)
+            groups = [[value for value, at in zip(values, labels, strict=True) if at == label] for label in labels]
+            covers[name] = [twin.covered(group, kind, hierarchy, set(values), sets=sets) for group in groups]
+        classes = []
+        for bucket in set(buckets):
+            rows = [row for row, at in enumerate(buckets) if at == bucket]
+            sliced_ = [
+                {t for row in rows for t in itertools.product(*(covers[name][row] for name in one))} for one in slices
+            ]
+            classes.append({sum(parts, ()) for parts in itertools.product(*sliced_)})
+        originals = table.frame.select(name for one in slices for name in one).rows()
+        assert counted(found) == twin.figures(classes, originals)
+
+    def test_cells_that_cover_too_much_are_refused(self, monkeypatch):
+        monkeypatch.setattr("shoal.measure.covered.MOST_VALUES", 30)
+        table = prepare(ROWS, SCHEMA)
+        shown = Generalize().publish(table, Groups(np.zeros(8, dtype=np.int64)))
+        slices = [SimpleNamespace(attributes=ROWS.columns, columns=ROWS.columns)]
+        layout = SimpleNamespace(shape="slices", quasi=shown.layout.quasi, slices=slices)
+        wide = {"table": shown.tables["table"].with_columns(bucket=1)}
+        with pytest.raises(ParameterError, match=r"the cells of 'Sex' cover 48 combinations, more than 30; generalise"):
+            of_release(wide, described(layout, table), ROWS)
 
 
 @pytest.mark.parametrize(("name", "value"), [("most", -1), ("draws", 1), ("seed", -1), ("draws", 2.5)])

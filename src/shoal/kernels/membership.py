@@ -115,6 +115,43 @@ def part(
         count[touched[place]] = 0
 
 
+@jit
+def count_ends(
+    start: Any, stop: Any, low: Any, high: Any, rest: Any, base: Any, lists: Any, bounds: Any, n_first: int,
+    count: Any, touched: Any, met: Any, next_met: Any, found: Any,
+) -> None:  # fmt: skip
+    """How many tuples that begin alike are held by one class, by two, ...
+
+    IN     base           int64[c + 1]        where the room of each step begins
+    INOUT  lists, bounds  int32, int64[...]   at first, the n_first classes that hold the beginning, in the first room
+    INOUT  met, next_met  int64[c]            numbers that were met at each step, and the next to go on from
+    INOUT  found          int64[...]
+    """
+    c = len(start)
+    bounds[0], bounds[1], met[0], next_met[0] = 0, n_first, 1, 0
+    j = 0
+    while j >= 0:
+        if next_met[j] == met[j]:
+            j -= 1
+            continue
+        at = base[j] + next_met[j]
+        next_met[j] += 1
+        classes = lists[base[j] + bounds[at] : base[j] + bounds[at + 1]]
+        if len(classes) == 1 or j == c - 1:  # whatever follows is held by this class alone
+            found[len(classes)] += rest[j + 1, classes[0]]
+            continue
+        n_touched = spread(j + 1, classes, start, stop, low, high, count, touched)
+        if j + 1 == c - 1:
+            for place in range(n_touched):
+                found[count[touched[place]]] += 1
+                count[touched[place]] = 0
+            continue
+        j += 1
+        begins, room = bounds[base[j] :], lists[base[j] :]
+        part(j, classes, start, stop, low, high, count, touched, n_touched, begins, room)
+        met[j], next_met[j] = n_touched, 0
+
+
 @jit_parallel
 def count_union(
     start: Any, stop: Any, low: Any, high: Any, rest: Any, heads: Any, listed: Any, room: Any, n_values: int,
@@ -136,36 +173,17 @@ def count_union(
     OUT  found        int64[parts, longest list + 1]  to be added up
     """
     c, n_parts = len(start), len(found)
+    base = np.zeros(c + 1, dtype=np.int64)
+    for j in range(c):
+        base[j + 1] = base[j] + room[j] + 1
     for one in prange(n_parts):
         count, touched = np.zeros(n_values, dtype=np.int32), np.empty(n_values, dtype=np.int64)
-        base = np.zeros(c + 1, dtype=np.int64)
-        for j in range(c):
-            base[j + 1] = base[j] + room[j] + 1
         lists, bounds = np.empty(base[c], dtype=np.int32), np.empty(base[c], dtype=np.int64)
         met, next_met = np.zeros(c, dtype=np.int64), np.zeros(c, dtype=np.int64)
         for value in range(one, len(heads) - 1, n_parts):
             size = heads[value + 1] - heads[value]
-            if size == 0:
-                continue
-            lists[:size] = listed[heads[value] : heads[value + 1]]
-            bounds[0], bounds[1], met[0], next_met[0] = 0, size, 1, 0
-            j = 0
-            while j >= 0:
-                if next_met[j] == met[j]:
-                    j -= 1
-                    continue
-                at = base[j] + next_met[j]
-                next_met[j] += 1
-                classes = lists[base[j] + bounds[at] : base[j] + bounds[at + 1]]
-                if len(classes) == 1 or j == c - 1:
-                    found[one, len(classes)] += rest[j + 1, classes[0]]
-                    continue
-                n_touched = spread(j + 1, classes, start, stop, low, high, count, touched)
-                if j + 1 == c - 1:
-                    for place in range(n_touched):
-                        found[one, count[touched[place]]] += 1
-                        count[touched[place]] = 0
-                    continue
-                j += 1
-                part(j, classes, start, stop, low, high, count, touched, n_touched, bounds[base[j] :], lists[base[j] :])
-                met[j], next_met[j] = n_touched, 0
+            if size:
+                lists[:size] = listed[heads[value] : heads[value + 1]]
+                count_ends(
+                    start, stop, low, high, rest, base, lists, bounds, size, count, touched, met, next_met, found[one]
+                )

@@ -13,11 +13,10 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import ParameterError, Problem, Problems, SchemaError, some
-from shoal.manifest import Layout, Manifest, QuasiColumn
-from shoal.meanings import Axis, Places, axis_of, distinct_cells
+from shoal.manifest import Manifest
+from shoal.measure.covered import COVERING, products_of_cells, written_out
 from shoal.measure.numbering import combined, distinct_rows, numbered
-from shoal.measure.products import Component, Ints, Products
-from shoal.population import _readers
+from shoal.measure.products import Component, Products
 from shoal.table.clean import clean
 from shoal.table.prepare import prepare
 from shoal.table.schema import Column, Nominal, Numeric, Schema
@@ -55,10 +54,10 @@ def of_release(
     """
     layout, rows = manifest.layout, _input(manifest, original, missing_values)
     shape: str = layout.shape
+    if schema is not None:  # rules grow into the trees they were when the release was made
+        missing = manifest.recipe.missing
+        schema = prepare(original, schema, missing=missing, missing_values=missing_values).schema
     if shape in GENERALISED:
-        if schema is not None:  # rules grow into the trees they were when the release was made
-            missing = manifest.recipe.missing
-            schema = prepare(original, schema, missing=missing, missing_values=missing_values).schema
         table = tables["table"]
         if name := layout.class_table:
             keys = [frame.with_columns(pl.col("class").cast(pl.String)) for frame in (table, tables[name])]
@@ -67,7 +66,7 @@ def of_release(
     if shape == "buckets":
         return products_of_buckets(tables["table"], tables["sensitive"], rows)
     if shape == "slices":
-        return _of_slices(tables, layout, rows)
+        return _of_slices(tables, layout, rows, schema)
     what = f"a release of the shape {shape!r} does not say which values its rows may have had"
     raise ParameterError(Problem("membership", what, "publish generalised cells, buckets or slices"))
 
@@ -91,15 +90,20 @@ def _input(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[
     return pl.DataFrame(found)
 
 
-def _of_slices(tables: Mapping[str, pl.DataFrame], layout: Any, rows: pl.DataFrame) -> Products:
-    """One wide table, or one file for each slice."""
-    names = ["table" if "table" in tables else f"slice_{place}" for place, _ in enumerate(layout.slices, 1)]
-    buckets = [tables[name]["bucket"] for name in names]
-    frames = [
-        tables[name].select(pl.col(shown).alias(attribute) for attribute, shown in zip(*pairs, strict=True))
-        for name, pairs in zip(names, ((one.attributes, one.columns) for one in layout.slices), strict=True)
-    ]
-    return products_of_slices(buckets, frames, rows)
+def _of_slices(
+    tables: Mapping[str, pl.DataFrame], layout: Any, rows: pl.DataFrame, schema: Schema | None
+) -> Products:  # fmt: skip
+    """One wide table, or one file for each slice; cells that were generalised are written out as what they cover."""
+    cells = {column.name: column for column in layout.quasi if column.form in COVERING}
+    frames = []
+    for place, one in enumerate(layout.slices, 1):
+        table = tables["table" if "table" in tables else f"slice_{place}"]
+        named = (pl.col(shown).alias(name) for name, shown in zip(one.attributes, one.columns, strict=True))
+        frame = table.select(pl.col("bucket").alias(BUCKET), *named).unique()
+        for name in one.attributes:
+            frame = written_out(frame, cells[name], rows[name], schema) if name in cells else frame
+        frames.append(frame)
+    return products_of_slices([frame[BUCKET] for frame in frames], [frame.drop(BUCKET) for frame in frames], rows)
 
 
 # -- slices and buckets ------------------------------------------------------------------------------------------------
@@ -197,76 +201,3 @@ def products_of_buckets(
     if lacking := [name for name, frame in zip(("table", "sensitive"), frames, strict=True) if bucket not in frame]:
         raise ParameterError(Problem(f"table {some(lacking)}", f"has no column {bucket!r}"))
     return products_of_slices([frame[bucket] for frame in frames], [frame.drop(bucket) for frame in frames], original)
-
-
-# -- generalised cells -------------------------------------------------------------------------------------------------
-
-
-def products_of_cells(
-    rows: pl.DataFrame, layout: Layout, original: pl.DataFrame, schema: Schema | None = None
-) -> Products:
-    """Read generalised classes: each cell may stand for every value of the input's column that it covers.
-
-    Parameters
-    ----------
-    rows
-        The published table, row by row, with the cells of the quasi-identifiers.
-    layout
-        How it is to be read.
-    original
-        The rows of the input, in the types that the schema gives them.
-    schema
-        The hierarchies whole: without it, a value that the release does not show has no known place in a tree.
-    """
-    labels = combined([numbered([rows[name].cast(pl.String)])[0] for name in layout.class_columns])
-    heads = rows[np.unique(labels, return_index=True)[1]]
-    components, originals = [], []
-    for column in layout.quasi:
-        component, numbers = _covered(column, heads, original[column.name], schema)
-        components.append(component)
-        originals.append(numbers)
-    if layout.passed:
-        names = [column.name for column in layout.passed]
-        ids = combined([np.concatenate(numbered([rows[name], original[name]])) for name in names])
-        components.append(Component.of_pairs(labels, ids[: len(labels)], np.arange(heads.height)))
-        originals.append(ids[len(labels) :])
-    return Products(tuple(components), distinct_rows(originals))
-
-
-def _covered(
-    column: QuasiColumn, heads: pl.DataFrame, original: pl.Series, schema: Schema | None
-) -> tuple[Component, Ints]:
-    """The values that the cell of each class covers, and the value of each row of the input, in the same numbers."""
-    shown, cell_of = distinct_cells(heads.select(column.columns))
-    values, value_of = distinct_cells(pl.DataFrame([original]))
-    if column.form == "order":
-        n_strange = int((~original.drop_nulls().is_in(column.order)).sum())
-        if n_strange:
-            what = f"{n_strange} rows of the input are not in its order"
-            raise ParameterError(Problem(f"column {column.name!r}", what, "give the input of the release"))
-    read = _readers(column, [row[0] for row in values], schema)
-    if isinstance(read, str):
-        raise ParameterError(Problem("membership", read.replace("of the population ", "")))
-    meanings = [*(read.cell(*row) for row in shown), *(read.person(row[0]) for row in values)]
-    axis = axis_of(meanings, discrete=column.form != "interval")
-    places = axis.low[len(shown) :]
-    order = np.argsort(places, kind="stable")
-    number = np.empty(len(order), dtype=np.int64)
-    number[order] = np.arange(len(order))
-    return _covers(axis, len(shown), places[order], cell_of), number[value_of]
-
-
-def _covers(axis: Axis, n_cells: int, places: Places, cell_of: Ints) -> Component:
-    """Stretches of a line as runs of the values that lie in them; a list of places is as many stretches."""
-    listed = axis.listed[:n_cells]
-    n_runs = np.array([1 if one < 0 else len(axis.lists[one]) for one in listed], dtype=np.int64)
-    cells, begin = np.repeat(np.arange(n_cells), n_runs), np.concatenate([[0], np.cumsum(n_runs)])
-    ends = [axis.low[:n_cells][cells].astype(np.int64), axis.high[:n_cells][cells].astype(np.int64)]
-    for cell in np.flatnonzero(listed >= 0):
-        for end in ends:
-            end[begin[cell] : begin[cell + 1]] = axis.lists[listed[cell]]
-    low, high = np.searchsorted(places, ends[0], side="left"), np.searchsorted(places, ends[1], side="right") - 1
-    kept = low <= high
-    before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)[begin]
-    low, high = low[kept].astype(np.int64), high[kept].astype(np.int64)
-    return Component(before[:-1][cell_of], before[1:][cell_of], low, high)

@@ -89,6 +89,15 @@ def membership(
         How many tuples are drawn where they cannot be counted.
     seed
         Same products, same seed: same figures.
+
+    Examples
+    --------
+    >>> from shoal.measure.candidates import products_of_slices
+    >>> rows = pl.DataFrame({"age": [22, 33, 52], "disease": ["flu", "ulcer", "flu"]})
+    >>> slices = [rows.select("age"), rows.select("disease")]
+    >>> found = membership(products_of_slices(pl.Series([1, 1, 1]), slices, rows))
+    >>> found.candidates, found.fakes, found.ratio
+    (6, 3, 1.0)
     """
     problems = Problems()
     for name, value in {"most": most, "draws": draws, "seed": seed}.items():

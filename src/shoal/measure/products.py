@@ -140,13 +140,13 @@ class Lists:
         if int((component.stop - component.start).sum()) > most:  # sets that many classes share: one list of all
             every = np.arange(len(component.start), dtype=np.int32)
             return cls(63, np.array([0, len(every)], dtype=np.int64), every)
-        runs = _each(component.start, component.stop)
+        runs = each(component.start, component.stop)
         classes = np.repeat(np.arange(len(component.start)), component.stop - component.start)
         low, high, shift = component.low[runs], component.high[runs], 0
         while int(((high >> shift) - (low >> shift) + 1).sum()) > most and high.max(initial=0) >> shift:
             shift += 1
         low, high = low >> shift, high >> shift
-        blocks, classes = _each(low, high + 1), np.repeat(classes, high - low + 1)
+        blocks, classes = each(low, high + 1), np.repeat(classes, high - low + 1)
         order = np.lexsort((classes, blocks))
         blocks, classes = blocks[order], classes[order]
         fresh = (np.diff(blocks, prepend=-1) != 0) | (np.diff(classes, prepend=-1) != 0)  # two runs in one block
@@ -155,7 +155,7 @@ class Lists:
         return cls(shift, heads, classes.astype(np.int32))
 
 
-def _each(start: Ints, stop: Ints) -> Ints:
+def each(start: Ints, stop: Ints) -> Ints:
     """All numbers of each stretch, one stretch after the other."""
     sizes = stop - start
     ends = np.cumsum(sizes)
