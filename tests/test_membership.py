@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from series_example import FIRST, TWO
+from series_example import SCHEMA as YEARLY
+from series_example import table as series_table
 from shoal import Nominal, Numeric, ParameterError
 from shoal.measure.candidates import of_release, products_of_buckets, products_of_slices
 from shoal.measure.covered import products_of_cells
@@ -196,23 +200,35 @@ class TestEstimate:
 
     def test_more_tuples_than_whole_numbers_can_count(self):
         """Two thousand classes of fifteen components; no two share a value of the first, so that all is known."""
-        n_classes, rng = 2000, np.random.default_rng(1)
-        sets = np.repeat(np.arange(n_classes), 25)
-        parts = [Component.of_pairs(sets, np.arange(len(sets)), np.arange(n_classes))]
-        for numbers in rng.integers(0, 10**6, (14, len(sets))):
-            parts += [Component.of_pairs(sets, numbers, np.arange(n_classes))]
-        originals = np.stack([part.at(np.arange(n_classes), part.sizes - 1) for part in parts], axis=1)
-        product = Products(tuple(parts), originals)
+        product = wide_products(2000)
         found = membership(product, draws=20_000)
         assert product.volume > 2**64
         assert found.candidates == pytest.approx(product.volume, rel=1e-3)
-        assert found.original_matches == {1: n_classes}
+        assert found.original_matches == {1: 2000}
         assert set(found.fake_matches) == {1}
+
+    def test_memory_grows_with_the_rows(self):
+        peaks = []
+        for n_classes in (2000, 4000):
+            product = wide_products(n_classes)
+            tracemalloc.start()
+            membership(product, draws=1000)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        assert peaks[1] < 2.3 * peaks[0]
 
     def test_more_tuples_than_floats_can_count(self):
         wide = Component(np.array([0]), np.array([1]), np.array([0]), np.array([10**6 - 1]))
         found = membership(Products((wide,) * 60, np.zeros((1, 60), dtype=np.int64)), draws=10)
         assert (found.candidates, found.error, found.ratio, found.chance) == (np.inf, np.inf, np.inf, 0.0)
+
+
+def wide_products(n_classes):
+    """Classes of 25 rows and fifteen components, no value of the first in two of them; one original in each."""
+    rng, sets, classes = np.random.default_rng(1), np.repeat(np.arange(n_classes), 25), np.arange(n_classes)
+    columns = [np.arange(len(sets)), *rng.integers(0, 10**6, (14, len(sets)))]
+    parts = tuple(Component.of_pairs(sets, column, classes) for column in columns)
+    return Products(parts, np.stack([part.at(classes, part.sizes - 1) for part in parts], axis=1))
 
 
 VALUES = {"a": st.integers(0, 2), "b": st.sampled_from(["x", "y", None]), "c": st.sampled_from([0.5, 1.0, None])}
@@ -353,6 +369,15 @@ class TestReleases:
             self.frame, self.schema.quasi, ["disease", "cost"], release.labels.tolist(), hierarchies, sets=False
         )
         assert counted(found) == twin.figures(classes, self.frame.rows())
+
+    def test_a_repeated_release(self):
+        """Age 20 with two values, one of them a counterfeit's; ages 40 and 60 with two others."""
+        one = shoal.republish(FIRST, YEARLY, TWO)
+        second = FIRST.filter(pl.col("name").is_in(["a", "c"])).vstack(series_table(e=(60, "bronchitis")))
+        two = shoal.republish(second, YEARLY, TWO, previous=one.release, state=one.state).release
+        assert two.manifest.rows.counterfeits == 1
+        found = membership(of_release(two.frames, two.manifest, second))
+        assert counted(found) == (1 * 2 + 2 * 2, {1: 3}, {1: 3})
 
     def test_trees_need_the_schema(self):
         release = shoal.anonymize(self.frame, self.schema, shoal.Mondrian(k=10))
