@@ -2,60 +2,126 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal.kernels.jit import jit
 from shoal.kernels.needs import EQUAL, ROUNDING, Needs, short
 from shoal.kernels.partition import Partition, enter, keeps, members_of
-from shoal.kernels.refine import LEAST, change, move, renew
+from shoal.kernels.refine import LEAST, change, least_added, move, renew
 
 SLICES = 20
 """Into how many slices the rows of one key are cut, to be left out one after the other."""
 
 
+class Desk(NamedTuple):
+    """Room to work in, for as many rows as there are at the start."""
+
+    table: Any  # int64[power of two >= 2 rows]  SCRATCH  place of a row of each cell, -1 = empty
+    cell: Any  # int64[rows]          SCRATCH  cell of each row that is left
+    first: Any  # int64[rows]         SCRATCH  place of the first row of each cell
+    size: Any  # int64[rows]          SCRATCH  rows of each cell
+    begin: Any  # int64[rows + 1]     SCRATCH  where the rows of each large cell begin
+    members: Any  # int64[rows]       SCRATCH  rows of the large cells
+    often: Any  # int64[keys]         SCRATCH  0 between calls
+    present: Any  # int64[keys]       SCRATCH
+    counts: Any  # int64[keys]        SCRATCH
+    runs: Any  # int64[3, values]     SCRATCH
+
+
 @jit
 def take_alike(
-    needs: Needs, seen_as: Any, keys: Any, rows: Any, cells: Any, least: int, label: int, labels: Any
-) -> int:
-    """Form a group of as many rows as possible from each cell, where that can be; the next label.
+    needs: Needs, seen_as: Any, keys: Any, rows: Any, levels: Any, grain: Any, left: Any, least: int, label: int,
+    labels: Any, desk: Desk,
+) -> Any:  # fmt: skip
+    """Form a group of as many rows as possible from each cell, where that can be; the next label, and how many stay.
 
-    IN     keys int64[n];  rows int64[m], by cell, then by key;  cells int64[m], which cell each of them is in
-           least, smallest size of a group
-    INOUT  labels int64[n]
+    IN     keys int64[n];  rows int64[m], those to form groups of;  levels int32[all levels, m], codes of each column at
+           each level;  grain int64[d], which of the levels each column has;  least, smallest size of a group
+    INOUT  left int64[m], places in `rows` of those in no group, the first so many of them;  labels int64[n]
     """
-    begin = 0
-    for end in range(1, len(rows) + 1):
-        if end < len(rows) and cells[end] == cells[begin]:
-            continue
-        if end - begin >= least and _take(needs, seen_as, keys, rows[begin:end], least, label, labels):
+    n_cells = _cells(levels, grain, left, desk)
+    n_large = 0
+    for cell in range(n_cells):
+        desk.begin[cell] = n_large
+        if desk.size[cell] >= least:
+            n_large += desk.size[cell]
+    desk.begin[n_cells] = n_large
+    place = desk.first  # not asked for any more
+    place[:n_cells] = desk.begin[:n_cells]
+    for i in range(len(left)):
+        cell = desk.cell[i]
+        if desk.size[cell] >= least:
+            desk.members[place[cell]] = rows[left[i]]
+            place[cell] += 1
+    for cell in range(n_cells):
+        members = desk.members[desk.begin[cell] : desk.begin[cell + 1]]
+        if len(members) and _take(needs, seen_as, keys, members, least, label, labels, desk):
             label += 1
-        begin = end
-    return label
+    n_left = 0
+    for i in range(len(left)):
+        if labels[rows[left[i]]] < 0:
+            left[n_left] = left[i]
+            n_left += 1
+    return label, n_left
 
 
 @jit
-def _take(needs: Needs, seen_as: Any, keys: Any, rows: Any, least: int, label: int, labels: Any) -> bool:
-    """Form one group of the rows of a cell, sorted by key; say whether that could be."""
-    present, counts, n_keys = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64), 0
+def _cells(levels: Any, grain: Any, left: Any, desk: Desk) -> int:
+    """Number the cells by their first row; how many there are."""
+    mask = 1
+    while mask < 2 * len(left):
+        mask *= 2
+    desk.table[:mask] = -1
+    mask -= 1
+    n_cells = 0
+    for i in range(len(left)):
+        row = left[i]
+        scrambled = np.uint64(14695981039346656037)
+        for j in grain:
+            scrambled = (scrambled ^ np.uint64(levels[j, row] + 1)) * np.uint64(1099511628211)
+        slot = np.int64((scrambled ^ (scrambled >> np.uint64(29))) & np.uint64(mask))
+        while desk.table[slot] >= 0 and not _look_alike(levels, grain, row, desk.first[desk.table[slot]]):
+            slot = (slot + 1) & mask
+        if desk.table[slot] < 0:
+            desk.table[slot], desk.first[n_cells], desk.size[n_cells] = n_cells, row, 0
+            n_cells += 1
+        desk.cell[i] = desk.table[slot]
+        desk.size[desk.table[slot]] += 1
+    return n_cells
+
+
+@jit
+def _look_alike(levels: Any, grain: Any, row: int, other: int) -> bool:
+    alike = True
+    for j in grain:
+        alike = alike and levels[j, row] == levels[j, other]
+    return alike
+
+
+@jit
+def _take(needs: Needs, seen_as: Any, keys: Any, rows: Any, least: int, label: int, labels: Any, desk: Desk) -> bool:
+    """Form one group of rows of a cell, of every key the first ones; say whether that could be."""
+    often, n_keys = desk.often, 0
     for row in rows:
-        if n_keys and present[n_keys - 1] == keys[row]:
-            counts[n_keys - 1] += 1
-        else:
-            present[n_keys], counts[n_keys] = keys[row], 1
+        if often[keys[row]] == 0:
+            desk.present[n_keys] = keys[row]
             n_keys += 1
-    if _is_hopeless(needs, seen_as, present[:n_keys]):
+        often[keys[row]] += 1
+    present, counts = desk.present[:n_keys], desk.counts[:n_keys]
+    present.sort()
+    for i in range(n_keys):
+        counts[i] = often[present[i]]
+        often[present[i]] = 0
+    if _is_hopeless(needs, seen_as, present) or not _leave_out(needs, seen_as, present, counts, least, desk.runs):
         return False
-    if not _leave_out(needs, seen_as, present[:n_keys], counts[:n_keys], least):
-        return False
-    at = -1
+    for i in range(n_keys):
+        often[present[i]] = counts[i]
     for row in rows:
-        if at < 0 or present[at] != keys[row]:
-            at += 1
-        if counts[at] > 0:
+        if often[keys[row]] > 0:
             labels[row] = label
-            counts[at] -= 1
+            often[keys[row]] -= 1
     return True
 
 
@@ -77,19 +143,19 @@ def _is_hopeless(needs: Needs, seen_as: Any, present: Any) -> bool:
 
 
 @jit
-def _leave_out(needs: Needs, seen_as: Any, present: Any, counts: Any, least: int) -> bool:
+def _leave_out(needs: Needs, seen_as: Any, present: Any, counts: Any, least: int, runs: Any) -> bool:
     """Leave out as few rows as greedy steps tell until a group keeps all promises; say whether enough are left.
 
     INOUT  counts int64[keys], how many rows of each key present are in the group
     """
-    size, far = counts.sum(), lack_of(needs, seen_as, present, counts)
+    size, far = counts.sum(), _lack_of(needs, seen_as, present, counts, runs)
     while far > 0.0:
         best, who, reached = 0.0, -1, far
         for i in range(len(counts)):
             slice_ = max(counts[i] // SLICES, 1)
             if counts[i] and size - slice_ >= least:
                 counts[i] -= slice_
-                after = lack_of(needs, seen_as, present, counts)
+                after = _lack_of(needs, seen_as, present, counts, runs)
                 counts[i] += slice_
                 if (far - after) / slice_ > best:
                     best, who, reached = (far - after) / slice_, i, after
@@ -102,15 +168,16 @@ def _leave_out(needs: Needs, seen_as: Any, present: Any, counts: Any, least: int
 
 
 @jit
-def lack_of(needs: Needs, seen_as: Any, present: Any, counts: Any) -> float:
+def _lack_of(needs: Needs, seen_as: Any, present: Any, counts: Any, runs: Any) -> float:
     """How far a group is from all promises that has so many rows of each key present."""
     total, size = 0.0, counts.sum()
+    often, values, times = runs[0], runs[1], runs[2]
     for promise in range(len(needs.kind)):
         n_values = needs.first[promise + 1] - needs.first[promise]
-        often = np.zeros(n_values, dtype=np.int64)
+        often[:n_values] = 0
         for i in range(len(present)):
             often[seen_as[promise, present[i]]] += counts[i]
-        values, times, n_runs = np.empty(n_values, dtype=np.int64), np.empty(n_values, dtype=np.int64), 0
+        n_runs = 0
         for value in range(n_values):
             if often[value]:
                 values[n_runs], times[n_runs] = value, often[value]
@@ -144,7 +211,7 @@ def _best_home(partition: Partition, loss: Any, row: int, here: int, dearest: fl
     best, where = dearest, -1
     for group in range(len(partition.size)):
         full = partition.size[group] == partition.begin[group + 1] - partition.begin[group]
-        if partition.size[group] == 0 or full or group == here:
+        if partition.size[group] == 0 or full or group == here or least_added(partition, loss, group) >= best:
             continue
         added = change(partition, loss, group, -1, row)
         if added < best and keeps(partition, group, -1, row):

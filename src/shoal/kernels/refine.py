@@ -37,6 +37,12 @@ def renew(partition: Partition, loss: Any, group: int) -> None:
     LOSSES[type(loss)].renew(partition, loss, group)
 
 
+def least_added(partition: Partition, loss: Any, group: int) -> float:
+    """What a further row adds to the loss of a group at least, known at a glance."""
+    found: float = LOSSES[type(loss)].least_added(partition, loss, group)
+    return found
+
+
 @overload(change, strict=False)  # type: ignore[untyped-decorator]
 def _change(partition: Any, loss: Any, group: Any, out: Any, into: Any) -> Any:  # noqa: ARG001
     return LOSSES[loss.instance_class].change.py_func
@@ -45,6 +51,11 @@ def _change(partition: Any, loss: Any, group: Any, out: Any, into: Any) -> Any: 
 @overload(renew, strict=False)  # type: ignore[untyped-decorator]
 def _renew(partition: Any, loss: Any, group: Any) -> Any:  # noqa: ARG001
     return LOSSES[loss.instance_class].renew.py_func
+
+
+@overload(least_added, strict=False)  # type: ignore[untyped-decorator]
+def _least_added(partition: Any, loss: Any, group: Any) -> Any:  # noqa: ARG001
+    return LOSSES[loss.instance_class].least_added.py_func
 
 
 # -- steps ------------------------------------------------------------------------------------------------------------

@@ -38,6 +38,12 @@ class Covers(NamedTuple):
 
 
 @jit
+def least_added(partition: Partition, covers: Covers, group: int) -> float:
+    """What a further row adds to the loss of a group at least: it is shown as openly as the others are."""
+    return covers.loss[group] / partition.size[group]
+
+
+@jit
 def change(partition: Partition, covers: Covers, group: int, out: int, into: int) -> float:
     """By how much the loss of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
     cells, column, facts, bits = covers.cells, covers.column, covers.facts, covers.bits

@@ -37,6 +37,12 @@ class Mixed(NamedTuple):
 
 
 @jit
+def least_added(partition: Partition, mixed: Mixed, group: int) -> float:  # noqa: ARG001
+    """What a further row adds to the loss of a group at least."""
+    return 0.0
+
+
+@jit
 def change(partition: Partition, mixed: Mixed, group: int, out: int, into: int) -> float:
     """By how much the squared error of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
     size, odd, column, facts = partition.size[group], mixed.odd, mixed.column, mixed.facts

@@ -28,12 +28,14 @@ BANDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
 """Widths of the bands that numbers are coarsened to, in the width of their column."""
 MOST_GRAINS = 4096
 """How many grains are tried at most."""
-MOST_CODES = 1 << 62
-"""How many combinations of codes have numbers of their own before they are numbered anew."""
 FEW_COLUMNS = 0.25
 """The power that costs are raised to when grains are ranked: below 1, to give up one column comes before two halves."""
 PASSES = 6
 """How often all rows may look for a better group."""
+GIVING_UP = 2
+"""In how many of these passes dear groups are given up: later hardly one can be."""
+MOST_LOOKS = 1e9
+"""How many looks of a row at a group all passes may take together."""
 FEW = 0.002
 """The share of rows that must find one, for another pass to be worth its while."""
 MARGIN = 0.75
@@ -57,19 +59,29 @@ def coarsen(covers: Covers, demands: Demands, rows: Labels, k: int, labels: Labe
         Who wants to know how far the work is.
     """
     columns = [_levels(covers, j, rows) for j in range(len(covers.column))]
+    levels = np.array([codes for column in columns for codes, _ in column], dtype=np.int32)
+    first = np.cumsum([0, *(len(column) for column in columns)])[:-1]
     needs, least = _tightened(demands.needs), max(k, demands.smallest)
+    desk = _desk(len(rows), demands)
     label = int(labels.max(initial=-1)) + 1
-    left, places = rows, np.arange(len(rows))
+    left = np.arange(len(rows))
     progress.stage("grouping alike", len(rows))
     for grain in _grains(columns):
         if len(left) < least:
             return
-        cells = _codes([columns[j][level][0][places] for j, level in enumerate(grain)])
-        order = np.lexsort((demands.keys[left], cells))  # stable: rows of one key stay in row order
-        label = kernel.take_alike(needs, demands.seen_as, demands.keys, left[order], cells[order], least, label, labels)
-        progress.advance(int((labels[left] >= 0).sum()))
-        places = places[labels[left] < 0]
-        left = rows[places]
+        label, n_left = kernel.take_alike(
+            needs, demands.seen_as, demands.keys, rows, levels, first + grain, left, least, label, labels, desk
+        )
+        progress.advance(len(left) - n_left)
+        left = left[:n_left]
+
+
+def _desk(n_rows: int, demands: Demands) -> kernel.Desk:
+    """Room for a kernel to work in."""
+    n_slots = 1 << max(2 * n_rows - 1, 1).bit_length()
+    n_values, n_keys = int(np.diff(demands.needs.first).max(initial=0)), demands.n_keys
+    shapes = (n_slots, n_rows, n_rows, n_rows, n_rows + 1, n_rows, n_keys, n_keys, n_keys, (3, n_values))
+    return kernel.Desk._make(np.zeros(shape, dtype=np.int64) for shape in shapes)
 
 
 def settle(demands: Demands, measure: Loss, rows: Labels, k: int, labels: Labels) -> Labels:
@@ -79,19 +91,24 @@ def settle(demands: Demands, measure: Loss, rows: Labels, k: int, labels: Labels
     """
     partition = with_room(labels, k, demands.needs, doubled=True)
     kernel.take_in(partition, measure.state(partition), rows[labels[rows] < 0])
-    for _ in range(PASSES):
+    for turn in range(_passes(len(rows), int(labels.max(initial=-1)) + 1)):
         partition = with_room(without_holes(partition.label), k, demands.needs, doubled=True)
         state, size = measure.state(partition), partition.size
         mean = np.array([measure.of(members) / max(len(members), 1) for members in members_of(partition.label)])
         inside = rows[partition.label[rows] >= 0]
         dear = inside[np.argsort(-mean[partition.label[inside]], kind="stable")]
         moved = kernel.move_on(partition, state, dear, k)
-        for group in np.argsort(-mean, kind="stable"):
+        for group in np.argsort(-mean, kind="stable") if turn < GIVING_UP else ():
             if size[group] and mean[group] > mean.mean():
                 moved += kernel.give_up(partition, state, group)
         if moved < FEW * len(rows):
             break
     return without_holes(partition.label)
+
+
+def _passes(n_rows: int, n_groups: int) -> int:
+    """How often rows may look for a better group: less often in a large table, where each look costs more."""
+    return min(PASSES, int(MOST_LOOKS / max(n_rows * n_groups, 1)))
 
 
 def _tightened(needs: Needs) -> Needs:
@@ -154,15 +171,3 @@ def _few_at_once(kept: list[list[int]]) -> list[tuple[int, ...]]:
     given_up = [set(some) for n in (0, 1, 2) for some in combinations(range(d), n)][:MOST_GRAINS]
     given_up += [set(range(n)) for n in range(3, d + 1)] + [set(range(n, d)) for n in range(d - 2)]
     return sorted({tuple(levels[-1] if j in some else 0 for j, levels in enumerate(kept)) for some in given_up})
-
-
-def _codes(columns: list[Ints]) -> Ints:
-    """One number for each combination of codes."""
-    code, n_codes = np.zeros(len(columns[0]), dtype=np.int64), 1
-    for column in columns:
-        n_values = int(column.max(initial=0)) + 2  # a missing value has the code -1
-        if n_codes * n_values >= MOST_CODES:
-            code = np.unique(code, return_inverse=True)[1].reshape(-1).astype(np.int64)
-            n_codes = int(code.max(initial=0)) + 1
-        code, n_codes = code * n_values + column + 1, n_codes * n_values
-    return code

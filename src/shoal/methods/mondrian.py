@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.kernels import mondrian as kernel
+from shoal.kernels.needs import Needs
 from shoal.methods.base import Method, Task
-from shoal.methods.demands import Demands
+from shoal.methods.demands import NOTHING, Demands
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Whole, YesNo, param
@@ -77,7 +78,7 @@ class Mondrian(Method):
         labels = np.full(n_rows, -1, dtype=np.int64)
         low, high = space.points.min(axis=0)[None, :], space.points.max(axis=0)[None, :]
         level = _level(np.array([0]), np.array([n_rows]), low.copy(), high.copy())
-        needs = Demands.of(task).needs
+        needs = _seen_by_cuts(Demands.of(task), self.k)
         while len(level.first):
             kernel.split_level(
                 space, level, needs, order, spare, scratch, sizes, self.k, self.strict, self.width == "box", labels
@@ -88,6 +89,15 @@ class Mondrian(Method):
         # Groups are numbered by their first row, so that the numbers do not tell how the cuts went.
         _, first_row, place = np.unique(labels, return_index=True, return_inverse=True)
         return Groups(np.argsort(np.argsort(first_row))[place].astype(np.int64))
+
+
+def _seen_by_cuts(demands: Demands, k: int) -> Needs:
+    """The promises that both sides of a cut must keep.
+
+    None where groups must resemble the table: cuts that leave both sides like the whole end far too early. Such groups
+    are formed afterwards, of rows that look alike.
+    """
+    return NOTHING if demands.planned > k else demands.needs
 
 
 def space_of(encoded: Encoded, *, along_trees: bool) -> kernel.Space:

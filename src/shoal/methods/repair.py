@@ -29,6 +29,8 @@ NEAR = 16
 """How many near groups one looks at that does not keep a promise."""
 MANY = 0.1
 """From which share of failing rows on they form groups anew."""
+MOST = 0.5
+"""From which share of failing rows on all of them do."""
 LEAST = 1e-9
 """By how much joining must bring two groups nearer to their promises."""
 MOST_MENDED = 20
@@ -130,6 +132,8 @@ class Repair:
         failing = np.flatnonzero((self._labels >= 0) & (lacking[self._labels] > 0))
         if not self._demands.planned or len(failing) < MANY * len(self._labels):
             return
+        if len(failing) > MOST * len(self._labels):  # what is left is kept by luck, and in nobody's reach
+            failing = np.flatnonzero(self._labels >= 0)
         labels = self._labels.copy()
         labels[failing] = -1
         labels = without_holes(labels)
