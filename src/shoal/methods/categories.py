@@ -82,8 +82,9 @@ def _equal_frequency(rows: Ints, bins: int) -> Ints:
 def _equal_width(distinct: Floats, bins: int) -> Ints:
     if max(-distinct[0], distinct[-1]) > 1e300:
         distinct = distinct * 2.0**-20  # or differences would overflow
-    run = np.floor((distinct - distinct[0]) * bins / (distinct[-1] - distinct[0]))
-    return np.minimum(run, bins - 1).astype(np.int64)
+    run: Floats = np.floor((distinct - distinct[0]) * bins / (distinct[-1] - distinct[0]))
+    places: Ints = np.minimum(run, bins - 1).astype(np.int64)
+    return places
 
 
 def _of_categories(texts: pl.Series, hierarchy: object, bins: int) -> tuple[Codes, bool]:
