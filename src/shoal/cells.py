@@ -67,6 +67,8 @@ def read_column(column: QuasiColumn, frame: pl.DataFrame, weight: str | None = N
     if column.form == "node":
         node_of = {node.name: node for node in column.nodes}
         return ReadColumn(column, tuple(_read_node(column, node_of, cells[0]) for cells in shown), counts)
+    if column.form == "raw":
+        return ReadColumn(column, tuple(_read_raw(column, ranks, cells[0]) for cells in shown), counts)
     if column.form == "value":
         return ReadColumn(column, tuple(_read_value(column, ranks, *cells) for cells in shown), counts)
     if len(column.columns) == 1:
@@ -127,13 +129,23 @@ def _read_value(column: QuasiColumn, ranks: Ranks, cell: object, missing: object
         return SAYS_NOTHING if gone else _refused("no number, though nothing was missing")
     if column.has_missing and str(missing).lower() != "false":
         return _refused("a number of a missing value")
+    return SAYS_ALL if _is_number(str(cell)) else _refused("not a number")
+
+
+def _read_raw(column: QuasiColumn, ranks: Ranks, cell: object) -> Cell:
+    """A value of the input as it is."""
+    if cell is None:
+        return SAYS_ALL if column.has_missing else _refused("missing, though no value of the column was")
+    if column.kind == "numeric":
+        return SAYS_ALL if _is_number(str(cell)) else _refused("not a number")
+    return SAYS_ALL if cell in ranks or not ranks else _refused("a category outside the order")
+
+
+def _is_number(text: str) -> bool:
     try:
-        number = float(str(cell))
-        if "_" in str(cell) or not math.isfinite(number):
-            raise ValueError
+        return "_" not in text and math.isfinite(float(text))  # Python reads 1_0 as ten; nobody else does
     except ValueError:
-        return _refused("not a number")
-    return SAYS_ALL
+        return False
 
 
 def _read_run(column: QuasiColumn, ranks: Ranks, low: str, high: str) -> Cell:

@@ -43,7 +43,9 @@ class QuasiColumn(_Part):
 
     name: str
     kind: Literal["numeric", "ordinal", "nominal"]
-    form: Literal["interval", "order", "node", "set", "value"]
+    form: Literal["interval", "order", "node", "set", "value", "raw"] = Field(
+        description="raw: the values of the input, as they are"
+    )
     columns: tuple[str, ...] = Field(description="the published columns that carry it")
     has_missing: bool = Field(description="whether a published cell may be missing, or '*' because of a missing value")
     whole: bool = Field(default=False, description="form interval: all numbers are whole")
@@ -64,17 +66,53 @@ class PassedColumn(_Part):
     nodes: tuple[Node, ...] = Field(default=(), description="nominal with a hierarchy: values and all nodes above them")
 
 
+class Slice(_Part):
+    """Attributes that are published side by side; between slices of a bucket, nothing says which cells belong."""
+
+    attributes: tuple[str, ...]
+    columns: tuple[str, ...] = Field(description="the published column of each attribute")
+
+
 class Layout(_Part):
     """How the published tables are to be read."""
 
-    shape: Literal["text", "typed", "classes", "values", "centres", "invariant"]
+    shape: Literal["text", "typed", "classes", "values", "centres", "invariant", "buckets", "slices"]
     quasi: tuple[QuasiColumn, ...]
     passed: tuple[PassedColumn, ...]
+    slices: tuple[Slice, ...] = Field(default=(), description="shape slices: which attributes stay together")
+    files: bool = Field(default=False, description="shape slices: every slice has a table of its own")
 
     @property
     def class_columns(self) -> list[str]:
         """The published columns whose equal cells make a class."""
+        if self.shape in ("buckets", "slices"):
+            return ["bucket"]
         return ["class"] if self.class_table else self.cell_columns
+
+    @property
+    def contents(self) -> dict[str, list[str]]:
+        """The published tables and the columns of each, in no order."""
+        passed, sensitive = [column.name for column in self.passed], self.sensitive
+        if self.shape == "buckets":
+            others = [name for name in passed if name not in sensitive]
+            return {"table": ["bucket", *self.cell_columns, *others], "sensitive": ["bucket", *sensitive, "count"]}
+        if self.shape == "slices":
+            return {name: ["bucket", *columns] for name, columns in self.slice_tables.items()}
+        if self.class_table is None:
+            return {"table": [*self.cell_columns, *passed]}
+        return {"table": ["class", *passed], self.class_table: [*self.class_facts, *self.cell_columns]}
+
+    @property
+    def slice_tables(self) -> dict[str, list[str]]:
+        """The tables that carry slices, and the columns of the slices in each."""
+        if self.files:
+            return {f"slice_{place}": list(one.columns) for place, one in enumerate(self.slices, 1)}
+        return {"table": [name for one in self.slices for name in one.columns]}
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The sensitive columns."""
+        return [column.name for column in self.passed if column.role == "sensitive"]
 
     @property
     def class_table(self) -> str | None:
@@ -158,6 +196,13 @@ class InputFigure(_Part):
     columns: tuple[str, ...] = Field(description="the columns that enter")
 
 
+class Picture(_Part):
+    """A picture beside the tables."""
+
+    file: str
+    sha256: str
+
+
 class PublishedTable(_Part):
     """One table of the release."""
 
@@ -189,6 +234,7 @@ class Manifest(_Part):
     against_input: tuple[InputFigure, ...] = Field(default=(), description="figures that compare input and release")
     notes: dict[str, int | float | bool] = Field(default_factory=dict, description="facts about the run, by the method")
     tables: tuple[PublishedTable, ...]
+    pictures: tuple[Picture, ...] = Field(default=(), description="pictures beside the tables, once written")
 
     def to_json(self) -> str:
         """Write it, in a stable order."""
@@ -197,7 +243,7 @@ class Manifest(_Part):
     def fingerprint(self) -> str:
         """SHA-256 of all it says but for its files: the same whatever the format they are written in."""
         bare = tuple(table.model_copy(update={"file": None, "sha256": None}) for table in self.tables)
-        return hashlib.sha256(self.model_copy(update={"tables": bare}).to_json().encode()).hexdigest()
+        return hashlib.sha256(self.model_copy(update={"tables": bare, "pictures": ()}).to_json().encode()).hexdigest()
 
     @classmethod
     def read(cls, folder: str | Path) -> Manifest:

@@ -18,7 +18,7 @@ from shoal.methods.base import Method, Task
 from shoal.methods.refine import Refine
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
-from shoal.publish import Published, default_publisher
+from shoal.publish import default_publisher
 from shoal.publish.base import Publisher
 from shoal.recipe import Recipe
 from shoal.release import Release, describe
@@ -95,6 +95,7 @@ def anonymize(
     """
     _check_arguments(schema, method, require, publish, refine, suppress, seed, missing_values, threads)
     publish = default_publisher(method) if publish is None else publish
+    _check_fit(method, require, publish, refine)
     refine = None if refine is None else replace(refine, loss=refine.loss or publish.loses)
 
     progress.stage("reading")
@@ -107,20 +108,22 @@ def anonymize(
     people = None if everybody is None else quasi_of(everybody, table, missing_values)
 
     with limited_threads(threads):
-        task = Task.of(table, require, people)
+        # What buckets promise of themselves must outlast what is done for further promises.
+        own = method.promises(table.schema) if require and method.hides == "links" else ()
+        task = Task.of(table, (*own, *require), people)
         sets = bool(getattr(publish, "sets", False))
         groups = method.partition(task, np.random.default_rng([seed, 0]), progress)
-        groups.check(table.n_rows, method.k)
-        keep = Keeping(task, method.k, publish, sets, int(suppress * table.n_rows))
+        groups.check(table.n_rows, method.crowd)
+        keep = Keeping(task, method.crowd, publish, sets, int(suppress * table.n_rows))
         groups = keep.promises(groups, progress)
         if refine is not None:
             rng = np.random.default_rng([seed, 2])
-            groups = refine.improve(task, groups, method.k, refine.loss or publish.loses, sets, rng, progress)
-            groups.check(table.n_rows, method.k)
+            groups = refine.improve(task, groups, method.crowd, refine.loss or publish.loses, sets, rng, progress)
+            groups.check(table.n_rows, method.crowd)
             groups = keep.promises(groups, progress)
 
     progress.stage("publishing")
-    published, order = in_no_order(publish.publish(table, groups), np.random.default_rng([seed, 1]))
+    published, order = publish.in_no_order(publish.publish(table, groups), np.random.default_rng([seed, 1]))
     manifest = describe(
         table, groups, published, method=method, require=require, publish=publish, seed=seed, missing=missing,
         refine=refine, suppress=suppress, population=people,
@@ -198,6 +201,28 @@ def _check_arguments(
     problems.raise_if_any(ParameterError)
 
 
+def _check_fit(
+    method: Method, require: Sequence[Requirement], publish: Publisher, refine: Refine | None
+) -> None:
+    """Refuse parts that cannot go together, all at once."""
+    problems = Problems()
+    if method.hides != publish.hides:
+        why = {
+            "cells": f"{method.name} promises a k, and {publish.name} shows quasi-identifiers as they are",
+            "links": f"{method.name} forms buckets of people who need not be alike, and {publish.name} shows them alike",
+        }
+        fix = f"publish by {default_publisher(method).name}, or use another method"
+        problems.add("publish=", why[method.hides], fix)
+    if refine is not None and method.hides == "links":
+        problems.add("refine=", f"brings groups closer, and the buckets of {method.name} need not be", "leave it out")
+    for one in require:
+        if not method.carries(one):
+            what = f"{one.name} cannot be kept by {method.name}"
+            fix = "use another method" if method.hides == "cells" else "leave it out, or use a method that promises a k"
+            problems.add("require=", what, fix)
+    problems.raise_if_any(ParameterError)
+
+
 def _check_feasible(
     table: Table,
     method: Method,
@@ -242,19 +267,6 @@ def quasi_of(population: pl.DataFrame, table: Table, missing_values: Sequence[st
     except SchemaError as error:
         raise SchemaError([replace(one, where=f"population, {one.where}") for one in error.problems]) from None
     return pl.DataFrame(columns)
-
-
-def in_no_order(published: Published, rng: np.random.Generator) -> tuple[Published, pl.Series]:
-    """Bring the rows into an order that leads nowhere; for the holder, which row went where.
-
-    They are sorted by the text they show, then shuffled. Who knows the seed can undo the shuffle, and is left with the
-    sorted table, which holds nothing of the order of the input.
-    """
-    table = published.tables["table"]
-    texts = table.select(pl.all().cast(pl.String))
-    order = texts.select(pl.arg_sort_by(texts.columns, nulls_last=True)).to_series()
-    order = order[rng.permutation(table.height)]
-    return Published({**published.tables, "table": table[order]}, published.layout), order
 
 
 @contextmanager

@@ -191,7 +191,7 @@ class _Reader:
         require = self._requirements()
         self.problems.raise_if_any(RecipeError)
         assert schema is not None  # noqa: S101  or there was a problem
-        promised = method.promises() if isinstance(method, Method) else ()
+        promised = method.promises(schema) if isinstance(method, Method) else ()
         return Promise(schema, (*promised, *require), () if source is None else source.missing_values)
 
     def _check_keys(self) -> None:

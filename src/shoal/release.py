@@ -221,7 +221,7 @@ def describe(
 ) -> Manifest:
     """Say everything about a release that can be said before it is checked."""
     n_published = table.n_rows - groups.n_suppressed
-    promise = [*method.promises(), *require]
+    promise = [*method.promises(table.schema), *require]
     return Manifest(
         shoal=__version__,
         input=Input(rows=table.n_input, sha256=table.sha256),
@@ -241,7 +241,7 @@ def describe(
         rows=Rows(published=n_published, suppressed=groups.n_suppressed, dropped=table.dropped),
         layout=published.layout,
         promise=tuple(named(requirement, "model") for requirement in promise),
-        against_input=square_errors(table, groups.labels),
+        against_input=square_errors(table, groups.labels) if publish.hides == "cells" else (),
         notes=groups.notes,  # type: ignore[arg-type]
         tables=tuple(
             PublishedTable(

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.buckets import READING as BUCKETS
+from shoal.buckets import rows_of_buckets
 from shoal.cells import read_column
 from shoal.counterfeits import check_counterfeits, fewest_people
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems, ShoalError
@@ -29,6 +31,11 @@ from shoal.table.content import content_sha256
 from shoal.table.schema import Schema
 
 READING = "rows with equal quasi-identifier cells are one class"
+LINKS = ("buckets", "slices")
+"""Shapes that hide nobody among equal cells, but cut what links them to sensitive values."""
+GENERALISED = ("interval", "order", "node", "set")
+FORMS = {"values": ("value",), "centres": ("value",), "buckets": ("raw",), "slices": ("raw", *GENERALISED)}
+"""Forms of cells that shapes have, where they are not generalised."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,9 @@ class Verdict:
     @property
     def k(self) -> int:
         """Size of the smallest class."""
+        if "k" not in self.achieved:
+            what = "the release promises none: its quasi-identifiers are not hidden in classes"
+            raise ParameterError(Problem("k", what, "see what it achieved"))
         return int(self.achieved["k"])
 
     @cached_property
@@ -97,11 +107,15 @@ def verify(
     _check_manifest(manifest, problems)
     _check_tables(tables, manifest, problems, contents=contents)
     problems.raise_if_any(GuaranteeError)
-    _check_rows(tables["table"], manifest, problems)
+    _check_rows(tables, manifest, problems)
     cells = _cells(tables, manifest, problems)
     check_counterfeits(tables, manifest, problems)
     _check_cells(cells, manifest, problems)
-    sensitive = sensitive_values(tables["table"], manifest, problems)
+    rows = tables["table"]
+    if manifest.layout.shape == "buckets":
+        cells = rows = rows_of_buckets(tables, manifest.layout, problems)
+        problems.raise_if_any(GuaranteeError)
+    sensitive = sensitive_values(rows, manifest, problems)
     promise = _promise(manifest, problems)
     problems.raise_if_any(GuaranteeError)
     labels = _classes(cells, manifest.layout.class_columns)
@@ -113,7 +127,8 @@ def verify(
     _check_reached(found, manifest, problems, contents=contents)
     problems.raise_if_any(GuaranteeError)
     unchecked = tuple(found.unchecked.values())
-    return Verdict(tables["table"].height, classes.n_classes, found.achieved, READING, unchecked, classes)
+    reading = BUCKETS if manifest.layout.shape == "buckets" else READING
+    return Verdict(rows.height, classes.n_classes, found.achieved, reading, unchecked, classes)
 
 
 def _promise(manifest: Manifest, problems: Problems) -> list[Requirement]:
@@ -150,8 +165,13 @@ def _aligned(guards: pl.Series | None, n_rows: int) -> pl.Series | None:
 
 
 def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, contents: bool) -> None:
-    """The classes have a promised size, and the manifest claims what is reached, as far as it could be looked at."""
-    if "k" not in found.achieved:
+    """Something is promised that hides people, and the manifest claims what is reached, as far as could be seen."""
+    if manifest.layout.shape in LINKS:
+        if "k" in found.achieved:
+            problems.add("promise", "speaks of equal quasi-identifiers, which buckets do not have")
+        if not any("column" in promise for promise in manifest.promise):
+            problems.add("promise", "says nothing about sensitive values")
+    elif "k" not in found.achieved:
         problems.add("promise", "says nothing about the size of classes")
     claimed = {key: value for key, value in manifest.achieved.items() if key not in found.unchecked}
     # Sums of real numbers may differ in the last digit from one machine to another.
@@ -190,7 +210,7 @@ def _check_manifest(manifest: Manifest, problems: Problems) -> None:
     for column in layout.quasi:
         if column.columns != _carriers(column, layout.shape):
             problems.add(f"column {column.name!r}", "is not published in the columns that its shape has")
-        if (column.form == "value") != (layout.shape in ("values", "centres")):
+        if column.form not in FORMS.get(layout.shape, GENERALISED):
             problems.add(f"column {column.name!r}", "is not published in a form that its shape has")
     roles: dict[str, tuple[str, str | None]] = {column.name: (column.role, column.kind) for column in manifest.columns}
     shown: dict[str, tuple[str, str | None]] = {column.name: ("quasi", column.kind) for column in layout.quasi}
@@ -203,18 +223,27 @@ def _check_manifest(manifest: Manifest, problems: Problems) -> None:
             problems.add(f"column {name!r}", "is not published as its role and kind demand")
     for name in sorted(set(shown) - set(roles)):
         problems.add(f"column {name!r}", "is published, though the input has no such column")
-    asked: list[Mapping[str, object]] = [*manifest.recipe.require]
-    if "k" in manifest.recipe.method:
-        asked.append({"model": "k-anonymity", "k": manifest.recipe.method["k"]})
-    if manifest.recipe.method.get("name") == "m-invariance":
-        settings = {key: manifest.recipe.method.get(key) for key in ("column", "m")}
-        asked.append({"model": "m-uniqueness", **settings})
-    for one in asked:
+    for one in _asked(manifest):
         if one not in manifest.promise:
             words = ", ".join(f"{key} = {value}" for key, value in one.items())
             problems.add("promise", f"does not hold what the recipe asks for: {words}")
     if set(manifest.rows.dropped) - DROP_REASONS:
         problems.add("rows", "gives a reason for dropped rows that does not exist")
+
+
+def _asked(manifest: Manifest) -> list[Mapping[str, object]]:
+    """What the recipe asks for, by its method and beyond it."""
+    method = manifest.recipe.method
+    asked: list[Mapping[str, object]] = [*manifest.recipe.require]
+    if method.get("name") == "m-invariance":
+        asked.append({"model": "m-uniqueness", "column": method.get("column"), "m": method.get("m")})
+    if method.get("name") == "anatomy":
+        column = method.get("column") or next(iter(manifest.layout.sensitive), None)
+        share = 1 / max(int(str(method.get("l"))), 1)
+        asked.append({"model": "alpha-k", "column": column, "alpha": share})
+    elif "k" in method:
+        asked.append({"model": "k-anonymity", "k": method["k"]})
+    return asked
 
 
 def _carriers(column: QuasiColumn, shape: str) -> tuple[str, ...]:
@@ -232,17 +261,13 @@ def _check_tables(
 ) -> None:
     """The tables there are, their columns, and their fingerprints."""
     layout = manifest.layout
-    expected = {"table", layout.class_table} - {None}
-    if {table.name for table in manifest.tables} != expected or set(tables) != expected:
-        problems.add("release", f"needs exactly the tables {', '.join(sorted(map(str, expected)))}")
+    columns = layout.contents
+    if {table.name for table in manifest.tables} != set(columns) or set(tables) != set(columns):
+        problems.add("release", f"needs exactly the tables {', '.join(sorted(columns))}")
         return
-    passed = [column.name for column in layout.passed]
-    columns = {"table": {*layout.cell_columns, *passed}}
-    if layout.class_table:
-        columns = {"table": {"class", *passed}, layout.class_table: {*layout.class_facts, *layout.cell_columns}}
     for table in manifest.tables:
         frame = tables[table.name]
-        if set(frame.columns) != columns[table.name] or tuple(frame.columns) != table.columns:
+        if set(frame.columns) != set(columns[table.name]) or tuple(frame.columns) != table.columns:
             problems.add(f"table {table.name!r}", "has other columns than the manifest says")
         elif frame.height != table.rows:
             problems.add(f"table {table.name!r}", f"has {frame.height} rows, the manifest says {table.rows}")
@@ -250,11 +275,12 @@ def _check_tables(
             problems.add(f"table {table.name!r}", "was changed since it was released: its content differs")
 
 
-def _check_rows(table: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
+def _check_rows(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:
     """Every input row is published, suppressed or dropped, and none came in from elsewhere."""
     rows = manifest.rows
-    if table.height != rows.shown:
-        problems.add("rows", f"{table.height} are published, the manifest says {rows.shown}")
+    for name in manifest.layout.slice_tables if manifest.layout.slices else ("table",):
+        if tables[name].height != rows.shown:
+            problems.add("rows", f"{tables[name].height} are published, the manifest says {rows.shown}")
     accounted = rows.published + rows.suppressed + sum(rows.dropped.values())
     if accounted != manifest.input.rows or min(rows.dropped.values(), default=0) < 0:
         problems.add("rows", f"{accounted} are accounted for, {manifest.input.rows} came in")

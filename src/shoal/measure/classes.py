@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,10 @@ from shoal.manifest import Manifest
 Sizes = npt.NDArray[np.int64]
 
 
-def class_sizes(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> Sizes:
-    """Number of rows of each class, smallest first."""
-    columns = manifest.layout.class_columns
-    texts = tables["table"].select(pl.col(columns).cast(pl.String))
+def class_sizes(table: pl.DataFrame, manifest: Manifest, columns: Sequence[str] | None = None) -> Sizes:
+    """Number of rows of each class, smallest first; of rows with equal cells in some columns, where they are given."""
+    columns = manifest.layout.class_columns if columns is None else list(columns)
+    texts = table.select(pl.col(columns).cast(pl.String))
     counts = texts.group_by(columns).agg(pl.len().alias("\0count"))["\0count"].to_numpy()
     return np.sort(counts).astype(np.int64)
 

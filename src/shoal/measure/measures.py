@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from shoal.manifest import Manifest
+from shoal.measure.buckets import bucket_figures
 from shoal.measure.classes import class_figures, class_sizes, people_of_classes
 from shoal.measure.classification import classification_figures
 from shoal.measure.loss import loss_figures
@@ -27,7 +28,9 @@ def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, label: st
     label
         A published column to measure how well classes keep it apart; sensitive categories are measured anyway.
     """
-    sizes = class_sizes(tables, manifest)
+    if manifest.layout.shape == "buckets":
+        return bucket_figures(tables, manifest, label)
+    sizes = class_sizes(tables["table"], manifest)
     purity = classification_figures(tables["table"], manifest, label)
     risk = risk_figures(people_of_classes(tables, manifest, sizes))
     return loss_figures(tables, manifest) | class_figures(sizes, manifest) | purity | risk

@@ -1,5 +1,6 @@
 """Who hides with whom: one file per algorithm."""
 
+from shoal.methods.anatomy import Anatomy
 from shoal.methods.base import Method, Task
 from shoal.methods.caat import Caat
 from shoal.methods.cbfs import Cbfs
@@ -20,19 +21,23 @@ from shoal.methods.threshold_greedy import ThresholdGreedy
 from shoal.methods.v_mdav import VMdav
 from shoal.methods.weighted_c_means import WeightedCMeans
 
-METHODS: dict[str, type[Method]] = {
+CROWDS: dict[str, type[Method]] = {
     method.name: method
     for method in (
         Caat, Kaca, KMember, Oka, KMeans, ThresholdGreedy, WeightedCMeans, Mdav, VMdav, Cbfs, Dba, Tfrp,
         OptimalUnivariate, RGather, RCellular, Mondrian,
     )
 }  # fmt: skip
+"""Methods that hide everybody among k people with equal cells."""
+
+METHODS: dict[str, type[Method]] = {**CROWDS, Anatomy.name: Anatomy}
+"""All methods for a table that is published once."""
 
 SERIES: dict[str, type[Method]] = {MInvariance.name: MInvariance}
 """Methods for a table that is published over and over; they need to know the releases before."""
 
 __all__ = [
-    "METHODS", "SERIES", "Caat", "Cbfs", "Dba", "Groups", "KMeans", "KMember", "Kaca", "MInvariance", "Mdav", "Method",
+    "CROWDS", "METHODS", "SERIES", "Anatomy", "Caat", "Cbfs", "Dba", "Groups", "KMeans", "KMember", "Kaca", "MInvariance", "Mdav", "Method",
     "Mondrian", "Oka", "OptimalUnivariate", "RCellular", "RGather", "Task", "Tfrp", "ThresholdGreedy", "VMdav",
     "WeightedCMeans",
 ]  # fmt: skip

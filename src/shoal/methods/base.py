@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,10 @@ from shoal.progress import SILENT, Progress
 from shoal.spec import Spec
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import Table
+from shoal.table.schema import Schema
+
+Hides = Literal["cells", "links"]
+"""What keeps a person from being found: quasi-identifiers that many share, or links to the rest that are cut."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,12 +52,22 @@ class Method(Spec, ABC):
     """One honest line on when to use it."""
     publisher: ClassVar[str] = "generalize"
     """Name of the way of showing groups that fits."""
+    hides: ClassVar[Hides] = "cells"
 
     k: int
 
-    def promises(self) -> tuple[Requirement, ...]:
-        """What every release of this method keeps."""
+    @property
+    def crowd(self) -> int:
+        """Fewest rows of a group."""
+        return self.k
+
+    def promises(self, schema: Schema) -> tuple[Requirement, ...]:  # noqa: ARG002
+        """What every release of this method keeps, of a table with such columns."""
         return (KAnonymity(k=self.k),)
+
+    def carries(self, requirement: Requirement) -> bool:  # noqa: ARG002
+        """Whether groups can be brought to keep a further promise."""
+        return True
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note why this table cannot be treated, before any work starts; the table may have other problems already."""

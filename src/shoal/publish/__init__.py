@@ -3,10 +3,11 @@
 from shoal.methods.base import Method
 from shoal.publish.aggregate import Aggregate
 from shoal.publish.base import Published, Publisher
+from shoal.publish.buckets import Buckets
 from shoal.publish.centres import Centres
 from shoal.publish.generalize import Generalize
 
-PUBLISHERS: dict[str, type[Publisher]] = {publisher.name: publisher for publisher in (Generalize, Aggregate, Centres)}
+PUBLISHERS: dict[str, type[Publisher]] = {publisher.name: publisher for publisher in (Generalize, Aggregate, Centres, Buckets)}
 
 
 def default_publisher(method: Method) -> Publisher:
@@ -14,4 +15,4 @@ def default_publisher(method: Method) -> Publisher:
     return PUBLISHERS[method.publisher]()
 
 
-__all__ = ["PUBLISHERS", "Aggregate", "Centres", "Generalize", "Published", "Publisher", "default_publisher"]
+__all__ = ["PUBLISHERS", "Aggregate", "Buckets", "Centres", "Generalize", "Published", "Publisher", "default_publisher"]

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
 
 from shoal.errors import Problems, SchemaError
-from shoal.manifest import Layout, PassedColumn
+from shoal.manifest import Layout, PassedColumn, QuasiColumn
+from shoal.methods.base import Hides
 from shoal.methods.groups import Groups
 from shoal.publish.covers import published_nodes
 from shoal.spec import Spec
@@ -35,6 +37,7 @@ class Publisher(Spec, ABC):
     title: ClassVar[str]
     loses: ClassVar[str]
     """What a release of this kind loses: `ncp`, how much its cells leave open, or `sse`, how far values move."""
+    hides: ClassVar[Hides] = "cells"
 
     @abstractmethod
     def check(self, table: Table, problems: Problems) -> None:
@@ -43,6 +46,44 @@ class Publisher(Spec, ABC):
     @abstractmethod
     def publish(self, table: Table, groups: Groups) -> Published:
         """Show the groups of a table; suppressed rows are left out."""
+
+    def in_no_order(self, published: Published, rng: np.random.Generator) -> tuple[Published, pl.Series]:
+        """Bring what is published into an order that leads nowhere; for the holder, which row went where."""
+        return in_no_order(published, rng)
+
+
+def in_no_order(published: Published, rng: np.random.Generator) -> tuple[Published, pl.Series]:
+    """Bring the rows into an order that leads nowhere; for the holder, which row went where.
+
+    They are sorted by the text they show, then shuffled. Who knows the seed can undo the shuffle, and is left with the
+    sorted table, which holds nothing of the order of the input.
+    """
+    table = published.tables["table"]
+    order = by_text(table)[rng.permutation(table.height)]
+    return Published({**published.tables, "table": table[order]}, published.layout), order
+
+
+def by_text(table: pl.DataFrame) -> pl.Series:
+    """Which row comes where when rows are sorted by the text they show."""
+    texts = table.select(pl.all().cast(pl.String))
+    return texts.select(pl.arg_sort_by(texts.columns, nulls_last=True)).to_series()
+
+
+def raw_columns(table: Table) -> tuple[QuasiColumn, ...]:
+    """How quasi-identifiers are published as they are."""
+    return tuple(
+        QuasiColumn.model_validate(
+            {
+                "name": name,
+                "kind": kind_name(kind),
+                "form": "raw",
+                "columns": [name],
+                "has_missing": table.frame[name].null_count() > 0,
+                "order": kind.order if isinstance(kind, Ordinal) else (),
+            }
+        )
+        for name, kind in table.quasi.items()
+    )
 
 
 def passed_columns(table: Table, rows: pl.DataFrame | None = None) -> tuple[PassedColumn, ...]:

@@ -17,9 +17,9 @@ from shoal.measure import measure
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.m_invariance import Arrangement, MInvariance
-from shoal.pipeline import in_no_order, limited_threads
+from shoal.pipeline import limited_threads
 from shoal.progress import SILENT, Progress
-from shoal.publish.base import Publisher
+from shoal.publish.base import Publisher, in_no_order
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import Counterfeits, publish_invariant
 from shoal.recipe import Recipe

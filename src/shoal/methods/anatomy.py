@@ -1,0 +1,160 @@
+"""Anatomy: groups in which every sensitive value is different, and the quasi-identifiers stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean, some
+from shoal.kernels import anatomy as kernel
+from shoal.methods.base import Hides, Method, Task
+from shoal.methods.groups import Groups, Labels
+from shoal.privacy.alpha_k import AlphaK
+from shoal.privacy.base import Requirement, Values
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.progress import SILENT, Progress
+from shoal.spec import AnyText, Maybe, OneOf, Whole, param
+from shoal.table.encode import Ints
+from shoal.table.prepare import Table
+from shoal.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class Anatomy(Method):
+    """Bucketization with l different sensitive values in every bucket (Anatomy, Xiao and Tao).
+
+    Rows are sorted into piles by their sensitive value. For as long as l piles are left, one row of each of the l
+    highest piles makes a bucket; the at most l - 1 rows that remain join buckets without their value. Quasi-identifiers
+    play no part in it, and are published as they are.
+
+    Parameters
+    ----------
+    l
+        Number of different sensitive values in a bucket, at least.
+    column
+        The sensitive column; need not be named where there is one.
+    draw
+        Which row of a pile is taken: ``"random"``, drawn with the seed; ``"first"``, the first of the table.
+
+    Guarantee
+    ---------
+    No value makes up more than 1/l of a bucket: who finds a person's bucket is sure of the person's value with 1/l at
+    most. That is all. The quasi-identifiers of everybody are published: **anybody can see who is in the table**, and no
+    k is promised. Further sensitive columns are published beside the named one; what is promised of them has to be
+    required.
+
+    >>> import polars as pl, shoal
+    >>> frame = pl.DataFrame({"age": [23, 27, 35, 59], "disease": ["flu", "ulcer", "flu", "cold"]})
+    >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    >>> release = shoal.anonymize(frame, schema, Anatomy(l=2, draw="first"))
+    >>> release.tables["sensitive"].rows()
+    [(1, 'flu', 1), (1, 'ulcer', 1), (2, 'cold', 1), (2, 'flu', 1)]
+    >>> release.verify().achieved
+    {'alpha:disease': 0.5}
+
+    References
+    ----------
+    Xiao, Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006.
+    """
+
+    name: ClassVar[str] = "anatomy"
+    title: ClassVar[str] = "buckets of l different sensitive values, quasi-identifiers as they are"
+    paper: ClassVar[str] = "Xiao, Tao, Anatomy: simple and effective privacy preservation, VLDB 2006"
+    complexity: ClassVar[str] = "time O(n log v) for v sensitive values, memory O(n)"
+    advice: ClassVar[str] = (
+        "Keeps the quasi-identifiers exact; only where it may be known who is in the table, for it shows everybody."
+    )
+    publisher: ClassVar[str] = "buckets"
+    hides: ClassVar[Hides] = "links"
+
+    l: int = param(Whole(2), "number of different sensitive values in a bucket")
+    column: str | None = param(
+        Maybe(AnyText()), "the sensitive column; need not be named where there is one", default=None
+    )
+    draw: str = param(OneOf(("random", "first")), "which row of a value is taken", default="random")
+
+    @property
+    def crowd(self) -> int:
+        """Fewest rows of a bucket."""
+        return self.l
+
+    def promises(self, schema: Schema) -> tuple[Requirement, ...]:
+        """No value makes up more than 1/l of a bucket."""
+        return (AlphaK(column=self._column(schema), alpha=1 / self.l),)
+
+    def carries(self, requirement: Requirement) -> bool:
+        """Whatever speaks of the sensitive values of a bucket alone."""
+        return requirement.needs is None and not isinstance(requirement, KAnonymity)
+
+    def _column(self, schema: Schema) -> str:
+        return self.column or next(iter(schema.sensitive))
+
+    def check(self, table: Table, problems: Problems) -> None:
+        """Note a column that cannot be told, and a value that is too frequent."""
+        sensitive = [name for name, role in table.schema.roles.items() if role == "sensitive"]
+        where = "Anatomy(column=)"
+        if not sensitive:
+            what, fix = "the table has no sensitive column", "give one the role sensitive"
+            problems.add(where, what, fix, error=ParameterError)
+        elif self.column is None and len(sensitive) > 1:
+            what = f"the table has {len(sensitive)} sensitive columns"
+            problems.add(where, what, f"name one of {some(sensitive)}", error=ParameterError)
+        elif self.column is not None and self.column not in sensitive:
+            what, fix = f"{self.column!r} is not a sensitive column", did_you_mean(self.column, sensitive)
+            problems.add(where, what, fix, error=ParameterError)
+        elif self._column(table.schema) in table.frame.columns and table.n_rows:
+            self._check_eligible(table, problems)
+
+    def _check_eligible(self, table: Table, problems: Problems) -> None:
+        """Every value must occur in at most 1/l of the rows; then there is a way, and only then."""
+        column, n_rows = self._column(table.schema), table.n_rows
+        most = int(Values.of(table, column).counts.max())
+        if most * self.l > n_rows:
+            what = (
+                f"column {column!r}: the most frequent value is in {most} of {n_rows} rows ({most / n_rows:.1%}), "
+                f"l = {self.l} allows {1 / self.l:.1%}"
+            )
+            best = n_rows // most
+            fix = f"use an l of at most {best}" if best >= 2 else "no l of two or more can be reached"
+            problems.add("Anatomy(l=)", what, fix, error=InfeasibleError)
+
+    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
+        """Decide who shares a bucket."""
+        progress.stage("grouping", task.table.n_rows)
+        codes = _by_first_row(Values.of(task.table, self._column(task.table.schema)).codes)
+        n_rows = len(codes)
+        counts = np.bincount(codes)
+        piles = np.argsort(codes, kind="stable")
+        if self.draw == "random":
+            shuffled = rng.permutation(n_rows)
+            piles = shuffled[np.argsort(codes[shuffled], kind="stable")]
+        drawn = np.empty(n_rows, dtype=np.int64)
+        n_drawn = kernel.draw_groups(counts.copy(), self.l, drawn)
+        # The i-th time a value is drawn, the i-th row of its pile goes.
+        turns = np.argsort(drawn[:n_drawn], kind="stable")
+        taken = np.bincount(drawn[:n_drawn], minlength=len(counts))
+        begin = np.cumsum(counts) - counts
+        labels = np.full(n_rows, -1, dtype=np.int64)
+        rows = piles[np.repeat(begin - (np.cumsum(taken) - taken), taken) + np.arange(n_drawn)]
+        labels[rows] = turns // self.l
+        progress.advance(n_drawn)
+        self._place_rest(labels, codes, n_drawn // self.l, rng)
+        return Groups(labels)
+
+    def _place_rest(self, labels: Labels, codes: Ints, n_groups: int, rng: np.random.Generator) -> None:
+        """Put each row that is left, all of different values, into a bucket that does not hold its value."""
+        for row in np.flatnonzero(labels < 0):
+            free = np.ones(n_groups, dtype=np.bool_)
+            there = labels[codes == codes[row]]
+            free[there[there >= 0]] = False
+            places = np.flatnonzero(free)
+            labels[row] = places[0] if self.draw == "first" else places[rng.integers(len(places))]
+
+
+def _by_first_row(codes: Ints) -> Ints:
+    """The same codes, numbered in the order in which values are first met."""
+    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    numbers: Ints = np.argsort(np.argsort(first)).astype(np.int64)[place.reshape(-1)]
+    return numbers

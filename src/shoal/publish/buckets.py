@@ -1,0 +1,70 @@
+"""Buckets: quasi-identifiers as they are in one table, sensitive values in another, joined by a bucket number alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from shoal.errors import Problems
+from shoal.manifest import Layout
+from shoal.methods.base import Hides
+from shoal.methods.groups import Groups
+from shoal.publish.base import Published, Publisher, by_text, check_clashes, passed_columns, raw_columns
+from shoal.table.prepare import Table
+
+
+@dataclass(frozen=True)
+class Buckets(Publisher):
+    """Show groups as buckets: who is in each, and which sensitive values, but not whose they are.
+
+    The release has two tables. `table` has the quasi-identifiers and the neutral columns of every row as they are, with
+    the number of its `bucket`; papers call it QIT. `sensitive` has the sensitive columns of each bucket, each
+    combination once, with its `count`; papers call it ST.
+
+    Guarantee
+    ---------
+    Nothing in the release says which row of a bucket has which sensitive values. Everything else is as it was: anybody
+    who knows the quasi-identifiers of a person sees whether the person is in the table, and in which bucket.
+
+    >>> import polars as pl, shoal
+    >>> frame = pl.DataFrame({"age": [23, 27], "disease": ["flu", "ulcer"]})
+    >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    >>> release = shoal.anonymize(frame, schema, shoal.Anatomy(l=2), publish=Buckets())
+    >>> sorted(release.table.rows()), release.tables["sensitive"].rows()
+    ([(1, 23), (1, 27)], [(1, 'flu', 1), (1, 'ulcer', 1)])
+    """
+
+    name: ClassVar[str] = "buckets"
+    title: ClassVar[str] = "quasi-identifiers as they are, sensitive values of each bucket apart"
+    loses: ClassVar[str] = "ncp"
+    hides: ClassVar[Hides] = "links"
+
+    def check(self, table: Table, problems: Problems) -> None:
+        """Note published column names that would clash."""
+        names = [*table.quasi, *(column.name for column in passed_columns(table))]
+        check_clashes(["bucket", "count", *names], "publishing buckets", problems)
+
+    def publish(self, table: Table, groups: Groups) -> Published:
+        """Show the groups of a table; suppressed rows are left out."""
+        present = groups.labels >= 0
+        frame = table.frame.filter(pl.Series(present))
+        layout = Layout(shape="buckets", quasi=raw_columns(table), passed=passed_columns(table, frame))
+        group = pl.Series("group", groups.labels[present])
+        shown = [name for name in frame.columns if name in layout.contents["table"]]
+        bucket = _numbers(frame.select(shown), group)
+        rows = pl.DataFrame([bucket, *frame.select(shown)])
+        values = pl.DataFrame([bucket, *frame.select(layout.sensitive)])
+        counted = values.group_by(values.columns).agg(pl.len().cast(pl.Int64).alias("count"))
+        # By their text: the order of the rows says nothing but what they show.
+        texts = [pl.col(name).cast(pl.String) for name in layout.sensitive]
+        return Published({"table": rows, "sensitive": counted.sort("bucket", *texts, nulls_last=True)}, layout)
+
+
+def _numbers(rows: pl.DataFrame, group: pl.Series) -> pl.Series:
+    """Number groups in the order of what their rows show, which says nothing about how they came to be."""
+    order = by_text(rows.with_columns(group.alias("\0group")))
+    first = pl.DataFrame({"group": group[order]}).unique(maintain_order=True).with_row_index("bucket", offset=1)
+    numbered = pl.DataFrame({"group": group}).join(first, on="group", how="left", maintain_order="left")
+    return numbered["bucket"].cast(pl.Int64)
