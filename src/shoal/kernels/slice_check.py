@@ -1,0 +1,150 @@
+"""The diversity of sliced buckets checked as a whole: what the check of a split must agree with, and is faster than.
+
+Shares nothing with it but the numbering of parts, tuples and values.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal.kernels.jit import jit
+
+
+class Index(NamedTuple):
+    """Of each part the buckets it occurs in, rising, with the rows it has there and their sensitive values."""
+
+    start: Any  # int64[parts + 1]  where the buckets of a part begin
+    bucket: Any  # int64[<= c * n]
+    count: Any  # int64[<= c * n]
+    values: Any  # int64[s, <= n * c + 1]  where the values of such an entry begin, for attributes in its slice
+    value: Any  # int64[s, n]
+    value_count: Any  # int64[s, n]
+
+
+@jit
+def check_all(
+    row_part: Any, row_value: Any, home: Any, tuple_part: Any, labels: Any, n_parts: int, n_values: int, n_buckets: int,
+    scale: float, bound: float, match: Any, worst: Any,
+) -> bool:  # fmt: skip
+    """Whether p(t, s) <= bound for every tuple and value; ends at the first tuple that fails.
+
+    IN   row_part int32[n, c];  row_value int64[n, s];  home int64[s];  tuple_part int32[u, c];  labels int64[n]
+    OUT  match, worst  float64[u]: sum of f(t, B), each share times `scale`, and largest p(t, s)
+    """
+    sizes = np.zeros(n_buckets + 1, dtype=np.int64)
+    for label in labels:
+        sizes[label] += 1
+    index = _index(row_part, row_value, home, labels, n_parts, n_values, n_buckets)
+    numerators = np.zeros(n_values)
+    for t in range(len(tuple_part)):
+        match[t], worst[t] = _judge(index, tuple_part[t], home, sizes, scale, numerators)
+        if worst[t] > bound:
+            return False
+    return True
+
+
+@jit
+def _judge(index: Index, parts: Any, home: Any, sizes: Any, scale: float, numerators: Any) -> Any:
+    """Sum of f(t, B) and largest p(t, s) of one tuple, over the buckets of its part that occurs in the fewest."""
+    rare = parts[0]
+    for part in parts:
+        if index.start[part + 1] - index.start[part] < index.start[rare + 1] - index.start[rare]:
+            rare = part
+    match, n_columns = 0.0, len(parts)
+    entries = np.empty(n_columns, dtype=np.int64)
+    numerators[:] = 0.0
+    for bucket in index.bucket[index.start[rare] : index.start[rare + 1]]:
+        share = 1.0
+        for j in range(n_columns):
+            entries[j] = _entry(index, parts[j], bucket)
+            if entries[j] < 0:
+                share = 0.0
+                break
+            share *= index.count[entries[j]] / sizes[bucket] * scale
+        if share == 0.0:
+            continue
+        match += share
+        for s in range(len(home)):
+            entry = entries[home[s]]
+            for place in range(index.values[s, entry], index.values[s, entry + 1]):
+                here = index.value_count[s, place] / index.count[entry]
+                numerators[index.value[s, place]] += share * here
+    return match, numerators.max() / match
+
+
+@jit
+def _entry(index: Index, part: int, bucket: int) -> int:
+    low, high = index.start[part], index.start[part + 1]
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if index.bucket[middle] < bucket:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and index.bucket[low] == bucket else -1
+
+
+@jit
+def _index(row_part: Any, row_value: Any, home: Any, labels: Any, n_parts: int, n_values: int, n_buckets: int) -> Index:
+    n_rows, n_columns = row_part.shape
+    start = np.zeros(n_parts + 1, dtype=np.int64)
+    bucket = np.empty(n_rows * n_columns, dtype=np.int64)
+    count = np.zeros(n_rows * n_columns, dtype=np.int64)
+    values = np.zeros((len(home), n_rows * n_columns + 1), dtype=np.int64)
+    value = np.empty((len(home), n_rows), dtype=np.int64)
+    value_count = np.zeros((len(home), n_rows), dtype=np.int64)
+    by_bucket = _sorted(np.arange(n_rows), labels, n_buckets)
+    entry, column_entry = -1, np.empty(n_rows, dtype=np.int64)
+    for j in range(n_columns):
+        before_part, before_bucket = -1, -1
+        rows = _sorted(by_bucket, row_part[:, j], n_parts)
+        for i in range(n_rows):
+            part, label = row_part[rows[i], j], labels[rows[i]]
+            if part != before_part or label != before_bucket:
+                entry += 1
+                bucket[entry] = label
+                start[part + 1] += 1
+                before_part, before_bucket = part, label
+            count[entry] += 1
+            column_entry[i] = entry
+        for s in range(len(home)):
+            if home[s] == j:
+                codes = row_value[:, s]
+                _count_values(rows, column_entry, codes, n_values, values[s], value[s], value_count[s])
+    return Index(np.cumsum(start), bucket, count, values, value, value_count)
+
+
+@jit
+def _count_values(
+    rows: Any, entry: Any, codes: Any, n_values: int, begin: Any, value: Any, value_count: Any
+) -> None:  # fmt: skip
+    """Distinct values of each entry with their counts, one after another."""
+    place = np.full(n_values, -1, dtype=np.int64)
+    end = 0
+    for i in range(len(rows)):
+        if i == 0 or entry[i] != entry[i - 1]:
+            begin[entry[i]] = end
+        code = codes[rows[i]]
+        if place[code] < begin[entry[i]]:
+            place[code] = end
+            value[end] = code
+            end += 1
+        value_count[place[code]] += 1
+        begin[entry[i] + 1] = end
+
+
+@jit
+def _sorted(rows: Any, keys: Any, n_keys: int) -> Any:
+    """Rows by key, those with equal keys in the order they came in."""
+    place = np.zeros(n_keys + 1, dtype=np.int64)
+    for row in rows:
+        place[keys[row] + 1] += 1
+    place = np.cumsum(place)
+    out = np.empty_like(rows)
+    for row in rows:
+        out[place[keys[row]]] = row
+        place[keys[row]] += 1
+    return out

@@ -1,0 +1,171 @@
+"""A bucket of a sliced table and its two halves, counted part by part, and the tuples that match it.
+
+A tuple is a combination of quasi-identifiers that occurs in the table; slice by slice it falls into *parts*. It
+matches a bucket if every one of its parts occurs there, in whatever rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from shoal.kernels.jit import jit
+
+WHOLE, LEFT, RIGHT = 0, 1, 2
+
+
+class Sliced(NamedTuple):
+    """The rows as parts, numbered through all slices, and their distinct tuples as a tree: a level for each slice."""
+
+    row_part: Any  # int32[n, c]        IN
+    row_value: Any  # int64[n, s]       IN  sensitive values, numbered through all attributes
+    home: Any  # int64[s]               IN  slice of each sensitive attribute
+    n_values: int
+    tuple_part: Any  # int32[u, c]      IN  in the order of the tree's last level
+    row_tuple: Any  # int64[n]          IN
+    part_start: Any  # int64[c + 1]     IN  first part of each slice
+    node_start: Any  # int64[c + 1]     IN  first node of each level
+    node_part: Any  # int32[nodes]      IN  rising among the children of a node
+    child_start: Any  # int64[nodes + 1] IN
+    part_rows: Any  # int64[c * n]      IN  rows by slice and part
+    rows_start: Any  # int64[parts + 1] IN
+    scale: float  # a factor of every share that keeps products in the range of doubles; it cancels
+    folded: bool
+
+
+class Halves(NamedTuple):
+    """A bucket and its halves, counted; everything is 0 or scratch outside its parts."""
+
+    sizes: Any  # int64[3]            rows of the whole, left and right
+    count: Any  # int64[parts, 3]     rows with a part
+    present: Any  # int64[parts]      parts that occur, from the slice's first on
+    n_present: Any  # int64[c]
+    begin: Any  # int64[parts]        where the entries of a part begin
+    end: Any  # int64[s, parts]
+    entry_cell: Any  # int64[n, s]    sum that an entry goes to
+    entry_count: Any  # int64[n, s, 3]
+    grouped: Any  # int64[n]          scratch
+    slot: Any  # int64[values]        scratch, -1
+    frontier: Any  # int64[2, u]      matching tuples in row 0
+
+
+@jit
+def count_halves(sliced: Sliced, halves: Halves, run: Any, n_left: int) -> None:
+    """Count the parts and the sensitive values of a bucket and of its halves.
+
+    IN  run  int64[rows], the left half first
+    """
+    halves.sizes[WHOLE], halves.sizes[LEFT], halves.sizes[RIGHT] = len(run), n_left, len(run) - n_left
+    halves.n_present[:] = 0
+    for i in range(len(run)):
+        for j in range(sliced.row_part.shape[1]):
+            part = sliced.row_part[run[i], j]
+            if halves.count[part, WHOLE] == 0:
+                halves.present[sliced.part_start[j] + halves.n_present[j]] = part
+                halves.n_present[j] += 1
+            halves.count[part, WHOLE] += 1
+            halves.count[part, LEFT if i < n_left else RIGHT] += 1
+    for s in range(len(sliced.home)):
+        _group(sliced, halves, run, sliced.home[s])
+        parts = sliced.part_start[sliced.home[s]]
+        for part in halves.present[parts : parts + halves.n_present[sliced.home[s]]]:
+            _count_values(sliced, halves, run, n_left, s, part)
+
+
+@jit
+def clear_halves(sliced: Sliced, halves: Halves) -> None:
+    """Leave the counts as they were found: 0."""
+    for j in range(len(halves.n_present)):
+        parts = sliced.part_start[j]
+        for part in halves.present[parts : parts + halves.n_present[j]]:
+            halves.count[part] = 0
+
+
+@jit
+def _group(sliced: Sliced, halves: Halves, run: Any, j: int) -> None:
+    """Places of the run by their part of a slice."""
+    at, parts = 0, sliced.part_start[j]
+    for part in halves.present[parts : parts + halves.n_present[j]]:
+        halves.begin[part] = at
+        at += halves.count[part, WHOLE]
+    for i in range(len(run)):
+        part = sliced.row_part[run[i], j]
+        halves.grouped[halves.begin[part]] = i
+        halves.begin[part] += 1
+    for part in halves.present[parts : parts + halves.n_present[j]]:
+        halves.begin[part] -= halves.count[part, WHOLE]
+
+
+@jit
+def _count_values(sliced: Sliced, halves: Halves, run: Any, n_left: int, s: int, part: int) -> None:
+    """Entries of a part: each sensitive value that occurs with it, and how often; folded, the largest counts only."""
+    begin = end = halves.begin[part]
+    for place in range(begin, begin + halves.count[part, WHOLE]):
+        i = halves.grouped[place]
+        value = sliced.row_value[run[i], s]
+        if halves.slot[value] < 0:
+            halves.slot[value] = end
+            halves.entry_cell[end, s] = value
+            halves.entry_count[end, s] = 0
+            end += 1
+        entry = halves.slot[value]
+        halves.entry_count[entry, s, WHOLE] += 1
+        halves.entry_count[entry, s, LEFT if i < n_left else RIGHT] += 1
+    for entry in range(begin, end):
+        halves.slot[halves.entry_cell[entry, s]] = -1
+    if sliced.folded:
+        for entry in range(begin + 1, end):
+            for side in range(3):
+                most = max(halves.entry_count[begin, s, side], halves.entry_count[entry, s, side])
+                halves.entry_count[begin, s, side] = most
+        halves.entry_cell[begin, s] = s
+        end = begin + 1
+    halves.end[s, part] = end
+
+
+# -- who matches ------------------------------------------------------------------------------------------------
+
+
+@jit
+def matching(sliced: Sliced, halves: Halves) -> int:
+    """Write the tuples whose every part occurs in the bucket to `frontier[0]`, rising node by node; how many.
+
+    Down the tree of tuples, level by level: of each node reached, either its children are asked whether they occur in
+    the bucket, or the parts of the bucket are looked up among its children, whichever are fewer. A bucket of few rows
+    is done in a time that hardly depends on the table, and none takes longer than going through all tuples.
+    """
+    n_levels, n_nodes = len(sliced.node_start) - 1, 1
+    here, there = halves.frontier[0], halves.frontier[1]
+    for j in range(n_levels):
+        here, there = there, here
+        found, parts, n_parts = 0, sliced.part_start[j], halves.n_present[j]
+        for i in range(n_nodes):
+            low, high = sliced.node_start[0], sliced.node_start[1]
+            if j:
+                low, high = sliced.child_start[there[i]], sliced.child_start[there[i] + 1]
+            if high - low <= 4 * n_parts:
+                for node in range(low, high):
+                    if halves.count[sliced.node_part[node], WHOLE]:
+                        here[found] = node
+                        found += 1
+            else:
+                for part in halves.present[parts : parts + n_parts]:
+                    node = _find(sliced.node_part, low, high, part)
+                    if node >= 0:
+                        here[found] = node
+                        found += 1
+        n_nodes = found
+    for i in range(n_nodes):
+        halves.frontier[0, i] = here[i] - sliced.node_start[n_levels - 1]
+    return n_nodes
+
+
+@jit
+def _find(rising: Any, low: int, high: int, wanted: int) -> int:
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if rising[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and rising[low] == wanted else -1
