@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.invariance import SeriesVerdict, verify_series
     from shoal.manifest import Manifest
     from shoal.methods import (
+        Anatomy,
         Caat,
         Cbfs,
         Dba,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         OptimalUnivariate,
         RCellular,
         RGather,
+        Slicing,
         Tfrp,
         ThresholdGreedy,
         VMdav,
@@ -59,7 +61,7 @@ if TYPE_CHECKING:
         LDiversity,
         TCloseness,
     )
-    from shoal.publish import Aggregate, Centres, Generalize
+    from shoal.publish import Aggregate, Buckets, Centres, Generalize, Slices
     from shoal.recipe import Recipe
     from shoal.release import Release, read_release
     from shoal.series import Republished, SeriesState, republish
@@ -79,9 +81,8 @@ _HOME = {
     "shoal.foreign": ("TableVerdict", "verify_table"),
     "shoal.manifest": ("Manifest",),
     "shoal.methods": (
-        "Caat", "Cbfs", "Dba", "KMeans", "KMember", "Kaca", "MInvariance", "Mdav", "Mondrian", "Oka",
-        "OptimalUnivariate",
-        "RCellular", "RGather", "Tfrp", "ThresholdGreedy", "VMdav", "WeightedCMeans",
+        "Anatomy", "Caat", "Cbfs", "Dba", "KMeans", "KMember", "Kaca", "MInvariance", "Mdav", "Mondrian", "Oka",
+        "OptimalUnivariate", "RCellular", "RGather", "Slicing", "Tfrp", "ThresholdGreedy", "VMdav", "WeightedCMeans",
     ),
     "shoal.methods.refine": ("Refine",),
     "shoal.pipeline": ("anonymize", "run"),
@@ -89,7 +90,7 @@ _HOME = {
         "AlphaK", "BetaLikeness", "DeltaDisclosure", "DeltaPresence", "EpsilonM", "GuardingNodes", "KAnonymity", "KMap",
         "LDiversity", "TCloseness",
     ),
-    "shoal.publish": ("Aggregate", "Centres", "Generalize"),
+    "shoal.publish": ("Aggregate", "Buckets", "Centres", "Generalize", "Slices"),
     "shoal.recipe": ("Recipe",),
     "shoal.release": ("Release", "read_release"),
     "shoal.series": ("Republished", "SeriesState", "republish"),
@@ -118,12 +119,12 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Aggregate", "AlphaK", "BetaLikeness", "Caat", "Cbfs", "Centres", "Dates", "Dba", "DeltaDisclosure",
+    "Aggregate", "AlphaK", "Anatomy", "BetaLikeness", "Buckets", "Caat", "Cbfs", "Centres", "Dates", "Dba", "DeltaDisclosure",
     "DeltaPresence", "EpsilonM", "Flat", "Generalize", "Grouping", "GuaranteeError", "GuardingNodes", "Hierarchy",
     "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity", "KMap", "KMeans", "KMember", "Kaca",
     "LDiversity", "MInvariance", "Manifest", "Mdav", "Mondrian", "Nominal", "Numeric", "Oka", "OptimalUnivariate",
     "Ordinal", "ParameterError", "Prefixes", "Quantiles", "RCellular", "RGather", "Recipe", "RecipeError", "Refine",
-    "Release", "Republished", "Schema", "SchemaError", "SeriesState", "SeriesVerdict", "ShoalError", "Source",
+    "Release", "Republished", "Schema", "SchemaError", "SeriesState", "SeriesVerdict", "ShoalError", "Slices", "Slicing", "Source",
     "SourceError", "TCloseness", "TableVerdict", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans",
     "__version__", "anonymize", "profile", "read", "read_release", "republish", "run", "sample", "verify_series",
     "verify_table",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numba
@@ -15,6 +16,7 @@ from shoal.errors import InternalError, ParameterError, Problems, SchemaError, s
 from shoal.keeping import Keeping
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
+from shoal.methods.groups import Groups
 from shoal.methods.refine import Refine
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
@@ -22,12 +24,14 @@ from shoal.publish import default_publisher
 from shoal.publish.base import Publisher
 from shoal.recipe import Recipe
 from shoal.release import Release, describe
+from shoal.report.columns import picture
 from shoal.spec import Maybe, Real, Whole
 from shoal.table.clean import clean
 from shoal.table.frames import to_polars
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 from shoal.table.sources import read
+from shoal.verify import verify
 
 
 def anonymize(
@@ -135,13 +139,20 @@ def anonymize(
     release = Release(published.tables, manifest, labels, to_native)
     choice = table.schema.choice
     guards = None if choice is None else table.frame[choice].filter(pl.Series(groups.labels >= 0))[order]
-    verdict = release.verify(population=people, guards=guards, schema=schema)
+    shown = table.frame.filter(pl.Series(groups.labels >= 0))
+    verdict = verify(release.frames, manifest, population=people, guards=guards, schema=schema, original=shown)
     if verdict.unchecked:
         raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
 
     progress.stage("measuring")
     known = manifest.model_copy(update={"achieved": verdict.achieved, "measures": measure(release.frames, manifest)})
-    return Release(published.tables, known, labels, to_native)
+    return Release(published.tables, known, labels, to_native, _picture(groups))
+
+
+def _picture(groups: Groups) -> Callable[[], dict[str, bytes]]:
+    """What draws how attributes were gathered, where they were."""
+    slices = groups.slices
+    return dict if slices is None else partial(picture, slices.phi2, slices.columns)
 
 
 def run(recipe: Recipe, *, threads: int | None = None, progress: Progress = SILENT) -> Release:
@@ -201,15 +212,13 @@ def _check_arguments(
     problems.raise_if_any(ParameterError)
 
 
-def _check_fit(
-    method: Method, require: Sequence[Requirement], publish: Publisher, refine: Refine | None
-) -> None:
+def _check_fit(method: Method, require: Sequence[Requirement], publish: Publisher, refine: Refine | None) -> None:
     """Refuse parts that cannot go together, all at once."""
     problems = Problems()
-    if method.hides != publish.hides:
+    if method.hides != publish.hides or (method.hides == "links" and publish.name != method.publisher):
         why = {
             "cells": f"{method.name} promises a k, and {publish.name} shows quasi-identifiers as they are",
-            "links": f"{method.name} forms buckets of people who need not be alike, and {publish.name} shows them alike",
+            "links": f"the buckets of {method.name} cannot be shown by {publish.name} so that their promise holds",
         }
         fix = f"publish by {default_publisher(method).name}, or use another method"
         problems.add("publish=", why[method.hides], fix)

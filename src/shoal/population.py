@@ -62,7 +62,7 @@ def population_matches(
     for column in layout.quasi:
         shown, class_code = distinct_cells(cells[heads].select(column.columns))
         values, person_code = distinct_cells(people.select(column.name))
-        read = _readers(column, [row[0] for row in values], schema)
+        read = reader_of(column, [row[0] for row in values], schema)
         if isinstance(read, str):
             return read
         meanings, persons = [read.cell(*row) for row in shown], [read.person(row[0]) for row in values]
@@ -211,7 +211,7 @@ def _stretches(nodes: Sequence[Node]) -> dict[str, tuple[int, int]]:
     return {node.name: (begin[place], begin[place] + size[place] - 1) for place, node in enumerate(nodes)}
 
 
-def _readers(column: QuasiColumn, values: Sequence[object], schema: Schema | None) -> _Reader | str:
+def reader_of(column: QuasiColumn, values: Sequence[object], schema: Schema | None) -> _Reader | str:
     """How to read a column, or why its population cannot be placed."""
     if column.form != "node":
         return {"order": _Runs, "set": _Sets}.get(column.form, _Reader)(column)

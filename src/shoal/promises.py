@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shoal.errors import Problems
 from shoal.privacy import MODELS
 from shoal.privacy.base import Classes, ColumnRequirement, Requirement
+from shoal.privacy.bucket_size import BucketSize
 from shoal.privacy.m_uniqueness import MUniqueness
+from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.spec import find
 
-KNOWN: dict[str, type[Requirement]] = {**MODELS, MUniqueness.name: MUniqueness}
-"""What a release may promise: what any method can be asked for, and what only repeated releases keep."""
-LACKING = {"population": "needs the population", "choices": "needs the choices of the people"}
+KNOWN: dict[str, type[Requirement]] = {
+    **MODELS,
+    **{model.name: model for model in (MUniqueness, BucketSize, SliceDiversity)},
+}
+"""What a release may promise: what any method can be asked for, and what repeated releases and slices alone keep."""
+LACKING = {
+    "population": "needs the population",
+    "choices": "needs the choices of the people",
+    "original": "needs the original table",
+}
 """What is said of a promise that rests on knowledge from outside, when that knowledge is not given."""
 
 
@@ -23,6 +32,8 @@ class Reached:
 
     achieved: dict[str, float]
     unchecked: dict[str, str]
+    covered: set[str] = field(default_factory=set)
+    """Those of the unchecked that hold nevertheless, for something stronger does."""
 
 
 def requirement_of(promise: Mapping[str, object]) -> Requirement:
@@ -80,5 +91,10 @@ def _misfit(requirement: Requirement, classes: Classes) -> str | None:
 
 def _at_hand(requirement: Requirement, classes: Classes) -> bool:
     """Whether the knowledge from outside that a requirement needs was given."""
-    given = {None: True, "population": classes.matches is not None, "choices": classes.guards is not None}
+    given = {
+        None: True,
+        "population": classes.matches is not None,
+        "choices": classes.guards is not None,
+        "original": classes.chances is not None,
+    }
     return given[requirement.needs]

@@ -13,20 +13,35 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal._version import __version__
+from shoal.answers import Answers
 from shoal.directories import whole_directory
-from shoal.errors import GuaranteeError, ParameterError, Problem
-from shoal.manifest import FILE, FORMATS, HierarchyMark, Input, Manifest, PublishedTable, Request, Rows, SchemaColumn
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
+from shoal.manifest import (
+    FILE,
+    FORMATS,
+    HierarchyMark,
+    Input,
+    Layout,
+    Manifest,
+    Picture,
+    PublishedTable,
+    Request,
+    Rows,
+    SchemaColumn,
+)
 from shoal.measure import measure
 from shoal.measure.square_error import square_errors
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
 from shoal.methods.refine import Refine
+from shoal.originals import published_people
 from shoal.privacy.base import Requirement
 from shoal.publish.base import Published, Publisher
 from shoal.release_files import read_directory
+from shoal.slices import SlicesRead
 from shoal.spec import Spec
 from shoal.table.content import content_sha256
-from shoal.table.frames import same
+from shoal.table.frames import same, to_polars
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import Schema, kind_name
@@ -40,7 +55,7 @@ class Release:
     Attributes
     ----------
     frames
-        The published tables by name, as polars frames; `table` is there always.
+        The published tables by name, as polars frames; `table` is there but where every slice has its own.
     manifest
         What the release says about itself.
     labels
@@ -52,11 +67,15 @@ class Release:
     manifest: Manifest
     labels: npt.NDArray[np.int64] | None = None
     _to_native: Callable[[pl.DataFrame], Any] = field(default=same, repr=False)
+    _draw: Callable[[], dict[str, bytes]] = field(default=dict, repr=False)
+    """Makes the pictures to be written beside the tables."""
 
     @property
     def table(self) -> Any:
-        """The published table, in the type of frame that was given."""
-        return self._to_native(self.frames["table"])
+        """The published table, in the type of frame that was given; slices with their own tables side by side."""
+        if "table" in self.frames:
+            return self._to_native(self.frames["table"])
+        return self._to_native(SlicesRead.of(self.frames, self.manifest.layout, Problems()).rows())
 
     @property
     def tables(self) -> dict[str, Any]:
@@ -74,6 +93,8 @@ class Release:
         population: pl.DataFrame | None = None,
         guards: pl.Series | None = None,
         schema: Schema | None = None,
+        original: Any = None,
+        missing_values: Sequence[str] = (),
     ) -> Verdict:
         """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold.
 
@@ -85,10 +106,15 @@ class Release:
             The node each person chose as a guard, in the order of the published rows, for promises that speak of them.
         schema
             The schema the release was made with: it knows where values of the population belong that are not published.
+        original
+            The input of the release, for promises that speak of everybody in it: those of slices.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
         """
+        people = None if original is None else published_people(self.manifest, to_polars(original)[0], missing_values)
         return verify(
             self.frames, self.manifest, contents=self.labels is not None,
-            population=population, guards=guards, schema=schema,
+            population=population, guards=guards, schema=schema, original=people,
         )  # fmt: skip
 
     def measure(self, *, label: str | None = None) -> dict[str, float]:
@@ -102,6 +128,40 @@ class Release:
         """
         figures = measure(self.frames, self.manifest, label=label)
         return figures | {figure.measure: figure.value for figure in self.manifest.against_input}
+
+    def expected_counts(self, *columns: str) -> Any:
+        """How many rows can be expected to have each combination of cells, in the type of frame that was given.
+
+        Of columns that are published side by side this is what was counted. Buckets and slices leave open which of
+        their cells belong together: then it is the mean over all ways to put them together, as likely each.
+
+        Parameters
+        ----------
+        columns
+            Which published columns; slices are asked by the names of the attributes.
+
+        Examples
+        --------
+        >>> import polars as pl, shoal
+        >>> frame = pl.DataFrame({"age": [23, 27], "disease": ["flu", "ulcer"]})
+        >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+        >>> shoal.anonymize(frame, schema, shoal.Anatomy(l=2)).expected_counts("age", "disease").rows()
+        [(23, 'flu', 0.5), (23, 'ulcer', 0.5), (27, 'flu', 0.5), (27, 'ulcer', 0.5)]
+        """
+        return self._to_native(Answers.of(self.frames, self.manifest.layout).expected_counts(columns))
+
+    def plausible_table(self, seed: int = 0) -> Any:
+        """A table that could have been the one published, in the type of frame that was given.
+
+        Within every bucket, the parts that a release shows apart are put together as they are drawn. Figures of
+        several such tables say how far an answer depends on what is not known.
+
+        Parameters
+        ----------
+        seed
+            Another seed, another table.
+        """
+        return self._to_native(Answers.of(self.frames, self.manifest.layout).plausible_table(seed))
 
     def write(self, folder: str | Path, *, format: str = "csv", overwrite: bool = False) -> Path:  # noqa: A002
         """Write tables and manifest into a new directory, or nothing at all.
@@ -134,7 +194,11 @@ class Release:
                 self.frames[table.name].write_parquet(path)
             sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
             tables.append(table.model_copy(update={"file": path.name, "sha256": sha256}))
-        manifest = self.manifest.model_copy(update={"tables": tuple(tables)})
+        pictures = []
+        for name, content in self._draw().items():
+            (folder / name).write_bytes(content)
+            pictures.append(Picture(file=name, sha256=hashlib.sha256(content).hexdigest()))
+        manifest = self.manifest.model_copy(update={"tables": tuple(tables), "pictures": tuple(pictures)})
         (folder / FILE).write_text(manifest.to_json(), encoding="utf-8")
 
 
@@ -152,9 +216,11 @@ def check_directory(
     population: pl.DataFrame | None = None,
     guards: pl.Series | None = None,
     schema: Schema | None = None,
+    original: pl.DataFrame | None = None,
+    missing_values: Sequence[str] = (),
 ) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
-    release, verdict = _read(Path(folder), population, guards, schema)
+    release, verdict = _read(Path(folder), population, guards, schema, original, missing_values)
     if release.manifest.measures != measure(release.frames, release.manifest):
         raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
     return verdict, release.manifest
@@ -170,17 +236,26 @@ def _read(
     population: pl.DataFrame | None = None,
     guards: pl.Series | None = None,
     schema: Schema | None = None,
+    original: pl.DataFrame | None = None,
+    missing_values: Sequence[str] = (),
 ) -> tuple[Release, Verdict]:
     """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
     manifest, tables = read_directory(folder)
-    verdict = verify(tables, manifest, contents=False, population=population, guards=guards, schema=schema)
-    return Release({name: _typed(frame, manifest) for name, frame in tables.items()}, manifest), verdict
+    people = None if original is None else published_people(manifest, original, missing_values)
+    verdict = verify(
+        tables, manifest, contents=False, population=population, guards=guards, schema=schema, original=people
+    )
+    pictures = {picture.file: (folder / picture.file).read_bytes() for picture in manifest.pictures}
+    frames = {name: _typed(frame, manifest) for name, frame in tables.items()}
+    return Release(frames, manifest, _draw=lambda: pictures), verdict
 
 
 def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """Cast the columns that the manifest knows to be numbers or truth values; a cell that is none stops the reader."""
     facts = {"class": pl.Int64, "size": pl.Int64, "radius": pl.Float64, "counterfeits": pl.Int64}
     dtypes: dict[str, Any] = {name: facts[name] for name in manifest.layout.class_facts}
+    if manifest.layout.shape in ("buckets", "slices"):
+        dtypes |= {"bucket": pl.Int64} | ({"count": pl.Int64} if manifest.layout.shape == "buckets" else {})
     for column in manifest.layout.quasi:
         if column.form == "value" and column.kind == "numeric":
             dtypes |= dict(zip(column.columns, (pl.Float64, pl.Boolean), strict=False))
@@ -190,15 +265,26 @@ def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
             dtypes |= dict(zip(column.columns, (ends, ends, pl.Boolean), strict=False))
     texts = [name for name in dtypes if name in frame.columns and frame.schema[name] == pl.String]
     casts = [_cast(pl.col(name), dtypes[name]).alias(name) for name in texts]
-    for passed in manifest.layout.passed:
-        if passed.kind == "numeric" and passed.name in frame.columns and frame.schema[passed.name] == pl.String:
-            whole = frame[passed.name].cast(pl.Int64, strict=False)
-            exact = whole.null_count() == frame[passed.name].null_count()
-            casts.append(pl.col(passed.name).cast(pl.Int64 if exact else pl.Float64))
     try:
-        return frame.with_columns(casts)
+        return _numbers(frame.with_columns(casts), manifest.layout)
     except pl.exceptions.PolarsError:
         raise GuaranteeError(Problem("table", "a cell does not fit its column")) from None
+
+
+def _numbers(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
+    """Columns that are published as they are and hold numbers, as numbers."""
+    as_they_are = [column.name for column in layout.passed if column.kind == "numeric"]
+    as_they_are += [column.name for column in layout.quasi if column.form == "raw" and column.kind == "numeric"]
+    shown = {name: name for name in as_they_are}
+    for one in layout.slices:
+        shown |= {column: name for name, column in zip(one.attributes, one.columns, strict=True) if name in as_they_are}
+    casts = []
+    for name in shown:
+        if name in frame.columns and frame.schema[name] == pl.String:
+            whole = frame[name].cast(pl.Int64, strict=False)
+            exact = whole.null_count() == frame[name].null_count()
+            casts.append(pl.col(name).cast(pl.Int64 if exact else pl.Float64))
+    return frame.with_columns(casts)
 
 
 def _cast(column: pl.Expr, dtype: Any) -> pl.Expr:

@@ -28,7 +28,13 @@ def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
             problems.add(path.name, "was changed since it was released: its SHA-256 differs", error=GuaranteeError)
         else:
             tables[table.name] = _read_file(path)
-    known = {FILE, *(table.file for table in manifest.tables)}
+    for picture in manifest.pictures:
+        path = folder / Path(picture.file).name
+        if path.name != picture.file or not path.is_file():
+            problems.add(f"picture {picture.file!r}", "is not in the directory", error=GuaranteeError)
+        elif hashlib.sha256(path.read_bytes()).hexdigest() != picture.sha256:
+            problems.add(path.name, "was changed since it was released: its SHA-256 differs", error=GuaranteeError)
+    known = {FILE, *(table.file for table in manifest.tables), *(picture.file for picture in manifest.pictures)}
     strange = sorted(path.name for path in folder.iterdir() if path.name not in known)
     if strange:
         problems.add(str(folder), f"holds what the manifest does not name: {some(strange)}", "move it elsewhere")

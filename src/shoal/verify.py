@@ -7,7 +7,7 @@ equal rows itself, and counts. A release that fails is refused with every reason
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +21,15 @@ from shoal.buckets import rows_of_buckets
 from shoal.cells import read_column
 from shoal.counterfeits import check_counterfeits, fewest_people
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems, ShoalError
-from shoal.manifest import DROP_REASONS, Manifest, QuasiColumn
+from shoal.manifest import DROP_REASONS, Layout, Manifest, QuasiColumn
 from shoal.population import population_matches
 from shoal.privacy.base import Classes, Matches, Requirement
+from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.promises import LACKING, Reached, reached, requirement_of, survey
 from shoal.release_files import read_directory
 from shoal.sensitive import NO_TREE, sensitive_values, tree_complaint
+from shoal.slices import READING as SLICES
+from shoal.slices import SlicesRead
 from shoal.table.content import content_sha256
 from shoal.table.schema import Schema
 
@@ -78,6 +81,7 @@ def verify(
     population: pl.DataFrame | None = None,
     guards: pl.Series | None = None,
     schema: Schema | None = None,
+    original: pl.DataFrame | None = None,
 ) -> Verdict:
     """Check published tables against their manifest.
 
@@ -97,6 +101,9 @@ def verify(
     schema
         Tells where values of the population belong that the release does not show: the manifest has only those nodes of
         a hierarchy that were published.
+    original
+        The rows that were published, with their quasi-identifiers as they were, for promises that speak of everybody
+        in the table.
 
     Raises
     ------
@@ -108,10 +115,12 @@ def verify(
     _check_tables(tables, manifest, problems, contents=contents)
     problems.raise_if_any(GuaranteeError)
     _check_rows(tables, manifest, problems)
-    cells = _cells(tables, manifest, problems)
+    slices = SlicesRead.of(tables, manifest.layout, problems) if manifest.layout.shape == "slices" else None
+    problems.raise_if_any(GuaranteeError)
+    cells = _cells(tables, manifest, problems) if slices is None else slices.rows()
     check_counterfeits(tables, manifest, problems)
     _check_cells(cells, manifest, problems)
-    rows = tables["table"]
+    rows = tables["table"] if slices is None else cells
     if manifest.layout.shape == "buckets":
         cells = rows = rows_of_buckets(tables, manifest.layout, problems)
         problems.raise_if_any(GuaranteeError)
@@ -120,15 +129,28 @@ def verify(
     problems.raise_if_any(GuaranteeError)
     labels = _classes(cells, manifest.layout.class_columns)
     matches, lacking = _outside(cells, labels, manifest, promise, population, schema)
-    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches)
+    chances = None if slices is None or original is None else slices.joined().chances(original, schema)
+    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances)
     found = reached(promise, classes, problems, lacking)
+    if slices is not None:
+        _look_at_all(slices, promise, found)
     if manifest.layout.shape == "invariant":  # counterfeits hide nobody, and everybody can count them
         found.achieved["k"] = fewest_people(tables, manifest)
     _check_reached(found, manifest, problems, contents=contents)
     problems.raise_if_any(GuaranteeError)
-    unchecked = tuple(found.unchecked.values())
-    reading = BUCKETS if manifest.layout.shape == "buckets" else READING
+    unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
+    reading = {"buckets": BUCKETS, "slices": SLICES}.get(manifest.layout.shape, READING)
     return Verdict(rows.height, classes.n_classes, found.achieved, reading, unchecked, classes)
+
+
+def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reached) -> None:
+    """Note what holds for whatever slices can be put together to: who is in the table need not be known for that."""
+    chances = slices.joined().chances_of_all()
+    for one in promise:
+        if isinstance(one, SliceDiversity):
+            found.achieved[one.every] = 1.0 / chances[one.column]
+            if one.key in found.unchecked and one.holds(found.achieved[one.every]):
+                found.covered.add(one.key)
 
 
 def _promise(manifest: Manifest, problems: Problems) -> list[Requirement]:
@@ -188,10 +210,13 @@ def verify_directory(
     population: pl.DataFrame | None = None,
     guards: pl.Series | None = None,
     schema: Schema | None = None,
+    original: pl.DataFrame | None = None,
 ) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files, and from nothing else but what is given with it."""
     manifest, tables = read_directory(Path(folder))
-    verdict = verify(tables, manifest, contents=False, population=population, guards=guards, schema=schema)
+    verdict = verify(
+        tables, manifest, contents=False, population=population, guards=guards, schema=schema, original=original
+    )
     return verdict, manifest
 
 
@@ -204,9 +229,11 @@ def _check_manifest(manifest: Manifest, problems: Problems) -> None:
         ([column.name for column in manifest.columns], "columns"),
         ([table.name for table in manifest.tables], "tables"),
         ([*layout.cell_columns, *(column.name for column in layout.passed)], "layout"),
+        ([name for columns in layout.slice_tables.values() for name in columns], "layout"),
     ):
         if len(set(names)) < len(names):
             problems.add(what, "names something more than once")
+    _check_slices(layout, problems)
     for column in layout.quasi:
         if column.columns != _carriers(column, layout.shape):
             problems.add(f"column {column.name!r}", "is not published in the columns that its shape has")
@@ -231,6 +258,18 @@ def _check_manifest(manifest: Manifest, problems: Problems) -> None:
         problems.add("rows", "gives a reason for dropped rows that does not exist")
 
 
+def _check_slices(layout: Layout, problems: Problems) -> None:
+    """Slices show every published attribute, and only a sliced release has them."""
+    if (layout.shape == "slices") != bool(layout.slices) or (layout.files and layout.shape != "slices"):
+        problems.add("layout", "has slices, and another shape; or none, and their shape")
+    shown = {name for one in layout.slices for name in one.attributes}
+    if layout.slices and shown != {column.name for column in (*layout.quasi, *layout.passed)}:
+        problems.add("layout", "its slices do not show the published attributes")
+    for one in layout.slices:
+        if len(one.attributes) != len(one.columns) or len(set(one.attributes)) < len(one.attributes) or not one.columns:
+            problems.add("layout", "has a slice whose columns are not those of its attributes")
+
+
 def _asked(manifest: Manifest) -> list[Mapping[str, object]]:
     """What the recipe asks for, by its method and beyond it."""
     method = manifest.recipe.method
@@ -241,6 +280,11 @@ def _asked(manifest: Manifest) -> list[Mapping[str, object]]:
         column = method.get("column") or next(iter(manifest.layout.sensitive), None)
         share = 1 / max(int(str(method.get("l"))), 1)
         asked.append({"model": "alpha-k", "column": column, "alpha": share})
+    elif method.get("name") == "slicing":
+        asked.append({"model": "bucket-size", "k": method.get("k") or method.get("l")})
+        asked += [
+            {"model": "slice-diversity", "column": name, "l": method.get("l")} for name in manifest.layout.sensitive
+        ]
     elif "k" in method:
         asked.append({"model": "k-anonymity", "k": method["k"]})
     return asked

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.errors import ParameterError, Problem, Problems, SchemaError, some
+from shoal.errors import ParameterError, Problem, Problems, some
 from shoal.manifest import Manifest
 from shoal.measure.covered import COVERING, products_of_cells, written_out
-from shoal.measure.numbering import combined, distinct_rows, numbered
 from shoal.measure.products import Component, Products
-from shoal.table.clean import clean
+from shoal.numbering import combined, distinct_rows, numbered
+from shoal.originals import input_rows
 from shoal.table.prepare import prepare
-from shoal.table.schema import Column, Nominal, Numeric, Schema
+from shoal.table.schema import Schema
 
 BUCKET, SET, NUMBER = "\0bucket", "\0set", "\0number"
 """Names of work columns; no column of a table can have them."""
@@ -52,7 +52,7 @@ def of_release(
     missing_values
         Texts that stand for a missing cell of the input, besides the empty text.
     """
-    layout, rows = manifest.layout, _input(manifest, original, missing_values)
+    layout, rows = manifest.layout, input_rows(manifest, original, missing_values)
     shape: str = layout.shape
     if schema is not None:  # rules grow into the trees they were when the release was made
         missing = manifest.recipe.missing
@@ -69,25 +69,6 @@ def of_release(
         return _of_slices(tables, layout, rows, schema)
     what = f"a release of the shape {shape!r} does not say which values its rows may have had"
     raise ParameterError(Problem("membership", what, "publish generalised cells, buckets or slices"))
-
-
-def _input(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str]) -> pl.DataFrame:
-    """The published columns of the input in their canonical types, or one error with all problems."""
-    columns = [column for column in manifest.columns if column.role in ("quasi", "sensitive", "neutral")]
-    problems, found = Problems(), []
-    if original.height != manifest.input.rows:
-        what = f"has {original.height} rows, the release was made of {manifest.input.rows}"
-        problems.add("original", what, "give the input of the release", error=ParameterError)
-    if lacking := [column.name for column in columns if column.name not in original.columns]:
-        fix = "give the input of the release"
-        problems.add("original", f"has no column {some(lacking, 50)}", fix, error=ParameterError)
-    for column in columns:
-        if column.name in original.columns:
-            kind = None if column.kind is None else Numeric() if column.kind == "numeric" else Nominal()
-            known = Column(column.name, column.role, kind)
-            found.append(clean(original[column.name], known, missing_values, problems))
-    problems.raise_if_any(SchemaError)
-    return pl.DataFrame(found)
 
 
 def _of_slices(

@@ -8,9 +8,9 @@ import polars as pl
 from shoal.errors import ParameterError, Problem
 from shoal.manifest import Layout, QuasiColumn
 from shoal.meanings import Axis, Places, axis_of, distinct_cells
-from shoal.measure.numbering import combined, distinct_rows, numbered
 from shoal.measure.products import Component, Ints, Products, each
-from shoal.population import _readers
+from shoal.numbering import combined, distinct_rows, numbered
+from shoal.population import reader_of
 from shoal.table.schema import Schema
 
 MOST_VALUES = 20_000_000
@@ -61,7 +61,7 @@ def _covered(
         if n_strange:
             what = f"{n_strange} rows of the input are not in its order"
             raise ParameterError(Problem(f"column {column.name!r}", what, "give the input of the release"))
-    read = _readers(column, [row[0] for row in values], schema)
+    read = reader_of(column, [row[0] for row in values], schema)
     if isinstance(read, str):
         raise ParameterError(Problem("membership", read.replace("of the population ", "")))
     meanings = [*(read.cell(*row) for row in shown), *(read.person(row[0]) for row in values)]

@@ -12,6 +12,7 @@ from shoal.measure.classes import class_figures, class_sizes, people_of_classes
 from shoal.measure.classification import classification_figures
 from shoal.measure.loss import loss_figures
 from shoal.measure.risk import risk_figures
+from shoal.measure.slices import slice_figures
 
 
 def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, label: str | None = None) -> dict[str, float]:
@@ -30,6 +31,8 @@ def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, label: st
     """
     if manifest.layout.shape == "buckets":
         return bucket_figures(tables, manifest, label)
+    if manifest.layout.shape == "slices":
+        return slice_figures(tables, manifest, label)
     sizes = class_sizes(tables["table"], manifest)
     purity = classification_figures(tables["table"], manifest, label)
     risk = risk_figures(people_of_classes(tables, manifest, sizes))

@@ -16,6 +16,7 @@ from shoal.methods.oka import Oka
 from shoal.methods.optimal_univariate import OptimalUnivariate
 from shoal.methods.r_cellular import RCellular
 from shoal.methods.r_gather import RGather
+from shoal.methods.slicing import Slicing
 from shoal.methods.tfrp import Tfrp
 from shoal.methods.threshold_greedy import ThresholdGreedy
 from shoal.methods.v_mdav import VMdav
@@ -30,7 +31,7 @@ CROWDS: dict[str, type[Method]] = {
 }  # fmt: skip
 """Methods that hide everybody among k people with equal cells."""
 
-METHODS: dict[str, type[Method]] = {**CROWDS, Anatomy.name: Anatomy}
+METHODS: dict[str, type[Method]] = {**CROWDS, Anatomy.name: Anatomy, Slicing.name: Slicing}
 """All methods for a table that is published once."""
 
 SERIES: dict[str, type[Method]] = {MInvariance.name: MInvariance}
@@ -38,6 +39,6 @@ SERIES: dict[str, type[Method]] = {MInvariance.name: MInvariance}
 
 __all__ = [
     "CROWDS", "METHODS", "SERIES", "Anatomy", "Caat", "Cbfs", "Dba", "Groups", "KMeans", "KMember", "Kaca", "MInvariance", "Mdav", "Method",
-    "Mondrian", "Oka", "OptimalUnivariate", "RCellular", "RGather", "Task", "Tfrp", "ThresholdGreedy", "VMdav",
+    "Mondrian", "Oka", "OptimalUnivariate", "RCellular", "RGather", "Slicing", "Task", "Tfrp", "ThresholdGreedy", "VMdav",
     "WeightedCMeans",
 ]  # fmt: skip

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import InternalError
 
+if TYPE_CHECKING:
+    from shoal.methods.columns import Attributes, Columns
+
 Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Attributes that stay together, slice by slice.
+
+    `classes` has for each slice the rows whose quasi-identifiers are shown alike, or None where they are shown as they
+    are.
+    """
+
+    attributes: tuple[tuple[str, ...], ...]
+    classes: tuple[Labels | None, ...]
+    phi2: Attributes
+    """How much attributes say of each other."""
+    columns: Columns
+    """How they were gathered; an attribute that two slices show is in one of them here."""
 
 
 @dataclass(frozen=True)
@@ -17,12 +37,14 @@ class Groups:
     """One label per row, 0 .. n_groups - 1, and -1 for a suppressed row.
 
     `notes` are facts about the run that belong into the manifest, such as a number of iterations. `centres` is the row
-    each group was formed around, for methods that have one.
+    each group was formed around, for methods that have one. `slices` says which attributes stay together, for methods
+    that cut a table both ways.
     """
 
     labels: Labels
     notes: dict[str, object] = field(default_factory=dict)
     centres: Labels | None = None
+    slices: Slices | None = None
 
     @property
     def n_groups(self) -> int:

@@ -149,6 +149,8 @@ class Classes:
     columns: Mapping[str, Values]
     guards: pl.Series | None = None
     matches: Matches | None = None
+    chances: Mapping[str, float] | None = None
+    """How sure anybody can be of a value of each sensitive column who matches a person of the table with slices."""
 
     @cached_property
     def sizes(self) -> Ints:
@@ -178,6 +180,13 @@ class Classes:
             raise ParameterError(Problem(model, what, "give population="))
         return self.matches
 
+    def fitted(self, model: str) -> Mapping[str, float]:
+        """How people fit slices, for a model that cannot do without."""
+        if self.chances is None:
+            what = "needs the original table to compare with, and none is given"
+            raise ParameterError(Problem(model, what, "give original="))
+        return self.chances
+
     def guarded(self, model: str) -> pl.Series:
         """The guarding nodes that people chose, for a model that cannot do without."""
         if self.guards is None:
@@ -199,7 +208,7 @@ class Requirement(Spec, ABC):
     joining: ClassVar[str] = "yes"
     """Whether it is monotone, in words, for a listing."""
     needs: ClassVar[str | None] = None
-    """What the checker must be given besides the release: `choices`, `population`, or nothing."""
+    """What the checker must be given besides the release: `choices`, `population`, `original`, or nothing."""
 
     @property
     def monotone(self) -> bool:

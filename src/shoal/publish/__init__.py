@@ -6,8 +6,11 @@ from shoal.publish.base import Published, Publisher
 from shoal.publish.buckets import Buckets
 from shoal.publish.centres import Centres
 from shoal.publish.generalize import Generalize
+from shoal.publish.slices import Slices
 
-PUBLISHERS: dict[str, type[Publisher]] = {publisher.name: publisher for publisher in (Generalize, Aggregate, Centres, Buckets)}
+PUBLISHERS: dict[str, type[Publisher]] = {
+    publisher.name: publisher for publisher in (Generalize, Aggregate, Centres, Buckets, Slices)
+}
 
 
 def default_publisher(method: Method) -> Publisher:
@@ -15,4 +18,14 @@ def default_publisher(method: Method) -> Publisher:
     return PUBLISHERS[method.publisher]()
 
 
-__all__ = ["PUBLISHERS", "Aggregate", "Buckets", "Centres", "Generalize", "Published", "Publisher", "default_publisher"]
+__all__ = [
+    "PUBLISHERS",
+    "Aggregate",
+    "Buckets",
+    "Centres",
+    "Generalize",
+    "Published",
+    "Publisher",
+    "Slices",
+    "default_publisher",
+]

@@ -69,6 +69,25 @@ def by_text(table: pl.DataFrame) -> pl.Series:
     return texts.select(pl.arg_sort_by(texts.columns, nulls_last=True)).to_series()
 
 
+def numbered_buckets(group: pl.Series, parts: Sequence[pl.DataFrame]) -> pl.Series:
+    """Number groups from 1 in the order of what they show, which says nothing about how they came to be.
+
+    `parts` are the tables whose rows are shown apart from each other: which belong together must not be seen.
+    """
+    keys = [f"\0{place}" for place in range(len(parts))]
+    known = pl.DataFrame({"group": group}).unique(maintain_order=True)
+    for key, part in zip(keys, parts, strict=True):
+        cells = [pl.col(name).cast(pl.String).fill_null("\0") for name in part.columns]
+        texts = pl.DataFrame(
+            [group.alias("group"), part.select(pl.concat_str(cells, separator="\1")).to_series().alias(key)]
+        )
+        listed = texts.sort("group", key).group_by("group").agg(pl.col(key).str.join("\2"))
+        known = known.join(listed, on="group", how="left", maintain_order="left")
+    known = known.sort(*keys, "group").with_row_index("bucket", offset=1)
+    numbered = pl.DataFrame({"group": group}).join(known, on="group", how="left", maintain_order="left")
+    return numbered["bucket"].cast(pl.Int64)
+
+
 def raw_columns(table: Table) -> tuple[QuasiColumn, ...]:
     """How quasi-identifiers are published as they are."""
     return tuple(

@@ -11,7 +11,7 @@ from shoal.errors import Problems
 from shoal.manifest import Layout
 from shoal.methods.base import Hides
 from shoal.methods.groups import Groups
-from shoal.publish.base import Published, Publisher, by_text, check_clashes, passed_columns, raw_columns
+from shoal.publish.base import Published, Publisher, check_clashes, numbered_buckets, passed_columns, raw_columns
 from shoal.table.prepare import Table
 
 
@@ -51,20 +51,12 @@ class Buckets(Publisher):
         present = groups.labels >= 0
         frame = table.frame.filter(pl.Series(present))
         layout = Layout(shape="buckets", quasi=raw_columns(table), passed=passed_columns(table, frame))
-        group = pl.Series("group", groups.labels[present])
+        group = pl.Series(groups.labels[present])
         shown = [name for name in frame.columns if name in layout.contents["table"]]
-        bucket = _numbers(frame.select(shown), group)
+        bucket = numbered_buckets(group, [frame.select(shown), frame.select(layout.sensitive)])
         rows = pl.DataFrame([bucket, *frame.select(shown)])
         values = pl.DataFrame([bucket, *frame.select(layout.sensitive)])
         counted = values.group_by(values.columns).agg(pl.len().cast(pl.Int64).alias("count"))
         # By their text: the order of the rows says nothing but what they show.
         texts = [pl.col(name).cast(pl.String) for name in layout.sensitive]
         return Published({"table": rows, "sensitive": counted.sort("bucket", *texts, nulls_last=True)}, layout)
-
-
-def _numbers(rows: pl.DataFrame, group: pl.Series) -> pl.Series:
-    """Number groups in the order of what their rows show, which says nothing about how they came to be."""
-    order = by_text(rows.with_columns(group.alias("\0group")))
-    first = pl.DataFrame({"group": group[order]}).unique(maintain_order=True).with_row_index("bucket", offset=1)
-    numbered = pl.DataFrame({"group": group}).join(first, on="group", how="left", maintain_order="left")
-    return numbered["bucket"].cast(pl.Int64)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from shoal.measure.products import Ints
+Ints = npt.NDArray[np.int64]
 
 
 def numbered(columns: Sequence[pl.Series]) -> list[Ints]:

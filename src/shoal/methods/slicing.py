@@ -1,0 +1,303 @@
+"""Slicing: attributes that belong together stay together, rows are cut into buckets, and all other links are broken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InfeasibleError, InputError, ParameterError, Problem, Problems, SchemaError, did_you_mean, some
+from shoal.methods.base import Hides, Method, Task
+from shoal.methods.columns import Attributes, Columns, attributes_of, partition_attributes
+from shoal.methods.groups import Groups, Labels, Slices
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.tuple_partition import partition_tuples
+from shoal.privacy.alpha_k import AlphaK
+from shoal.privacy.base import Requirement, Values
+from shoal.privacy.bucket_size import BucketSize
+from shoal.privacy.slice_diversity import SliceDiversity
+from shoal.progress import SILENT, Progress
+from shoal.spec import AnyText, ByColumn, Maybe, OneOf, Whole, YesNo, param
+from shoal.table.encode import Ints
+from shoal.table.prepare import Table
+from shoal.table.schema import Schema
+
+PACKAGES = ("kmedoids", "altair", "vl_convert")
+"""What is needed to gather attributes, and to draw how they were."""
+
+
+@dataclass(frozen=True)
+class Slicing(Method):
+    """Slicing: a table cut both ways (Li, Li, Zhang, Molloy).
+
+    Attributes that say much of each other are gathered into columns. Rows are cut into buckets at medians, as Mondrian
+    does, for as long as nobody's sensitive value becomes likelier than 1/l. Within a bucket, every column is shuffled
+    on its own. What stands side by side in a column is as it was; what stands in different columns belongs together
+    by chance.
+
+    Parameters
+    ----------
+    l
+        No sensitive value fits a person with a chance above 1/l.
+    columns
+        How many columns, the one with the sensitive attribute included; chosen by silhouette when not given.
+    k
+        Fewest rows of a bucket; l when not given.
+    groups
+        The column of every attribute, by name and number from 1, where they are not to be gathered by what they say of
+        each other.
+    apart
+        Whether the sensitive attributes have a column of their own, the last.
+    p
+        How often every combination of quasi-identifiers in a column occurs at least; they are generalised through their
+        hierarchies until they do, and in the column of a sensitive attribute until none of its values is likelier than
+        1/l beside any combination. Shown as they are when not given.
+    overlap
+        An attribute that a second column shows as well, the one whose attributes it says most of.
+    bins, discretise
+        Into how many categories numbers are gathered before they are compared, by ``"frequency"`` or ``"width"``.
+
+    Guarantee
+    ---------
+    Whoever knows all quasi-identifiers of a person and matches them with the slices is sure of no value of any
+    sensitive attribute with more than 1/l, and no bucket has fewer than k rows. Quasi-identifiers are not hidden: a
+    combination within a column may be that of one person alone (but for `p`). What protects from seeing who is in the
+    table is the number of combinations that nobody has; `shoal measure --membership` counts them.
+
+    References
+    ----------
+    Li, Li, Zhang, Molloy, "Slicing: a new approach for privacy preserving data publishing", TKDE 24(3), 2012.
+    """
+
+    name: ClassVar[str] = "slicing"
+    title: ClassVar[str] = "slicing: attributes gathered by correlation, shuffled within buckets"
+    paper: ClassVar[str] = (
+        "Li, Li, Zhang, Molloy, Slicing: a new approach for privacy preserving data publishing, TKDE 2012"
+    )
+    complexity: ClassVar[str] = "time O(n log n) for small buckets, O(n^2 log n) at worst; memory O(n v) for v values"
+    advice: ClassVar[str] = (
+        "For tables of many columns whose correlations matter; sensitive values are protected, who is in the table is not."
+    )
+    publisher: ClassVar[str] = "slices"
+    hides: ClassVar[Hides] = "links"
+
+    l: int = param(Whole(2), "one over the largest chance of a sensitive value")
+    columns: int | None = param(Maybe(Whole(1)), "how many columns; chosen by silhouette when not given", default=None)
+    k: int | None = param(Maybe(Whole(2)), "fewest rows of a bucket; l when not given", default=None)  # type: ignore[assignment]
+    groups: Mapping[str, float] | None = param(
+        Maybe(ByColumn(Whole(1))), "number of the column each attribute goes to, by name", default=None
+    )
+    apart: bool = param(YesNo(), "whether sensitive attributes have a column of their own", default=False)
+    p: int | None = param(
+        Maybe(Whole(2)), "how often combinations of quasi-identifiers in a column occur", default=None
+    )
+    overlap: str | None = param(Maybe(AnyText()), "an attribute that a second column shows as well", default=None)
+    bins: int = param(Whole(2), "categories that numbers are gathered into to be compared", default=10)
+    discretise: str = param(
+        OneOf(("frequency", "width")), "how numbers are gathered into categories", default="frequency"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.groups is not None and (self.columns is not None or self.apart):
+            what = "leaves nothing for columns and apart to decide"
+            raise ParameterError(Problem("Slicing(groups=)", what, "give groups alone, or leave it out"))
+
+    @property
+    def crowd(self) -> int:
+        """Fewest rows of a bucket."""
+        return self.k or self.l
+
+    def promises(self, schema: Schema) -> tuple[Requirement, ...]:
+        """Buckets have k rows, and no value of any sensitive attribute is likelier than 1/l."""
+        return (BucketSize(k=self.crowd), *(SliceDiversity(column=name, l=self.l) for name in schema.sensitive))
+
+    def carries(self, requirement: Requirement) -> bool:  # noqa: ARG002
+        """No further one: promises about classes say nothing of slices."""
+        return False
+
+    # -- before any work ----------------------------------------------------------------------------------------------
+
+    def check(self, table: Table, problems: Problems) -> None:
+        """Note attributes that do not fit, a value that is too frequent, and packages that are not there."""
+        names, sensitive = list(table.published), _sensitive(table)
+        if not sensitive:
+            what, fix = "the table has no sensitive column", "give one the role sensitive, or use another method"
+            problems.add("Slicing", what, fix, error=ParameterError)
+        if table.n_rows < self.crowd:
+            what = f"the table has {table.n_rows} rows, a bucket needs {self.crowd}"
+            problems.add(f"Slicing({'k' if self.k else 'l'}=)", what, "use a smaller one", error=InfeasibleError)
+        if self.groups is None:
+            self._check_number(len(names), len(sensitive), problems)
+            lacking = [package for package in PACKAGES if find_spec(package) is None]
+            if lacking:
+                fix = 'run: pip install "shoal[slicing]"'
+                problems.add("Slicing", f"needs packages that are not there: {some(lacking)}", fix, error=InputError)
+        else:
+            self._check_groups(names, problems)
+        if self.overlap is not None and self.overlap not in names:
+            fix = did_you_mean(self.overlap, names)
+            problems.add("Slicing(overlap=)", f"{self.overlap!r} is not a published column", fix, error=ParameterError)
+        if not len(problems):  # a table with problems cannot be looked at
+            self._check_table(table, sensitive, problems)
+
+    def _check_number(self, n_attributes: int, n_sensitive: int, problems: Problems) -> None:
+        most = n_attributes - (n_sensitive - 1 if self.apart else 0)
+        least = 2 if self.apart else 1
+        if self.columns is not None and not least <= self.columns <= most:
+            what = f"{self.columns} columns, but the table has {n_attributes} attributes to put into them"
+            fix = f"use {least} to {most}" if least <= most else "use another method"
+            problems.add("Slicing(columns=)", what, fix, error=ParameterError)
+
+    def _check_groups(self, names: Sequence[str], problems: Problems) -> None:
+        given = self.groups or {}
+        for name in given:
+            if name not in names:
+                fix = did_you_mean(name, names)
+                problems.add("Slicing(groups=)", f"{name!r} is not a published column", fix, error=ParameterError)
+        if lacking := [name for name in names if name not in given]:
+            what = f"says nothing of {some(lacking, 50)}"
+            problems.add("Slicing(groups=)", what, "give the column of every attribute", error=ParameterError)
+
+    def _check_table(self, table: Table, sensitive: Sequence[str], problems: Problems) -> None:
+        """Note what the values of the table forbid: a constant attribute, a value that is too frequent."""
+        for name in table.published:
+            if self.groups is None and table.frame[name].n_unique() == 1 and table.n_rows > 1:
+                what = "has one value only, which says nothing of any other column"
+                fix = "leave it out (role drop), or give groups"
+                problems.add(f"column {name!r}", what, fix, error=SchemaError)
+        for name in sensitive:
+            most = int(Values.of(table, name).counts.max())
+            if most * self.l > table.n_rows:
+                what = (
+                    f"column {name!r}: the most frequent value is in {most} of {table.n_rows} rows "
+                    f"({most / table.n_rows:.1%}), l = {self.l} allows {1 / self.l:.1%}"
+                )
+                best = table.n_rows // most
+                fix = f"use an l of at most {best}" if best >= 2 else "no l of two or more can be reached"
+                problems.add("Slicing(l=)", what, fix, error=InfeasibleError)
+        if self.p is not None:
+            for name in table.quasi:
+                if table.frame[name].null_count():
+                    what = "has missing values, which cannot be generalised within a column and still be told apart"
+                    problems.add(f"column {name!r}", what, 'use missing = "drop", or leave p out', error=SchemaError)
+            if table.n_rows < self.p:
+                what = f"p = {self.p}, but the table has {table.n_rows} rows"
+                problems.add("Slicing(p=)", what, f"use a p of at most {table.n_rows}", error=InfeasibleError)
+
+    # -- the work -----------------------------------------------------------------------------------------------------
+
+    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
+        """Decide which attributes stay together and who shares a bucket."""
+        table = task.table
+        progress.stage("gathering attributes")
+        sensitive = _sensitive(table)
+        attributes = attributes_of(table, list(table.published), bins=self.bins, discretise=self.discretise)  # type: ignore[arg-type]
+        columns = self._columns(attributes, sensitive)
+        progress.stage("generalising columns")
+        classes = tuple(self._alike(task, names) for names in columns.groups)
+        parts = np.array([_parts(table, names, seen) for names, seen in zip(columns.groups, classes, strict=True)])
+        place = {name: i for i, names in enumerate(columns.groups) for name in names}
+        values = [(place[name], Values.of(table, name).codes.astype(np.int32)) for name in sensitive]
+        progress.stage("cutting", table.n_rows)
+        split = partition_tuples(task.encoded, parts.astype(np.int32), values, self.l, self.crowd, progress)
+        if split.worst > 1 / self.l + 1e-12:
+            self._refuse(split.worst, columns, sensitive)
+        shown = Slices(columns.groups, classes, attributes, columns)
+        notes: dict[str, object] = {
+            "slicing_splits_tried": split.n_trials,
+            "slicing_splits_refused": split.n_rejected,
+            "slicing_biased_pairs": len(attributes.biased),
+            "slicing_all_distinct": len(attributes.all_distinct),
+        }
+        return Groups(split.labels, notes, slices=shown)
+
+    def _columns(self, attributes: Attributes, sensitive: Sequence[str]) -> Columns:
+        """The columns: as given, or gathered by what attributes say of each other."""
+        if self.groups is not None:
+            return _as_given(attributes, {name: int(number) for name, number in self.groups.items()})
+        if not self.apart:
+            return partition_attributes(attributes, self.columns)
+        others = _without(attributes, sensitive)
+        n_others = None if self.columns is None else self.columns - 1
+        found = partition_attributes(others, n_others)
+        own = _as_given(attributes, dict.fromkeys(sensitive, 1))
+        return replace(
+            found,
+            groups=(*found.groups, *own.groups),
+            medoids=(*found.medoids, *own.medoids),
+            total=found.total + own.total,
+        )
+
+    def _alike(self, task: Task, names: Sequence[str]) -> Labels | None:
+        """Rows whose quasi-identifiers in a column are to be shown alike, or None where they stay as they are."""
+        quasi = [name for name in names if name in task.table.quasi]
+        if self.p is None or not quasi:
+            return None
+        beside = [name for name in names if task.table.schema.roles[name] == "sensitive"]
+        own = replace(task.table.schema, quasi={name: task.table.quasi[name] for name in quasi})
+        part = Task.of(replace(task.table, schema=own), [AlphaK(column=name, alpha=1 / self.l) for name in beside])
+        method = Mondrian(k=self.p)
+        return method.partition(part, np.random.default_rng(0)).labels
+
+    def _refuse(self, worst: float, columns: Columns, sensitive: Sequence[str]) -> None:
+        """Not even all rows as one bucket keep the promise."""
+        crowded = [names for names in columns.groups if len(names) > 1 and set(names) & set(sensitive)]
+        what = (
+            f"all rows as one bucket leave a value with a chance of {worst:.3g}, l = {self.l} allows {1 / self.l:.3g}"
+        )
+        best = math.floor(1 / worst + 1e-9)
+        ways = [f"use an l of at most {best}"] if best >= 2 else []
+        if crowded:
+            what += f"; beside a rare combination in the column of {some(sensitive)}, few values are left"
+            ways += [f"generalise columns with p = {max(self.p or 0, self.l)}"] if self.p is None else []
+            ways += (
+                ["apart = true"] if self.groups is None else ["put the sensitive attribute into a column of its own"]
+            )
+        raise InfeasibleError(Problem("Slicing(l=)", what, ", or ".join(ways) or "use a smaller l"))
+
+
+def _sensitive(table: Table) -> list[str]:
+    return [name for name in table.frame.columns if table.schema.roles.get(name) == "sensitive"]
+
+
+def _parts(table: Table, names: Sequence[str], classes: Labels | None) -> Ints:
+    """Number of each row's combination of quasi-identifiers in a column; 0 for all where it has none."""
+    if classes is not None:
+        return classes
+    quasi = [name for name in names if name in table.quasi]
+    if not quasi:
+        return np.zeros(table.n_rows, dtype=np.int64)
+    return table.frame.select(pl.struct(quasi).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
+
+
+def _as_given(attributes: Attributes, numbers: Mapping[str, int]) -> Columns:
+    """Columns that somebody chose, each with the attribute that is nearest to all others in it."""
+    place = {name: i for i, name in enumerate(attributes.names)}
+    groups = [
+        tuple(name for name in attributes.names if numbers.get(name) == number)
+        for number in sorted(set(numbers.values()))
+    ]
+    distance = 1.0 - attributes.phi2
+    medoids, total = [], 0.0
+    for names in groups:
+        inside = [place[name] for name in names]
+        sums = distance[np.ix_(inside, inside)].sum(axis=0)
+        medoids.append(names[int(np.argmin(sums))])
+        total += float(sums.min())
+    return Columns(tuple(groups), tuple(medoids), total)
+
+
+def _without(attributes: Attributes, left_out: Sequence[str]) -> Attributes:
+    kept = [i for i, name in enumerate(attributes.names) if name not in left_out]
+    return replace(
+        attributes,
+        names=tuple(attributes.names[i] for i in kept),
+        phi2=attributes.phi2[np.ix_(kept, kept)],
+        n_categories=tuple(attributes.n_categories[i] for i in kept),
+    )

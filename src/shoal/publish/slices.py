@@ -1,0 +1,153 @@
+"""Slices: attributes that stay together side by side, every slice shuffled on its own within each bucket."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InternalError, Problems
+from shoal.manifest import Layout, QuasiColumn, Slice
+from shoal.methods.base import Hides
+from shoal.methods.groups import Groups, Labels
+from shoal.methods.groups import Slices as Sliced
+from shoal.publish.base import (
+    Published,
+    Publisher,
+    check_clashes,
+    numbered_buckets,
+    passed_columns,
+    raw_columns,
+)
+from shoal.publish.covers import cover, published_nodes, text_cells
+from shoal.publish.generalize import Generalize
+from shoal.spec import OneOf, param
+from shoal.table.prepare import Table
+
+
+@dataclass(frozen=True)
+class Slices(Publisher):
+    """Show a table cut both ways: the bucket of every row, and slices whose cells belong together.
+
+    Parameters
+    ----------
+    shape
+        ``"table"``: one wide table with the column `bucket`. ``"files"``: a table for every slice, `slice_1`,
+        `slice_2` and so on, each with the column `bucket`.
+
+    Guarantee
+    ---------
+    Within a bucket, every slice is shuffled on its own: that two cells of different slices stand in one row says
+    nothing but that both are in the bucket. Cells of one slice belong together as they did in the table.
+
+    >>> import polars as pl, shoal
+    >>> frame = pl.DataFrame({"age": [22, 22, 33, 52], "sex": ["M", "F", "F", "F"], "disease": ["a", "b", "b", "c"]})
+    >>> schema = shoal.Schema(quasi={"age": shoal.Numeric(), "sex": shoal.Nominal()}, sensitive=["disease"])
+    >>> method = shoal.Slicing(l=2, groups={"age": 1, "sex": 1, "disease": 2})
+    >>> release = shoal.anonymize(frame, schema, method, publish=Slices(shape="files"))
+    >>> sorted(release.tables["slice_1"].rows()) == sorted((1, age, sex) for age, sex, _ in frame.rows())
+    True
+    """
+
+    name: ClassVar[str] = "slices"
+    title: ClassVar[str] = "columns of attributes, each shuffled within the buckets"
+    loses: ClassVar[str] = "ncp"
+    hides: ClassVar[Hides] = "links"
+
+    shape: str = param(OneOf(("table", "files")), "one wide table, or one for every slice", default="table")
+
+    def check(self, table: Table, problems: Problems) -> None:
+        """Note published column names that would clash."""
+        check_clashes(["bucket", *table.published], "publishing slices", problems)
+
+    def publish(self, table: Table, groups: Groups) -> Published:
+        """Show the slices of a table, cells of one row still side by side; suppressed rows are left out."""
+        if groups.slices is None:
+            raise InternalError("slices were to be published of groups that have none")
+        present = groups.labels >= 0
+        frame = table.frame.filter(pl.Series(present))
+        quasi, cells = _cells(table, groups.slices, frame, present)
+        slices = _named(groups.slices.attributes)
+        layout = Layout(
+            shape="slices", quasi=quasi, passed=passed_columns(table, frame), slices=slices,
+            files=self.shape == "files",
+        )  # fmt: skip
+        bucket = pl.Series("bucket", groups.labels[present])
+        shown = [
+            cells[name].alias(column)
+            for one in slices
+            for name, column in zip(one.attributes, one.columns, strict=True)
+        ]
+        return Published({"table": pl.DataFrame([bucket, *shown])}, layout)
+
+    def in_no_order(self, published: Published, rng: np.random.Generator) -> tuple[Published, pl.Series]:
+        """Shuffle every slice within its buckets, number the buckets by what they show, and shuffle the rows.
+
+        Who knows the seed can undo the shuffles, and is left with slices that are each sorted by what they show.
+        """
+        layout, table = published.layout, published.tables["table"]
+        bucket = numbered_buckets(table["bucket"], [table.select(one.columns) for one in layout.slices])
+        apart = [_shuffled(bucket, table.select(one.columns), rng) for one in layout.slices]
+        wide = pl.DataFrame([bucket.sort(), *(series for frame in apart for series in frame)])
+        order = pl.Series(rng.permutation(table.height))
+        if not layout.files:
+            return Published({"table": wide[order]}, layout), order
+        tables = {}
+        for name, columns in layout.slice_tables.items():
+            tables[name] = wide.select("bucket", *columns)[rng.permutation(table.height)]
+        return Published(tables, layout), order
+
+
+def _cells(
+    table: Table, sliced: Sliced, frame: pl.DataFrame, present: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> tuple[tuple[QuasiColumn, ...], dict[str, pl.Series]]:
+    """How each quasi-identifier is published, and the published cells of all attributes."""
+    quasi = {column.name: column for column in raw_columns(table)}
+    cells = {name: frame[name] for name in table.published}
+    for names, classes in zip(sliced.attributes, sliced.classes, strict=True):
+        for name in names if classes is not None else ():
+            if name in quasi and quasi[name].form == "raw":
+                quasi[name], cells[name] = _generalised(table, name, frame, _without_holes(classes[present]))  # type: ignore[index]
+    return tuple(quasi.values()), cells
+
+
+def _generalised(table: Table, name: str, frame: pl.DataFrame, members: Labels) -> tuple[QuasiColumn, pl.Series]:
+    """A quasi-identifier whose cells cover all values of their class."""
+    own = [column for column in Generalize()._columns(table, frame) if column.name == name]
+    hierarchy = table.hierarchy(name) if own[0].form == "node" else None
+    cells = text_cells(own[0], cover(own[0], frame[name], members, hierarchy), hierarchy)
+    column = own[0].model_copy(update={"nodes": published_nodes(cells, hierarchy)})
+    return column, cells.to_series()[members]
+
+
+def _without_holes(labels: Labels) -> Labels:
+    return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _named(attributes: tuple[tuple[str, ...], ...]) -> tuple[Slice, ...]:
+    """Slices with the names of their published columns: an attribute that is shown again has the slice's number too."""
+    taken: set[str] = {name for names in attributes for name in names}
+    shown: set[str] = set()
+    slices = []
+    for number, names in enumerate(attributes, 1):
+        columns = []
+        for name in names:
+            column = name
+            while column in shown or (column != name and column in taken):
+                column = f"{column}_{number}"
+            shown.add(column)
+            columns.append(column)
+        slices.append(Slice(attributes=names, columns=tuple(columns)))
+    return tuple(slices)
+
+
+def _shuffled(bucket: pl.Series, cells: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+    """The cells of a slice by bucket, and within each bucket in an order that is drawn."""
+    by_bucket = pl.DataFrame([bucket.alias("\0bucket"), *cells])
+    order = by_bucket.select(
+        pl.arg_sort_by("\0bucket", *(pl.col(name).cast(pl.String) for name in cells.columns), nulls_last=True)
+    ).to_series()
+    owner = bucket[order].to_numpy()
+    return cells[order][np.lexsort((rng.permutation(len(owner)), owner))]
