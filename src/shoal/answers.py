@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shoal.buckets import rows_of_buckets
@@ -38,9 +39,13 @@ class Answers:
     def of(cls, tables: Mapping[str, pl.DataFrame], layout: Layout) -> Answers:
         """Read the tables of a release of any shape."""
         if layout.shape == "slices":
-            read = SlicesRead.of(tables, layout, Problems()).joined()
-            together = zip(read.frames, read.buckets, read.times, strict=True)
-            parts = [_part(frame, pl.Series(bucket), pl.Series(times)) for frame, bucket, times in together]
+            read = SlicesRead.of(tables, layout, Problems())
+            size, read = np.bincount(read.buckets[0]), read.joined()
+            parts = []
+            for frame, bucket, times in zip(read.frames, read.buckets, read.times, strict=True):
+                # Slices that were joined have more lines than rows: all lines of a bucket count as much as its rows.
+                weight = times * (size / np.bincount(bucket, weights=times))[bucket]
+                parts.append(_part(frame, pl.Series(bucket), pl.Series(weight)))
             order = dict.fromkeys(name for one in layout.slices for name in one.attributes)
         elif layout.shape == "buckets":
             values, rows = rows_of_buckets(tables, layout, Problems()), tables["table"]
@@ -82,15 +87,14 @@ class Answers:
     def plausible_table(self, seed: int) -> pl.DataFrame:
         """A table that could have been the one: within every bucket, parts are put together as they are drawn."""
         rng = np.random.default_rng([seed, 7])
-        sizes = min((part for part in self.parts), key=lambda part: part[TIMES].sum())
         shown = []
         for part in self.parts:
-            ordered = part.sort(pl.all().exclude(TIMES), nulls_last=True)
-            if ordered[TIMES].max() == 1:
+            ordered = part.sort(BUCKET, pl.all().exclude(BUCKET, TIMES), nulls_last=True)
+            if (ordered[TIMES] == 1).all():
                 owner = ordered[BUCKET].rank("dense").to_numpy()
                 drawn = np.lexsort((rng.permutation(len(owner)), owner))
             else:
-                drawn = _drawn(ordered, sizes, rng)
+                drawn = _drawn(ordered, rng)
             shown.append(ordered[drawn].drop(BUCKET, TIMES))
         rows = pl.concat(shown, how="horizontal").select(self.order)
         return rows[rng.permutation(rows.height)]
@@ -116,14 +120,11 @@ def _part(rows: pl.DataFrame, bucket: pl.Series, times: pl.Series | None = None)
     return rows.with_columns(bucket.cast(pl.String).alias(BUCKET), (ones if times is None else times).alias(TIMES))
 
 
-def _drawn(
-    joined: pl.DataFrame, like: pl.DataFrame, rng: np.random.Generator
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _drawn(joined: pl.DataFrame, rng: np.random.Generator) -> npt.NDArray[np.int64]:
     """Rows of slices that were put together because they share an attribute, as many as each bucket has, drawn anew."""
-    wanted = dict(like.group_by(BUCKET).agg(pl.col(TIMES).sum()).iter_rows())
     places = joined.with_row_index("\0place").group_by(BUCKET, maintain_order=True).agg("\0place", TIMES)
     drawn = []
-    for bucket, place, times in places.sort(BUCKET).iter_rows():
-        weights = np.array(times) / sum(times)
-        drawn.append(rng.choice(np.array(place), size=wanted[bucket], p=weights))
+    for _, place, times in places.iter_rows():
+        size = sum(times)
+        drawn.append(rng.choice(np.array(place, dtype=np.int64), size=round(size), p=np.array(times) / size))
     return np.concatenate(drawn)

@@ -41,8 +41,9 @@ class Halves(NamedTuple):
     n_present: Any  # int64[c]
     begin: Any  # int64[parts]        where the entries of a part begin
     end: Any  # int64[s, parts]
-    entry_cell: Any  # int64[n, s]    sum that an entry goes to
-    entry_count: Any  # int64[n, s, 3]
+    cell: Any  # int64[s, n]          sum that an entry goes to
+    n_entry: Any  # int64[s, 3, n]    rows of an entry
+    share: Any  # float64[s, 3, n]    and as a share of those with its part
     grouped: Any  # int64[n]          scratch
     slot: Any  # int64[values]        scratch, -1
     frontier: Any  # int64[2, u]      matching tuples in row 0
@@ -98,28 +99,36 @@ def _group(sliced: Sliced, halves: Halves, run: Any, j: int) -> None:
 @jit
 def _count_values(sliced: Sliced, halves: Halves, run: Any, n_left: int, s: int, part: int) -> None:
     """Entries of a part: each sensitive value that occurs with it, and how often; folded, the largest counts only."""
-    begin = end = halves.begin[part]
+    cell, rows, begin = halves.cell[s], halves.n_entry[s], halves.begin[part]
+    end = begin
     for place in range(begin, begin + halves.count[part, WHOLE]):
         i = halves.grouped[place]
         value = sliced.row_value[run[i], s]
         if halves.slot[value] < 0:
             halves.slot[value] = end
-            halves.entry_cell[end, s] = value
-            halves.entry_count[end, s] = 0
+            cell[end] = value
+            rows[WHOLE, end] = rows[LEFT, end] = rows[RIGHT, end] = 0
             end += 1
         entry = halves.slot[value]
-        halves.entry_count[entry, s, WHOLE] += 1
-        halves.entry_count[entry, s, LEFT if i < n_left else RIGHT] += 1
+        rows[WHOLE, entry] += 1
+        rows[LEFT if i < n_left else RIGHT, entry] += 1
     for entry in range(begin, end):
-        halves.slot[halves.entry_cell[entry, s]] = -1
+        halves.slot[cell[entry]] = -1
     if sliced.folded:
-        for entry in range(begin + 1, end):
-            for side in range(3):
-                most = max(halves.entry_count[begin, s, side], halves.entry_count[entry, s, side])
-                halves.entry_count[begin, s, side] = most
-        halves.entry_cell[begin, s] = s
+        for side in range(3):
+            rows[side, begin] = rows[side, begin:end].max()
+        cell[begin] = s
         end = begin + 1
+    for side in range(3):
+        for entry in range(begin, end):
+            halves.share[s, side, entry] = part_of(rows[side, entry], halves.count[part, side])
     halves.end[s, part] = end
+
+
+@jit
+def part_of(some: int, of: int) -> float:
+    """A share; 0 of nothing is 0. Whoever needs a share takes it from here: equal counts must give equal bits."""
+    return some / of if of else 0.0
 
 
 # -- who matches ------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from shoal.kernels.jit import jit
-from shoal.kernels.slice_halves import LEFT, RIGHT, WHOLE, Halves, Sliced
+from shoal.kernels.slice_halves import LEFT, RIGHT, WHOLE, Halves, Sliced, part_of
 
 ROUNDING = 2.0**-101
 """More than what one split can add to the error of a sum, as a share of the largest sum on the way."""
@@ -45,6 +45,9 @@ class Sums(NamedTuple):
     match: Any  # float64[u, 2]        INOUT  sum of f(t, B)
     value: Any  # float64[u, cells, 2] INOUT  sums of f(t, B) h / a
     error: Any  # float64[u]           INOUT  bound of the error of each of them
+    next_match: Any  # float64[u, 2]   scratch, what they would be after a split, in the order of the tuples asked
+    next_value: Any  # float64[u, cells, 2]
+    next_error: Any  # float64[u]
     row: Any  # float64[values, 2]     scratch
     hist: Any  # int64[values]         scratch, 0
     seen: Any  # int64[n]              scratch, the last call that looked at a bucket
@@ -63,44 +66,43 @@ def plus(high: float, low: float, x: float) -> Any:
 
 
 @jit
-def _term(product: float, some: int, of: int) -> float:
-    """The one place where a double is formed from counts: equal counts must give equal bits."""
-    return product * (some / of)
+def updated(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, t: int, row: Any) -> Any:
+    """The sums of a tuple after the split: f's pair and the error, the sums of values in `row`.
 
-
-@jit
-def updated(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, t: int) -> Any:
-    """The sums of a tuple after the split: f's pair and the error, the sums of values in `sums.row`."""
+    OUT  row  float64[cells, 2]
+    """
     high, low, largest = sums.match[t, 0], sums.match[t, 1], sums.match[t, 0]
-    sums.row[: sums.value.shape[1]] = sums.value[t]
+    for cell in range(len(row)):
+        row[cell, 0], row[cell, 1] = sums.value[t, cell, 0], sums.value[t, cell, 1]
     for side in (LEFT, RIGHT, WHOLE):  # what goes, goes last: sums do not fall below 0 on the way
-        if halves.sizes[side] == 0:
-            continue
-        product = 1.0
+        product = 1.0 if halves.sizes[side] else 0.0
         for part in sliced.tuple_part[t]:
-            product = _term(product * sliced.scale, halves.count[part, side], halves.sizes[side])
+            product *= part_of(halves.count[part, side], halves.sizes[side]) * sliced.scale
         if product == 0.0:
             continue
-        sign = -1.0 if side == WHOLE else 1.0
-        high, low = plus(high, low, sign * product)
+        signed = -product if side == WHOLE else product
+        high, low = plus(high, low, signed)
         largest = max(largest, high)
         for s in range(len(sliced.home)):
-            part = sliced.tuple_part[t, sliced.home[s]]
+            part, share, cells = sliced.tuple_part[t, sliced.home[s]], halves.share[s, side], halves.cell[s]
             for entry in range(halves.begin[part], halves.end[s, part]):
-                some = halves.entry_count[entry, s, side]
-                if some:
-                    cell = halves.entry_cell[entry, s]
-                    x = sign * _term(product, some, halves.count[part, side])
-                    sums.row[cell, 0], sums.row[cell, 1] = plus(sums.row[cell, 0], sums.row[cell, 1], x)
+                cell = cells[entry]
+                row[cell, 0], row[cell, 1] = plus(row[cell, 0], row[cell, 1], signed * share[entry])
     error = sums.error[t] + ROUNDING * largest
     if error > TRUSTED * high:
-        high, low, error = summed(sliced, buckets, sums, t, sliced.folded)
+        high, low, error = summed(sliced, buckets, sums, t, len(row))
+        for cell in range(len(row)):
+            row[cell, 0], row[cell, 1] = sums.row[cell, 0], sums.row[cell, 1]
     return high, low, error
 
 
 @jit
-def summed(sliced: Sliced, buckets: Buckets, sums: Sums, t: int, fold: bool) -> Any:
-    """The sums of a tuple from all buckets that it matches: f's pair and the error, sums of values in `sums.row`."""
+def summed(sliced: Sliced, buckets: Buckets, sums: Sums, t: int, n_cells: int) -> Any:
+    """The sums of a tuple from all buckets that it matches: f's pair and the error, sums of values in `sums.row`.
+
+    As many sums as are kept, or one for every value.
+    """
+    fold = n_cells < sliced.n_values
     sums.row[:] = 0.0
     sums.n_calls[0] += 1
     high, low, n_terms = 0.0, 0.0, 0
@@ -139,7 +141,7 @@ def _match(sliced: Sliced, sums: Sums, run: Any, t: int) -> float:
             sums.parts[j] += sliced.row_part[row, j] == sliced.tuple_part[t, j]
     product = 1.0
     for j in range(len(sums.parts)):
-        product = _term(product * sliced.scale, sums.parts[j], len(run))
+        product *= part_of(sums.parts[j], len(run)) * sliced.scale
     return product
 
 
@@ -151,20 +153,23 @@ def _add_values(sliced: Sliced, sums: Sums, run: Any, t: int, s: int, product: f
             sums.hist[sliced.row_value[row, s]] += 1
             most = max(most, sums.hist[sliced.row_value[row, s]])
     if fold:
-        x = _term(product, most, sums.parts[j])
+        x = product * part_of(most, sums.parts[j])
         sums.row[s, 0], sums.row[s, 1] = plus(sums.row[s, 0], sums.row[s, 1], x)
     for row in run:
         value = sliced.row_value[row, s]
         if sums.hist[value] and not fold:
-            x = _term(product, sums.hist[value], sums.parts[j])
+            x = product * part_of(sums.hist[value], sums.parts[j])
             sums.row[value, 0], sums.row[value, 1] = plus(sums.row[value, 0], sums.row[value, 1], x)
         sums.hist[value] = 0
 
 
 @jit
-def largest_share(sums: Sums, n_cells: int, match: float) -> float:
-    """Largest p(t, s) of the tuple whose sums are in `sums.row`."""
+def largest_share(row: Any, match: float) -> float:
+    """Largest p(t, s) by the sums of a tuple.
+
+    IN  row  float64[cells, 2]
+    """
     most = 0.0
-    for cell in range(n_cells):
-        most = max(most, sums.row[cell, 0])
+    for cell in range(len(row)):
+        most = max(most, row[cell, 0])
     return most / match

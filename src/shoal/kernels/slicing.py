@@ -2,7 +2,7 @@
 
 A split is tried in place: the two halves take the place of the bucket, and every tuple that matches the bucket is
 asked what its sums would be. Nothing is stored before all have agreed, so a split that one of them refuses is undone
-by putting the bucket's run back. Only then are the sums formed once more and kept.
+by putting the bucket's run back.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ HEAD, TAIL, N_BUCKETS, N_TRIALS, N_REJECTED, N_SETTLED = 0, 1, 2, 3, 4, 5
 
 @jit
 def begin(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums) -> None:
-    """Form the sums of all tuples for the unsplit table."""
-    count_halves(sliced, halves, buckets.order, len(buckets.order))
-    halves.sizes[WHOLE] = 0  # the table comes from nothing: a left half alone
-    for t in range(len(sums.error)):
-        _keep(sliced, buckets, halves, sums, t)
+    """Form the sums of all tuples for the unsplit table, which comes from nothing: a left half alone."""
+    n_rows = len(buckets.order)
+    count_halves(sliced, halves, buckets.order, n_rows)
+    halves.sizes[WHOLE] = 0
+    _stays_diverse(sliced, buckets, halves, sums, buckets.order, np.inf)
     clear_halves(sliced, halves)
 
 
@@ -66,7 +66,10 @@ def work_off(
                 break
             tally[N_TRIALS] += 1
             _exchange(buckets, bucket, new, n_left, cuts.spare)
-            split = _stays_diverse(sliced, buckets, halves, sums, bucket, new, bound)
+            run = buckets.order[buckets.first[bucket] : buckets.last[new]]
+            count_halves(sliced, halves, run, n_left)
+            split = _stays_diverse(sliced, buckets, halves, sums, run, bound)
+            clear_halves(sliced, halves)
             if split:
                 break
             tally[N_REJECTED] += 1
@@ -129,54 +132,57 @@ def _put_back(buckets: Buckets, bucket: int, new: int, spare: Any) -> None:
 
 
 @jit
-def _stays_diverse(
-    sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, bucket: int, new: int, bound: float
-) -> bool:
-    """Whether every tuple agrees to the halves; their sums are stored if so."""
-    run = buckets.order[buckets.first[bucket] : buckets.last[new]]
-    count_halves(sliced, halves, run, buckets.last[bucket] - buckets.first[bucket])
-    fine = True
-    for i in range(0, len(run), 1 + len(run) // ASKED_FIRST):
-        fine = fine and _agrees(sliced, buckets, halves, sums, sliced.row_tuple[run[i]], bound)
-    if fine:
-        n_tuples, i = matching(sliced, halves), 0
-        while fine and i < n_tuples:
-            fine = _agrees(sliced, buckets, halves, sums, halves.frontier[0, i], bound)
-            i += 1
-        if fine:
-            for t in halves.frontier[0, :n_tuples]:
-                _keep(sliced, buckets, halves, sums, t)
-    clear_halves(sliced, halves)
-    return fine
+def _stays_diverse(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, run: Any, bound: float) -> bool:
+    """Whether every tuple agrees to the halves that were counted; their sums are stored if so."""
+    n_tuples = _some_of(sliced, halves, run)
+    for stage in range(2):
+        if stage:
+            n_tuples = matching(sliced, halves)
+        for i in range(n_tuples):
+            t, row = halves.frontier[0, i], sums.next_value[i]
+            match, sums.next_match[i, 1], sums.next_error[i] = updated(sliced, buckets, halves, sums, t, row)
+            sums.next_match[i, 0] = match
+            if largest_share(row, match) > bound and not _is_fine(sliced, buckets, sums, t, bound):
+                return False
+    for i in range(n_tuples):
+        t = halves.frontier[0, i]
+        sums.match[t, 0], sums.match[t, 1] = sums.next_match[i, 0], sums.next_match[i, 1]
+        sums.error[t] = sums.next_error[i]
+        for cell in range(sums.value.shape[1]):
+            sums.value[t, cell, 0], sums.value[t, cell, 1] = sums.next_value[i, cell, 0], sums.next_value[i, cell, 1]
+    return True
 
 
 @jit
-def _agrees(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, t: int, bound: float) -> bool:
-    match, _, _ = updated(sliced, buckets, halves, sums, t)
-    if largest_share(sums, sums.value.shape[1], match) <= bound:
-        return True
+def _some_of(sliced: Sliced, halves: Halves, run: Any) -> int:
+    """Tuples of some rows of the bucket, into `frontier[0]`."""
+    n_tuples = 0
+    for i in range(0, len(run), 1 + len(run) // ASKED_FIRST):
+        t = sliced.row_tuple[run[i]]
+        if n_tuples < halves.frontier.shape[1]:
+            halves.frontier[0, n_tuples] = t
+            n_tuples += 1
+    return n_tuples
+
+
+@jit
+def _is_fine(sliced: Sliced, buckets: Buckets, sums: Sums, t: int, bound: float) -> bool:
+    """Whether a tuple agrees of which only a bound was known."""
     if not sliced.folded:
         return False
-    match, _, _ = summed(sliced, buckets, sums, t, False)
-    return largest_share(sums, sliced.n_values, match) <= bound
-
-
-@jit
-def _keep(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, t: int) -> None:
-    sums.match[t, 0], sums.match[t, 1], sums.error[t] = updated(sliced, buckets, halves, sums, t)
-    sums.value[t] = sums.row[: sums.value.shape[1]]
+    match, _, _ = summed(sliced, buckets, sums, t, sliced.n_values)
+    return largest_share(sums.row, match) <= bound
 
 
 @jit
 def worst_share(sliced: Sliced, buckets: Buckets, sums: Sums) -> float:
     """Largest p(t, s) of all tuples as the buckets stand; folded, only tuples whose bound is larger are summed."""
-    worst, n_cells = 0.0, sums.value.shape[1]
+    worst = 0.0
     for t in range(len(sums.error)):
         match = sums.match[t, 0]
-        sums.row[:n_cells] = sums.value[t]
-        share = largest_share(sums, n_cells, match)
+        share = largest_share(sums.value[t], match)
         if share > worst and sliced.folded:
-            match, _, _ = summed(sliced, buckets, sums, t, False)
-            share = largest_share(sums, sliced.n_values, match)
+            match, _, _ = summed(sliced, buckets, sums, t, sliced.n_values)
+            share = largest_share(sums.row, match)
         worst = max(worst, share)
     return worst

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import ClassVar
@@ -16,7 +16,8 @@ from shoal.methods.base import Hides, Method, Task
 from shoal.methods.columns import Attributes, Columns, attributes_of, partition_attributes
 from shoal.methods.groups import Groups, Labels, Slices
 from shoal.methods.mondrian import Mondrian
-from shoal.methods.tuple_partition import partition_tuples
+from shoal.methods.overlap import Overlapping
+from shoal.methods.tuple_partition import TOLERANCE, Split, partition_tuples
 from shoal.privacy.alpha_k import AlphaK
 from shoal.privacy.base import Requirement, Values
 from shoal.privacy.bucket_size import BucketSize
@@ -29,6 +30,8 @@ from shoal.table.schema import Schema
 
 PACKAGES = ("kmedoids", "altair", "vl_convert")
 """What is needed to gather attributes, and to draw how they were."""
+TRIES = 8
+"""How much more carefully rows are cut, in steps of l, where columns share an attribute."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ class Slicing(Method):
         1/l beside any combination. Shown as they are when not given.
     overlap
         An attribute that a second column shows as well, the one whose attributes it says most of.
+    cuts
+        ``"any"``: a bucket whose cut is refused is tried at the next widest quasi-identifier. ``"widest"``: it is done,
+        as published; on skewed tables few buckets come about.
     bins, discretise
         Into how many categories numbers are gathered before they are compared, by ``"frequency"`` or ``"width"``.
 
@@ -97,6 +103,9 @@ class Slicing(Method):
         Maybe(Whole(2)), "how often combinations of quasi-identifiers in a column occur", default=None
     )
     overlap: str | None = param(Maybe(AnyText()), "an attribute that a second column shows as well", default=None)
+    cuts: str = param(
+        OneOf(("any", "widest")), "which quasi-identifiers a bucket may be cut at before it is done", default="any"
+    )
     bins: int = param(Whole(2), "categories that numbers are gathered into to be compared", default=10)
     discretise: str = param(
         OneOf(("frequency", "width")), "how numbers are gathered into categories", default="frequency"
@@ -104,6 +113,9 @@ class Slicing(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.overlap is not None and self.p is not None:
+            what = "cannot be generalised in two columns at once, as p asks for"
+            raise ParameterError(Problem("Slicing(overlap=)", what, "leave p out, or overlap"))
         if self.groups is not None and (self.columns is not None or self.apart):
             what = "leaves nothing for columns and apart to decide"
             raise ParameterError(Problem("Slicing(groups=)", what, "give groups alone, or leave it out"))
@@ -205,10 +217,18 @@ class Slicing(Method):
         place = {name: i for i, names in enumerate(columns.groups) for name in names}
         values = [(place[name], Values.of(table, name).codes.astype(np.int32)) for name in sensitive]
         progress.stage("cutting", table.n_rows)
-        split = partition_tuples(task.encoded, parts.astype(np.int32), values, self.l, self.crowd, progress)
-        if split.worst > 1 / self.l + 1e-12:
+        tries = 1 if self.cuts == "widest" else max(task.encoded.n_columns, 1)
+
+        def cut(l: int) -> Split:  # noqa: E741
+            return partition_tuples(task.encoded, parts.astype(np.int32), values, l, self.crowd, progress, tries=tries)
+
+        split = cut(self.l)
+        if split.worst > 1 / self.l + TOLERANCE:
             self._refuse(split.worst, columns, sensitive)
         shown = Slices(columns.groups, classes, attributes, columns)
+        if self.overlap is not None:
+            shown = replace(shown, attributes=_shown_again(attributes, columns, self.overlap))
+            split = self._cut_with_overlap(Overlapping(table, shown.attributes, tuple(sensitive)), split, cut)
         notes: dict[str, object] = {
             "slicing_splits_tried": split.n_trials,
             "slicing_splits_refused": split.n_rejected,
@@ -245,6 +265,21 @@ class Slicing(Method):
         method = Mondrian(k=self.p)
         return method.partition(part, np.random.default_rng(0)).labels
 
+    def _cut_with_overlap(self, overlapping: Overlapping, split: Split, cut: Callable[[int], Split]) -> Split:
+        """Cut more and more carefully until the promise holds for slices that share an attribute, too."""
+        worst = 1.0
+        for l in range(self.l, self.l + TRIES):  # noqa: E741
+            split = split if l == self.l else cut(l)
+            if split.worst > 1 / l + TOLERANCE:  # not even the whole table would do
+                break
+            worst = overlapping.worst(split.labels)
+            if worst <= 1 / self.l + TOLERANCE:
+                return split
+        what = (
+            f"columns that share {self.overlap!r} leave a value with a chance of {worst:.3g}, l = {self.l} allows less"
+        )
+        raise InfeasibleError(Problem("Slicing(overlap=)", what, "use a smaller l, another attribute, or leave it out"))
+
     def _refuse(self, worst: float, columns: Columns, sensitive: Sequence[str]) -> None:
         """Not even all rows as one bucket keep the promise."""
         crowded = [names for names in columns.groups if len(names) > 1 and set(names) & set(sensitive)]
@@ -260,6 +295,20 @@ class Slicing(Method):
                 ["apart = true"] if self.groups is None else ["put the sensitive attribute into a column of its own"]
             )
         raise InfeasibleError(Problem("Slicing(l=)", what, ", or ".join(ways) or "use a smaller l"))
+
+
+def _shown_again(attributes: Attributes, columns: Columns, name: str) -> tuple[tuple[str, ...], ...]:
+    """The columns with an attribute added to the one whose attributes it says most of, besides its own."""
+    place = {attribute: i for i, attribute in enumerate(attributes.names)}
+    says = [
+        -1.0 if name in names else float(np.mean([attributes.phi2[place[name], place[one]] for one in names]))
+        for names in columns.groups
+    ]
+    best = int(np.argmax(says))
+    if says[best] < 0:  # one column: there is no other
+        return columns.groups
+    order = sorted((*columns.groups[best], name), key=lambda one: place[one])
+    return tuple(tuple(order) if i == best else names for i, names in enumerate(columns.groups))
 
 
 def _sensitive(table: Table) -> list[str]:

@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.integer]
 TOLERANCE = 1e-12
 """How far p(t, s) may be above 1 / l: rounding must not forbid equality."""
 MOST_SUMS = 2**26
-"""Sums that are kept at most, 16 bytes each; with more tuples times values, one sum stands for all values."""
+"""Sums that are kept at most, 32 bytes each; with more tuples times values, one sum stands for all values."""
 TRIALS = 256
 """Splits between two words of progress."""
 
@@ -53,7 +53,7 @@ def partition_tuples(
 
     A split is kept if then p(t, s) <= 1 / l for every row t and sensitive value s, in the whole table; a bucket whose
     split is refused, or that cannot be cut into halves of k rows with equal values together, is done. Takes the memory
-    of the table, and at most 16 bytes for every pair of a distinct row and a sensitive value.
+    of the table, and at most 32 bytes for every pair of a distinct row and a sensitive value.
 
     Parameters
     ----------
@@ -200,8 +200,9 @@ def _halves(sliced: Sliced) -> Halves:
         np.zeros(n_slices, dtype=np.int64),
         np.zeros(n_parts, dtype=np.int64),
         np.zeros((n_sensitive, n_parts), dtype=np.int64),
-        np.zeros((n_rows, n_sensitive), dtype=np.int64),
-        np.zeros((n_rows, n_sensitive, 3), dtype=np.int64),
+        np.zeros((n_sensitive, n_rows), dtype=np.int64),
+        np.zeros((n_sensitive, 3, n_rows), dtype=np.int64),
+        np.zeros((n_sensitive, 3, n_rows)),
         np.zeros(n_rows, dtype=np.int64),
         np.full(sliced.n_values, -1, dtype=np.int64),
         np.zeros((2, len(sliced.tuple_part)), dtype=np.int64),
@@ -216,6 +217,9 @@ def _sums(sliced: Sliced) -> Sums:
         np.zeros((n_tuples, 2)),
         np.zeros((n_tuples, n_cells, 2)),
         np.zeros(n_tuples),
+        np.empty((n_tuples, 2)),
+        np.empty((n_tuples, n_cells, 2)),
+        np.empty(n_tuples),
         np.zeros((sliced.n_values, 2)),
         np.zeros(sliced.n_values, dtype=np.int64),
         np.zeros(n_rows, dtype=np.int64),
