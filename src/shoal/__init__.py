@@ -119,13 +119,13 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Aggregate", "AlphaK", "Anatomy", "BetaLikeness", "Buckets", "Caat", "Cbfs", "Centres", "Dates", "Dba", "DeltaDisclosure",
-    "DeltaPresence", "EpsilonM", "Flat", "Generalize", "Grouping", "GuaranteeError", "GuardingNodes", "Hierarchy",
-    "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity", "KMap", "KMeans", "KMember", "Kaca",
-    "LDiversity", "MInvariance", "Manifest", "Mdav", "Mondrian", "Nominal", "Numeric", "Oka", "OptimalUnivariate",
-    "Ordinal", "ParameterError", "Prefixes", "Quantiles", "RCellular", "RGather", "Recipe", "RecipeError", "Refine",
-    "Release", "Republished", "Schema", "SchemaError", "SeriesState", "SeriesVerdict", "ShoalError", "Slices", "Slicing", "Source",
-    "SourceError", "TCloseness", "TableVerdict", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans",
-    "__version__", "anonymize", "profile", "read", "read_release", "republish", "run", "sample", "verify_series",
-    "verify_table",
+    "Aggregate", "AlphaK", "Anatomy", "BetaLikeness", "Buckets", "Caat", "Cbfs", "Centres", "Dates", "Dba",
+    "DeltaDisclosure", "DeltaPresence", "EpsilonM", "Flat", "Generalize", "Grouping", "GuaranteeError",
+    "GuardingNodes", "Hierarchy", "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity",
+    "KMap", "KMeans", "KMember", "Kaca", "LDiversity", "MInvariance", "Manifest", "Mdav", "Mondrian", "Nominal",
+    "Numeric", "Oka", "OptimalUnivariate", "Ordinal", "ParameterError", "Prefixes", "Quantiles", "RCellular",
+    "RGather", "Recipe", "RecipeError", "Refine", "Release", "Republished", "Schema", "SchemaError", "SeriesState",
+    "SeriesVerdict", "ShoalError", "Slices", "Slicing", "Source", "SourceError", "TCloseness", "TableVerdict",
+    "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans", "__version__", "anonymize", "profile", "read",
+    "read_release", "republish", "run", "sample", "verify_series", "verify_table",
 ]  # fmt: skip

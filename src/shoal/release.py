@@ -30,6 +30,8 @@ from shoal.manifest import (
     SchemaColumn,
 )
 from shoal.measure import measure
+from shoal.measure.candidates import of_release
+from shoal.measure.membership import Membership, membership
 from shoal.measure.square_error import square_errors
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
@@ -128,6 +130,27 @@ class Release:
         """
         figures = measure(self.frames, self.manifest, label=label)
         return figures | {figure.measure: figure.value for figure in self.manifest.against_input}
+
+    def membership(
+        self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = (), seed: int = 0
+    ) -> Membership:
+        """What a reader learns about who is in the table: the tuples the release may stand for, and fakes among them.
+
+        Parameters
+        ----------
+        original
+            The input of the release, whole.
+        schema
+            The schema the release was made with: it knows where values belong that are not published.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        seed
+            For estimates, where there are too many tuples to be counted.
+        """
+        products = of_release(
+            self.frames, self.manifest, to_polars(original)[0], schema=schema, missing_values=missing_values
+        )
+        return membership(products, seed=seed)
 
     def expected_counts(self, *columns: str) -> Any:
         """How many rows can be expected to have each combination of cells, in the type of frame that was given.

@@ -263,7 +263,10 @@ def _check_slices(layout: Layout, problems: Problems) -> None:
     if (layout.shape == "slices") != bool(layout.slices) or (layout.files and layout.shape != "slices"):
         problems.add("layout", "has slices, and another shape; or none, and their shape")
     shown = {name for one in layout.slices for name in one.attributes}
-    if layout.slices and shown != {column.name for column in (*layout.quasi, *layout.passed)}:
+    if layout.slices and shown != {
+        *(column.name for column in layout.quasi),
+        *(column.name for column in layout.passed),
+    }:
         problems.add("layout", "its slices do not show the published attributes")
     for one in layout.slices:
         if len(one.attributes) != len(one.columns) or len(set(one.attributes)) < len(one.attributes) or not one.columns:

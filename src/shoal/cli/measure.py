@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+MOST_LINES = 20
+"""Lines of a histogram that are printed."""
 
 
 def measure(
     release: Annotated[Path, typer.Argument(help="The release directory.")],
     label: Annotated[str | None, typer.Option(help="Also measure how well classes keep this column apart.")] = None,
+    membership: Annotated[
+        bool, typer.Option("--membership", help="Say what the release tells about who is in it; needs --original.")
+    ] = False,
+    original: Annotated[
+        Path | None, typer.Option(help="The recipe that the release was made with, for figures against the input.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="With --membership: write its picture to this name, as .html and .svg.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Measure what a release lost and what is at risk, from its files; what needs the input is as the holder noted."""
     from shoal.cli import show
     from shoal.release import read_release
 
+    _check_options(membership=membership, label=label, original=original, plot=plot)
     read = read_release(release)
+    if membership:
+        _measure_membership(read, release, original, plot, json=json)
+        return
     figures = read.measure(label=label)
     if json:
         show.as_json(figures)
@@ -27,3 +44,83 @@ def measure(
     for name, value in figures.items():
         shown.add_row(name, show.figure(name, value), entering.get(name, ""))
     show.console().print(shown)
+
+
+def _check_options(*, membership: bool, label: str | None, original: Path | None, plot: Path | None) -> None:
+    """Refuse options that do not go together, all at once."""
+    from shoal.errors import ParameterError, Problems
+
+    problems = Problems()
+    if membership and original is None:
+        what, fix = "compares the release with its input", "give --original RECIPE, the recipe it was made with"
+        problems.add("--membership", what, fix)
+    if membership and label is not None:
+        problems.add("--label", "is for the other figures", "leave it out, or --membership")
+    for flag, value in (("--original", original), ("--plot", plot)):
+        if value is not None and not membership:
+            problems.add(flag, "is for --membership", "add --membership, or leave it out")
+    problems.raise_if_any(ParameterError)
+
+
+def _measure_membership(read: Any, release: Path, original: Path | None, plot: Path | None, *, json: bool) -> None:
+    from shoal.cli import show
+    from shoal.recipe import Recipe
+    from shoal.report.membership import write_picture
+    from shoal.table.sources import read as read_table
+
+    assert original is not None  # noqa: S101  checked before
+    recipe = Recipe.load(original)
+    source = recipe.require_source()
+    found = read.membership(read_table(source), schema=recipe.schema, missing_values=source.missing_values)
+    written = [] if plot is None else write_picture(found, plot)
+    if json:
+        show.as_json(_entries(found))
+        return
+    out = show.console()
+    out.print(_figures(found, release))
+    out.print(_histogram(found))
+    for path in written:
+        out.print(f"Drawn in {path}")
+
+
+def _entries(found: Any) -> dict[str, Any]:
+    return {
+        "originals": found.originals,
+        "candidates": _finite(found.candidates),
+        "fakes": _finite(found.fakes),
+        "ratio": _finite(found.ratio),
+        "chance": found.chance,
+        "exact": found.exact,
+        "error": _finite(found.error),
+        "matching_classes": found.to_frame().to_dicts(),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _figures(found: Any, release: Path) -> Any:
+    from shoal.cli import show
+
+    shown = show.table(f"Who is in {release}: what it tells", "", "")
+    shown.show_header = False
+    about = "" if found.exact else f"  (estimated, standard error {found.error:,.4g})"
+    shown.add_row("different rows of the input", f"{found.originals:,}")
+    shown.add_row("tuples the release may stand for", f"{found.candidates:,.6g}{about}")
+    shown.add_row("fakes among them", f"{found.fakes:,.6g}")
+    shown.add_row("fakes for every row", f"{found.ratio:,.4g}")
+    shown.add_row("chance that a matching tuple is a row", f"{found.chance:.4g}")
+    return shown
+
+
+def _histogram(found: Any) -> Any:
+    from shoal.cli import show
+
+    shown = show.table("How many classes they match", "matching classes", "rows of the input", "fakes")
+    rows = found.to_frame().rows()
+    for classes, originals, fakes in rows[:MOST_LINES]:
+        shown.add_row(str(classes), f"{originals:,}", f"{fakes:,.6g}")
+    if len(rows) > MOST_LINES:
+        shown.add_row(f"... {len(rows) - MOST_LINES} more", "see --json", "or --plot")
+    return shown

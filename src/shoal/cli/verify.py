@@ -27,18 +27,27 @@ def verify(
     population: Annotated[
         str | None, typer.Option(help="A table of people, for promises of a release that speak of a population.")
     ] = None,
+    original: Annotated[
+        Path | None,
+        typer.Option(help="The recipe a release was made with, for promises that speak of everybody in its table."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Check a release from its files alone, or any published table with --schema; exit status 1 if it does not hold."""
-    _check_options(target, schema, reading, suppressed, population)
+    _check_options(target, schema, reading, suppressed, population, original)
     if schema is None or population is not None:
-        _verify_release(target, schema, population, json=json)
+        _verify_release(target, schema, population, original, json=json)
     else:
         _verify_table(target, schema, reading or "cells", suppressed, json=json)
 
 
 def _check_options(
-    target: str, schema: Path | None, reading: str | None, suppressed: str | None, population: str | None
+    target: str,
+    schema: Path | None,
+    reading: str | None,
+    suppressed: str | None,
+    population: str | None,
+    original: Path | None,
 ) -> None:
     """Refuse options that do not fit what is to be checked, all at once."""
     from shoal.errors import ParameterError, Problems
@@ -52,6 +61,10 @@ def _check_options(
         problems.add(target, "is a directory; a release says itself what its columns are", fix)
     if population is not None and not folder:
         problems.add("--population", "is for a release directory", "leave it out")
+    if original is not None and not folder:
+        problems.add("--original", "is for a release directory", "leave it out")
+    if original is not None and schema is not None:
+        problems.add("--schema", "is in the recipe of --original already", "leave it out")
     for flag, value in (("--reading", reading), ("--suppressed", suppressed)):
         if value is not None and (folder or schema is None):
             problems.add(flag, "is for a table with --schema; the cells of a release are read one way only")
@@ -61,15 +74,23 @@ def _check_options(
 # -- releases ------------------------------------------------------------------------------------------------------
 
 
-def _verify_release(target: str, schema: Path | None, population: str | None, *, json: bool) -> None:
+def _verify_release(
+    target: str, schema: Path | None, population: str | None, original: Path | None, *, json: bool
+) -> None:
     from shoal.cli import show
-    from shoal.recipe import Promise
+    from shoal.recipe import Promise, Recipe
     from shoal.release import check_directory
     from shoal.table.sources import read
 
     known = None if schema is None else Promise.load(schema).schema
     people = None if population is None else read(population)
-    verdict, manifest = check_directory(target, population=people, schema=known)
+    recipe = None if original is None else Recipe.load(original)
+    source = None if recipe is None else recipe.require_source()
+    verdict, manifest = check_directory(
+        target, population=people, schema=known if recipe is None else recipe.schema,
+        original=None if source is None else read(source),
+        missing_values=() if source is None else source.missing_values,
+    )  # fmt: skip
     if json:
         show.as_json(_release_entries(verdict, manifest))
         return

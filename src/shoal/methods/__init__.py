@@ -38,7 +38,7 @@ SERIES: dict[str, type[Method]] = {MInvariance.name: MInvariance}
 """Methods for a table that is published over and over; they need to know the releases before."""
 
 __all__ = [
-    "CROWDS", "METHODS", "SERIES", "Anatomy", "Caat", "Cbfs", "Dba", "Groups", "KMeans", "KMember", "Kaca", "MInvariance", "Mdav", "Method",
-    "Mondrian", "Oka", "OptimalUnivariate", "RCellular", "RGather", "Slicing", "Task", "Tfrp", "ThresholdGreedy", "VMdav",
-    "WeightedCMeans",
+    "CROWDS", "METHODS", "SERIES", "Anatomy", "Caat", "Cbfs", "Dba", "Groups", "KMeans", "KMember", "Kaca",
+    "MInvariance", "Mdav", "Method", "Mondrian", "Oka", "OptimalUnivariate", "RCellular", "RGather", "Slicing",
+    "Task", "Tfrp", "ThresholdGreedy", "VMdav", "WeightedCMeans",
 ]  # fmt: skip

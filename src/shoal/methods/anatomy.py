@@ -69,7 +69,7 @@ class Anatomy(Method):
     publisher: ClassVar[str] = "buckets"
     hides: ClassVar[Hides] = "links"
 
-    l: int = param(Whole(2), "number of different sensitive values in a bucket")
+    l: int = param(Whole(2), "number of different sensitive values in a bucket")  # noqa: E741
     column: str | None = param(
         Maybe(AnyText()), "the sensitive column; need not be named where there is one", default=None
     )

@@ -20,6 +20,7 @@ from shoal.privacy.m_uniqueness import MUniqueness
 from shoal.progress import SILENT, Progress
 from shoal.spec import AnyText, Whole, param
 from shoal.table.prepare import Table
+from shoal.table.schema import Schema
 
 WINDOW = 32
 """Classes between which rows are exchanged: neighbours after the halving, hence near."""
@@ -97,7 +98,7 @@ class MInvariance(Method):
         """Smallest class, counterfeits included."""
         return self.m
 
-    def promises(self) -> tuple[Requirement, ...]:
+    def promises(self, schema: Schema) -> tuple[Requirement, ...]:  # noqa: ARG002
         """What every release of this method keeps; what all of them keep together needs the holder to check."""
         return (MUniqueness(column=self.column, m=self.m),)
 

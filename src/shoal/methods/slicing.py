@@ -87,12 +87,12 @@ class Slicing(Method):
     )
     complexity: ClassVar[str] = "time O(n log n) for small buckets, O(n^2 log n) at worst; memory O(n v) for v values"
     advice: ClassVar[str] = (
-        "For tables of many columns whose correlations matter; sensitive values are protected, who is in the table is not."
+        "For tables of many columns whose correlations matter; hides sensitive values, not who is in the table."
     )
     publisher: ClassVar[str] = "slices"
     hides: ClassVar[Hides] = "links"
 
-    l: int = param(Whole(2), "one over the largest chance of a sensitive value")
+    l: int = param(Whole(2), "one over the largest chance of a sensitive value")  # noqa: E741
     columns: int | None = param(Maybe(Whole(1)), "how many columns; chosen by silhouette when not given", default=None)
     k: int | None = param(Maybe(Whole(2)), "fewest rows of a bucket; l when not given", default=None)  # type: ignore[assignment]
     groups: Mapping[str, float] | None = param(
@@ -252,6 +252,7 @@ class Slicing(Method):
             groups=(*found.groups, *own.groups),
             medoids=(*found.medoids, *own.medoids),
             total=found.total + own.total,
+            silhouettes={number + 1: value for number, value in found.silhouettes.items()},
         )
 
     def _alike(self, task: Task, names: Sequence[str]) -> Labels | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
 
@@ -42,7 +43,7 @@ class Split:
 def partition_tuples(
     encoded: Encoded,
     parts: Ints,
-    sensitive: list[tuple[int, Ints]],
+    sensitive: Sequence[tuple[int, Ints]],
     l: int,  # noqa: E741  the name every paper gives it
     k: int,
     progress: Progress = SILENT,
@@ -77,10 +78,13 @@ def partition_tuples(
     Split
         All rows in one bucket with `worst` above 1 / l where the unsplit table itself is not diverse.
     """
-    search = Search.of(sliced_of(parts, sensitive))
-    if search.worst <= 1 / l + TOLERANCE:
-        search.run(encoded, l, k, progress, tries=tries)
-    labels, tally = _by_first_row(search.buckets.bucket_of), search.tally
+    search, bound = Search.of(sliced_of(parts, sensitive)), 1 / l + TOLERANCE
+    if search.worst <= bound:
+        progress.stage("splitting buckets", encoded.n_rows)
+        for n_settled in search.steps(encoded, bound, k, tries):
+            progress.advance(n_settled)
+    tally = search.queue.tally
+    labels = _by_first_row(search.buckets.bucket_of)
     return Split(labels, int(tally[kernel.N_TRIALS]), int(tally[kernel.N_REJECTED]), search.worst)
 
 
@@ -92,14 +96,14 @@ class Search:
     buckets: Buckets
     halves: Halves
     sums: Sums
-    tally: npt.NDArray[np.int64]
+    queue: kernel.Queue
 
     @classmethod
     def of(cls, sliced: Sliced) -> Search:
         """Begin with all rows in one bucket."""
-        search = cls(
-            sliced, _buckets(len(sliced.row_part)), _halves(sliced), _sums(sliced), np.array([0, 1, 1, 0, 0, 0])
-        )
+        n_rows = len(sliced.row_part)
+        queue = kernel.Queue(np.zeros(2 * n_rows, dtype=np.int64), np.array([0, 1, 1, 0, 0, 0]))
+        search = cls(sliced, _buckets(n_rows), _halves(sliced), _sums(sliced), queue)
         kernel.begin(sliced, search.buckets, search.halves, search.sums)
         return search
 
@@ -108,23 +112,20 @@ class Search:
         """Largest p(t, s) as the buckets stand."""
         return float(kernel.worst_share(self.sliced, self.buckets, self.sums))
 
-    def run(self, encoded: Encoded, l: int, k: int, progress: Progress = SILENT, *, tries: int = 1) -> None:  # noqa: E741
-        """Split until no bucket can be split."""
-        n_rows, tally = encoded.n_rows, self.tally
-        progress.stage("splitting buckets", n_rows)
+    def steps(self, encoded: Encoded, bound: float, k: int, tries: int, n_trials: int = TRIALS) -> Iterator[int]:
+        """Split until no bucket can be split; after so many trials, how many more rows are in a bucket that is done."""
+        n_rows, tally = encoded.n_rows, self.queue.tally
         space = space_of(encoded, along_trees=False)
         cuts = kernel.Cuts(np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty(encoded.n_columns))
-        queue = kernel.Queue(np.zeros(2 * n_rows, dtype=np.int64), tally)
         while tally[kernel.HEAD] < tally[kernel.TAIL]:
             settled = int(tally[kernel.N_SETTLED])
             kernel.work_off(
-                space, self.sliced, self.buckets, self.halves, self.sums, queue, cuts, k, tries, 1 / l + TOLERANCE,
-                TRIALS,
-            )  # fmt: skip
-            progress.advance(int(tally[kernel.N_SETTLED]) - settled)
+                space, self.sliced, self.buckets, self.halves, self.sums, self.queue, cuts, k, tries, bound, n_trials
+            )
+            yield int(tally[kernel.N_SETTLED]) - settled
 
 
-def sliced_of(parts: Ints, sensitive: list[tuple[int, Ints]]) -> Sliced:
+def sliced_of(parts: Ints, sensitive: Sequence[tuple[int, Ints]]) -> Sliced:
     """Lay rows out as parts, and their distinct tuples as a tree whose levels are the slices."""
     n_rows = parts.shape[1]
     dense = [np.unique(part, return_inverse=True)[1] for part in parts]

@@ -39,7 +39,7 @@ class SliceDiversity(ColumnRequirement):
     joining: ClassVar[str] = "no"
 
     column: str = param(AnyText(), "sensitive column")
-    l: int = param(Whole(2), "one over the largest chance of a value")
+    l: int = param(Whole(2), "one over the largest chance of a value")  # noqa: E741
 
     @property
     def monotone(self) -> bool:
