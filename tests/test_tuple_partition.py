@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.kernels import slicing as kernel
 from shoal.kernels.slice_check import check_all
 from shoal.methods import tuple_partition
-from shoal.methods.tuple_partition import Search, partition_tuples, sliced_of
+from shoal.methods.tuple_partition import TOLERANCE, Search, partition_tuples, sliced_of
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import prepare
 from twins import slicing as twin
@@ -62,6 +63,11 @@ def run(points, parts, sensitive, l, k, tries=1):  # noqa: E741
     return partition_tuples(
         encoded(points, spans_of(points)), np.array(parts, dtype=np.int32), sensitive_of(sensitive), l, k, tries=tries
     )
+
+
+def run_to_end(search, points, l, tries=1):  # noqa: E741
+    for _ in search.steps(encoded(points, spans_of(points)), 1 / l + TOLERANCE, 1, tries):
+        pass
 
 
 def checked(parts, sensitive, labels, bound=inf):
@@ -183,8 +189,8 @@ def test_too_many_values_to_keep_change_nothing(case, l, tries):  # noqa: E741
 def test_what_is_kept_of_every_tuple_is_what_the_check_of_all_finds(case, l):  # noqa: E741
     points, parts, sensitive = case
     search = Search.of(sliced_of(np.array(parts), sensitive_of(sensitive)))
-    if search.worst <= 1 / l + tuple_partition.TOLERANCE:
-        search.run(encoded(points, spans_of(points)), l, 1, tries=3)
+    if search.worst <= 1 / l + TOLERANCE:
+        run_to_end(search, points, l, tries=3)
     match, worst, _ = checked(parts, sensitive, search.buckets.bucket_of)
     mine = search.sums.match[:, 0] / search.sliced.scale ** len(parts)
     assert mine[search.sliced.row_tuple] == pytest.approx(match, rel=1e-12)
@@ -204,7 +210,7 @@ def test_a_tuple_that_loses_nearly_all_it_matched_is_summed_anew(n_slices):
     """The first row matches the four with 2^-c and its own bucket with 40^-c: what is left drowns in rounding."""
     points, parts, sensitive = far_apart(n_slices)
     search = Search.of(sliced_of(np.array(parts), sensitive_of(sensitive)))
-    search.run(encoded(points, [11.0]), l=2, k=1)
+    run_to_end(search, points, l=2)
     first = search.sliced.row_tuple[0]
     assert len(set(search.buckets.bucket_of)) == 3
     kept = search.sums.match[first, 0] / search.sliced.scale ** (n_slices + 1)
@@ -222,8 +228,8 @@ def test_a_refused_split_leaves_no_trace():
     sliced = sliced_of(np.array([numbered(points), [0] * 12]), [(1, np.array([0, 1, 2] * 2 + [3, 4, 5] * 2))])
     search = Search.of(sliced)
     before = [array.copy() for array in (*search.buckets, search.sums.match, search.sums.value, search.sums.error)]
-    search.run(encoded(points, [11.0]), l=6, k=1)
-    assert search.tally[3] == search.tally[4] == 1
+    run_to_end(search, points, l=6)
+    assert search.queue.tally[kernel.N_TRIALS] == search.queue.tally[kernel.N_REJECTED] == 1
     after = (*search.buckets, search.sums.match, search.sums.value, search.sums.error)
     for one, other in zip(before[4:], after[4:], strict=True):
         assert one.tobytes() == other.tobytes()

@@ -1,0 +1,110 @@
+"""What the check of a split costs on Adult, by what changes against the whole table anew, and how it grows with rows.
+
+    python bench/slicing.py
+
+Both ratios come from one run, in seconds of the processor. The full recheck (`kernels.slice_check`) is measured on a
+sample of the splits that the run tries, refused ones too, where it ends at the first row that refuses; its mean, times
+the number of trials, is compared with the whole run, cuts and all.
+"""
+
+from __future__ import annotations
+
+import sys
+from copy import deepcopy
+from time import process_time
+
+import numpy as np
+import polars as pl
+
+import shoal
+from data import DATA
+from shoal.kernels import slicing as kernel
+from shoal.kernels.slice_check import check_all
+from shoal.methods.columns import attributes_of, partition_attributes
+from shoal.methods.tuple_partition import TOLERANCE, Search, sliced_of
+from shoal.table.encode import encode, value_codes
+from shoal.table.prepare import prepare
+
+SEVEN = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex")
+NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
+L, K = 5, 1
+SAMPLE = 40
+"""Splits that are rechecked in full."""
+REPEATS = 3
+FASTER, GROWTH = 50, 2.6
+
+
+def adult() -> pl.DataFrame:
+    """The 45,222 complete rows of both parts."""
+    frame = pl.read_csv(DATA / "adult" / "adult.csv.gz", infer_schema=False, null_values="?").drop_nulls()
+    return frame.with_columns(pl.col(NUMBERS).cast(pl.Int64))
+
+
+def laid_out(frame: pl.DataFrame, names: tuple[str, ...]):
+    """Encoded quasi-identifiers, and the slices: columns by correlation, occupation in one of its own.
+
+    Together with any other attribute, some combination of Adult has one occupation only: no l can be promised then.
+    """
+    quasi = {name: shoal.Numeric() if name in NUMBERS else shoal.Nominal() for name in names if name != "occupation"}
+    table = prepare(frame, shoal.Schema(quasi=quasi, sensitive=["occupation"], rest="drop"))
+    columns = partition_attributes(attributes_of(table, names), None, last="occupation").groups
+    parts = [table.frame.select(pl.struct(group).rank("dense")).to_series().to_numpy() for group in columns[:-1]]
+    parts = np.stack([*parts, np.zeros(table.n_rows)]).astype(np.int32)
+    return encode(table), sliced_of(parts, [(len(columns) - 1, value_codes(table.frame["occupation"]))]), columns
+
+
+def searched(encoded, sliced) -> tuple[float, Search]:
+    """Least processor time of a whole search, and the search."""
+    times = []
+    for _ in range(REPEATS):
+        begun = process_time()
+        search = Search.of(sliced)
+        for _ in search.steps(encoded, 1 / L + TOLERANCE, K, encoded.n_columns):
+            pass
+        times.append(process_time() - begun)
+    return min(times), search
+
+
+def rechecks(encoded, sliced, n_trials: int) -> float:
+    """Mean time of a full recheck, over splits sampled evenly from the run."""
+    search, times, bound = Search.of(sliced), [], 1 / L + TOLERANCE
+    for _ in search.steps(encoded, bound, K, encoded.n_columns, max(n_trials // SAMPLE, 1)):
+        if search.queue.tally[kernel.HEAD] == search.queue.tally[kernel.TAIL]:
+            break
+        tried = deepcopy(search)
+        next(tried.steps(encoded, np.inf, K, 1, 1))  # the next split, allowed whatever comes of it
+        times.append(recheck(sliced, tried.buckets.bucket_of, bound))
+    return float(np.mean(times[1:]))  # the first may have compiled
+
+
+def recheck(sliced, labels, bound: float) -> float:
+    n_tuples = len(sliced.tuple_part)
+    begun = process_time()
+    check_all(
+        sliced.row_part, sliced.row_value, sliced.home, sliced.tuple_part, labels, int(sliced.part_start[-1]),
+        sliced.n_values, int(labels.max()) + 1, sliced.scale, bound, np.empty(n_tuples), np.empty(n_tuples),
+    )  # fmt: skip
+    return process_time() - begun
+
+
+def main() -> None:
+    if not (DATA / "adult").is_dir():
+        sys.exit("real data not found: set SHOAL_DATA to the folder that holds adult/")
+    frame, missed = adult(), False
+    half = frame[np.sort(np.random.default_rng(0).permutation(len(frame))[: len(frame) // 2])]
+    for names in (SEVEN, tuple(frame.columns)):
+        encoded, sliced, columns = laid_out(frame, names)
+        seconds, search = searched(encoded, sliced)
+        tally = search.queue.tally
+        n_trials, n_buckets = int(tally[kernel.N_TRIALS]), int(tally[kernel.N_BUCKETS])
+        full = rechecks(encoded, sliced, n_trials) * n_trials
+        halved, _ = searched(*laid_out(half, names)[:2])
+        print(f"{len(names)} attributes in {len(columns)} columns, {n_buckets} buckets, {n_trials} splits tried")
+        print(f"  by what changes {seconds:.2f} s, in full {full:.1f} s: {full / seconds:.0f} times (wanted: {FASTER})")
+        print(f"  half the rows {halved:.2f} s: twice the rows take {seconds / halved:.2f} times (wanted: {GROWTH})")
+        missed |= full / seconds < FASTER or seconds / halved > GROWTH
+    sys.exit("MISSED" if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
