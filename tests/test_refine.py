@@ -15,7 +15,7 @@ from shoal import Nominal, Numeric, Ordinal
 from shoal.kernels import refine_covers, refine_mixed
 from shoal.kernels.refine_covers import Covers
 from shoal.kernels.refine_mixed import Mixed
-from shoal.methods import METHODS, Groups, Task
+from shoal.methods import CROWDS, Groups, Task
 from shoal.methods import refine as method
 from shoal.methods.demands import NOTHING
 from shoal.methods.points import Space
@@ -96,11 +96,11 @@ def test_sizes_are_kept_and_the_loss_never_rises(loss, data, k, sets, rounds):
 
 
 @LOSSES
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "optimal-univariate"])
+@pytest.mark.parametrize("name", [name for name in CROWDS if name != "optimal-univariate"])
 def test_after_every_method(name, loss):
     table = mixed(150)
     task = Task.of(table.table)
-    groups = METHODS[name](k=4, **VARIANTS[name][0]).partition(task, np.random.default_rng(0))
+    groups = CROWDS[name](k=4, **VARIANTS[name][0]).partition(task, np.random.default_rng(0))
     better = Refine(rounds=1).improve(task, groups, 4, loss, False, np.random.default_rng(0))
     better.check(150, 4)
     assert better.notes["refine_after"] < better.notes["refine_before"]

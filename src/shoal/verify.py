@@ -70,6 +70,8 @@ class Verdict:
     def surveyed(self) -> dict[str, float]:
         """What every model reaches that says something about the sensitive columns."""
         found = {} if self.classes is None else {model.key: value for model, value in survey(self.classes)}
+        if "k" not in self.achieved:  # buckets have a size, which hides nobody
+            found.pop("k", None)
         return found | {key: value for key, value in self.achieved.items() if key in found}
 
 

@@ -96,6 +96,11 @@ def _entries(found: Any) -> dict[str, Any]:
     }
 
 
+def _many(count: float) -> str:
+    """A number of tuples: whole while that can be read."""
+    return f"{count:,.0f}" if count < 1e15 else f"{count:.4g}"
+
+
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
@@ -107,8 +112,8 @@ def _figures(found: Any, release: Path) -> Any:
     shown.show_header = False
     about = "" if found.exact else f"  (estimated, standard error {found.error:,.4g})"
     shown.add_row("different rows of the input", f"{found.originals:,}")
-    shown.add_row("tuples the release may stand for", f"{found.candidates:,.6g}{about}")
-    shown.add_row("fakes among them", f"{found.fakes:,.6g}")
+    shown.add_row("tuples the release may stand for", f"{_many(found.candidates)}{about}")
+    shown.add_row("fakes among them", _many(found.fakes))
     shown.add_row("fakes for every row", f"{found.ratio:,.4g}")
     shown.add_row("chance that a matching tuple is a row", f"{found.chance:.4g}")
     return shown
@@ -120,7 +125,7 @@ def _histogram(found: Any) -> Any:
     shown = show.table("How many classes they match", "matching classes", "rows of the input", "fakes")
     rows = found.to_frame().rows()
     for classes, originals, fakes in rows[:MOST_LINES]:
-        shown.add_row(str(classes), f"{originals:,}", f"{fakes:,.6g}")
+        shown.add_row(str(classes), f"{originals:,}", _many(fakes))
     if len(rows) > MOST_LINES:
         shown.add_row(f"... {len(rows) - MOST_LINES} more", "see --json", "or --plot")
     return shown

@@ -80,9 +80,13 @@ def write_picture(found: Membership, place: Path) -> list[Path]:
 def _subtitle(found: Membership) -> list[str]:
     about = "" if found.exact else "about "
     return [
-        f"{found.originals:,} different rows; the release may stand for {about}{found.candidates:,.6g} tuples.",
+        f"{found.originals:,} different rows; the release may stand for {about}{_many(found.candidates)} tuples.",
         f"{found.ratio:,.4g} fakes for every row. The more alike the bars are, the less a match says.",
     ]
+
+
+def _many(count: float) -> str:
+    return f"{count:,.0f}" if count < 1e15 else f"{count:.4g}"
 
 
 def _shares(found: Membership) -> pl.DataFrame:
