@@ -56,15 +56,16 @@ def count_halves(sliced: Sliced, halves: Halves, run: Any, n_left: int) -> None:
     IN  run  int64[rows], the left half first
     """
     halves.sizes[WHOLE], halves.sizes[LEFT], halves.sizes[RIGHT] = len(run), n_left, len(run) - n_left
-    halves.n_present[:] = 0
+    row_part, count, present, n_present = sliced.row_part, halves.count, halves.present, halves.n_present
+    n_present[:] = 0
     for i in range(len(run)):
-        for j in range(sliced.row_part.shape[1]):
-            part = sliced.row_part[run[i], j]
-            if halves.count[part, WHOLE] == 0:
-                halves.present[sliced.part_start[j] + halves.n_present[j]] = part
-                halves.n_present[j] += 1
-            halves.count[part, WHOLE] += 1
-            halves.count[part, LEFT if i < n_left else RIGHT] += 1
+        for j in range(row_part.shape[1]):
+            part = row_part[run[i], j]
+            if count[part, WHOLE] == 0:
+                present[sliced.part_start[j] + n_present[j]] = part
+                n_present[j] += 1
+            count[part, WHOLE] += 1
+            count[part, LEFT if i < n_left else RIGHT] += 1
     for s in range(len(sliced.home)):
         _group(sliced, halves, run, sliced.home[s])
         parts = sliced.part_start[sliced.home[s]]

@@ -66,34 +66,80 @@ def plus(high: float, low: float, x: float) -> Any:
 
 
 @jit
-def updated(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, t: int, row: Any) -> Any:
-    """The sums of a tuple after the split: f's pair and the error, the sums of values in `row`.
+def all_agree(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, n_tuples: int, bound: float) -> bool:
+    """Whether p <= bound after the split for every tuple of `frontier[0]`; their sums go to `sums.next_*`.
 
-    OUT  row  float64[cells, 2]
+    The loop is in here, and arrays are taken out of their tuples first, because a call with all of them costs more
+    than what is done for a tuple.
     """
-    high, low, largest = sums.match[t, 0], sums.match[t, 1], sums.match[t, 0]
-    for cell in range(len(row)):
-        row[cell, 0], row[cell, 1] = sums.value[t, cell, 0], sums.value[t, cell, 1]
-    for side in (LEFT, RIGHT, WHOLE):  # what goes, goes last: sums do not fall below 0 on the way
-        product = 1.0 if halves.sizes[side] else 0.0
-        for part in sliced.tuple_part[t]:
-            product *= part_of(halves.count[part, side], halves.sizes[side]) * sliced.scale
-        if product == 0.0:
-            continue
-        signed = -product if side == WHOLE else product
-        high, low = plus(high, low, signed)
-        largest = max(largest, high)
-        for s in range(len(sliced.home)):
-            part, share, cells = sliced.tuple_part[t, sliced.home[s]], halves.share[s, side], halves.cell[s]
-            for entry in range(halves.begin[part], halves.end[s, part]):
-                cell = cells[entry]
-                row[cell, 0], row[cell, 1] = plus(row[cell, 0], row[cell, 1], signed * share[entry])
-    error = sums.error[t] + ROUNDING * largest
-    if error > TRUSTED * high:
-        high, low, error = summed(sliced, buckets, sums, t, len(row))
-        for cell in range(len(row)):
-            row[cell, 0], row[cell, 1] = sums.row[cell, 0], sums.row[cell, 1]
-    return high, low, error
+    tuple_part, home, scale, next_value = sliced.tuple_part, sliced.home, sliced.scale, sums.next_value
+    count, sizes, begin, end, cells, shares = (
+        halves.count,
+        halves.sizes,
+        halves.begin,
+        halves.end,
+        halves.cell,
+        halves.share,
+    )
+    match, value, n_slices, n_cells = sums.match, sums.value, tuple_part.shape[1], sums.value.shape[1]
+    for i in range(n_tuples):
+        t = halves.frontier[0, i]
+        high, low, largest = match[t, 0], match[t, 1], match[t, 0]
+        for cell in range(n_cells):
+            next_value[i, cell, 0], next_value[i, cell, 1] = value[t, cell, 0], value[t, cell, 1]
+        for side in (LEFT, RIGHT, WHOLE):  # what goes, goes last: sums do not fall below 0 on the way
+            product = 1.0 if sizes[side] else 0.0
+            for j in range(n_slices):
+                product *= part_of(count[tuple_part[t, j], side], sizes[side]) * scale
+            if product == 0.0:
+                continue
+            product = -product if side == WHOLE else product
+            high, low = plus(high, low, product)
+            largest = max(largest, high)
+            for s in range(len(home)):
+                part = tuple_part[t, home[s]]
+                for entry in range(begin[part], end[s, part]):
+                    cell, x = cells[s, entry], product * shares[s, side, entry]
+                    next_value[i, cell, 0], next_value[i, cell, 1] = plus(
+                        next_value[i, cell, 0], next_value[i, cell, 1], x
+                    )
+        error = sums.error[t] + ROUNDING * largest
+        if error > TRUSTED * high:
+            high, low, error = summed(sliced, buckets, sums, t, n_cells)
+            _copy(sums.row, next_value[i])
+        sums.next_match[i, 0], sums.next_match[i, 1], sums.next_error[i] = high, low, error
+        most = 0.0
+        for cell in range(n_cells):
+            most = max(most, next_value[i, cell, 0])
+        if most / high > bound and not _is_fine(sliced, buckets, sums, t, bound):
+            return False
+    return True
+
+
+@jit
+def store(halves: Halves, sums: Sums, n_tuples: int) -> None:
+    """Let the sums after the split be the sums."""
+    match, value, error, next_value = sums.match, sums.value, sums.error, sums.next_value
+    for i in range(n_tuples):
+        t = halves.frontier[0, i]
+        match[t, 0], match[t, 1], error[t] = sums.next_match[i, 0], sums.next_match[i, 1], sums.next_error[i]
+        for cell in range(value.shape[1]):
+            value[t, cell, 0], value[t, cell, 1] = next_value[i, cell, 0], next_value[i, cell, 1]
+
+
+@jit
+def _copy(row: Any, into: Any) -> None:
+    for cell in range(len(into)):
+        into[cell, 0], into[cell, 1] = row[cell, 0], row[cell, 1]
+
+
+@jit
+def _is_fine(sliced: Sliced, buckets: Buckets, sums: Sums, t: int, bound: float) -> bool:
+    """Whether a tuple agrees of which only a bound was known."""
+    if not sliced.folded:
+        return False
+    match, _, _ = summed(sliced, buckets, sums, t, sliced.n_values)
+    return largest_share(sums.row, match) <= bound
 
 
 @jit

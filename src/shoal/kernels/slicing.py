@@ -14,7 +14,7 @@ import numpy as np
 from shoal.kernels.jit import jit
 from shoal.kernels.mondrian import Space, _cut_by_order, width
 from shoal.kernels.slice_halves import WHOLE, Halves, Sliced, clear_halves, count_halves, matching
-from shoal.kernels.slice_sums import Buckets, Sums, largest_share, summed, updated
+from shoal.kernels.slice_sums import Buckets, Sums, all_agree, largest_share, store, summed
 
 
 class Queue(NamedTuple):
@@ -138,18 +138,9 @@ def _stays_diverse(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums,
     for stage in range(2):
         if stage:
             n_tuples = matching(sliced, halves)
-        for i in range(n_tuples):
-            t, row = halves.frontier[0, i], sums.next_value[i]
-            match, sums.next_match[i, 1], sums.next_error[i] = updated(sliced, buckets, halves, sums, t, row)
-            sums.next_match[i, 0] = match
-            if largest_share(row, match) > bound and not _is_fine(sliced, buckets, sums, t, bound):
-                return False
-    for i in range(n_tuples):
-        t = halves.frontier[0, i]
-        sums.match[t, 0], sums.match[t, 1] = sums.next_match[i, 0], sums.next_match[i, 1]
-        sums.error[t] = sums.next_error[i]
-        for cell in range(sums.value.shape[1]):
-            sums.value[t, cell, 0], sums.value[t, cell, 1] = sums.next_value[i, cell, 0], sums.next_value[i, cell, 1]
+        if not all_agree(sliced, buckets, halves, sums, n_tuples, bound):
+            return False
+    store(halves, sums, n_tuples)
     return True
 
 
@@ -163,15 +154,6 @@ def _some_of(sliced: Sliced, halves: Halves, run: Any) -> int:
             halves.frontier[0, n_tuples] = t
             n_tuples += 1
     return n_tuples
-
-
-@jit
-def _is_fine(sliced: Sliced, buckets: Buckets, sums: Sums, t: int, bound: float) -> bool:
-    """Whether a tuple agrees of which only a bound was known."""
-    if not sliced.folded:
-        return False
-    match, _, _ = summed(sliced, buckets, sums, t, sliced.n_values)
-    return largest_share(sums.row, match) <= bound
 
 
 @jit
