@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 JOBS   ?= auto
 PACKAGES := postgresql
 
-.PHONY: help setup demo test lint bench table system clean
+.PHONY: help setup demo test lint bench table three-ways system clean
 
 help:            ## what there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
 
 # $(1): what to install into the virtual environment, with uv where it is present, else with pip.
 define install
@@ -48,6 +48,9 @@ bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run
 
 table: $(VENV)/.ready-test   ## all methods side by side, written to docs/comparison.md
 	$(BIN)/python bench/table.py
+
+three-ways: $(VENV)/.ready-test   ## generalisation, bucketization and slicing on Adult, written to docs/side-by-side.md
+	$(BIN)/python bench/three_ways.py
 
 system:                 ## Debian packages some suites need (root and apt)
 	@if command -v apt-get >/dev/null 2>&1 && test "$$(id -u)" = 0; then \

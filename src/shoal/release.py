@@ -32,6 +32,7 @@ from shoal.manifest import (
 from shoal.measure import measure
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
+from shoal.measure.pairs import pair_errors
 from shoal.measure.square_error import square_errors
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
@@ -151,6 +152,27 @@ class Release:
             self.frames, self.manifest, to_polars(original)[0], schema=schema, missing_values=missing_values
         )
         return membership(products, seed=seed)
+
+    def pair_errors(
+        self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = ()
+    ) -> dict[tuple[str, str], float]:
+        """How much of what every two attributes say of each other is lost: 0 for nothing, 1 at worst.
+
+        Attributes are brought to few categories; generalised cells are spread evenly over what they cover, and parts
+        of a bucket put together in every way.
+
+        Parameters
+        ----------
+        original
+            The input of the release, whole.
+        schema
+            The schema the release was made with: it knows where values belong that are not published.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        """
+        return pair_errors(
+            self.frames, self.manifest, to_polars(original)[0], schema=schema, missing_values=missing_values
+        )
 
     def expected_counts(self, *columns: str) -> Any:
         """How many rows can be expected to have each combination of cells, in the type of frame that was given.

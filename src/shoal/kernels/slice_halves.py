@@ -36,13 +36,13 @@ class Halves(NamedTuple):
     """A bucket and its halves, counted; everything is 0 or scratch outside its parts."""
 
     sizes: Any  # int64[3]            rows of the whole, left and right
-    count: Any  # int64[parts, 3]     rows with a part
-    present: Any  # int64[parts]      parts that occur, from the slice's first on
+    count: Any  # int32[parts, 3]     rows with a part
+    present: Any  # int32[parts]      parts that occur, from the slice's first on
     n_present: Any  # int64[c]
     begin: Any  # int64[parts]        where the entries of a part begin
     end: Any  # int64[s, parts]
     cell: Any  # int64[s, n]          sum that an entry goes to
-    n_entry: Any  # int64[s, 3, n]    rows of an entry
+    n_entry: Any  # int32[s, 3, n]    rows of an entry
     share: Any  # float64[s, 3, n]    and as a share of those with its part
     grouped: Any  # int64[n]          scratch
     slot: Any  # int64[values]        scratch, -1
@@ -57,15 +57,16 @@ def count_halves(sliced: Sliced, halves: Halves, run: Any, n_left: int) -> None:
     """
     halves.sizes[WHOLE], halves.sizes[LEFT], halves.sizes[RIGHT] = len(run), n_left, len(run) - n_left
     row_part, count, present, n_present = sliced.row_part, halves.count, halves.present, halves.n_present
-    n_present[:] = 0
-    for i in range(len(run)):
-        for j in range(row_part.shape[1]):
+    for j in range(row_part.shape[1]):
+        end = sliced.part_start[j]
+        for i in range(len(run)):
             part = row_part[run[i], j]
             if count[part, WHOLE] == 0:
-                present[sliced.part_start[j] + n_present[j]] = part
-                n_present[j] += 1
+                present[end] = part
+                end += 1
             count[part, WHOLE] += 1
             count[part, LEFT if i < n_left else RIGHT] += 1
+        n_present[j] = end - sliced.part_start[j]
     for s in range(len(sliced.home)):
         _group(sliced, halves, run, sliced.home[s])
         parts = sliced.part_start[sliced.home[s]]

@@ -85,13 +85,12 @@ def work_off(
 @jit
 def _measure(space: Space, buckets: Buckets, bucket: int, widths: Any) -> None:
     """Normalised width of a bucket in every column."""
-    low, high = np.full(len(widths), np.inf), np.full(len(widths), -np.inf)
-    for row in buckets.order[buckets.first[bucket] : buckets.last[bucket]]:
-        for j in range(len(widths)):
-            low[j] = min(low[j], space.points[row, j])
-            high[j] = max(high[j], space.points[row, j])
     for j in range(len(widths)):
-        widths[j] = width(space, j, low[j], high[j])
+        low, high = np.inf, -np.inf
+        for row in buckets.order[buckets.first[bucket] : buckets.last[bucket]]:
+            low = min(low, space.points[row, j])
+            high = max(high, space.points[row, j])
+        widths[j] = width(space, j, low, high)
 
 
 @jit

@@ -73,6 +73,17 @@ def _covered(
     return _covers(axis, len(shown), places[order], cell_of), number[value_of]
 
 
+def covered(
+    column: QuasiColumn, rows: pl.DataFrame, original: pl.Series, schema: Schema | None
+) -> tuple[tuple[Ints, Ints, Ints, Ints], Ints]:
+    """The values that the cell of each row covers, as runs of numbers, and the number of each value of the input.
+
+    Runs are given by the first and one past the last of each row, and the lowest and highest number of each run.
+    """
+    component, number = _covered(column, rows, original, schema)
+    return (component.start, component.stop, component.low, component.high), number
+
+
 def _covers(axis: Axis, n_cells: int, places: Places, cell_of: Ints) -> Component:
     """Stretches of a line as runs of the values that lie in them; a list of places is as many stretches."""
     listed = axis.listed[:n_cells]

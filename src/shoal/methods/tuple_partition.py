@@ -116,6 +116,7 @@ class Search:
         """Split until no bucket can be split; after so many trials, how many more rows are in a bucket that is done."""
         n_rows, tally = encoded.n_rows, self.queue.tally
         space = space_of(encoded, along_trees=False)
+        space = space._replace(points=np.asfortranarray(space.points))  # cuts read one column
         cuts = kernel.Cuts(np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty(encoded.n_columns))
         while tally[kernel.HEAD] < tally[kernel.TAIL]:
             settled = int(tally[kernel.N_SETTLED])
@@ -142,7 +143,7 @@ def sliced_of(parts: Ints, sensitive: Sequence[tuple[int, Ints]]) -> Sliced:
         home.append(int(np.flatnonzero(levels == slice_)[0]))
     tuples, row_tuple, node_start, node_part, child_start = _tree(row_part)
     return Sliced(
-        row_part.astype(np.int32),
+        np.asfortranarray(row_part.astype(np.int32)),  # counts go slice by slice
         np.stack(values, axis=1).astype(np.int64),
         np.array(home, dtype=np.int64),
         n_values,
@@ -196,13 +197,13 @@ def _halves(sliced: Sliced) -> Halves:
     n_parts, n_sensitive = int(sliced.part_start[-1]), len(sliced.home)
     return Halves(
         np.zeros(3, dtype=np.int64),
-        np.zeros((n_parts, 3), dtype=np.int64),
-        np.zeros(n_parts, dtype=np.int64),
+        np.zeros((n_parts, 3), dtype=np.int32),
+        np.zeros(n_parts, dtype=np.int32),
         np.zeros(n_slices, dtype=np.int64),
         np.zeros(n_parts, dtype=np.int64),
         np.zeros((n_sensitive, n_parts), dtype=np.int64),
         np.zeros((n_sensitive, n_rows), dtype=np.int64),
-        np.zeros((n_sensitive, 3, n_rows), dtype=np.int64),
+        np.zeros((n_sensitive, 3, n_rows), dtype=np.int32),
         np.zeros((n_sensitive, 3, n_rows)),
         np.zeros(n_rows, dtype=np.int64),
         np.full(sliced.n_values, -1, dtype=np.int64),
