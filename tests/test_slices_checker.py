@@ -1,0 +1,396 @@
+"""The checker of slices: twins in fractions, all tables a release may stand for, and releases that must be refused."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import polars as pl
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal import slices as checker
+from shoal.errors import Problems
+from shoal.manifest import Layout, PassedColumn, QuasiColumn, Slice
+from shoal.slices import SlicesRead
+from twins import slices as twin
+
+ROWS = pl.DataFrame(
+    {
+        "Age": [22, 22, 33, 52, 54, 60, 60, 64],
+        "Sex": ["M", "F", "F", "F", "M", "M", "M", "F"],
+        "Zip": [47906, 47906, 47905, 47905, 47302, 47302, 47304, 47304],
+        "Disease": ["dyspepsia", "flu", "flu", "bronchitis", "flu", "dyspepsia", "dyspepsia", "gastritis"],
+    }
+)
+SCHEMA = shoal.Schema(
+    quasi={"Age": shoal.Numeric(), "Sex": shoal.Nominal(), "Zip": shoal.Numeric()},
+    sensitive={"Disease": shoal.Nominal()},
+)
+PAPER = shoal.Slicing(l=2, k=4, groups={"Age": 1, "Sex": 1, "Zip": 2, "Disease": 2})
+QUASI = ("a", "b", "c")
+
+
+def layout_of(slices, files=False):
+    """Attributes a, b, c are quasi-identifiers, s and t sensitive, n neutral."""
+    names = [name for names in slices for name in names]
+    quasi = [
+        QuasiColumn(name=name, kind="nominal", form="raw", columns=(name,), has_missing=True)
+        for name in QUASI if name in names
+    ]  # fmt: skip
+    roles = {"s": "sensitive", "t": "sensitive", "n": "neutral"}
+    passed = [PassedColumn(name=name, role=roles[name], kind="nominal") for name in names if name in roles]
+    shown = tuple(Slice(attributes=tuple(one), columns=tuple(one)) for one in slices)
+    return Layout(shape="slices", quasi=tuple(quasi), passed=tuple(passed), slices=shown, files=files)
+
+
+SLICINGS = [
+    [["a", "b"], ["c", "s"]],
+    [["a"], ["b"], ["c"], ["s"]],
+    [["a", "b", "c"], ["s"]],
+    [["a", "b", "c", "s"]],
+    [["a", "s"], ["b", "t"], ["c", "n"]],
+    [["a", "s", "t"], ["b", "c"]],
+    [["n"], ["a", "b"], ["s", "c"]],
+]
+
+
+@st.composite
+def published(draw, max_rows=9, max_bucket=9, slicings=SLICINGS):
+    """Any sliced table, whether a method would have made it or not."""
+    slices = draw(st.sampled_from(slicings))
+    sizes = draw(
+        st.lists(st.integers(1, max_bucket), min_size=1, max_size=4).filter(lambda sizes: sum(sizes) <= max_rows)
+    )
+    n_rows = sum(sizes)
+    cells = {"a": "xyz", "b": "uv", "c": ["1", "2", None], "s": ["p", "q", "r", None], "t": "gh", "n": "mn"}
+    table = {"bucket": [bucket + 5 for bucket, size in enumerate(sizes) for _ in range(size)]}
+    for name in sorted(name for names in slices for name in names):
+        column = draw(st.lists(st.sampled_from(list(cells[name])), min_size=n_rows, max_size=n_rows))
+        table[name] = pl.Series(name, column, dtype=pl.String)
+    return pl.DataFrame(table), layout_of(slices)
+
+
+def read(table, layout):
+    problems = Problems()
+    found = SlicesRead.of({"table": table}, layout, problems)
+    assert not len(problems)
+    return found
+
+
+def people_of(table, layout):
+    return table.select([column.name for column in layout.quasi]).to_dicts()
+
+
+# -- twins -------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=120)
+@given(published())
+def test_chances_are_those_of_the_twin(drawn):
+    """Rows as they stand side by side are as good an original as any other that fits."""
+    table, layout = drawn
+    buckets = twin.buckets_of({"table": table}, layout)
+    found = read(table, layout).chances(table)
+    assert set(found) == set(layout.sensitive)
+    for name, chance in found.items():
+        assert chance == pytest.approx(float(twin.largest(people_of(table, layout), buckets, name)), rel=1e-12)
+
+
+@settings(max_examples=120)
+@given(published())
+def test_chances_of_all_are_those_of_the_twin(drawn):
+    table, layout = drawn
+    buckets = twin.buckets_of({"table": table}, layout)
+    quasi = [column.name for column in layout.quasi]
+    found = read(table, layout).chances_of_all()
+    for name, chance in found.items():
+        everybody = twin.everybody(buckets, quasi)
+        assert chance == pytest.approx(float(twin.largest(everybody, buckets, name)), rel=1e-12)
+        assert chance >= read(table, layout).chances(table)[name] - 1e-12
+
+
+@settings(max_examples=60)
+@given(published())
+def test_where_there_are_too_many_ways_a_bound_stands_for_them(drawn):
+    table, layout = drawn
+    exact = read(table, layout).chances_of_all()
+    most = checker.MOST_COMBINATIONS
+    checker.MOST_COMBINATIONS = 0
+    try:
+        bound = read(table, layout).chances_of_all()
+    finally:
+        checker.MOST_COMBINATIONS = most
+    assert all(bound[name] >= exact[name] - 1e-12 for name in exact)
+    buckets = twin.buckets_of({"table": table}, layout)
+    for name in layout.sensitive:
+        assert bound[name] == pytest.approx(float(largest_beside(buckets, layout, name)), rel=1e-12)
+
+
+def largest_beside(buckets, layout, name):
+    """The largest share of a value beside a combination of quasi-identifiers, in any bucket."""
+    quasi = {column.name for column in layout.quasi}
+    found = []
+    for slices in buckets.values():
+        lines = next(lines for lines in slices if name in lines[0])
+        for person in lines:
+            known = {key: value for key, value in person.items() if key in quasi}
+            beside = [line[name] for line in lines if twin.fits(known, line)]
+            found += [Fraction(beside.count(value), len(beside)) for value in beside]
+    return max(found)
+
+
+@settings(max_examples=40)
+@given(published(max_rows=6, max_bucket=3, slicings=[one for one in SLICINGS if len(one) <= 3]))
+def test_chances_are_those_of_all_tables_a_release_may_stand_for(drawn):
+    """Every way to put slices together, each as likely: how much of the buckets is a person, and with which value."""
+    table, layout = drawn
+    buckets = twin.buckets_of({"table": table}, layout)
+    rows = twin.rows_over_all_tables(buckets)
+    people = [dict(known) for known in {tuple(person.items()) for person in people_of(table, layout)}]
+    for name, chance in read(table, layout).chances(table).items():
+        counted = [twin.shares_among(person, rows, name) for person in people]
+        assert counted == [twin.shares(person, buckets, name) for person in people]
+        assert chance == pytest.approx(float(max(max(shares.values()) for shares in counted)), rel=1e-12)
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_nobody_is_known_better_than_promised_over_all_tables_of_a_release(data):
+    """From the published tables of a method's release alone, every consistent table written out."""
+    n_rows = data.draw(st.integers(4, 7))
+    frame = pl.DataFrame(
+        {
+            name: data.draw(st.lists(st.sampled_from(values), min_size=n_rows, max_size=n_rows))
+            for name, values in {"a": "xyz", "b": "uv", "s": "pqrs"}.items()
+        }
+    )
+    schema = shoal.Schema(quasi={"a": shoal.Nominal(), "b": shoal.Nominal()}, sensitive={"s": shoal.Nominal()})
+    groups = data.draw(st.sampled_from([{"a": 1, "b": 1, "s": 2}, {"a": 1, "b": 2, "s": 2}]))
+    try:
+        release = shoal.anonymize(frame, schema, shoal.Slicing(l=2, groups=groups))
+    except shoal.InfeasibleError:
+        reject()
+    buckets = twin.buckets_of(release.frames, release.manifest.layout)
+    rows = twin.rows_over_all_tables(buckets)
+    for person in frame.select("a", "b").unique().to_dicts():
+        counted = twin.shares_among(person, rows, "s")
+        assert max(counted.values()) <= Fraction(1, 2)
+        assert counted == twin.shares(person, buckets, "s")
+
+
+# -- the worked example ------------------------------------------------------------------------------------------
+
+
+def test_the_worked_example_read_from_a_release():
+    release = shoal.anonymize(ROWS, SCHEMA, PAPER)
+    layout = release.manifest.layout
+    buckets = twin.buckets_of(release.frames, layout)
+    assert [len(slices[0]) for slices in buckets.values()] == [4, 4]
+    first = dict(zip(("Age", "Sex", "Zip"), ROWS.row(0), strict=False))
+    assert twin.shares(first, buckets, "Disease") == {"dyspepsia": Fraction(1, 2), "flu": Fraction(1, 2)}
+    assert sum(1 for _ in twin.tables_of(buckets)) == 24**2
+    rows = twin.rows_over_all_tables(buckets)
+    for person in ROWS.select("Age", "Sex", "Zip").to_dicts():
+        counted = twin.shares_among(person, rows, "Disease")
+        assert counted == twin.shares(person, buckets, "Disease")
+        assert max(counted.values()) == Fraction(1, 2)
+    found = SlicesRead.of(release.frames, layout, Problems())
+    assert found.chances(ROWS) == found.chances_of_all() == {"Disease": 0.5}
+    assert release.verify().achieved == {"bucket_size": 4, "slice_l_every:Disease": 2.0}
+    assert release.verify(original=ROWS).achieved == release.manifest.achieved
+    assert release.manifest.achieved["slice_l:Disease"] == 2.0
+
+
+def test_a_person_who_fits_no_bucket_is_no_person_of_the_release():
+    release = shoal.anonymize(ROWS, SCHEMA, PAPER)
+    strange = ROWS.with_columns(pl.Series("Age", [23, *ROWS["Age"][1:]]))
+    with pytest.raises(shoal.GuaranteeError, match="1 combinations of quasi-identifiers of the original fit no bucket"):
+        release.verify(original=strange)
+    with pytest.raises(shoal.ParameterError, match="original: has 7 rows, the release was made of 8"):
+        release.verify(original=ROWS[1:])
+    with pytest.raises(shoal.ParameterError, match="original: has no column Zip"):
+        release.verify(original=ROWS.drop("Zip"))
+
+
+# -- tampering ---------------------------------------------------------------------------------------------------
+
+MANY = pl.DataFrame({"row": range(48)}).select(
+    (pl.col("row") % 8).alias("a"),
+    (pl.col("row") // 8 % 3).alias("b"),
+    pl.format("v{}", pl.col("row") % 5).alias("s"),
+)
+MANY_SCHEMA = shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Numeric()}, sensitive={"s": shoal.Nominal()})
+MANY_METHOD = shoal.Slicing(l=3, groups={"a": 1, "b": 1, "s": 2})
+
+
+@pytest.fixture(scope="module", params=["table", "files"])
+def release(request):
+    return shoal.anonymize(MANY, MANY_SCHEMA, MANY_METHOD, publish=shoal.Slices(shape=request.param))
+
+
+def name_of(release, column):
+    return "table" if "table" in release.frames else "slice_1" if column in "ab" else "slice_2"
+
+
+def tampered(release, changed=None, **entries):
+    """The release as if read from files: bytes and fingerprints changed with it, all that is left is what it says."""
+    frames = release.frames | (changed or {})
+    tables = tuple(one.model_copy(update={"rows": frames[one.name].height}) for one in release.manifest.tables)
+    manifest = release.manifest.model_copy(update={"tables": tables, **entries})
+    return shoal.Release(frames, manifest)
+
+
+def test_nothing_changed_is_accepted(release):
+    assert tampered(release).verify(original=MANY).achieved == release.manifest.achieved
+    assert release.manifest.achieved["slice_l:s"] >= 3
+
+
+def test_any_changed_cell_is_seen_by_its_fingerprint(release):
+    name = name_of(release, "s")
+    changed = release.frames[name].with_columns(pl.lit("v0").alias("s"))
+    with pytest.raises(shoal.GuaranteeError, match="was changed since it was released: its content differs"):
+        shoal.Release(release.frames | {name: changed}, release.manifest, release.labels).verify()
+
+
+def test_values_moved_between_buckets_are_refused_where_somebody_gets_too_sure(release):
+    """All equal values side by side: buckets keep their sizes and the table its counts."""
+    name = name_of(release, "s")
+    table = release.frames[name]
+    order = table["bucket"].arg_sort()
+    gathered = table["s"].sort()
+    moved = pl.DataFrame({"place": order, "s": gathered}).sort("place")["s"]
+    frames = {name: table.with_columns(moved.alias("s"))}
+    message = "slice-diversity: column = s, l = 3 was promised, the weakest class reaches 1"
+    with pytest.raises(shoal.GuaranteeError, match=message):
+        tampered(release, frames).verify(original=MANY)
+    with pytest.raises(shoal.GuaranteeError, match="achieved: the manifest claims other values than the release"):
+        tampered(release, frames).verify()
+    # Whoever forges the manifest too is found out by the holder, and says nothing false to all others.
+    reached = {**release.manifest.achieved, "slice_l_every:s": 1.0}
+    forged = tampered(release, frames, achieved=reached)
+    assert forged.verify().unchecked == ("slice-diversity: needs the original table",)
+    with pytest.raises(shoal.GuaranteeError, match=message):
+        forged.verify(original=MANY)
+
+
+def test_a_changed_bucket_number_is_refused(release):
+    """In one file, buckets are no longer the same; in the wide table, people no longer fit as they are said to."""
+    name = name_of(release, "a")
+    table = release.frames[name]
+    lowest, other = table["bucket"][0], next(b for b in table["bucket"] if b != table["bucket"][0])
+    moved = table.with_columns(pl.Series("bucket", [other, *table["bucket"][1:]]))
+    message = "slices: their buckets are not the same" if name != "table" else "achieved: the manifest claims other"
+    with pytest.raises(shoal.GuaranteeError, match=message):
+        tampered(release, {name: moved}).verify(original=MANY)
+    lost = table.with_columns(pl.Series("bucket", [None, *table["bucket"][1:]], dtype=pl.Int64))
+    with pytest.raises(shoal.GuaranteeError, match="slices: a row has no bucket"):
+        tampered(release, {name: lost}).verify()
+    assert lowest != other
+
+
+def test_a_row_that_is_gone_is_refused(release):
+    name = name_of(release, "a")
+    with pytest.raises(shoal.GuaranteeError, match="rows: 47 are published, the manifest says 48"):
+        tampered(release, {name: release.frames[name][1:]}).verify()
+
+
+@pytest.mark.parametrize(
+    ("promise", "message"),
+    [
+        (slice(0), "does not hold what the recipe asks for: model = bucket-size, k = 3"),
+        (slice(1), "does not hold what the recipe asks for: model = slice-diversity, column = s, l = 3"),
+        (slice(1, 2), "does not hold what the recipe asks for: model = bucket-size, k = 3"),
+    ],
+)
+def test_a_promise_left_out_is_refused(release, promise, message):
+    with pytest.raises(shoal.GuaranteeError, match=message):
+        tampered(release, promise=release.manifest.promise[promise]).verify()
+
+
+def test_a_larger_l_than_is_reached_is_refused(release):
+    said = release.manifest
+    recipe = said.recipe.model_copy(update={"method": {**said.recipe.method, "l": 5, "k": 3}})
+    promise = ({"model": "bucket-size", "k": 3}, {"model": "slice-diversity", "column": "s", "l": 5})
+    forged = tampered(release, recipe=recipe, promise=promise)
+    assert said.achieved["slice_l:s"] < 5
+    with pytest.raises(shoal.GuaranteeError, match="slice-diversity: column = s, l = 5 was promised"):
+        forged.verify(original=MANY)
+    assert forged.verify().unchecked == ("slice-diversity: needs the original table",)
+
+
+def test_buckets_smaller_than_promised_are_refused(release):
+    said = release.manifest
+    recipe = said.recipe.model_copy(update={"method": {**said.recipe.method, "k": 40}})
+    promise = ({"model": "bucket-size", "k": 40}, said.promise[1])
+    with pytest.raises(shoal.GuaranteeError, match="bucket-size: k = 40 was promised, the weakest class reaches"):
+        tampered(release, recipe=recipe, promise=promise).verify()
+
+
+def test_a_layout_that_hides_an_attribute_or_shows_it_otherwise_is_refused(release):
+    layout = release.manifest.layout
+    without = [
+        one.model_copy(update={"attributes": one.attributes[:1], "columns": one.columns[:1]}) for one in layout.slices
+    ]
+    for changed, message in (
+        ({"slices": tuple(without)}, "layout: its slices do not show the published attributes"),
+        ({"slices": ()}, "layout: has slices, and another shape; or none, and their shape"),
+        ({"shape": "text"}, "layout: has slices, and another shape; or none, and their shape"),
+        ({"quasi": layout.quasi[:1]}, "column 'b': is not published as its role and kind demand"),
+        ({"slices": (layout.slices[0], layout.slices[0], layout.slices[1])}, "layout: names something more than once"),
+    ):
+        with pytest.raises(shoal.GuaranteeError, match=message):
+            tampered(release, layout=layout.model_copy(update=changed)).verify()
+
+
+def test_cells_of_two_attributes_cannot_be_swapped_under_their_names(release):
+    name = name_of(release, "a")
+    table = release.frames[name].rename({"a": "b", "b": "a"}).select(release.frames[name].columns)
+    with pytest.raises(shoal.GuaranteeError, match="of the original fit no bucket"):
+        tampered(release, {name: table}).verify(original=MANY)
+
+
+def test_what_holds_for_everybody_in_the_table_need_not_hold_for_whoever_could_be():
+    """One bucket; beside (1, u) stand p and q, beside (2, u) p alone, but nobody is (2, u) with another."""
+    table = pl.DataFrame({"bucket": [1] * 4, "a": ["1", "1", "2", "2"], "s": ["p", "q", "p", "p"]})
+    found = read(table, layout_of([["a", "s"]]))
+    assert found.chances(pl.DataFrame({"a": ["1"]})) == {"s": 0.5}
+    assert found.chances_of_all() == {"s": 1.0}
+
+
+# -- written files -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(release, tmp_path):
+    return release.write(tmp_path / "out")
+
+
+def test_the_picture_belongs_to_the_release(folder):
+    assert {"columns.html", "columns.svg"} <= {path.name for path in folder.iterdir()}
+    picture = folder / "columns.svg"
+    content = picture.read_bytes()
+    picture.write_bytes(content + b" ")
+    with pytest.raises(shoal.GuaranteeError, match=r"columns\.svg"):
+        shoal.read_release(folder)
+    picture.unlink()
+    with pytest.raises(shoal.ShoalError, match=r"columns\.svg"):
+        shoal.read_release(folder)
+    picture.write_bytes(content)
+    shoal.read_release(folder)
+
+
+def test_a_file_too_many_or_a_changed_one_is_refused(folder):
+    path = next(path for path in sorted(folder.iterdir()) if path.suffix == ".csv")
+    content = path.read_text()
+    path.write_text(content.replace("\n1,", "\n2,", 1))
+    with pytest.raises(shoal.GuaranteeError, match=path.name.removesuffix(".csv")):
+        shoal.read_release(folder)
+    path.write_text(content)
+    entries = json.loads((folder / "manifest.json").read_text())
+    entries["achieved"]["slice_l_every:s"] = 9
+    (folder / "manifest.json").write_text(json.dumps(entries))
+    with pytest.raises(shoal.GuaranteeError, match="achieved: the manifest claims other values"):
+        shoal.read_release(folder)

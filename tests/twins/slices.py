@@ -1,0 +1,97 @@
+"""A sliced release read by hand, in fractions: chances of values for a person, and all tables it may stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import permutations, product
+from typing import Any
+
+import polars as pl
+
+from shoal.manifest import Layout
+
+Line = Mapping[str, Any]
+Bucket = list[list[Line]]
+"""The lines of every slice."""
+
+
+def buckets_of(tables: Mapping[str, pl.DataFrame], layout: Layout) -> dict[Any, Bucket]:
+    """What each bucket shows, slice by slice, by the names of the attributes."""
+    found: dict[Any, Bucket] = {}
+    for place, one in enumerate(layout.slices):
+        table = tables[f"slice_{place + 1}" if layout.files else "table"]
+        for bucket, *cells in table.select("bucket", *one.columns).rows():
+            lines = found.setdefault(bucket, [[] for _ in layout.slices])
+            lines[place].append(dict(zip(one.attributes, cells, strict=True)))
+    return found
+
+
+def fits(person: Line, line: Line) -> bool:
+    """Whether a line shows the quasi-identifiers of a person; `person` has no others."""
+    return all(line[name] == value for name, value in person.items() if name in line)
+
+
+def shares(person: Line, buckets: Mapping[Any, Bucket], name: str) -> dict[Any, Fraction]:
+    """p(t, s) of every value of a sensitive attribute; empty for a person who fits no bucket."""
+    weights, values = Fraction(0), {}
+    for slices in buckets.values():
+        weight = Fraction(1)
+        for lines in slices:
+            weight *= Fraction(sum(fits(person, line) for line in lines), len(lines))
+        if weight == 0:
+            continue
+        weights += weight
+        home = next(lines for lines in slices if name in lines[0])
+        beside = [line[name] for line in home if fits(person, line)]
+        for value in beside:
+            values[value] = values.get(value, 0) + weight / len(beside)
+    return {value: share / weights for value, share in values.items()}
+
+
+def everybody(buckets: Mapping[Any, Bucket], quasi: Sequence[str]) -> list[Line]:
+    """Every combination of quasi-identifiers that slices of a bucket can be put together to."""
+    found = {}
+    for slices in buckets.values():
+        for lines in product(*slices):
+            person = {name: line[name] for line in lines for name in quasi if name in line}
+            found[tuple(person[name] for name in quasi)] = person
+    return list(found.values())
+
+
+def largest(people: Sequence[Line], buckets: Mapping[Any, Bucket], name: str) -> Fraction:
+    """The largest chance of a value, of all these people."""
+    return max(share for person in people for share in shares(person, buckets, name).values())
+
+
+def ways(slices: Bucket) -> Iterator[list[Line]]:
+    """Every way to put the slices of a bucket together; the first slice stays in its order, for rows have none."""
+    first, *others = slices
+    for orders in product(*(permutations(lines) for lines in others)):
+        yield [{name: cell for line in row for name, cell in line.items()} for row in zip(first, *orders, strict=True)]
+
+
+def tables_of(buckets: Mapping[Any, Bucket]) -> Iterator[dict[Any, list[Line]]]:
+    """Every table that looks like this once it is sliced, by bucket."""
+    for rows in product(*(list(ways(slices)) for slices in buckets.values())):
+        yield dict(zip(buckets, rows, strict=True))
+
+
+def rows_over_all_tables(buckets: Mapping[Any, Bucket]) -> list[tuple[Line, Fraction]]:
+    """Every row of every table that the release may stand for, and how much of its buckets it is, all tables summed."""
+    found: dict[tuple[Any, ...], Fraction] = {}
+    for table in tables_of(buckets):
+        for rows in table.values():
+            for row in rows:
+                key = tuple(row.items())
+                found[key] = found.get(key, 0) + Fraction(1, len(rows))
+    return [(dict(key), share) for key, share in found.items()]
+
+
+def shares_among(person: Line, rows: Sequence[tuple[Line, Fraction]], name: str) -> dict[Any, Fraction]:
+    """p(t, s) the long way: over all tables, how much of the buckets is the person, and with which value."""
+    found: dict[Any, Fraction] = {}
+    for row, share in rows:
+        if fits(person, row):
+            found[row[name]] = found.get(row[name], 0) + share
+    return {value: share / sum(found.values()) for value, share in found.items()}
