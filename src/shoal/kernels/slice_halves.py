@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from shoal.kernels.jit import jit
 
 WHOLE, LEFT, RIGHT = 0, 1, 2
+FEW = 4
+"""Tuples under a node that are not worth going further down; at least 1, for the last level."""
 
 
 class Sliced(NamedTuple):
@@ -26,6 +28,8 @@ class Sliced(NamedTuple):
     node_start: Any  # int64[c + 1]     IN  first node of each level
     node_part: Any  # int32[nodes]      IN  rising among the children of a node
     child_start: Any  # int64[nodes + 1] IN
+    node_first: Any  # int32[nodes]     IN  first tuple under a node
+    node_last: Any  # int32[nodes]      IN  and the one after its last
     part_rows: Any  # int64[c * n]      IN  rows by slice and part
     rows_start: Any  # int64[parts + 1] IN
     scale: float  # a factor of every share that keeps products in the range of doubles; it cancels
@@ -46,7 +50,8 @@ class Halves(NamedTuple):
     share: Any  # float64[s, 3, n]    and as a share of those with its part
     grouped: Any  # int64[n]          scratch
     slot: Any  # int64[values]        scratch, -1
-    frontier: Any  # int64[2, u]      matching tuples in row 0
+    matched: Any  # int64[u]          tuples that match
+    frontier: Any  # int64[2, u]      scratch
 
 
 @jit
@@ -138,36 +143,51 @@ def part_of(some: int, of: int) -> float:
 
 @jit
 def matching(sliced: Sliced, halves: Halves) -> int:
-    """Write the tuples whose every part occurs in the bucket to `frontier[0]`, rising node by node; how many.
+    """Write the tuples whose every part occurs in the bucket to `matched`; how many.
 
     Down the tree of tuples, level by level: of each node reached, either its children are asked whether they occur in
-    the bucket, or the parts of the bucket are looked up among its children, whichever are fewer. A bucket of few rows
-    is done in a time that hardly depends on the table, and none takes longer than going through all tuples.
+    the bucket, or the parts of the bucket are looked up among its children, whichever are fewer. Where few tuples are
+    left under a node, they are looked at one by one. A bucket of few rows is done in a time that hardly depends on the
+    table, and none takes longer than going through all tuples.
     """
-    n_levels, n_nodes = len(sliced.node_start) - 1, 1
-    here, there = halves.frontier[0], halves.frontier[1]
-    for j in range(n_levels):
+    here, there, n_nodes, n_matched = halves.frontier[0], halves.frontier[1], 1, 0
+    for j in range(len(sliced.node_start) - 1):
         here, there = there, here
-        found, parts, n_parts = 0, sliced.part_start[j], halves.n_present[j]
+        n_found, parts, n_parts = 0, sliced.part_start[j], halves.n_present[j]
         for i in range(n_nodes):
             low, high = sliced.node_start[0], sliced.node_start[1]
             if j:
                 low, high = sliced.child_start[there[i]], sliced.child_start[there[i] + 1]
-            if high - low <= 4 * n_parts:
-                for node in range(low, high):
-                    if halves.count[sliced.node_part[node], WHOLE]:
-                        here[found] = node
-                        found += 1
-            else:
-                for part in halves.present[parts : parts + n_parts]:
-                    node = _find(sliced.node_part, low, high, part)
-                    if node >= 0:
-                        here[found] = node
-                        found += 1
-        n_nodes = found
-    for i in range(n_nodes):
-        halves.frontier[0, i] = here[i] - sliced.node_start[n_levels - 1]
-    return n_nodes
+            by_child = high - low <= 4 * n_parts
+            for place in range(high - low if by_child else n_parts):
+                if by_child:
+                    node = low + place
+                    occurs = halves.count[sliced.node_part[node], WHOLE] > 0
+                else:
+                    node = _find(sliced.node_part, low, high, halves.present[parts + place])
+                    occurs = node >= 0
+                if occurs and sliced.node_last[node] - sliced.node_first[node] > FEW:
+                    here[n_found] = node
+                    n_found += 1
+                elif occurs:
+                    n_matched = _look_at(sliced, halves, node, j + 1, n_matched)
+        n_nodes = n_found
+    return n_matched
+
+
+@jit
+def _look_at(sliced: Sliced, halves: Halves, node: int, level: int, n_matched: int) -> int:
+    """Add those tuples under a node whose parts from a level on occur."""
+    for t in range(sliced.node_first[node], sliced.node_last[node]):
+        occurs = True
+        for j in range(level, sliced.tuple_part.shape[1]):
+            if halves.count[sliced.tuple_part[t, j], WHOLE] == 0:
+                occurs = False
+                break
+        if occurs:
+            halves.matched[n_matched] = t
+            n_matched += 1
+    return n_matched
 
 
 @jit

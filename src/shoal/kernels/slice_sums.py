@@ -67,7 +67,7 @@ def plus(high: float, low: float, x: float) -> Any:
 
 @jit
 def all_agree(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, n_tuples: int, bound: float) -> bool:
-    """Whether p <= bound after the split for every tuple of `frontier[0]`; their sums go to `sums.next_*`.
+    """Whether p <= bound after the split for every tuple in `matched`; their sums go to `sums.next_*`.
 
     The loop is in here, and arrays are taken out of their tuples first, because a call with all of them costs more
     than what is done for a tuple.
@@ -83,7 +83,7 @@ def all_agree(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, n_tu
     )
     match, value, n_slices, n_cells = sums.match, sums.value, tuple_part.shape[1], sums.value.shape[1]
     for i in range(n_tuples):
-        t = halves.frontier[0, i]
+        t = halves.matched[i]
         high, low, largest = match[t, 0], match[t, 1], match[t, 0]
         for cell in range(n_cells):
             next_value[i, cell, 0], next_value[i, cell, 1] = value[t, cell, 0], value[t, cell, 1]
@@ -91,6 +91,8 @@ def all_agree(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, n_tu
             product = 1.0 if sizes[side] else 0.0
             for j in range(n_slices):
                 product *= part_of(count[tuple_part[t, j], side], sizes[side]) * scale
+                if product == 0.0:
+                    break
             if product == 0.0:
                 continue
             product = -product if side == WHOLE else product
@@ -121,7 +123,7 @@ def store(halves: Halves, sums: Sums, n_tuples: int) -> None:
     """Let the sums after the split be the sums."""
     match, value, error, next_value = sums.match, sums.value, sums.error, sums.next_value
     for i in range(n_tuples):
-        t = halves.frontier[0, i]
+        t = halves.matched[i]
         match[t, 0], match[t, 1], error[t] = sums.next_match[i, 0], sums.next_match[i, 1], sums.next_error[i]
         for cell in range(value.shape[1]):
             value[t, cell, 0], value[t, cell, 1] = next_value[i, cell, 0], next_value[i, cell, 1]

@@ -145,12 +145,11 @@ def _stays_diverse(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums,
 
 @jit
 def _some_of(sliced: Sliced, halves: Halves, run: Any) -> int:
-    """Tuples of some rows of the bucket, into `frontier[0]`."""
+    """Tuples of some rows of the bucket, into `matched`."""
     n_tuples = 0
     for i in range(0, len(run), 1 + len(run) // ASKED_FIRST):
-        t = sliced.row_tuple[run[i]]
-        if n_tuples < halves.frontier.shape[1]:
-            halves.frontier[0, n_tuples] = t
+        if n_tuples < len(halves.matched):
+            halves.matched[n_tuples] = sliced.row_tuple[run[i]]
             n_tuples += 1
     return n_tuples
 

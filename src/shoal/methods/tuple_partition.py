@@ -141,7 +141,7 @@ def sliced_of(parts: Ints, sensitive: Sequence[tuple[int, Ints]]) -> Sliced:
         values.append(numbers + n_values)
         n_values += int(numbers.max()) + 1
         home.append(int(np.flatnonzero(levels == slice_)[0]))
-    tuples, row_tuple, node_start, node_part, child_start = _tree(row_part)
+    tuples, row_tuple, nodes = _tree(row_part)
     return Sliced(
         np.asfortranarray(row_part.astype(np.int32)),  # counts go slice by slice
         np.stack(values, axis=1).astype(np.int64),
@@ -150,9 +150,7 @@ def sliced_of(parts: Ints, sensitive: Sequence[tuple[int, Ints]]) -> Sliced:
         tuples.astype(np.int32),
         row_tuple,
         part_start.astype(np.int64),
-        node_start,
-        node_part.astype(np.int32),
-        child_start,
+        *nodes,
         np.concatenate([np.argsort(column, kind="stable") for column in row_part.T]).astype(np.int64),
         np.concatenate([[0], np.cumsum(np.bincount(row_part.ravel()))]).astype(np.int64),
         sqrt(n_rows),
@@ -160,8 +158,8 @@ def sliced_of(parts: Ints, sensitive: Sequence[tuple[int, Ints]]) -> Sliced:
     )
 
 
-def _tree(row_part: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Distinct tuples in order, that of each row, first node of each level, part and first child of each node."""
+def _tree(row_part: Ints) -> tuple[Ints, Ints, tuple[Ints, Ints, Ints, Ints, Ints]]:
+    """Distinct tuples in order, that of each row, and the nodes: see `Sliced`."""
     order = np.lexsort(row_part.T[::-1])
     tuples = row_part[order]
     new = np.ones(len(tuples), dtype=bool)
@@ -174,15 +172,21 @@ def _tree(row_part: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     heads = []
     for column in tuples.T:
         begins[1:] |= column[1:] != column[:-1]
-        heads.append(np.flatnonzero(begins))
+        heads.append(np.flatnonzero(begins).astype(np.int32))
     node_start = np.concatenate([[0], np.cumsum([len(head) for head in heads])]).astype(np.int64)
-    node_part = np.concatenate([column[head] for column, head in zip(tuples.T, heads, strict=True)])
     children = [
         np.searchsorted(below, head) + start
         for head, below, start in zip(heads[:-1], heads[1:], node_start[1:-1], strict=True)
     ]
-    last = np.full(len(heads[-1]) + 1, node_start[-1])
-    return tuples, row_tuple, node_start, node_part, np.concatenate([*children, last]).astype(np.int64)
+    leaves = np.full(len(heads[-1]) + 1, node_start[-1])
+    nodes = (
+        node_start,
+        np.concatenate([column[head] for column, head in zip(tuples.T, heads, strict=True)]).astype(np.int32),
+        np.concatenate([*children, leaves]).astype(np.int64),
+        np.concatenate(heads),
+        np.concatenate([np.append(head[1:], len(tuples)) for head in heads]).astype(np.int32),
+    )
+    return tuples, row_tuple, nodes
 
 
 def _buckets(n_rows: int) -> Buckets:
@@ -207,6 +211,7 @@ def _halves(sliced: Sliced) -> Halves:
         np.zeros((n_sensitive, 3, n_rows)),
         np.zeros(n_rows, dtype=np.int64),
         np.full(sliced.n_values, -1, dtype=np.int64),
+        np.zeros(len(sliced.tuple_part), dtype=np.int64),
         np.zeros((2, len(sliced.tuple_part)), dtype=np.int64),
     )
 

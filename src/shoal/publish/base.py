@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import Problems, SchemaError
@@ -20,6 +21,9 @@ from shoal.table.builders import Rule
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
+
+MOST_CODES = 1 << 62
+"""How many combinations of texts have numbers of their own before they are numbered anew."""
 
 
 @dataclass(frozen=True)
@@ -65,27 +69,54 @@ def in_no_order(published: Published, rng: np.random.Generator) -> tuple[Publish
 
 def by_text(table: pl.DataFrame) -> pl.Series:
     """Which row comes where when rows are sorted by the text they show."""
-    texts = table.select(pl.all().cast(pl.String))
-    return texts.select(pl.arg_sort_by(texts.columns, nulls_last=True)).to_series()
+    return pl.Series(np.argsort(_text_codes(table), kind="stable"))
+
+
+def _text_codes(table: pl.DataFrame) -> npt.NDArray[np.int64]:
+    """Numbers in the order of the texts that rows show, column after column, missing ones last."""
+    codes, n_codes = np.zeros(table.height, dtype=np.int64), 1
+    for series in table:
+        texts = series.cast(pl.String)
+        known = texts.drop_nulls().unique().sort()
+        places = pl.Series(range(len(known)), dtype=pl.Int64)
+        column = (
+            texts.replace_strict(known, places, default=None, return_dtype=pl.Int64).fill_null(len(known)).to_numpy()
+        )
+        if n_codes * (len(known) + 1) >= MOST_CODES:
+            codes = np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            n_codes = int(codes.max(initial=0)) + 1
+        codes, n_codes = codes * (len(known) + 1) + column, n_codes * (len(known) + 1)
+    return codes
 
 
 def numbered_buckets(group: pl.Series, parts: Sequence[pl.DataFrame]) -> pl.Series:
-    """Number groups from 1 in the order of what they show, which says nothing about how they came to be.
+    """Number groups from 1 in an order that depends on what they show alone, and not on how they came to be.
 
-    `parts` are the tables whose rows are shown apart from each other: which belong together must not be seen.
+    `parts` are the tables whose rows are shown apart from each other: which belong together must not be seen. Groups
+    are in the order of the first of their rows in the first part; those with equal ones in that of a hash of all.
     """
-    keys = [f"\0{place}" for place in range(len(parts))]
-    known = pl.DataFrame({"group": group}).unique(maintain_order=True)
-    for key, part in zip(keys, parts, strict=True):
-        cells = [pl.col(name).cast(pl.String).fill_null("\0") for name in part.columns]
-        texts = pl.DataFrame(
-            [group.alias("group"), part.select(pl.concat_str(cells, separator="\1")).to_series().alias(key)]
-        )
-        listed = texts.sort("group", key).group_by("group").agg(pl.col(key).str.join("\2"))
-        known = known.join(listed, on="group", how="left", maintain_order="left")
-    known = known.sort(*keys, "group").with_row_index("bucket", offset=1)
-    numbered = pl.DataFrame({"group": group}).join(known, on="group", how="left", maintain_order="left")
-    return numbered["bucket"].cast(pl.Int64)
+    labels = np.unique(group.to_numpy(), return_inverse=True)[1].reshape(-1)
+    n_groups = int(labels.max(initial=-1)) + 1
+    first = np.full(n_groups, np.iinfo(np.int64).max)
+    mark = np.zeros(n_groups, dtype=np.uint64)
+    for place, part in enumerate(parts):
+        codes = _text_codes(part)
+        if place == 0:
+            np.minimum.at(first, labels, codes)
+        inside = np.zeros(n_groups, dtype=np.uint64)
+        np.add.at(inside, labels, _scrambled(codes.astype(np.uint64)))  # a sum: the order of rows is not in it
+        mark = _scrambled(mark + inside)
+    number = np.empty(n_groups, dtype=np.int64)
+    number[np.lexsort((mark, first))] = np.arange(1, n_groups + 1)
+    return pl.Series("bucket", number[labels])
+
+
+def _scrambled(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Every number turned into another, so that sums of them tell sets apart (splitmix64)."""
+    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def raw_columns(table: Table) -> tuple[QuasiColumn, ...]:
