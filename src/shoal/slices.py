@@ -182,34 +182,37 @@ class SlicesRead:
                 raise GuaranteeError(Problem("slices", what, "give the input of the release"))
         return found
 
-    def chances_of_all(self) -> dict[str, float]:
+    def chances_of_all(self, enough: Mapping[str, float] | None = None) -> dict[str, float]:
         """The largest chance of a value of each sensitive attribute, for whatever slices can be put together to.
 
-        Where there are too many ways to do so, the largest share of a value beside a combination stands for it, which
-        is never less.
+        The largest share of a value beside a combination in a bucket is never less. It stands for the chance where it
+        is small `enough` already, by column, and where there are too many ways to put slices together.
         """
         parts = [self.combinations(place) for place in range(len(self.frames))]
-        n_slices, n_buckets = len(parts), int(self.buckets[0].max(initial=-1)) + 1
-        first = np.cumsum([0, *(int(part.max(initial=0)) + 1 for part in parts)])
-        lines = [
-            np.unique((bucket * n_slices + i) * int(first[-1]) + part)
-            for i, (part, bucket) in enumerate(zip(parts, self.buckets, strict=True))
-        ]
-        pairs = np.sort(np.concatenate(lines))
-        owner = pairs // int(first[-1])
-        inside = np.searchsorted(owner, np.arange(n_buckets * n_slices + 1)).astype(np.int64)
-        ways = np.diff(inside).reshape(n_buckets, n_slices).astype(np.float64).prod(axis=1).sum()
+        inside, standing, n_ways = self._standing(parts)
         found = {}
         for name, at, values in self._sensitive():
             shown = self.shown(parts, at, values)
-            n_values = int(values.max(initial=0)) + 1
-            if ways <= MOST_COMBINATIONS:
-                standing = (pairs % int(first[-1])).astype(np.int64)
+            some = np.diff(shown.beside) > 0
+            most = np.maximum.reduceat(shown.times, shown.beside[:-1][some])
+            found[name] = float((most / shown.count[some]).max())
+            if found[name] > (enough or {}).get(name, 0.0) and n_ways <= MOST_COMBINATIONS:
+                n_values = int(values.max(initial=0)) + 1
                 found[name] = float(kernel.largest_of_all(shown, inside, standing, at, n_values))
-            else:
-                most = np.maximum.reduceat(shown.times, shown.beside[:-1][np.diff(shown.beside) > 0])
-                found[name] = float((most / shown.count[np.diff(shown.beside) > 0]).max())
         return found
+
+    def _standing(self, parts: Sequence[Ints]) -> tuple[Ints, Ints, float]:
+        """The combinations of every bucket, slice by slice, and how many ways there are to put them together."""
+        n_slices, n_buckets = len(parts), int(self.buckets[0].max(initial=-1)) + 1
+        n_parts = max(int(part.max(initial=0)) for part in parts) + 1
+        lines = [
+            np.unique((bucket * n_slices + i) * n_parts + part)
+            for i, (part, bucket) in enumerate(zip(parts, self.buckets, strict=True))
+        ]
+        pairs = np.sort(np.concatenate(lines))
+        inside = np.searchsorted(pairs // n_parts, np.arange(n_buckets * n_slices + 1)).astype(np.int64)
+        n_ways = np.diff(inside).reshape(n_buckets, n_slices).astype(np.float64).prod(axis=1).sum()
+        return inside, (pairs % n_parts).astype(np.int64), float(n_ways)
 
     def _sensitive(self) -> list[tuple[str, int, Ints]]:
         """Every sensitive attribute, the slice it is in, and the number of each row's value."""

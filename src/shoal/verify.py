@@ -147,9 +147,10 @@ def verify(
 
 def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reached) -> None:
     """Note what holds for whatever slices can be put together to: who is in the table need not be known for that."""
-    chances = slices.joined().chances_of_all()
-    for one in promise:
-        if isinstance(one, SliceDiversity):
+    asked = [one for one in promise if isinstance(one, SliceDiversity)]
+    chances = slices.joined().chances_of_all({one.column: 1 / one.l for one in asked})
+    for one in asked:
+        if one.column in chances:
             found.achieved[one.every] = 1.0 / chances[one.column]
             if one.key in found.unchecked and one.holds(found.achieved[one.every]):
                 found.covered.add(one.key)
