@@ -191,7 +191,8 @@ class _Reader:
         require = self._requirements()
         self.problems.raise_if_any(RecipeError)
         assert schema is not None  # noqa: S101  or there was a problem
-        promised = method.promises(schema) if isinstance(method, Method) else ()
+        # One table shows neither buckets nor slices: what they promise is for their own releases.
+        promised = method.promises(schema) if isinstance(method, Method) and method.hides == "cells" else ()
         return Promise(schema, (*promised, *require), () if source is None else source.missing_values)
 
     def _check_keys(self) -> None:

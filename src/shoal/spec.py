@@ -283,7 +283,13 @@ def _named(value: object) -> str:
     return text if len(text) <= 40 else f"a value of type {type(value).__name__}"
 
 
-def _plain(value: object) -> object:
+def _is_whole(bound: Bound) -> bool:
+    """Whether the values by column are whole numbers, and stay so."""
+    inner = bound.bound if isinstance(bound, Maybe) else bound
+    return isinstance(inner, ByColumn) and isinstance(inner.bound, Whole)
+
+
+def _plain(value: object, *, whole: bool = False) -> object:
     """A checked value in Python's own types, so that it can be compared and written, whatever numpy made of it."""
     if isinstance(value, (str, bool)):
         return value
@@ -291,7 +297,7 @@ def _plain(value: object) -> object:
         return tuple(_plain(item) for item in value)
     if isinstance(value, Mapping):  # in one order, so that the same entries give the same bytes
         plain = {str(key): _plain(value[key]) for key in sorted(value)}
-        return {key: float(entry) if type(entry) is int else entry for key, entry in plain.items()}
+        return {key: float(entry) if type(entry) is int and not whole else entry for key, entry in plain.items()}
     if hasattr(value, "__index__"):
         return value.__index__()
     return float(value) if hasattr(value, "__float__") else value
@@ -332,7 +338,8 @@ class Spec:
                 problems.add(f"{type(self).__name__}({parameter.name}=)", complaint)
         problems.raise_if_any(ParameterError)
         for parameter in self.parameters():
-            object.__setattr__(self, parameter.name, _plain(getattr(self, parameter.name)))
+            plain = _plain(getattr(self, parameter.name), whole=_is_whole(parameter.bound))
+            object.__setattr__(self, parameter.name, plain)
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:

@@ -36,6 +36,13 @@ class Sliced(NamedTuple):
     folded: bool
 
 
+class Rows(NamedTuple):
+    """Parts and sensitive values of all rows, or those of one bucket side by side, where they are near each other."""
+
+    part: Any  # int32[n, c]
+    value: Any  # int64[n, s]
+
+
 class Halves(NamedTuple):
     """A bucket and its halves, counted; everything is 0 or scratch outside its parts."""
 
@@ -55,13 +62,13 @@ class Halves(NamedTuple):
 
 
 @jit
-def count_halves(sliced: Sliced, halves: Halves, run: Any, n_left: int) -> None:
+def count_halves(sliced: Sliced, halves: Halves, rows: Rows, run: Any, n_left: int) -> None:
     """Count the parts and the sensitive values of a bucket and of its halves.
 
-    IN  run  int64[rows], the left half first
+    IN  run  int64[rows], places in `rows`, the left half first
     """
     halves.sizes[WHOLE], halves.sizes[LEFT], halves.sizes[RIGHT] = len(run), n_left, len(run) - n_left
-    row_part, count, present, n_present = sliced.row_part, halves.count, halves.present, halves.n_present
+    row_part, count, present, n_present = rows.part, halves.count, halves.present, halves.n_present
     for j in range(row_part.shape[1]):
         end = sliced.part_start[j]
         for i in range(len(run)):
@@ -73,10 +80,10 @@ def count_halves(sliced: Sliced, halves: Halves, run: Any, n_left: int) -> None:
             count[part, LEFT if i < n_left else RIGHT] += 1
         n_present[j] = end - sliced.part_start[j]
     for s in range(len(sliced.home)):
-        _group(sliced, halves, run, sliced.home[s])
+        _group(sliced, halves, rows, run, sliced.home[s])
         parts = sliced.part_start[sliced.home[s]]
         for part in halves.present[parts : parts + halves.n_present[sliced.home[s]]]:
-            _count_values(sliced, halves, run, n_left, s, part)
+            _count_values(sliced, halves, rows, run, n_left, s, part)
 
 
 @jit
@@ -89,14 +96,14 @@ def clear_halves(sliced: Sliced, halves: Halves) -> None:
 
 
 @jit
-def _group(sliced: Sliced, halves: Halves, run: Any, j: int) -> None:
+def _group(sliced: Sliced, halves: Halves, rows: Rows, run: Any, j: int) -> None:
     """Places of the run by their part of a slice."""
     at, parts = 0, sliced.part_start[j]
     for part in halves.present[parts : parts + halves.n_present[j]]:
         halves.begin[part] = at
         at += halves.count[part, WHOLE]
     for i in range(len(run)):
-        part = sliced.row_part[run[i], j]
+        part = rows.part[run[i], j]
         halves.grouped[halves.begin[part]] = i
         halves.begin[part] += 1
     for part in halves.present[parts : parts + halves.n_present[j]]:
@@ -104,31 +111,31 @@ def _group(sliced: Sliced, halves: Halves, run: Any, j: int) -> None:
 
 
 @jit
-def _count_values(sliced: Sliced, halves: Halves, run: Any, n_left: int, s: int, part: int) -> None:
+def _count_values(sliced: Sliced, halves: Halves, rows: Rows, run: Any, n_left: int, s: int, part: int) -> None:
     """Entries of a part: each sensitive value that occurs with it, and how often; folded, the largest counts only."""
-    cell, rows, begin = halves.cell[s], halves.n_entry[s], halves.begin[part]
+    cell, n_entry, begin = halves.cell[s], halves.n_entry[s], halves.begin[part]
     end = begin
     for place in range(begin, begin + halves.count[part, WHOLE]):
         i = halves.grouped[place]
-        value = sliced.row_value[run[i], s]
+        value = rows.value[run[i], s]
         if halves.slot[value] < 0:
             halves.slot[value] = end
             cell[end] = value
-            rows[WHOLE, end] = rows[LEFT, end] = rows[RIGHT, end] = 0
+            n_entry[WHOLE, end] = n_entry[LEFT, end] = n_entry[RIGHT, end] = 0
             end += 1
         entry = halves.slot[value]
-        rows[WHOLE, entry] += 1
-        rows[LEFT if i < n_left else RIGHT, entry] += 1
+        n_entry[WHOLE, entry] += 1
+        n_entry[LEFT if i < n_left else RIGHT, entry] += 1
     for entry in range(begin, end):
         halves.slot[cell[entry]] = -1
     if sliced.folded:
         for side in range(3):
-            rows[side, begin] = rows[side, begin:end].max()
+            n_entry[side, begin] = n_entry[side, begin:end].max()
         cell[begin] = s
         end = begin + 1
     for side in range(3):
         for entry in range(begin, end):
-            halves.share[s, side, entry] = part_of(rows[side, entry], halves.count[part, side])
+            halves.share[s, side, entry] = part_of(n_entry[side, entry], halves.count[part, side])
     halves.end[s, part] = end
 
 

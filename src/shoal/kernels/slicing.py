@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.kernels.jit import jit
 from shoal.kernels.mondrian import Space, _cut_by_order, width
-from shoal.kernels.slice_halves import WHOLE, Halves, Sliced, clear_halves, count_halves, matching
+from shoal.kernels.slice_halves import WHOLE, Halves, Rows, Sliced, clear_halves, count_halves, matching
 from shoal.kernels.slice_sums import Buckets, Sums, all_agree, largest_share, store, summed
 
 
@@ -25,9 +25,13 @@ class Queue(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """Scratch for the cuts of a bucket."""
+    """One bucket, its rows laid side by side while its cuts are tried."""
 
-    spare: Any  # int64[n]
+    near: Space  # its points, first row first
+    rows: Rows
+    everyone: Any  # int64[n]  IN  0, 1, 2, ...
+    place: Any  # int64[n]     OUT places by half, the left first
+    spare: Any  # int64[n]     the bucket's run as it was
     scratch: Any  # float64[n]
     widths: Any  # float64[d]
 
@@ -41,7 +45,7 @@ HEAD, TAIL, N_BUCKETS, N_TRIALS, N_REJECTED, N_SETTLED = 0, 1, 2, 3, 4, 5
 def begin(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums) -> None:
     """Form the sums of all tuples for the unsplit table, which comes from nothing: a left half alone."""
     n_rows = len(buckets.order)
-    count_halves(sliced, halves, buckets.order, n_rows)
+    count_halves(sliced, halves, Rows(sliced.row_part, sliced.row_value), buckets.order, n_rows)
     halves.sizes[WHOLE] = 0
     _stays_diverse(sliced, buckets, halves, sums, buckets.order, np.inf)
     clear_halves(sliced, halves)
@@ -58,16 +62,16 @@ def work_off(
     while tally[HEAD] < tally[TAIL] and tally[N_TRIALS] < until:
         bucket, new = queue.bucket[tally[HEAD]], tally[N_BUCKETS]
         tally[HEAD] += 1
-        _measure(space, buckets, bucket, cuts.widths)
+        _gather(space, sliced, buckets, bucket, cuts)
         split = False
         for _ in range(tries):
-            n_left = _cut(space, buckets, bucket, cuts, k)
+            n_left = _cut(cuts, buckets.last[bucket] - buckets.first[bucket], k)
             if n_left == 0:
                 break
             tally[N_TRIALS] += 1
-            _exchange(buckets, bucket, new, n_left, cuts.spare)
-            run = buckets.order[buckets.first[bucket] : buckets.last[new]]
-            count_halves(sliced, halves, run, n_left)
+            _exchange(buckets, bucket, new, n_left, cuts)
+            run = cuts.spare[buckets.first[bucket] : buckets.last[new]]  # as it was: every cut asks the same rows first
+            count_halves(sliced, halves, cuts.rows, cuts.place[: len(run)], n_left)
             split = _stays_diverse(sliced, buckets, halves, sums, run, bound)
             clear_halves(sliced, halves)
             if split:
@@ -83,40 +87,50 @@ def work_off(
 
 
 @jit
-def _measure(space: Space, buckets: Buckets, bucket: int, widths: Any) -> None:
-    """Normalised width of a bucket in every column."""
+def _gather(space: Space, sliced: Sliced, buckets: Buckets, bucket: int, cuts: Cuts) -> None:
+    """Lay the rows of a bucket side by side, and measure its normalised width in every column."""
+    run = buckets.order[buckets.first[bucket] : buckets.last[bucket]]
+    points, widths, parts, values = cuts.near.points, cuts.widths, cuts.rows.part, cuts.rows.value
+    low, high = np.full(len(widths), np.inf), np.full(len(widths), -np.inf)
+    for i in range(len(run)):
+        for j in range(len(widths)):
+            x = space.points[run[i], j]
+            points[i, j] = x
+            low[j], high[j] = min(low[j], x), max(high[j], x)
+        for j in range(parts.shape[1]):
+            parts[i, j] = sliced.row_part[run[i], j]
+        for s in range(values.shape[1]):
+            values[i, s] = sliced.row_value[run[i], s]
     for j in range(len(widths)):
-        low, high = np.inf, -np.inf
-        for row in buckets.order[buckets.first[bucket] : buckets.last[bucket]]:
-            low = min(low, space.points[row, j])
-            high = max(high, space.points[row, j])
-        widths[j] = width(space, j, low, high)
+        widths[j] = width(space, j, low[j], high[j])
 
 
 @jit
-def _cut(space: Space, buckets: Buckets, bucket: int, cuts: Cuts, k: int) -> int:
-    """Cut in the widest column that allows it, at the median, into `spare`; rows of the left half, or 0.
+def _cut(cuts: Cuts, n_rows: int, k: int) -> int:
+    """Cut in the widest column that allows it, at the median, into `place`; rows of the left half, or 0.
 
     A column that was looked at has width 0 from then on.
     """
-    first, last = buckets.first[bucket], buckets.last[bucket]
-    run, sizes = buckets.order[first:last], np.zeros(2, dtype=np.int64)
+    sizes = np.zeros(2, dtype=np.int64)
+    run, place, scratch = cuts.everyone[:n_rows], cuts.place[:n_rows], cuts.scratch[:n_rows]
     for _ in range(len(cuts.widths)):
         column = int(np.argmax(cuts.widths))  # the first of equals
         if cuts.widths[column] <= 0.0:
             return 0
         cuts.widths[column] = 0.0
-        if _cut_by_order(space, run, cuts.spare[first:last], cuts.scratch[first:last], column, k, True, sizes):
+        if _cut_by_order(cuts.near, run, place, scratch, column, k, True, sizes):
             return sizes[0]
     return 0
 
 
 @jit
-def _exchange(buckets: Buckets, bucket: int, new: int, n_left: int, spare: Any) -> None:
+def _exchange(buckets: Buckets, bucket: int, new: int, n_left: int, cuts: Cuts) -> None:
     """Let the halves take the bucket's place; its run as it was stays in `spare`."""
     first, last = buckets.first[bucket], buckets.last[bucket]
     for i in range(first, last):
-        buckets.order[i], spare[i] = spare[i], buckets.order[i]
+        cuts.spare[i] = buckets.order[i]
+    for i in range(first, last):
+        buckets.order[i] = cuts.spare[first + cuts.place[i - first]]
     buckets.last[bucket], buckets.first[new], buckets.last[new] = first + n_left, first + n_left, last
     for row in buckets.order[first + n_left : last]:
         buckets.bucket_of[row] = new

@@ -95,7 +95,7 @@ class Slicing(Method):
     l: int = param(Whole(2), "one over the largest chance of a sensitive value")  # noqa: E741
     columns: int | None = param(Maybe(Whole(1)), "how many columns; chosen by silhouette when not given", default=None)
     k: int | None = param(Maybe(Whole(2)), "fewest rows of a bucket; l when not given", default=None)  # type: ignore[assignment]
-    groups: Mapping[str, float] | None = param(
+    groups: Mapping[str, int] | None = param(
         Maybe(ByColumn(Whole(1))), "number of the column each attribute goes to, by name", default=None
     )
     apart: bool = param(YesNo(), "whether sensitive attributes have a column of their own", default=False)
@@ -240,7 +240,7 @@ class Slicing(Method):
     def _columns(self, attributes: Attributes, sensitive: Sequence[str]) -> Columns:
         """The columns: as given, or gathered by what attributes say of each other."""
         if self.groups is not None:
-            return _as_given(attributes, {name: int(number) for name, number in self.groups.items()})
+            return _as_given(attributes, self.groups)
         if not self.apart:
             return partition_attributes(attributes, self.columns)
         others = _without(attributes, sensitive)

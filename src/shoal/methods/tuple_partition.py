@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import slicing as kernel
-from shoal.kernels.slice_halves import Halves, Sliced
+from shoal.kernels.mondrian import Space
+from shoal.kernels.slice_halves import Halves, Rows, Sliced
 from shoal.kernels.slice_sums import Buckets, Sums
 from shoal.methods.mondrian import space_of
 from shoal.progress import SILENT, Progress
@@ -114,10 +115,8 @@ class Search:
 
     def steps(self, encoded: Encoded, bound: float, k: int, tries: int, n_trials: int = TRIALS) -> Iterator[int]:
         """Split until no bucket can be split; after so many trials, how many more rows are in a bucket that is done."""
-        n_rows, tally = encoded.n_rows, self.queue.tally
-        space = space_of(encoded, along_trees=False)
-        space = space._replace(points=np.asfortranarray(space.points))  # cuts read one column
-        cuts = kernel.Cuts(np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty(encoded.n_columns))
+        tally, space = self.queue.tally, space_of(encoded, along_trees=False)
+        cuts = _cuts(space, self.sliced)
         while tally[kernel.HEAD] < tally[kernel.TAIL]:
             settled = int(tally[kernel.N_SETTLED])
             kernel.work_off(
@@ -143,7 +142,7 @@ def sliced_of(parts: Ints, sensitive: Sequence[tuple[int, Ints]]) -> Sliced:
         home.append(int(np.flatnonzero(levels == slice_)[0]))
     tuples, row_tuple, nodes = _tree(row_part)
     return Sliced(
-        np.asfortranarray(row_part.astype(np.int32)),  # counts go slice by slice
+        row_part.astype(np.int32),
         np.stack(values, axis=1).astype(np.int64),
         np.array(home, dtype=np.int64),
         n_values,
@@ -213,6 +212,19 @@ def _halves(sliced: Sliced) -> Halves:
         np.full(sliced.n_values, -1, dtype=np.int64),
         np.zeros(len(sliced.tuple_part), dtype=np.int64),
         np.zeros((2, len(sliced.tuple_part)), dtype=np.int64),
+    )
+
+
+def _cuts(space: Space, sliced: Sliced) -> kernel.Cuts:
+    n_rows, n_columns = space.points.shape
+    return kernel.Cuts(
+        space._replace(points=np.empty((n_rows, n_columns))),
+        Rows(np.empty_like(sliced.row_part), np.empty_like(sliced.row_value)),
+        np.arange(n_rows),
+        np.empty(n_rows, dtype=np.int64),
+        np.empty(n_rows, dtype=np.int64),
+        np.empty(n_rows),
+        np.empty(n_columns),
     )
 
 
