@@ -25,10 +25,12 @@ class Queue(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """One bucket, its rows laid side by side while its cuts are tried."""
+    """All rows in the order of the buckets, so that those of a bucket are near each other, and a copy of one bucket."""
 
-    near: Space  # its points, first row first
-    rows: Rows
+    space: Space  # INOUT
+    rows: Rows  # INOUT
+    near: Space  # scratch
+    near_rows: Rows  # scratch
     everyone: Any  # int64[n]  IN  0, 1, 2, ...
     place: Any  # int64[n]     OUT places by half, the left first
     spare: Any  # int64[n]     the bucket's run as it was
@@ -53,8 +55,8 @@ def begin(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums) -> None:
 
 @jit
 def work_off(
-    space: Space, sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, queue: Queue, cuts: Cuts, k: int,
-    tries: int, bound: float, n_trials: int,
+    sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, queue: Queue, cuts: Cuts, k: int, tries: int,
+    bound: float, n_trials: int,
 ) -> None:  # fmt: skip
     """Take buckets from the queue until it is empty or so many splits were tried."""
     tally = queue.tally
@@ -62,7 +64,7 @@ def work_off(
     while tally[HEAD] < tally[TAIL] and tally[N_TRIALS] < until:
         bucket, new = queue.bucket[tally[HEAD]], tally[N_BUCKETS]
         tally[HEAD] += 1
-        _gather(space, sliced, buckets, bucket, cuts)
+        _gather(cuts, buckets.first[bucket], buckets.last[bucket])
         split = False
         for _ in range(tries):
             n_left = _cut(cuts, buckets.last[bucket] - buckets.first[bucket], k)
@@ -71,7 +73,7 @@ def work_off(
             tally[N_TRIALS] += 1
             _exchange(buckets, bucket, new, n_left, cuts)
             run = cuts.spare[buckets.first[bucket] : buckets.last[new]]  # as it was: every cut asks the same rows first
-            count_halves(sliced, halves, cuts.rows, cuts.place[: len(run)], n_left)
+            count_halves(sliced, halves, cuts.near_rows, cuts.place[: len(run)], n_left)
             split = _stays_diverse(sliced, buckets, halves, sums, run, bound)
             clear_halves(sliced, halves)
             if split:
@@ -79,6 +81,7 @@ def work_off(
             tally[N_REJECTED] += 1
             _put_back(buckets, bucket, new, cuts.spare)
         if split:
+            _move(cuts, buckets.first[bucket], buckets.last[new])
             queue.bucket[tally[TAIL]], queue.bucket[tally[TAIL] + 1] = bucket, new
             tally[TAIL] += 2
             tally[N_BUCKETS] += 1
@@ -87,22 +90,35 @@ def work_off(
 
 
 @jit
-def _gather(space: Space, sliced: Sliced, buckets: Buckets, bucket: int, cuts: Cuts) -> None:
-    """Lay the rows of a bucket side by side, and measure its normalised width in every column."""
-    run = buckets.order[buckets.first[bucket] : buckets.last[bucket]]
-    points, widths, parts, values = cuts.near.points, cuts.widths, cuts.rows.part, cuts.rows.value
+def _gather(cuts: Cuts, first: int, last: int) -> None:
+    """Copy the rows of a bucket, and measure its normalised width in every column."""
+    points, widths, parts, values = cuts.near.points, cuts.widths, cuts.near_rows.part, cuts.near_rows.value
     low, high = np.full(len(widths), np.inf), np.full(len(widths), -np.inf)
-    for i in range(len(run)):
+    for i in range(last - first):
         for j in range(len(widths)):
-            x = space.points[run[i], j]
+            x = cuts.space.points[first + i, j]
             points[i, j] = x
             low[j], high[j] = min(low[j], x), max(high[j], x)
         for j in range(parts.shape[1]):
-            parts[i, j] = sliced.row_part[run[i], j]
+            parts[i, j] = cuts.rows.part[first + i, j]
         for s in range(values.shape[1]):
-            values[i, s] = sliced.row_value[run[i], s]
+            values[i, s] = cuts.rows.value[first + i, s]
     for j in range(len(widths)):
-        widths[j] = width(space, j, low[j], high[j])
+        widths[j] = width(cuts.space, j, low[j], high[j])
+
+
+@jit
+def _move(cuts: Cuts, first: int, last: int) -> None:
+    """Put the rows of a bucket that was split where their halves are."""
+    points, parts, values = cuts.space.points, cuts.rows.part, cuts.rows.value
+    for i in range(first, last):
+        place = cuts.place[i - first]
+        for j in range(points.shape[1]):
+            points[i, j] = cuts.near.points[place, j]
+        for j in range(parts.shape[1]):
+            parts[i, j] = cuts.near_rows.part[place, j]
+        for s in range(values.shape[1]):
+            values[i, s] = cuts.near_rows.value[place, s]
 
 
 @jit

@@ -115,12 +115,12 @@ class Search:
 
     def steps(self, encoded: Encoded, bound: float, k: int, tries: int, n_trials: int = TRIALS) -> Iterator[int]:
         """Split until no bucket can be split; after so many trials, how many more rows are in a bucket that is done."""
-        tally, space = self.queue.tally, space_of(encoded, along_trees=False)
-        cuts = _cuts(space, self.sliced)
+        tally = self.queue.tally
+        cuts = _cuts(space_of(encoded, along_trees=False), self.sliced, self.buckets.order)
         while tally[kernel.HEAD] < tally[kernel.TAIL]:
             settled = int(tally[kernel.N_SETTLED])
             kernel.work_off(
-                space, self.sliced, self.buckets, self.halves, self.sums, self.queue, cuts, k, tries, bound, n_trials
+                self.sliced, self.buckets, self.halves, self.sums, self.queue, cuts, k, tries, bound, n_trials
             )
             yield int(tally[kernel.N_SETTLED]) - settled
 
@@ -215,9 +215,11 @@ def _halves(sliced: Sliced) -> Halves:
     )
 
 
-def _cuts(space: Space, sliced: Sliced) -> kernel.Cuts:
+def _cuts(space: Space, sliced: Sliced, order: npt.NDArray[np.int64]) -> kernel.Cuts:
     n_rows, n_columns = space.points.shape
     return kernel.Cuts(
+        space._replace(points=space.points[order]),
+        Rows(sliced.row_part[order], sliced.row_value[order]),
         space._replace(points=np.empty((n_rows, n_columns))),
         Rows(np.empty_like(sliced.row_part), np.empty_like(sliced.row_value)),
         np.arange(n_rows),
