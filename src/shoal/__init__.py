@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         RecipeError,
         SchemaError,
         ShoalError,
+        ShoalWarning,
         SourceError,
     )
     from shoal.foreign import TableVerdict, verify_table
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
 _HOME = {
     "shoal.errors": (
         "GuaranteeError", "InfeasibleError", "InputError", "InternalError", "ParameterError", "RecipeError",
-        "SchemaError", "ShoalError", "SourceError",
+        "SchemaError", "ShoalError", "ShoalWarning", "SourceError",
     ),
     "shoal.invariance": ("SeriesVerdict", "verify_series"),
     "shoal.foreign": ("TableVerdict", "verify_table"),
@@ -125,7 +126,7 @@ __all__ = [
     "KMap", "KMeans", "KMember", "Kaca", "LDiversity", "MInvariance", "Manifest", "Mdav", "Mondrian", "Nominal",
     "Numeric", "Oka", "OptimalUnivariate", "Ordinal", "ParameterError", "Prefixes", "Quantiles", "RCellular",
     "RGather", "Recipe", "RecipeError", "Refine", "Release", "Republished", "Schema", "SchemaError", "SeriesState",
-    "SeriesVerdict", "ShoalError", "Slices", "Slicing", "Source", "SourceError", "TCloseness", "TableVerdict",
-    "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans", "__version__", "anonymize", "profile", "read",
-    "read_release", "republish", "run", "sample", "verify_series", "verify_table",
+    "SeriesVerdict", "ShoalError", "ShoalWarning", "Slices", "Slicing", "Source", "SourceError", "TCloseness",
+    "TableVerdict", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans", "__version__", "anonymize",
+    "profile", "read", "read_release", "republish", "run", "sample", "verify_series", "verify_table",
 ]  # fmt: skip

@@ -103,6 +103,10 @@ class InternalError(ShoalError):
     """A mistake of ours: please report it."""
 
 
+class ShoalWarning(UserWarning):
+    """A request that can be fulfilled, though with something its sender should know."""
+
+
 class Problems:
     """Collects problems, so that a user sees all of them at once.
 

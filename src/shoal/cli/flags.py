@@ -47,11 +47,15 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     from shoal.spec import find
 
     method = dict(entries.get("method", {}))
-    if "method" in flags:
+    exchanged = "method" in flags
+    if exchanged:
         method = _exchanged(method, find(METHODS, flags.pop("method"), "--method"))
     known_methods = {**METHODS, **SERIES}
     current = known_methods.get(str(method.get("name")))
     publish = {"name": current.publisher if current else "generalize", **entries.get("publish", {})}
+    shown = PUBLISHERS.get(str(publish["name"]))
+    if exchanged and current and shown and shown.hides != current.hides:  # the recipe's was for its own method
+        publish = _exchanged(publish, PUBLISHERS[current.publisher])
     if "publish" in flags:
         publish = _exchanged(publish, find(PUBLISHERS, flags.pop("publish"), "--publish"))
     homes: dict[str, list[tuple[dict[str, Any], Any]]] = {}

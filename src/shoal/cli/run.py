@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,12 +64,17 @@ def follow(recipe: Any, out: Path, *, overwrite: bool = False, threads: int | No
     """Run a recipe and write its release, with progress where somebody is looking."""
     from shoal.cli import show
     from shoal.directories import check_target
+    from shoal.errors import ShoalWarning
     from shoal.manifest import FILE
     from shoal.pipeline import run as run_recipe
 
     check_target(out, marker=FILE, overwrite=overwrite)
-    with show.ShownProgress(quiet=quiet) as progress:
-        release = run_recipe(recipe, threads=threads, progress=progress)
-        progress.stage("writing")
-        release.write(out, format=recipe.format, overwrite=overwrite)
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", ShoalWarning)
+        with show.ShownProgress(quiet=quiet) as progress:
+            release = run_recipe(recipe, threads=threads, progress=progress)
+            progress.stage("writing")
+            release.write(out, format=recipe.format, overwrite=overwrite)
+    for one in noted:
+        typer.echo(f"warning: {one.message}", err=True)
     return release

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -11,7 +12,17 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.errors import InfeasibleError, InputError, ParameterError, Problem, Problems, SchemaError, did_you_mean, some
+from shoal.errors import (
+    InfeasibleError,
+    InputError,
+    ParameterError,
+    Problem,
+    Problems,
+    SchemaError,
+    ShoalWarning,
+    did_you_mean,
+    some,
+)
 from shoal.methods.base import Hides, Method, Task
 from shoal.methods.columns import Attributes, Columns, attributes_of, partition_attributes
 from shoal.methods.groups import Groups, Labels, Slices
@@ -211,6 +222,8 @@ class Slicing(Method):
         sensitive = _sensitive(table)
         attributes = attributes_of(table, list(table.published), bins=self.bins, discretise=self.discretise)  # type: ignore[arg-type]
         columns = self._columns(attributes, sensitive)
+        if self.groups is None:
+            _warn(attributes)
         progress.stage("generalising columns")
         classes = tuple(self._alike(task, names) for names in columns.groups)
         parts = np.array([_parts(table, names, seen) for names, seen in zip(columns.groups, classes, strict=True)])
@@ -296,6 +309,19 @@ class Slicing(Method):
                 ["apart = true"] if self.groups is None else ["put the sensitive attribute into a column of its own"]
             )
         raise InfeasibleError(Problem("Slicing(l=)", what, ", or ".join(ways) or "use a smaller l"))
+
+
+def _warn(attributes: Attributes) -> None:
+    """Tell where what attributes say of each other is little to be trusted."""
+    if attributes.all_distinct:
+        what = f"every row of {some(attributes.all_distinct)} has a value of its own"
+        text = f"Slicing: {what}; they were gathered into few categories to be compared, which says little of others"
+        warnings.warn(text, ShoalWarning, stacklevel=2)
+    if attributes.biased:
+        pairs = [f"{one} and {other}" for one, other in attributes.biased]
+        what = f"there are fewer than five rows for every pair of categories of {some(pairs, 3)}"
+        text = f"Slicing: {what}: they seem to say more of each other than they do; use fewer bins, or give groups"
+        warnings.warn(text, ShoalWarning, stacklevel=2)
 
 
 def _shown_again(attributes: Attributes, columns: Columns, name: str) -> tuple[tuple[str, ...], ...]:
