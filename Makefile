@@ -45,6 +45,8 @@ test: lint              ## lint, types and the whole suite
 
 bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/anatomy.py
+	$(BIN)/python bench/slicing.py
 
 table: $(VENV)/.ready-test   ## all methods side by side, written to docs/comparison.md
 	$(BIN)/python bench/table.py
