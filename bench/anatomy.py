@@ -39,7 +39,8 @@ def main() -> int:
     few, all_ = cost(frame, schema), cost(many, schema)
     ratio = all_ / few
     print(
-        f"anatomy: {frame.height:,} rows {few:.2f} s, {ROWS:,} rows {all_:.1f} s: {ratio:.1f} times (wanted: {GROWTH:g})"
+        f"anatomy: {frame.height:,} rows {few:.2f} s, {ROWS:,} rows {all_:.1f} s: "
+        f"{ratio:.1f} times (wanted: {GROWTH:g})"
     )
     return 0 if ratio <= GROWTH else 1
 

@@ -40,13 +40,18 @@ def adult() -> pl.DataFrame:
     return frame.with_columns(pl.col(NUMBERS).cast(pl.Int64))
 
 
+def schema(names: tuple[str, ...]) -> shoal.Schema:
+    """Occupation sensitive, all others quasi-identifiers."""
+    quasi = {name: shoal.Numeric() if name in NUMBERS else shoal.Nominal() for name in names if name != "occupation"}
+    return shoal.Schema(quasi=quasi, sensitive=["occupation"], rest="drop")
+
+
 def laid_out(frame: pl.DataFrame, names: tuple[str, ...]):
     """Encoded quasi-identifiers, and the slices: columns by correlation, occupation in one of its own.
 
     Together with any other attribute, some combination of Adult has one occupation only: no l can be promised then.
     """
-    quasi = {name: shoal.Numeric() if name in NUMBERS else shoal.Nominal() for name in names if name != "occupation"}
-    table = prepare(frame, shoal.Schema(quasi=quasi, sensitive=["occupation"], rest="drop"))
+    table = prepare(frame, schema(names))
     columns = partition_attributes(attributes_of(table, names), None, last="occupation").groups
     parts = [table.frame.select(pl.struct(group).rank("dense")).to_series().to_numpy() for group in columns[:-1]]
     parts = np.stack([*parts, np.zeros(table.n_rows)]).astype(np.int32)
@@ -60,6 +65,13 @@ def searched(encoded, sliced) -> tuple[float, Search]:
     for _ in search.steps(encoded, 1 / L + TOLERANCE, K, encoded.n_columns):
         pass
     return process_time() - begun, search
+
+
+def whole_path(frame: pl.DataFrame, names: tuple[str, ...]) -> float:
+    """Processor time from the frame to a checked release."""
+    begun = process_time()
+    shoal.anonymize(frame, schema(names), shoal.Slicing(l=L, apart=True))
+    return process_time() - begun
 
 
 def rechecks(encoded, sliced, n_trials: int) -> float:
@@ -102,8 +114,12 @@ def main() -> None:
         full = rechecks(encoded, sliced, n_trials) * n_trials
         print(f"{len(names)} attributes in {len(columns)} columns, {n_buckets} buckets, {n_trials} splits tried")
         print(f"  by what changes {seconds:.2f} s, in full {full:.1f} s: {full / seconds:.0f} times (wanted: {FASTER})")
-        print(f"  half the rows {halved:.2f} s: twice the rows take {seconds / halved:.2f} times (wanted: {GROWTH})")
-        missed |= full / seconds < FASTER or seconds / halved > GROWTH
+        print(f"  half the rows {halved:.2f} s: twice the rows take {seconds / halved:.2f} times")
+        paths = [[whole_path(part, names) for part in (frame, *halves)] for _ in range(REPEATS)]
+        path, *of_halves = np.min(paths, axis=0)
+        growth = path / np.mean(of_halves)
+        print(f"  the whole path {path:.2f} s: twice the rows take {growth:.2f} times (wanted: {GROWTH})")
+        missed |= full / seconds < FASTER or growth > GROWTH
     sys.exit("MISSED" if missed else 0)
 
 
