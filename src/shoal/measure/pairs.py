@@ -20,9 +20,9 @@ from shoal.errors import ParameterError, Problem
 from shoal.manifest import Manifest
 from shoal.measure.covered import COVERING, covered
 from shoal.measure.products import Ints
-from shoal.methods.categories import categories_of
 from shoal.numbering import combined, numbered
 from shoal.originals import input_rows
+from shoal.table.categories import categories_of
 from shoal.table.prepare import prepare
 from shoal.table.schema import Nominal, Numeric, Schema
 
