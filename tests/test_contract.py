@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
 
 import numba
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import Problems
-from shoal.methods import CROWDS
+from shoal.methods import CROWDS, METHODS
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
 from shoal.table.prepare import prepare
 from shoal.testing import (
     KIND_MIXES,
     Case,
+    _kept,
     check_contract,
     published_cells,
     requirements,
     sensitive_tables,
     tables,
 )
+from twins import slices as slices_twin
 from twins.averages import aggregate_cells, centre_cells
 from twins.generalize import ends, text_cell
 
@@ -47,6 +52,11 @@ VARIANTS = {
     "r-cellular": [{}, {"facility": 1.5, "standardize": False}],
     "mondrian": [{}, {"strict": False}, {"width": "box", "nominal": "order"}],
 }
+LINKS = {
+    "anatomy": [{}, {"draw": "first"}],
+    "slicing": [{"apart": True}, {"columns": 2, "cuts": "widest"}, {"k": 5, "apart": True, "bins": 3}],
+}
+"""Methods that promise no k, but cut what links people to sensitive values."""
 SHOWN = [
     *(shoal.Generalize(shape=shape, sets=sets) for shape in ("text", "typed", "classes") for sets in (False, True)),
     shoal.Aggregate(),
@@ -404,3 +414,206 @@ def test_rows_are_in_no_order_that_leads_back():
     shifted = shoal.anonymize(frame, schema, shoal.Mondrian(k=5), seed=4)
     assert not shifted.tables["table"].equals(one.tables["table"])
     assert Counter(shifted.tables["table"].rows()) == Counter(one.tables["table"].rows())
+
+
+# -- methods that cut links --------------------------------------------------------------------------------------
+
+
+def every_cutter(*names):
+    assert set(LINKS) == set(METHODS) - set(CROWDS), "a method without a place in the contract suite"
+    publishers = {name for name, publisher in PUBLISHERS.items() if publisher.hides == "links"}
+    assert publishers == {METHODS[name].publisher for name in LINKS}, "a publisher without a place in the suite"
+    return [(name, options) for name in names or LINKS for options in LINKS[name]]
+
+
+def some_sensitive(case, names):
+    """The same table with these sensitive columns alone, the others dropped."""
+    kinds = {name: case.schema.sensitive[name] for name in names}
+    return Case(case.frame, replace(case.schema, sensitive=kinds, rest="drop"))
+
+
+def spread(frame, names):
+    """Sensitive values in turn, so that l of them can be had."""
+    turns = {name: frame[name].unique(maintain_order=True).to_list() for name in names}
+    turns |= {"stage": ["mild", "bad", "worse", "worst"], "income": [0.1, 0.2, 0.3, None, 0.5]}
+    return frame.with_columns(
+        pl.Series(name, [turns[name][row % len(turns[name])] for row in range(frame.height)], dtype=frame.schema[name])
+        for name in names
+    )
+
+
+def shown_by(name, data):
+    return shoal.Slices(shape=data.draw(st.sampled_from(["table", "files"]), "shape")) if name == "slicing" else None
+
+
+def check_cut(case, method, publish, require=()):
+    """What every release of buckets or slices keeps; the release."""
+    before = case.frame.clone()
+    one, again = (
+        shoal.anonymize(case.frame, case.schema, method, publish=publish, require=require, seed=3) for _ in range(2)
+    )
+    assert case.frame.equals(before), "the input was changed"
+    assert one.manifest == again.manifest
+    assert all(table.equals(again.frames[name]) for name, table in one.frames.items())
+    sizes = Counter(one.labels.tolist())
+    assert sorted(sizes) == list(range(len(sizes))), "every row is in a bucket"
+    assert min(sizes.values()) >= method.crowd
+    assert one.manifest.rows.published == case.frame.height
+    check_cells_are_all_there(one, case)
+    verdict = one.verify(original=case.frame)
+    assert not verdict.unchecked
+    assert verdict.achieved == one.manifest.achieved
+    assert "k" not in verdict.achieved
+    return one
+
+
+def check_cells_are_all_there(release, case):
+    """Every published column has the cells of the input, and neither names nor choices are published."""
+    shown = {series.name: series for table in release.frames.values() for series in table}
+    published = [*case.schema.quasi, *case.schema.sensitive, "note"]
+    assert set(shown) - {"bucket", "count"} == set(published)
+    for name in published:
+        cells = shown[name].to_list()
+        if release.manifest.layout.shape == "buckets" and name in case.schema.sensitive:
+            counts = release.frames["sensitive"]["count"].to_list()
+            cells = [cell for cell, count in zip(cells, counts, strict=True) for _ in range(count)]
+        assert Counter(cells) == Counter(case.frame[name].to_list()), "cells were touched"
+
+
+def check_own_promise(release, case, method):
+    """The chance of every value for everybody, counted from what is published."""
+    if method.name == "slicing":
+        buckets = slices_twin.buckets_of(release.frames, release.manifest.layout)
+        people = case.frame.select(list(case.schema.quasi)).unique().to_dicts()
+        worst = [slices_twin.largest(people, buckets, name) for name in case.schema.sensitive]
+    else:
+        worst = [max(Fraction(max(counts.values()), counts.total()) for counts in in_buckets(release, method.column))]
+    assert max(worst) <= Fraction(1, method.l) + Fraction(1, 10**9)
+
+
+def in_buckets(release, column):
+    """How often each value of a column is in every bucket of Anatomy."""
+    found: dict[int, Counter] = {}
+    for bucket, value, count in release.frames["sensitive"].select("bucket", column, "count").rows():
+        found.setdefault(bucket, Counter())[value] += count
+    return list(found.values())
+
+
+@pytest.mark.parametrize("mix", KIND_MIXES)
+@pytest.mark.parametrize(("name", "options"), every_cutter(), ids=str)
+@settings(max_examples=6)
+@given(data=st.data())
+def test_contract_of_methods_that_cut_links(name, options, mix, data):
+    case = data.draw(sensitive_tables(mix, min_rows=6, max_rows=24), "table")
+    l = data.draw(st.integers(2, 3), "l")  # noqa: E741
+    chosen = data.draw(st.lists(st.sampled_from(["illness", "stage", "income"]), min_size=1, unique=True), "sensitive")
+    case = some_sensitive(case, chosen)
+    if data.draw(st.sampled_from([True, True, False]), "spread"):
+        case = Case(spread(case.frame, chosen), case.schema)
+    own = {"column": chosen[0]} if name == "anatomy" else {}
+    if name == "slicing" and data.draw(st.sampled_from([True, True, False]), "given"):
+        groups = {column: data.draw(st.integers(1, 3), column) for column in (*case.schema.quasi, "note")}
+        groups |= dict.fromkeys(chosen, data.draw(st.sampled_from([4, 4, 3]), "own column"))
+        options = {key: options[key] for key in options if key not in ("columns", "apart")} | {"groups": groups}
+    method = METHODS[name](l=l, **own, **options)
+    try:
+        release = check_cut(case, method, shown_by(name, data))
+    except shoal.InfeasibleError as error:
+        check_nearest(error, case, method)
+    except shoal.SchemaError as error:
+        check_constant(error, case, name)
+    else:
+        check_own_promise(release, case, method)
+
+
+def check_constant(error, case, name):
+    """Slicing refuses columns of one value, each by its name: they say nothing of others."""
+    assert name == "slicing"
+    published = [column for column in case.frame.columns if case.schema.roles.get(column) in ("quasi", "sensitive")]
+    constant = [f"column {column!r}" for column in published if case.frame[column].n_unique() == 1]
+    assert [problem.where for problem in error.problems if "one value only" in problem.what] == constant
+
+
+def check_nearest(error, case, method):
+    """An l that cannot be kept is refused with what can be done; Anatomy's nearest l is one."""
+    assert all(problem.where.startswith(type(method).__name__) for problem in error.problems)
+    assert all(problem.fix for problem in error.problems)
+    if method.name == "anatomy":
+        most = max(Counter(case.frame[method.column].to_list()).values())
+        assert most * method.l > case.frame.height
+        if case.frame.height // most >= 2:
+            assert str(error).endswith(f"use an l of at most {case.frame.height // most}")
+            check_cut(case, replace(method, l=case.frame.height // most), None)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize(("name", "options"), every_cutter(), ids=str)
+@settings(max_examples=3)
+@given(data=st.data())
+def test_files_of_methods_that_cut_links_verify(name, options, format, data):  # noqa: A002
+    case = data.draw(sensitive_tables(min_rows=12, max_rows=24), "table")
+    case = some_sensitive(Case(spread(case.frame, ["stage"]), case.schema), ["stage"])
+    assume(name == "anatomy" or all(case.frame[column].n_unique() > 1 for column in case.schema.quasi))
+    try:
+        release = shoal.anonymize(case.frame, case.schema, METHODS[name](l=2, **options), publish=shown_by(name, data))
+    except shoal.InfeasibleError:
+        assert not options.get("apart")
+        reject()
+    with tempfile.TemporaryDirectory() as folder:
+        back = shoal.read_release(release.write(f"{folder}/out", format=format))
+        assert back.verify(original=case.frame).achieved == release.manifest.achieved
+        for table in release.frames:
+            texts = [frames[table].select(pl.all().cast(pl.String)) for frames in (back.frames, release.frames)]
+            assert texts[0].equals(texts[1])
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("name", "options"), every_cutter(), ids=str)
+@settings(max_examples=4)
+@given(data=st.data())
+def test_methods_that_cut_links_keep_the_models_they_carry(name, options, model, data):
+    """Anatomy those that speak of sensitive values alone, slicing none; all others are refused before any work."""
+    case = data.draw(sensitive_tables(min_rows=8, max_rows=30), "table")
+    one = data.draw(requirements(model, case), "require")
+    own = {"column": "stage"} if name == "anatomy" else {}
+    method = METHODS[name](l=2, **own, **options)
+    carried = name == "anatomy" and model not in ("k-anonymity", "k-map", "delta-presence", "guarding-nodes")
+    assert method.carries(one) == carried
+    if not carried:
+        with pytest.raises(shoal.ParameterError, match=f"require=: {model} cannot be kept by {name}; leave it out"):
+            shoal.anonymize(case.frame, case.schema, method, require=[one])
+        return
+    try:
+        release = check_cut(case, method, None, [one])
+    except shoal.InfeasibleError as error:
+        problems = Problems()
+        method.check(prepare(case.frame, case.schema), problems)
+        if not len(problems):
+            promised = [*method.promises(case.schema), one]
+            check_refusal(error, refused_before_work(case, [one]), name, options, promised)
+    else:
+        check_own_promise(release, case, method)
+        whole = case.frame[one.column].to_list()
+        for counts in in_buckets(release, one.column):
+            assert _kept(one, list(counts.elements()), whole)
+        assert one.holds(release.manifest.achieved[one.key])
+
+
+def test_parts_that_cut_links_and_parts_that_hide_cells_do_not_mix():
+    frame = mixed_frame(40)
+    for name in LINKS:
+        method = METHODS[name](l=2)
+        others = list(every_publisher()) + [
+            publisher()
+            for key, publisher in PUBLISHERS.items()
+            if publisher.hides == "links" and key != method.publisher
+        ]
+        for publish in others:
+            with pytest.raises(shoal.ParameterError, match=f"the buckets of {name} cannot be shown by {publish.name}"):
+                shoal.anonymize(frame, MIXED, method, publish=publish)
+        with pytest.raises(shoal.ParameterError, match=f"refine=: .*the buckets of {name} need not be; leave it out"):
+            shoal.anonymize(frame, MIXED, method, refine=shoal.Refine())
+        for method_name, options in every_method(any_table=True):
+            publish = PUBLISHERS[METHODS[name].publisher]()
+            with pytest.raises(shoal.ParameterError, match=f"{method_name} promises a k, and {publish.name} shows"):
+                shoal.anonymize(frame, MIXED, CROWDS[method_name](k=3, **options), publish=publish)
