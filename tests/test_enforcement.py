@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numba
@@ -18,7 +19,7 @@ from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.methods.points import Space
 from shoal.methods.refine_losses import loss_of
-from shoal.methods.repair import Repair
+from shoal.methods.repair import Repair, classes_of
 from shoal.table.prepare import prepare
 from shoal.testing import check_contract, requirements, sensitive_tables
 
@@ -153,7 +154,9 @@ HALF = shoal.GuardingNodes("illness", p=0.5)
 
 def test_rows_are_suppressed_only_within_the_budget():
     frame, schema = guarded()
-    for suppress in (0.0, 0.1, 0.19):
+    with pytest.raises(shoal.InfeasibleError, match=r"6 of 10 people guard one node.*use a p of at least 0\.6$"):
+        shoal.anonymize(frame, schema, shoal.Mdav(k=2), require=[HALF])
+    for suppress in (0.1, 0.19):
         with pytest.raises(shoal.InfeasibleError, match="require guarding-nodes: breach:illness: no way was found"):
             shoal.anonymize(frame, schema, shoal.Mdav(k=2), require=[HALF], suppress=suppress)
     release = shoal.anonymize(frame, schema, shoal.Mdav(k=2), require=[HALF], suppress=0.2)
@@ -212,7 +215,9 @@ def test_models_that_joining_may_break_are_kept_or_refused_by_name(data):
         text = str(error)
     else:
         return
-    before_work = "require epsilon-m: column 'income': " in text and "rows are near each other, in any grouping" in text
+    before_work = (
+        "require epsilon-m: column 'income': " in text and "rows are near each other, in any grouping" in text
+    ) or ("require guarding-nodes: column 'illness': " in text and "people guard one node above their own" in text)
     assert f"require {name}: {one.key}: no way was found" in text or before_work
     assert "use an m of at most " in text or "use a p of at least " in text
 
@@ -265,15 +270,27 @@ def test_a_refusal_shows_no_cell():
     ],
     ids=lambda one: one.key,
 )
-def test_what_nobody_can_ask_for_is_not_given_as_advice(one):
-    """A group of one value reaches an infinite delta, or an l of 1, while the whole table could do better."""
+def test_advice_is_what_all_rows_as_one_class_reach_where_groups_reach_less(one):
+    """A group of one value reaches an infinite delta, or an l of 1: nobody can ask for that."""
     frame, schema = table_of(a=[1, 1, 9, 9], s=["x", "x", "y", "y"])
     task, apart = Task.of(prepare(frame, schema), [one]), Groups(np.array([0, 0, 1, 1]))
     space = Space.of(task)
     stuck = Repair(task, apart, 2, space, loss_of(task, space, "ncp", False, apart), sets=False)
-    advice = "is reached; use a larger k, ask for less, or allow suppress$"
-    with pytest.raises(shoal.InfeasibleError, match=advice):
+    whole = one.achieved(classes_of(task, np.zeros(4, dtype=np.int64)))
+    assert math.isfinite(whole)
+    with pytest.raises(shoal.InfeasibleError, match=f" {whole:.6g} is reached; use a.*, or allow suppress$"):
         stuck._unkept().raise_if_any(shoal.InfeasibleError)
+
+
+def test_all_rows_become_one_class_where_that_alone_keeps_a_promise():
+    """Two groups that lack the same do not help each other by joining step by step, but together they would do."""
+    frame, schema = table_of(a=[1, 1, 9, 9], s=["x", "x", "y", "y"])
+    one = shoal.LDiversity("s", l=2)
+    task, apart = Task.of(prepare(frame, schema), [one]), Groups(np.array([0, 0, 1, 1]))
+    space = Space.of(task)
+    stuck = Repair(task, apart, 2, space, loss_of(task, space, "ncp", False, apart), sets=False)
+    stuck._join_all(stuck._unkept())
+    assert stuck._labels.tolist() == [0, 0, 0, 0]
 
 
 def test_every_requirement_that_blocks_is_named_at_once():

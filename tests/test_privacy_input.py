@@ -310,3 +310,17 @@ def test_numbers_too_close_for_any_grouping_are_said_before_work():
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"income": shoal.Numeric()})
     with pytest.raises(shoal.InfeasibleError, match=r"7 of 12 rows are near each other.*an m of at most 1\.714"):
         shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[shoal.EpsilonM("income", epsilon=2, m=2)])
+
+
+def test_a_node_that_too_many_guard_from_within_is_refused_before_any_work():
+    """Whatever the classes are: who guards a node above the own value is in one of them as often as in all."""
+    tree = shoal.Hierarchy([("flu", "lung", "*"), ("cold", "lung", "*"), ("ulcer", "gut", "*")])
+    frame = pl.DataFrame(
+        {"age": [1, 2, 3, 4], "s": ["flu", "cold", "ulcer", "ulcer"], "guard": ["lung", "lung", None, "lung"]}
+    )
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"s": shoal.Nominal(tree)}, choice="guard")
+    require = [shoal.GuardingNodes("s", p=0.4)]
+    with pytest.raises(shoal.InfeasibleError, match=r"2 of 4 people guard one node.*use a p of at least 0\.5$"):
+        shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=require)
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[shoal.GuardingNodes("s", p=0.5)])
+    assert release.manifest.achieved["breach:s"] == 0.5

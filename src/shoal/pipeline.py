@@ -107,7 +107,7 @@ def anonymize(
     everybody = None if population is None else to_polars(population)[0]
     table = prepare(
         given, schema, missing=missing, missing_values=missing_values,
-        also=lambda table, problems: _check_feasible(table, method, require, publish, everybody, problems),
+        also=lambda table, problems: _check_feasible(table, method, require, publish, everybody, suppress, problems),
     )  # fmt: skip
     people = None if everybody is None else quasi_of(everybody, table, missing_values)
 
@@ -238,6 +238,7 @@ def _check_feasible(
     require: Sequence[Requirement],
     publish: Publisher,
     population: pl.DataFrame | None,
+    suppress: float,
     problems: Problems,
 ) -> None:
     """Note what this table cannot give, whoever asks for it."""
@@ -247,6 +248,9 @@ def _check_feasible(
         if requirement.needs == "population":
             _check_population(requirement, table, publish, population, problems)
     publish.check(table, problems)
+    if not len(problems) and table.n_rows and not int(suppress * table.n_rows):
+        for requirement in require:
+            requirement.check_unsuppressed(table, problems)
 
 
 def _check_population(

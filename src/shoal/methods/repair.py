@@ -99,7 +99,7 @@ class Repair:
             if not self._suppress():
                 n_out = self._begin_again(formed, max(2 * n_out, 1))
                 if not n_out:
-                    unkept.raise_if_any(InfeasibleError)
+                    self._join_all(unkept)
         labels = without_holes(self._labels)
         notes = self._groups.notes
         counts = {key: count + int(str(notes.get(key, 0))) for key, count in self._counts.items()}
@@ -232,6 +232,14 @@ class Repair:
             near.append(nearest[np.lexsort((nearest, distance[nearest]))])
         return near
 
+    def _join_all(self, unkept: Problems) -> None:
+        """Join everything, if that keeps the promises: nothing loses more, but nothing else is known."""
+        stuck = self._labels
+        self._labels = np.where(stuck >= 0, 0, -1)
+        if self._unkept():
+            self._labels = stuck
+            unkept.raise_if_any(InfeasibleError)
+
     # -- where nothing else helps ---------------------------------------------------------------------------------
 
     def _suppress(self) -> bool:
@@ -294,7 +302,8 @@ class Repair:
                     what = f"{one.key}: no way was found to join groups so that it holds, {reached:.6g} is reached"
                     problems.add(f"require {one.name}", what, "ask for that, or allow suppress", error=InfeasibleError)
             elif not one.satisfied(classes).all():
-                problems.add(f"require {one.name}", *_blocked(one, classes), error=InfeasibleError)
+                whole = replace(classes, labels=np.zeros_like(classes.labels))
+                problems.add(f"require {one.name}", *_blocked(one, classes, whole), error=InfeasibleError)
         return problems
 
 
@@ -313,9 +322,10 @@ def _shown(values: Values, shown: npt.NDArray[np.bool_]) -> Values:
     return replace(values, series=values.series.filter(pl.Series(shown)))
 
 
-def _blocked(one: Requirement, classes: Classes) -> tuple[str, str]:
+def _blocked(one: Requirement, classes: Classes, whole: Classes) -> tuple[str, str]:
     n_bad = int((~one.satisfied(classes)).sum())
-    reached = one.achieved(classes)
+    best = max if one.rising else min
+    reached = best(one.achieved(classes), one.achieved(whole))  # all rows as one class is a way, too
     what = f"{one.key}: no way was found to bring {n_bad} of {classes.n_classes} groups to it, {reached:.6g} is reached"
     # What the weakest group reaches may be a value that nobody can ask for: infinite, or a single value.
     told = math.isfinite(reached) and (reached > 1 or not one.rising)

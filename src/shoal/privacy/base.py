@@ -266,6 +266,12 @@ class Requirement(Spec, ABC):
     def check(self, table: Table, problems: Problems) -> None:
         """Note why no grouping of this table can satisfy the requirement, with the nearest value that one can."""
 
+    def check_unsuppressed(self, table: Table, problems: Problems) -> None:
+        """Note why no grouping of all rows can satisfy the requirement, where some of them may do without the others.
+
+        Asked only of a table that has no other problem.
+        """
+
     def check_population(self, n_rows: int, n_people: int, problems: Problems) -> None:
         """Note why no grouping of so many rows satisfies the requirement against a population of so many people."""
 

@@ -117,6 +117,22 @@ class GuardingNodes(ColumnRequirement):
             fix = "only p = 1 can be kept for them: let them choose a node below it, or none"
             problems.add(f"column {choices.name!r}", what, fix, error=InfeasibleError)
 
+    def check_unsuppressed(self, table: Table, problems: Problems) -> None:
+        """Note a node that so many guard from within that no class is large enough to hide them."""
+        choice, hierarchy = str(table.schema.choice), table.hierarchy(self.column)
+        rows, guarding = table.frame.select(self.column, choice).cast(pl.String), dict[str, int]()
+        assert hierarchy is not None  # noqa: S101  checked before
+        for value, guard, count in rows.drop_nulls().group_by(pl.all()).len().iter_rows():
+            if value in hierarchy.node_of and guard in hierarchy.path(value):
+                guarding[guard] = guarding.get(guard, 0) + count
+        most = max(guarding.values(), default=0)
+        if most > (self.p + SLACK) * rows.height:
+            what = (
+                f"column {self.column!r}: {most} of {rows.height} people guard one node above their own values: "
+                f"some class has a chance of {most / rows.height:.6g} or more"
+            )
+            problems.add(f"require {self.name}", what, self.nearest(most / rows.height), error=InfeasibleError)
+
     def nearest(self, reached: float) -> str:
         """What was reached."""
         return f"use a p of at least {rounded(reached, up=True)}"
