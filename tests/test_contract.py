@@ -133,7 +133,7 @@ def test_contract_with_every_model(name, options, model, data):
     refine = data.draw(st.sampled_from([None, shoal.Refine(), shoal.Refine(rounds=1)]), "refine")
     suppress = data.draw(st.sampled_from([0.0, 0.0, 0.2]), "suppress")
     method = CROWDS[name](k=k, **options)
-    before = refused_before_work(case, require)
+    before = refused_before_work(case, require, suppress)
     try:
         release = check_contract(case, method, publish, require=require, suppress=suppress, refine=refine)
     except shoal.InfeasibleError as error:
@@ -171,12 +171,15 @@ def test_contract_with_models_that_need_a_population(name, options, model, data)
         assert not len(problems)
 
 
-def refused_before_work(case, require):
+def refused_before_work(case, require, suppress):
     """What the models say the table cannot keep, each on its own."""
     problems = Problems()
     table = prepare(case.frame, case.schema)
     for one in require:
         one.check(table, problems)
+    if not len(problems) and not int(suppress * table.n_rows):
+        for one in require:
+            one.check_unsuppressed(table, problems)
     try:
         problems.raise_if_any(shoal.InfeasibleError)
     except shoal.InfeasibleError as error:
