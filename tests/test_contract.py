@@ -593,7 +593,7 @@ def test_methods_that_cut_links_keep_the_models_they_carry(name, options, model,
         method.check(prepare(case.frame, case.schema), problems)
         if not len(problems):
             promised = [*method.promises(case.schema), one]
-            check_refusal(error, refused_before_work(case, [one]), name, options, promised)
+            check_refusal(error, refused_before_work(case, [one], 0.0), name, options, promised)
     else:
         check_own_promise(release, case, method)
         whole = case.frame[one.column].to_list()
