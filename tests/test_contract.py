@@ -577,6 +577,8 @@ def test_files_of_methods_that_cut_links_verify(name, options, format, data):  #
 def test_methods_that_cut_links_keep_the_models_they_carry(name, options, model, data):
     """Anatomy those that speak of sensitive values alone, slicing none; all others are refused before any work."""
     case = data.draw(sensitive_tables(min_rows=8, max_rows=30), "table")
+    if data.draw(st.sampled_from([True, True, False]), "spread"):
+        case = Case(spread(case.frame, ["stage"]), case.schema)
     one = data.draw(requirements(model, case), "require")
     own = {"column": "stage"} if name == "anatomy" else {}
     method = METHODS[name](l=2, **own, **options)
