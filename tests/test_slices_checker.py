@@ -35,7 +35,7 @@ QUASI = ("a", "b", "c")
 
 def layout_of(slices, files=False):
     """Attributes a, b, c are quasi-identifiers, s and t sensitive, n neutral."""
-    names = [name for names in slices for name in names]
+    names = list(dict.fromkeys(name for names in slices for name in names))
     quasi = [
         QuasiColumn(name=name, kind="nominal", form="raw", columns=(name,), has_missing=True)
         for name in QUASI if name in names
@@ -67,7 +67,7 @@ def published(draw, max_rows=9, max_bucket=9, slicings=SLICINGS):
     n_rows = sum(sizes)
     cells = {"a": "xyz", "b": "uv", "c": ["1", "2", None], "s": ["p", "q", "r", None], "t": "gh", "n": "mn"}
     table = {"bucket": [bucket + 5 for bucket, size in enumerate(sizes) for _ in range(size)]}
-    for name in sorted(name for names in slices for name in names):
+    for name in sorted({name for names in slices for name in names}):
         column = draw(st.lists(st.sampled_from(list(cells[name])), min_size=n_rows, max_size=n_rows))
         table[name] = pl.Series(name, column, dtype=pl.String)
     return pl.DataFrame(table), layout_of(slices)
@@ -127,6 +127,37 @@ def test_where_there_are_too_many_ways_a_bound_stands_for_them(drawn):
     buckets = twin.buckets_of({"table": table}, layout)
     for name in layout.sensitive:
         assert bound[name] == pytest.approx(float(largest_beside(buckets, layout, name)), rel=1e-12)
+
+
+OVERLAPPING = [
+    [["a", "b"], ["a", "s"]],
+    [["a", "s"], ["b", "s"], ["c"]],
+    [["a", "b"], ["b", "c"], ["c", "s"]],
+    [["a", "b"], ["c", "t"], ["a", "b", "s"]],
+]
+
+
+@settings(max_examples=80)
+@given(published(slicings=OVERLAPPING))
+def test_slices_that_share_an_attribute_are_put_together_before_they_are_matched(drawn):
+    table, layout = drawn
+    found = read(table, layout).joined()
+    buckets = {bucket: twin.joined(slices) for bucket, slices in twin.buckets_of({"table": table}, layout).items()}
+    quasi = [column.name for column in layout.quasi]
+    chances, of_all = found.chances(table), found.chances_of_all()
+    for name in layout.sensitive:
+        worst = twin.largest(people_of(table, layout), buckets, name)
+        assert chances[name] == pytest.approx(float(worst), rel=1e-12)
+        worst = twin.largest(twin.everybody(buckets, quasi), buckets, name)
+        assert of_all[name] == pytest.approx(float(worst), rel=1e-12)
+
+
+def test_a_shared_attribute_can_make_surer():
+    """Apart, a disease beside nothing is one of four; beside an age that only one person has, it is that person's."""
+    table = pl.DataFrame({"bucket": [1] * 4, "a": list("wxyz"), "b": list("uuvv"), "s": list("pqrt")})
+    assert read(table, layout_of([["a", "b"], ["s"]])).chances(table) == {"s": 0.25}
+    assert read(table, layout_of([["a", "b"], ["b", "s"]])).joined().chances(table) == {"s": 0.5}
+    assert read(table, layout_of([["a", "b"], ["a", "s"]])).joined().chances(table) == {"s": 1.0}
 
 
 def largest_beside(buckets, layout, name):

@@ -27,6 +27,18 @@ def buckets_of(tables: Mapping[str, pl.DataFrame], layout: Layout) -> dict[Any, 
     return found
 
 
+def joined(slices: Bucket) -> Bucket:
+    """Slices that share an attribute as one: all pairs of their lines that agree on it."""
+    apart: Bucket = []
+    for lines in slices:
+        while near := next((other for other in apart if set(other[0]) & set(lines[0])), None):
+            apart = [other for other in apart if other is not near]
+            shared = set(near[0]) & set(lines[0])
+            lines = [{**one, **two} for one in near for two in lines if all(one[name] == two[name] for name in shared)]
+        apart.append(lines)
+    return apart
+
+
 def fits(person: Line, line: Line) -> bool:
     """Whether a line shows the quasi-identifiers of a person; `person` has no others."""
     return all(line[name] == value for name, value in person.items() if name in line)
