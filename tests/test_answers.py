@@ -23,9 +23,10 @@ METHODS = [
     (shoal.Anatomy(l=2), None),
     (shoal.Slicing(l=2, groups={"a": 1, "b": 1, "n": 2, "s": 2}), shoal.Slices()),
     (shoal.Slicing(l=2, groups={"a": 1, "b": 2, "n": 1, "s": 3}), shoal.Slices(shape="files")),
+    (shoal.Slicing(l=2, groups={"a": 1, "b": 2, "n": 2, "s": 3}, overlap="a"), shoal.Slices()),
     (shoal.Slicing(l=2, groups={"a": 1, "b": 2, "n": 3, "s": 4}), shoal.Slices()),
 ]
-IDS = ["buckets", "two slices", "three files", "four slices"]
+IDS = ["buckets", "two slices", "three files", "a shared attribute", "four slices"]
 
 
 @st.composite
@@ -87,7 +88,7 @@ def test_columns_that_stand_together_are_counted(method, publish, frame):
         assert answer(release, *reversed(names)) == Counter(frame.select(*reversed(names)).rows())
 
 
-@pytest.mark.parametrize(("method", "publish"), METHODS[:3], ids=IDS[:3])
+@pytest.mark.parametrize(("method", "publish"), METHODS[:4], ids=IDS[:4])
 @settings(max_examples=15)
 @given(frames(max_rows=5))
 def test_what_stands_apart_is_the_mean_over_all_ways_to_put_it_together(method, publish, frame):
@@ -211,7 +212,7 @@ def test_questions_that_cannot_be_answered(names, message, place):
 
 
 def test_a_question_that_is_too_large_is_refused(monkeypatch):
-    release = shoal.anonymize(unique_rows(), SCHEMA, METHODS[3][0])
+    release = shoal.anonymize(unique_rows(), SCHEMA, METHODS[4][0])
     monkeypatch.setattr("shoal.answers.MOST_LINES", 20)
     with pytest.raises(
         shoal.ParameterError, match="more than 20 combinations within buckets would have to be looked at"

@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.buckets import rows_of_buckets
-from shoal.errors import ParameterError, Problem, Problems, did_you_mean
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, did_you_mean
 from shoal.manifest import Layout
 from shoal.slices import SlicesRead
 
@@ -28,7 +27,8 @@ MOST_LINES = 50_000_000
 class Answers:
     """A release as parts whose rows belong together only by their bucket.
 
-    Every part has the columns of its attributes, the bucket, and how many rows each row stands for.
+    Every part has the columns of its attributes and the bucket. An attribute may be in two parts: then rows belong
+    together that agree on it.
     """
 
     parts: tuple[pl.DataFrame, ...]
@@ -40,12 +40,7 @@ class Answers:
         """Read the tables of a release of any shape."""
         if layout.shape == "slices":
             read = SlicesRead.of(tables, layout, Problems())
-            size, read = np.bincount(read.buckets[0]), read.joined()
-            parts = []
-            for frame, bucket, times in zip(read.frames, read.buckets, read.times, strict=True):
-                # Slices that were joined have more lines than rows: all lines of a bucket count as much as its rows.
-                weight = times * (size / np.bincount(bucket, weights=times))[bucket]
-                parts.append(_part(frame, pl.Series(bucket), pl.Series(weight)))
+            parts = [_part(frame, pl.Series(bucket)) for frame, bucket in zip(read.frames, read.buckets, strict=True)]
             order = dict.fromkeys(name for one in layout.slices for name in one.attributes)
         elif layout.shape == "buckets":
             values, rows = rows_of_buckets(tables, layout, Problems()), tables["table"]
@@ -66,19 +61,20 @@ class Answers:
         self._check(columns)
         found: pl.DataFrame | None = None
         for part in self.parts:
-            asked = [name for name in columns if name in part.columns]
-            if not asked:
+            if not set(columns) & set(part.columns):
                 continue
-            counted = part.group_by(BUCKET, *asked).agg(pl.col(TIMES).sum())
+            # An attribute that another part shows as well says which of their cells can belong together.
+            shown = [name for name in self.order if name in part.columns and (name in columns or name in self.shared)]
+            counted = part.group_by(BUCKET, *shown).agg(pl.len().cast(pl.Int64).alias(TIMES))
             if found is None:
                 found = counted
                 continue
-            shares = counted.with_columns((pl.col(TIMES) / pl.col(TIMES).sum().over(BUCKET)).alias(SHARE)).drop(TIMES)
-            self._check_lines(found, shares)
-            found = found.join(shares, on=BUCKET).with_columns(pl.col(TIMES) * pl.col(SHARE)).drop(SHARE)
-            found = found.group_by(BUCKET, *(name for name in columns if name in found.columns)).agg(
-                pl.col(TIMES).sum()
-            )
+            links = [BUCKET, *(name for name in shown if name in found.columns)]
+            of_all = pl.col(TIMES).sum().over(links)
+            shares = counted.with_columns((pl.col(TIMES) / of_all).alias(SHARE)).drop(TIMES)
+            self._check_lines(found, shares, links)
+            found = found.join(shares, on=links, nulls_equal=True)
+            found = found.with_columns(pl.col(TIMES) * pl.col(SHARE)).drop(SHARE)
         assert found is not None  # noqa: S101  some part has each column
         # Summed in one order, so that the same release gives the same figures.
         counts = found.sort(BUCKET).group_by(columns).agg(pl.col(TIMES).sort().sum().cast(pl.Float64).alias("expected"))
@@ -87,17 +83,20 @@ class Answers:
     def plausible_table(self, seed: int) -> pl.DataFrame:
         """A table that could have been the one: within every bucket, parts are put together as they are drawn."""
         rng = np.random.default_rng([seed, 7])
-        shown = []
+        rows: pl.DataFrame | None = None
         for part in self.parts:
-            ordered = part.sort(BUCKET, pl.all().exclude(BUCKET, TIMES), nulls_last=True)
-            if (ordered[TIMES] == 1).all():
-                owner = ordered[BUCKET].rank("dense").to_numpy()
-                drawn = np.lexsort((rng.permutation(len(owner)), owner))
-            else:
-                drawn = _drawn(ordered, rng)
-            shown.append(ordered[drawn].drop(BUCKET, TIMES))
-        rows = pl.concat(shown, how="horizontal").select(self.order)
-        return rows[rng.permutation(rows.height)]
+            ordered = part.sort(BUCKET, *(name for name in self.order if name in part.columns), nulls_last=True)
+            drawn = ordered[rng.permutation(ordered.height)]
+            rows = drawn if rows is None else _beside(rows, drawn)
+        assert rows is not None  # noqa: S101  a release has a table
+        shown = rows.select(self.order)
+        return shown[rng.permutation(shown.height)]
+
+    @property
+    def shared(self) -> set[str]:
+        """Columns that more than one part shows."""
+        names = [name for part in self.parts for name in part.columns if name != BUCKET]
+        return {name for name in names if names.count(name) > 1}
 
     def _check(self, columns: Sequence[str]) -> None:
         if not columns:
@@ -108,23 +107,21 @@ class Answers:
         if len(set(columns)) < len(columns):
             raise ParameterError(Problem("columns", "one is named twice", "name each once"))
 
-    def _check_lines(self, one: pl.DataFrame, other: pl.DataFrame) -> None:
-        lines = one.group_by(BUCKET).len("one").join(other.group_by(BUCKET).len("other"), on=BUCKET)
-        if lines.select((pl.col("one").cast(pl.Int64) * pl.col("other")).sum()).item() > MOST_LINES:
+    def _check_lines(self, one: pl.DataFrame, other: pl.DataFrame, links: Sequence[str]) -> None:
+        lines = one.group_by(links).len("\0one").join(other.group_by(links).len("\0other"), on=links, nulls_equal=True)
+        if lines.select((pl.col("\0one").cast(pl.Int64) * pl.col("\0other")).sum()).item() > MOST_LINES:
             what = f"more than {MOST_LINES:,} combinations within buckets would have to be looked at"
             raise ParameterError(Problem("columns", what, "ask for fewer columns, or draw plausible tables"))
 
 
-def _part(rows: pl.DataFrame, bucket: pl.Series, times: pl.Series | None = None) -> pl.DataFrame:
-    ones = pl.repeat(1, rows.height, eager=True, dtype=pl.Int64)
-    return rows.with_columns(bucket.cast(pl.String).alias(BUCKET), (ones if times is None else times).alias(TIMES))
+def _part(rows: pl.DataFrame, bucket: pl.Series) -> pl.DataFrame:
+    return rows.with_columns(bucket.cast(pl.String).alias(BUCKET))
 
 
-def _drawn(joined: pl.DataFrame, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Rows of slices that were put together because they share an attribute, as many as each bucket has, drawn anew."""
-    places = joined.with_row_index("\0place").group_by(BUCKET, maintain_order=True).agg("\0place", TIMES)
-    drawn = []
-    for _, place, times in places.iter_rows():
-        size = sum(times)
-        drawn.append(rng.choice(np.array(place, dtype=np.int64), size=round(size), p=np.array(times) / size))
-    return np.concatenate(drawn)
+def _beside(rows: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a part beside rows of the same bucket that agree with them on what both show, else as they come."""
+    links = [BUCKET, *(name for name in part.columns if name in rows.columns and name != BUCKET)]
+    one, other = (frame.sort(links, nulls_last=True, maintain_order=True) for frame in (rows, part))
+    if not one.select(links).equals(other.select(links)):
+        raise GuaranteeError(Problem("slices", "do not show the same values of an attribute that they share"))
+    return pl.concat([one, other.drop(links)], how="horizontal")

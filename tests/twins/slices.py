@@ -80,7 +80,13 @@ def ways(slices: Bucket) -> Iterator[list[Line]]:
     """Every way to put the slices of a bucket together; the first slice stays in its order, for rows have none."""
     first, *others = slices
     for orders in product(*(permutations(lines) for lines in others)):
-        yield [{name: cell for line in row for name, cell in line.items()} for row in zip(first, *orders, strict=True)]
+        rows: list[dict[str, Any]] = []
+        for lines in zip(first, *orders, strict=True):
+            row: dict[str, Any] = {}
+            if all(fits(row, line) and (row.update(line) or True) for line in lines):
+                rows.append(row)
+        if len(rows) == len(first):  # lines that do not agree on what they share do not belong together
+            yield rows
 
 
 def tables_of(buckets: Mapping[Any, Bucket]) -> Iterator[dict[Any, list[Line]]]:
