@@ -36,22 +36,28 @@ MOST_JOINED = 20_000_000
 """Rows that slices may become that share an attribute and are put together."""
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
-def _sum(times: Ints, places: Ints) -> Ints:
+def _sum(times: Floats, places: Ints) -> Floats:
     """Rows that go to each place."""
-    return np.bincount(places, weights=times).astype(np.int64)
+    return np.bincount(places, weights=times).astype(np.float64)
 
 
 def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
-    """Rows of two slices that agree on bucket and shared attributes, each combination once."""
+    """Rows of two slices that agree on bucket and shared attributes, each combination once.
+
+    Each comes with how many rows of the bucket it stands for, on average over all ways to put the slices together: of
+    four rows that show a value in one slice, and four in the other, every pair belongs together in a quarter of them.
+    """
     shared = [BUCKET, *(name for name in one.columns if name in other.columns and name not in (BUCKET, TIMES))]
     left, right = (frame.group_by(pl.all().exclude(TIMES)).agg(pl.col(TIMES).sum()) for frame in (one, other))
     both = left.group_by(shared).len("\0left").join(right.group_by(shared).len("\0right"), on=shared, nulls_equal=True)
     if both.select((pl.col("\0left").cast(pl.Int64) * pl.col("\0right")).sum()).item() > MOST_JOINED:
         raise GuaranteeError(Problem("slices", "share an attribute, and have too many combinations to be put together"))
-    found = left.join(right.rename({TIMES: "\0others"}), on=shared, how="inner", nulls_equal=True)
-    return found.with_columns(pl.col(TIMES) * pl.col("\0others")).drop("\0others")
+    others = right.rename({TIMES: "\0others"}).with_columns(pl.col("\0others").sum().over(shared).alias("\0ways"))
+    found = left.join(others, on=shared, how="inner", nulls_equal=True)
+    return found.with_columns(pl.col(TIMES) * pl.col("\0others") / pl.col("\0ways")).drop("\0others", "\0ways")
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class SlicesRead:
     layout: Layout
     frames: tuple[pl.DataFrame, ...]
     buckets: tuple[Ints, ...]
-    times: tuple[Ints, ...]
+    times: tuple[Floats, ...]
     """How many rows each row stands for."""
     names: pl.Series
     """The bucket of each row of the first slice, as it is published."""
@@ -85,7 +91,7 @@ class SlicesRead:
         if any(not np.array_equal(size, sizes[0]) for size in sizes):
             problems.add("slices", "their buckets are not the same")
         names = tables["slice_1" if layout.files else "table"]["bucket"]
-        times = tuple(np.ones(len(codes), dtype=np.int64) for codes in numbers)
+        times = tuple(np.ones(len(codes)) for codes in numbers)
         return cls(layout, tuple(frames), tuple(numbers), times, names)
 
     def joined(self) -> SlicesRead:

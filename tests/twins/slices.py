@@ -14,6 +14,8 @@ from shoal.manifest import Layout
 Line = Mapping[str, Any]
 Bucket = list[list[Line]]
 """The lines of every slice."""
+TIMES = "times"
+"""In a line of slices that were put together: how many rows it stands for."""
 
 
 def buckets_of(tables: Mapping[str, pl.DataFrame], layout: Layout) -> dict[Any, Bucket]:
@@ -28,15 +30,28 @@ def buckets_of(tables: Mapping[str, pl.DataFrame], layout: Layout) -> dict[Any, 
 
 
 def joined(slices: Bucket) -> Bucket:
-    """Slices that share an attribute as one: all pairs of their lines that agree on it."""
+    """Slices that share an attribute as one: lines that agree on it, each pair as often as over all ways on average."""
     apart: Bucket = []
     for lines in slices:
-        while near := next((other for other in apart if set(other[0]) & set(lines[0])), None):
+        while near := next((other for other in apart if set(other[0]) & set(lines[0]) - {TIMES}), None):
             apart = [other for other in apart if other is not near]
-            shared = set(near[0]) & set(lines[0])
-            lines = [{**one, **two} for one in near for two in lines if all(one[name] == two[name] for name in shared)]
+            both = []
+            for one in near:
+                agreeing = [two for two in lines if fits({key: one[key] for key in one if key != TIMES}, two)]
+                both += [{**one, **two, TIMES: times(one) * times(two) / total(agreeing)} for two in agreeing]
+            lines = both
         apart.append(lines)
     return apart
+
+
+def times(line: Line) -> Fraction:
+    """How many rows a line stands for."""
+    return line.get(TIMES, Fraction(1))
+
+
+def total(lines: Sequence[Line]) -> Fraction:
+    """How many rows lines stand for."""
+    return sum((times(line) for line in lines), Fraction(0))
 
 
 def fits(person: Line, line: Line) -> bool:
@@ -50,14 +65,14 @@ def shares(person: Line, buckets: Mapping[Any, Bucket], name: str) -> dict[Any, 
     for slices in buckets.values():
         weight = Fraction(1)
         for lines in slices:
-            weight *= Fraction(sum(fits(person, line) for line in lines), len(lines))
+            weight *= total([line for line in lines if fits(person, line)]) / total(lines)
         if weight == 0:
             continue
         weights += weight
         home = next(lines for lines in slices if name in lines[0])
-        beside = [line[name] for line in home if fits(person, line)]
-        for value in beside:
-            values[value] = values.get(value, 0) + weight / len(beside)
+        beside = [line for line in home if fits(person, line)]
+        for line in beside:
+            values[line[name]] = values.get(line[name], 0) + weight * times(line) / total(beside)
     return {value: share / weights for value, share in values.items()}
 
 
@@ -79,14 +94,12 @@ def largest(people: Sequence[Line], buckets: Mapping[Any, Bucket], name: str) ->
 def ways(slices: Bucket) -> Iterator[list[Line]]:
     """Every way to put the slices of a bucket together; the first slice stays in its order, for rows have none."""
     first, *others = slices
+    names = [name for lines in slices for name in lines[0]]
     for orders in product(*(permutations(lines) for lines in others)):
-        rows: list[dict[str, Any]] = []
-        for lines in zip(first, *orders, strict=True):
-            row: dict[str, Any] = {}
-            if all(fits(row, line) and (row.update(line) or True) for line in lines):
-                rows.append(row)
-        if len(rows) == len(first):  # lines that do not agree on what they share do not belong together
-            yield rows
+        places = list(zip(first, *orders, strict=True))
+        # Lines that do not agree on what they share do not belong together.
+        if len(set(names)) == len(names) or all(fits(one, two) for lines in places for one in lines for two in lines):
+            yield [{name: cell for line in lines for name, cell in line.items()} for lines in places]
 
 
 def tables_of(buckets: Mapping[Any, Bucket]) -> Iterator[dict[Any, list[Line]]]:

@@ -18,12 +18,12 @@ class Shown(NamedTuple):
     first: Any  # int64[slices]       IN  where the combinations of each slice begin in `begin`
     begin: Any  # int64[all + 1]      IN  where the pairs of each combination begin, by bucket
     bucket: Any  # int64[pairs]       IN  in rising order for each combination
-    count: Any  # int64[pairs]        IN  rows of the bucket that show the combination
-    size: Any  # int64[slices, buckets]  IN  rows of each slice in each bucket: more where slices were joined
+    count: Any  # float64[pairs]      IN  rows of the bucket that show the combination
+    size: Any  # float64[slices, buckets]  IN  rows of each slice in each bucket
     beside: Any  # int64[pairs + 1]   IN  where the values begin that stand beside a combination in a bucket, for pairs
     #                                     of the slice with the sensitive attribute
     value: Any  # int64[...]          IN
-    times: Any  # int64[...]          IN
+    times: Any  # float64[...]        IN
 
 
 @jit

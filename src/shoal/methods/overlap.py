@@ -85,13 +85,15 @@ class Overlapping:
 
 
 def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
-    """Combinations of two slices that agree on what they share, and in how many ways each comes about."""
+    """Combinations of two slices that agree on what they share, and how many rows each stands for, on average."""
     shared = [name for name in one.columns if name in other.columns and name != TIMES]
     lines = one.group_by(shared).len("\0one").join(other.group_by(shared).len("\0other"), on=shared)
     if lines.select((pl.col("\0one").cast(pl.Int64) * pl.col("\0other")).sum()).item() > MOST_LINES:
         what = "the columns that share it have too many combinations in a bucket to be put together"
         raise InfeasibleError(Problem("Slicing(overlap=)", what, "use a smaller l or k, or leave it out"))
-    found = one.join(other.rename({TIMES: SHARE}), on=shared)
+    # Which rows with a shared value belong together is open, and every way is as likely.
+    share = pl.col(TIMES) / pl.col(TIMES).sum().over(shared)
+    found = one.join(other.with_columns(share.alias(SHARE)).drop(TIMES), on=shared)
     return found.with_columns(pl.col(TIMES) * pl.col(SHARE)).drop(SHARE)
 
 
