@@ -436,3 +436,21 @@ def test_a_file_too_many_or_a_changed_one_is_refused(folder):
     (folder / "manifest.json").write_text(json.dumps(entries))
     with pytest.raises(shoal.GuaranteeError, match="achieved: the manifest claims other values"):
         shoal.read_release(folder)
+
+
+def test_slices_that_show_other_values_of_what_they_share_are_refused():
+    """Both show the attribute of the same rows: a value that one of them alone has in a bucket is no row's."""
+    frame = pl.DataFrame({"a": [1, 1, 2, 2] * 2, "b": [5, 6, 5, 6, 8, 9, 8, 9], "s": list("pqpqrsrs")})
+    schema = shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Numeric()}, sensitive=["s"])
+    method = shoal.Slicing(l=2, groups={"a": 1, "b": 2, "s": 3}, overlap="a")
+    release = shoal.anonymize(frame, schema, method)
+    table, layout = release.frames["table"], release.manifest.layout
+    again = next(
+        shown for one in layout.slices for name, shown in zip(one.attributes, one.columns, strict=True) if shown != name
+    )
+    problems = Problems()
+    SlicesRead.of({"table": table}, layout, problems)
+    assert not len(problems)
+    SlicesRead.of({"table": table.with_columns(pl.lit(1).alias(again))}, layout, problems)
+    with pytest.raises(shoal.GuaranteeError, match="column 'a': is shown by two slices with other values in a bucket"):
+        problems.raise_if_any(shoal.GuaranteeError)

@@ -60,6 +60,17 @@ def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(pl.col(TIMES) * pl.col("\0others") / pl.col("\0ways")).drop("\0others", "\0ways")
 
 
+def _check_shared(frames: Sequence[pl.DataFrame], buckets: Sequence[Ints], problems: Problems) -> None:
+    """Slices that show the same attribute show the same values in every bucket: they are those of the same rows."""
+    for name in dict.fromkeys(name for frame in frames for name in frame.columns):
+        places = [place for place, frame in enumerate(frames) if name in frame.columns]
+        codes = numbered([frames[place][name] for place in places]) if len(places) > 1 else []
+        lines = [np.stack([buckets[place], code]) for place, code in zip(places, codes, strict=False)]
+        ordered = [line[:, np.lexsort(line)] for line in lines]
+        if any(not np.array_equal(line, ordered[0]) for line in ordered):
+            problems.add(f"column {name!r}", "is shown by two slices with other values in a bucket")
+
+
 @dataclass(frozen=True)
 class SlicesRead:
     """The slices of a release, each with the bucket of every row, rows in no order.
@@ -90,6 +101,8 @@ class SlicesRead:
         sizes = [np.bincount(codes[codes >= 0]) for codes in numbers]
         if any(not np.array_equal(size, sizes[0]) for size in sizes):
             problems.add("slices", "their buckets are not the same")
+        else:
+            _check_shared(frames, numbers, problems)
         names = tables["slice_1" if layout.files else "table"]["bucket"]
         times = tuple(np.ones(len(codes)) for codes in numbers)
         return cls(layout, tuple(frames), tuple(numbers), times, names)

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.answers import BUCKET, TIMES, Answers
+from shoal.answers import BUCKET, Answers
 from shoal.errors import ParameterError, Problem
-from shoal.manifest import Manifest
+from shoal.manifest import Manifest, QuasiColumn
 from shoal.measure.covered import COVERING, covered
 from shoal.measure.products import Ints
 from shoal.numbering import combined, numbered
@@ -65,81 +66,109 @@ def pair_errors(
     shown = _Shown.of(tables, manifest, rows, schema)
     found = {}
     for one, other in combinations(rows.columns, 2):
-        true = _joint(shown.codes[one], shown.codes[other], np.ones(rows.height))
+        true = _counts(shown.codes[one], shown.codes[other], (shown.n_codes(one), shown.n_codes(other))).toarray()
         found[one, other] = 0.5 * float(np.abs(true / true.sum() - shown.expected(one, other)).sum())
     return found
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class _Cells:
+    """An attribute as a part of a release shows it: the cell of each row, and what categories each cell stands for."""
+
+    cell: Ints
+    means: Floats
+    """One line per cell, one column per category: shares that add up to 1."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class _Shown:
-    """A release in categories: of each attribute how many rows of a class can be expected to have each of them."""
+    """A release in categories, part by part; rows of different parts belong together by their bucket alone."""
 
     codes: dict[str, Ints]
     """Category of each row of the input."""
-    expects: dict[str, Floats]
-    """Per attribute: one line per class, one column per category."""
-    together: dict[str, tuple[int, Ints, Floats]]
-    """Attributes that are shown as they were: the part they are in, their categories line by line, and weights."""
+    parts: tuple[dict[str, _Cells], ...]
+    buckets: tuple[Ints, ...]
 
     @classmethod
     def of(
         cls, tables: Mapping[str, pl.DataFrame], manifest: Manifest, rows: pl.DataFrame, schema: Schema | None
     ) -> _Shown:
-        answers, layout = Answers.of(tables, manifest.layout), manifest.layout
-        quasi = {column.name: column for column in layout.quasi if column.form in COVERING}
+        answers = Answers.of(tables, manifest.layout)
+        quasi = {column.name: column for column in manifest.layout.quasi if column.form in COVERING}
         kinds = {column.name: Numeric() if column.kind == "numeric" else Nominal() for column in manifest.columns}
         codes = {
             name: categories_of(rows[name], kinds[name], BINS, "frequency")[0].astype(np.int64) for name in rows.columns
         }
-        expects, together = {}, {}
-        buckets = _classes(answers.parts, layout.class_columns if quasi and layout.shape != "slices" else None)
-        n_classes = max(int(bucket.max(initial=-1)) for bucket in buckets) + 1
-        for place, (part, bucket) in enumerate(zip(answers.parts, buckets, strict=True)):
-            weights = part[TIMES].cast(pl.Float64).to_numpy()
+        parts = []
+        for part in answers.parts:
+            cells = {}
             for name in rows.columns:
-                n_codes = int(codes[name].max(initial=0)) + 1
                 if name in quasi and all(column in part.columns for column in quasi[name].columns):
-                    spread = _spread(covered(quasi[name], part, rows[name], schema), codes[name], n_codes)
-                    expects[name] = _sums(spread * weights[:, None], bucket, n_classes)
+                    cells[name] = _generalised(quasi[name], part, rows[name], codes[name], schema)
                 elif name not in quasi and name in part.columns:
-                    seen, known = numbered([part[name], rows[name]])
-                    category = np.zeros(int(max(seen.max(initial=0), known.max(initial=0))) + 1, dtype=np.int64)
-                    category[known] = codes[name]
-                    together[name] = (place, category[seen], weights)
-                    expects[name] = _sums(np.eye(n_codes)[category[seen]] * weights[:, None], bucket, n_classes)
-        return cls(codes, expects, together)
+                    cells[name] = _as_they_are(part[name], rows[name], codes[name])
+            parts.append(cells)
+        buckets = [codes - 1 for codes in numbered([part[BUCKET] for part in answers.parts])]
+        return cls(codes, tuple(parts), tuple(buckets))
+
+    def n_codes(self, name: str) -> int:
+        """Categories of an attribute."""
+        return int(self.codes[name].max(initial=0)) + 1
 
     def expected(self, one: str, other: str) -> Floats:
         """Shares of the pairs of categories that the release lets expect."""
-        left, right = self.together.get(one), self.together.get(other)
-        if left is not None and right is not None and left[0] == right[0]:
-            shape = self.expects[one].shape[1], self.expects[other].shape[1]
-            joint = _joint(left[1], right[1], left[2], shape)
+        here = [place for place, part in enumerate(self.parts) if one in part]
+        there = [place for place, part in enumerate(self.parts) if other in part]
+        both = [place for place in here if place in there]
+        if both:  # side by side: row by row
+            left, right = self.parts[both[0]][one], self.parts[both[0]][other]
+            pairs = _counts(left.cell, right.cell, (len(left.means), len(right.means)))
+            joint = left.means.T @ (pairs @ right.means)
         else:
-            size = np.maximum(self.expects[one].sum(axis=1), 1e-300)
-            joint = (self.expects[one] / size[:, None]).T @ self.expects[other]
+            first, second = here[0], there[0]
+            links = self._links(first, second)
+            left, right = (
+                _counts(link, cells.cell, (int(max(link.max(initial=0) for link in links)) + 1, len(cells.means)))
+                @ cells.means
+                for link, cells in zip(links, (self.parts[first][one], self.parts[second][other]), strict=True)
+            )
+            joint = (left / np.maximum(left.sum(axis=1, keepdims=True), 1.0)).T @ right
         shares: Floats = joint / joint.sum()
         return shares
 
-
-def _classes(parts: Sequence[pl.DataFrame], columns: Sequence[str] | None) -> list[Ints]:
-    """Number of the class of every line: its bucket, or its equal cells where there is one part that generalises."""
-    if columns is not None and len(parts) == 1:
-        return [
-            combined([numbered([parts[0][name].cast(pl.String)])[0] for name in columns if name in parts[0].columns])
-        ]
-    return [codes - 1 for codes in numbered([part[BUCKET] for part in parts])]
-
-
-def _joint(one: Ints, other: Ints, weights: Floats, shape: tuple[int, int] | None = None) -> Floats:
-    height, width = shape or (int(one.max(initial=0)) + 1, int(other.max(initial=0)) + 1)
-    counts: Floats = np.bincount(one * width + other, weights=weights, minlength=height * width).astype(np.float64)
-    return counts.reshape(height, width)
+    def _links(self, first: int, second: int) -> tuple[Ints, Ints]:
+        """What says of rows of two parts that they may belong together: the bucket, and attributes that both show."""
+        shared = [name for name in self.parts[first] if name in self.parts[second]]
+        pairs = [(self.buckets[first], self.buckets[second])]
+        pairs += [(self.parts[first][name].cell, self.parts[second][name].cell) for name in shared]
+        link = combined([np.concatenate(pair) for pair in pairs])
+        n_rows = len(self.buckets[first])
+        return link[:n_rows], link[n_rows:]
 
 
-def _sums(lines: Floats, bucket: Ints, n_classes: int) -> Floats:
-    """Lines added up by class."""
-    return np.stack([np.bincount(bucket, weights=column, minlength=n_classes) for column in lines.T], axis=1)
+def _as_they_are(shown: pl.Series, original: pl.Series, codes: Ints) -> _Cells:
+    """Values of the input: each is its own cell, and of one category."""
+    seen, known = numbered([shown, original])
+    category = np.zeros(int(max(seen.max(initial=0), known.max(initial=0))) + 1, dtype=np.int64)
+    category[known] = codes
+    return _Cells(seen, np.eye(int(codes.max(initial=0)) + 1)[category])
+
+
+def _generalised(
+    column: QuasiColumn, part: pl.DataFrame, original: pl.Series, codes: Ints, schema: Schema | None
+) -> _Cells:
+    """Cells that cover values of the input, each of them as likely."""
+    texts = part.select(pl.col(column.columns).cast(pl.String))
+    cell = combined([numbered([texts[name]])[0] for name in column.columns])
+    heads = part[np.unique(cell, return_index=True)[1]]
+    return _Cells(cell, _spread(covered(column, heads, original, schema), codes, int(codes.max(initial=0)) + 1))
+
+
+def _counts(one: Ints, other: Ints, shape: tuple[int, int]) -> Any:
+    """How many rows have each pair of numbers, as a sparse matrix."""
+    from scipy.sparse import csr_array  # takes long to load, and only this needs it
+
+    return csr_array((np.ones(len(one)), (one, other)), shape=shape)
 
 
 def _spread(found: tuple[tuple[Ints, Ints, Ints, Ints], Ints], codes: Ints, n_codes: int) -> Floats:
