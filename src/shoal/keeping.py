@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.errors import InfeasibleError, Problem
+from shoal.errors import InfeasibleError, InternalError, Problems
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels, without_holes
 from shoal.methods.repair import repair
@@ -48,9 +48,14 @@ class Keeping:
             groups.check(self.task.table.n_rows, self.k)
             if fixed or self._as_seen(groups) is groups:
                 return groups
-        names = ", ".join(one.key for one in self.task.require if not one.monotone)
-        what = f"no groups were found that keep it once those with equal cells are one class, in {TRIES} tries"
-        raise InfeasibleError(Problem(f"require {names}", what, "ask for less, or publish finer cells"))
+        problems = Problems()
+        for one in self.task.require:
+            if not one.monotone:
+                what = f"{one.key}: no way was found in {TRIES} tries once groups with equal cells are one class"
+                fix = "use a larger k, ask for less, or allow suppress"
+                problems.add(f"require {one.name}", what, fix, error=InfeasibleError)
+        problems.raise_if_any(InfeasibleError)
+        raise InternalError("groups that must be joined keep no promise, and none is to blame")
 
     def _as_seen(self, groups: Groups) -> Groups:
         """The same groups where those that show equal cells are one; the groups themselves where none do."""
