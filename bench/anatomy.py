@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 import shoal
-from data import adult, adult_schema
+from data import QUASI, adult, occupation_schema
 
 ROWS = 1_000_000
 L = 5
@@ -32,9 +32,7 @@ def cost(frame: pl.DataFrame, schema: shoal.Schema) -> float:
 
 def main() -> int:
     """Print the ratio; 1 where it is missed."""
-    frame, schema = adult(), adult_schema(trees=True)
-    quasi = {name: kind for name, kind in schema.quasi.items() if name != "occupation"}
-    schema = shoal.Schema(quasi=quasi, sensitive={"occupation": shoal.Nominal()}, rest="drop")
+    frame, schema = adult(), occupation_schema(QUASI, trees=True)
     many = frame[np.random.default_rng(0).integers(0, frame.height, ROWS)]
     few, all_ = cost(frame, schema), cost(many, schema)
     ratio = all_ / few

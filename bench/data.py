@@ -14,6 +14,35 @@ KDD_QUASI = (
 )  # fmt: skip
 
 
+SEVEN = ("age", "workclass", "education", "marital-status", "race", "sex", "occupation")
+"""Seven attributes of Adult that bucketization and slicing are tried on, the sensitive one last."""
+NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
+"""Those of all fifteen that are numbers."""
+
+
+def whole_adult():
+    """The 45,222 complete rows of both parts of Adult, all fifteen attributes; numbers as numbers, the rest text."""
+    import polars as pl
+
+    frame = pl.read_csv(DATA / "adult" / "adult.csv.gz", infer_schema=False, null_values="?").drop_nulls()
+    return frame.with_columns(pl.col(NUMBERS).cast(pl.Int64))
+
+
+def occupation_schema(names, *, trees: bool):
+    """Occupation sensitive, the other named attributes quasi-identifiers, with or without their hierarchies."""
+    import shoal
+
+    folder = DATA / "adult" / "hierarchies"
+    quasi = {}
+    for name in names:
+        tree = folder / f"{name}.csv"
+        if name in NUMBERS:
+            quasi[name] = shoal.Numeric()
+        elif name != "occupation":
+            quasi[name] = shoal.Nominal(shoal.Hierarchy.from_csv(tree) if trees and tree.exists() else None)
+    return shoal.Schema(quasi=quasi, sensitive={"occupation": shoal.Nominal()}, rest="drop")
+
+
 def adult():
     """The 30,162 complete rows of Adult's training part; age a number, the rest text."""
     import polars as pl

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 import shoal
-from data import DATA
+from data import DATA, SEVEN, occupation_schema, whole_adult
 from shoal.kernels import slicing as kernel
 from shoal.kernels.slice_check import check_all
 from shoal.methods.columns import attributes_of, partition_attributes
@@ -25,8 +25,6 @@ from shoal.methods.tuple_partition import TOLERANCE, Search, sliced_of
 from shoal.table.encode import encode, value_codes
 from shoal.table.prepare import prepare
 
-SEVEN = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex")
-NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 L, K = 5, 1
 SAMPLE = 40
 """Splits that are rechecked in full."""
@@ -34,24 +32,12 @@ REPEATS = 9
 FASTER, GROWTH = 50, 2.6
 
 
-def adult() -> pl.DataFrame:
-    """The 45,222 complete rows of both parts."""
-    frame = pl.read_csv(DATA / "adult" / "adult.csv.gz", infer_schema=False, null_values="?").drop_nulls()
-    return frame.with_columns(pl.col(NUMBERS).cast(pl.Int64))
-
-
-def schema(names: tuple[str, ...]) -> shoal.Schema:
-    """Occupation sensitive, all others quasi-identifiers."""
-    quasi = {name: shoal.Numeric() if name in NUMBERS else shoal.Nominal() for name in names if name != "occupation"}
-    return shoal.Schema(quasi=quasi, sensitive=["occupation"], rest="drop")
-
-
 def laid_out(frame: pl.DataFrame, names: tuple[str, ...]):
     """Encoded quasi-identifiers, and the slices: columns by correlation, occupation in one of its own.
 
     Together with any other attribute, some combination of Adult has one occupation only: no l can be promised then.
     """
-    table = prepare(frame, schema(names))
+    table = prepare(frame, occupation_schema(names, trees=False))
     columns = partition_attributes(attributes_of(table, names), None, last="occupation").groups
     parts = [table.frame.select(pl.struct(group).rank("dense")).to_series().to_numpy() for group in columns[:-1]]
     parts = np.stack([*parts, np.zeros(table.n_rows)]).astype(np.int32)
@@ -70,7 +56,7 @@ def searched(encoded, sliced) -> tuple[float, Search]:
 def whole_path(frame: pl.DataFrame, names: tuple[str, ...]) -> float:
     """Processor time from the frame to a checked release."""
     begun = process_time()
-    shoal.anonymize(frame, schema(names), shoal.Slicing(l=L, apart=True))
+    shoal.anonymize(frame, occupation_schema(names, trees=False), shoal.Slicing(l=L, apart=True))
     return process_time() - begun
 
 
@@ -99,7 +85,7 @@ def recheck(sliced, labels, bound: float) -> float:
 def main() -> None:
     if not (DATA / "adult").is_dir():
         sys.exit("real data not found: set SHOAL_DATA to the folder that holds adult/")
-    frame, missed = adult(), False
+    frame, missed = whole_adult(), False
     places = np.random.default_rng(0).permutation(len(frame))
     halves = [frame[np.sort(half)] for half in np.array_split(places, 2)]
     for names in (SEVEN, tuple(frame.columns)):

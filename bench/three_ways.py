@@ -9,13 +9,11 @@ from statistics import mean
 import polars as pl
 
 import shoal
-from data import DATA, ROOT
+from data import ROOT, SEVEN, occupation_schema, whole_adult
 from shoal.report.membership import picture
 
 PAGE = ROOT / "docs" / "side-by-side.md"
 IMAGES = ROOT / "docs" / "images"
-SEVEN = ("age", "workclass", "education", "marital-status", "race", "sex", "occupation")
-NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 L = 5
 WAYS = {
     "generalisation": (shoal.Mondrian(k=L), [shoal.AlphaK("occupation", alpha=1 / L)]),
@@ -64,30 +62,12 @@ READING = """
 """
 
 
-def adult() -> pl.DataFrame:
-    """The complete rows of both parts of Adult."""
-    return pl.read_csv(DATA / "adult" / "adult.csv.gz", infer_schema=False, null_values="?").drop_nulls()
-
-
-def schema(names: tuple[str, ...]) -> shoal.Schema:
-    """Numbers as numbers, names in their hierarchies where there are any."""
-    folder = DATA / "adult" / "hierarchies"
-    quasi: dict[str, shoal.Numeric | shoal.Nominal] = {}
-    for name in names:
-        tree = folder / f"{name}.csv"
-        if name in NUMBERS:
-            quasi[name] = shoal.Numeric()
-        elif name != "occupation":
-            quasi[name] = shoal.Nominal(shoal.Hierarchy.from_csv(tree) if tree.exists() else None)
-    return shoal.Schema(quasi=quasi, sensitive={"occupation": shoal.Nominal()}, rest="drop")
-
-
 def main() -> None:
     """Write the page and its pictures."""
-    frame = adult()
+    frame = whole_adult()
     lines, pictures = [], []
     for names in (SEVEN, tuple(frame.columns)):
-        known = schema(names)
+        known = occupation_schema(names, trees=True)
         for way, (method, require) in WAYS.items():
             shoal.anonymize(frame.head(2000), known, method, require=require)  # compiled before the clock runs
             begun = time.perf_counter()

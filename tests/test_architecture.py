@@ -26,7 +26,7 @@ ORDER = [
     ["slices"],
     ["answers"],
     ["verify", "foreign", "measure"],
-    ["report"],
+    ["describing", "report"],
     ["release", "recipe", "invariance"],
     ["pipeline"],
     ["series"],

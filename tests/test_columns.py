@@ -17,17 +17,10 @@ from shoal.methods.columns import Attributes, attributes_of, partition_attribute
 from shoal.table.categories import categories_of
 from shoal.table.prepare import Table, prepare
 from shoal.testing import tables
+from slicing_example import ROWS
 from twins import columns as twin
 
-# The table of the slicing paper.
-PATIENTS = pl.DataFrame(
-    {
-        "Age": [22, 22, 33, 52, 54, 60, 60, 64],
-        "Sex": ["M", "F", "F", "F", "M", "M", "M", "F"],
-        "Zip": ["47906", "47906", "47905", "47905", "47302", "47302", "47304", "47304"],
-        "Disease": ["dyspepsia", "flu", "flu", "bronchitis", "flu", "dyspepsia", "dyspepsia", "gastritis"],
-    }
-)
+PATIENTS = ROWS.with_columns(pl.col("Zip").cast(pl.String))
 RAW = {
     ("Age", "Sex"): Fraction(3, 4), ("Age", "Zip"): Fraction(5, 6), ("Age", "Disease"): Fraction(8, 9),
     ("Sex", "Zip"): Fraction(1, 2), ("Sex", "Disease"): Fraction(2, 3), ("Zip", "Disease"): Fraction(1, 3),

@@ -13,8 +13,8 @@ import pytest
 import shoal
 from postgres import server
 from realdata import ADULT_QUASI, adult, adult_schema, data_folder
+from shoal.describing import describe
 from shoal.methods.groups import Groups
-from shoal.release import describe
 from shoal.table.prepare import prepare
 from shoal.verify import verify_directory
 

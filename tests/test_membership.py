@@ -25,20 +25,10 @@ from shoal.methods.groups import Groups
 from shoal.publish.generalize import Generalize
 from shoal.table.prepare import prepare
 from shoal.testing import KIND_MIXES, tables
+from slicing_example import ROWS, SCHEMA
 from twins import membership as twin
 
-ROWS = pl.DataFrame(
-    {
-        "Age": [22, 22, 33, 52, 54, 60, 60, 64],
-        "Sex": ["M", "F", "F", "F", "M", "M", "M", "F"],
-        "Zip": [47906, 47906, 47905, 47905, 47302, 47302, 47304, 47304],
-        "Disease": ["dyspepsia", "flu", "flu", "bronchitis", "flu", "dyspepsia", "dyspepsia", "gastritis"],
-    }
-)
 BUCKETS = pl.Series([1, 1, 1, 1, 2, 2, 2, 2])
-SCHEMA = shoal.Schema(
-    quasi={"Age": Numeric(), "Sex": Nominal(), "Zip": Numeric()}, sensitive={"Disease": Nominal()}
-)  # fmt: skip
 
 
 def products(classes, originals):

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.cells import set_values
+from shoal.describing import describe
 from shoal.methods.groups import Groups
 from shoal.population import population_matches
-from shoal.release import Release, describe
+from shoal.release import Release
 from shoal.table.prepare import prepare
 from shoal.testing import CATEGORIES, tables
 from shoal.verify import _cells, _classes

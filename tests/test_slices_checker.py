@@ -15,20 +15,9 @@ from shoal import slices as checker
 from shoal.errors import Problems
 from shoal.manifest import Layout, PassedColumn, QuasiColumn, Slice
 from shoal.slices import SlicesRead
+from slicing_example import ROWS, SCHEMA
 from twins import slices as twin
 
-ROWS = pl.DataFrame(
-    {
-        "Age": [22, 22, 33, 52, 54, 60, 60, 64],
-        "Sex": ["M", "F", "F", "F", "M", "M", "M", "F"],
-        "Zip": [47906, 47906, 47905, 47905, 47302, 47302, 47304, 47304],
-        "Disease": ["dyspepsia", "flu", "flu", "bronchitis", "flu", "dyspepsia", "dyspepsia", "gastritis"],
-    }
-)
-SCHEMA = shoal.Schema(
-    quasi={"Age": shoal.Numeric(), "Sex": shoal.Nominal(), "Zip": shoal.Numeric()},
-    sensitive={"Disease": shoal.Nominal()},
-)
 PAPER = shoal.Slicing(l=2, k=4, groups={"Age": 1, "Sex": 1, "Zip": 2, "Disease": 2})
 QUASI = ("a", "b", "c")
 

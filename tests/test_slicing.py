@@ -17,20 +17,9 @@ from shoal.measure.membership import membership
 from shoal.methods import Groups
 from shoal.table.prepare import prepare
 from shoal.testing import sensitive_tables, tables
+from slicing_example import ROWS, SCHEMA
 from twins import slices as twin
 
-ROWS = pl.DataFrame(
-    {
-        "Age": [22, 22, 33, 52, 54, 60, 60, 64],
-        "Sex": ["M", "F", "F", "F", "M", "M", "M", "F"],
-        "Zip": [47906, 47906, 47905, 47905, 47302, 47302, 47304, 47304],
-        "Disease": ["dyspepsia", "flu", "flu", "bronchitis", "flu", "dyspepsia", "dyspepsia", "gastritis"],
-    }
-)
-SCHEMA = shoal.Schema(
-    quasi={"Age": shoal.Numeric(), "Sex": shoal.Nominal(), "Zip": shoal.Numeric()},
-    sensitive={"Disease": shoal.Nominal()},
-)
 TWO = {"Age": 1, "Sex": 1, "Zip": 2, "Disease": 2}
 EACH = {"Age": 1, "Sex": 2, "Zip": 3, "Disease": 4}
 TWO_BUCKETS = [0, 0, 0, 0, 1, 1, 1, 1]

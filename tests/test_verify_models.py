@@ -10,11 +10,12 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.describing import named
 from shoal.errors import GuaranteeError
 from shoal.manifest import Node
 from shoal.methods.groups import Groups
 from shoal.privacy import MODELS, AlphaK, DeltaPresence, EpsilonM, GuardingNodes, KMap, LDiversity, TCloseness
-from shoal.release import check_directory, named
+from shoal.release import check_directory
 from shoal.table.content import content_sha256
 from shoal.table.prepare import prepare
 

@@ -12,6 +12,7 @@ import numba
 import numpy as np
 import polars as pl
 
+from shoal.describing import describe
 from shoal.errors import InternalError, ParameterError, Problems, SchemaError, some
 from shoal.keeping import Keeping
 from shoal.measure import measure
@@ -23,7 +24,7 @@ from shoal.progress import SILENT, Progress
 from shoal.publish import default_publisher
 from shoal.publish.base import Publisher
 from shoal.recipe import Recipe
-from shoal.release import Release, describe
+from shoal.release import Release
 from shoal.report.columns import picture
 from shoal.spec import Maybe, Real, Whole
 from shoal.table.clean import clean
@@ -136,16 +137,14 @@ def anonymize(
     progress.stage("verifying")
     labels = np.full(table.n_input, -1, dtype=np.int64)
     labels[table.kept] = groups.labels
-    release = Release(published.tables, manifest, labels, to_native)
-    choice = table.schema.choice
-    guards = None if choice is None else table.frame[choice].filter(pl.Series(groups.labels >= 0))[order]
-    shown = table.frame.filter(pl.Series(groups.labels >= 0))
-    verdict = verify(release.frames, manifest, population=people, guards=guards, schema=schema, original=shown)
+    shown, choice = table.frame.filter(pl.Series(groups.labels >= 0)), table.schema.choice
+    guards = None if choice is None else shown[choice][order]
+    verdict = verify(published.tables, manifest, population=people, guards=guards, schema=schema, original=shown)
     if verdict.unchecked:
         raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
 
     progress.stage("measuring")
-    known = manifest.model_copy(update={"achieved": verdict.achieved, "measures": measure(release.frames, manifest)})
+    known = manifest.model_copy(update={"achieved": verdict.achieved, "measures": measure(published.tables, manifest)})
     return Release(published.tables, known, labels, to_native, _picture(groups))
 
 

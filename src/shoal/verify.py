@@ -120,6 +120,7 @@ def verify(
     slices = SlicesRead.of(tables, manifest.layout, problems) if manifest.layout.shape == "slices" else None
     if slices is not None:  # slices that do not fit cannot be looked at further
         problems.raise_if_any(GuaranteeError)
+    together = None if slices is None else slices.joined()
     cells = _cells(tables, manifest, problems) if slices is None else slices.rows()
     check_counterfeits(tables, manifest, problems)
     _check_cells(cells, manifest, problems)
@@ -132,11 +133,11 @@ def verify(
     problems.raise_if_any(GuaranteeError)
     labels = _classes(cells, manifest.layout.class_columns)
     matches, lacking = _outside(cells, labels, manifest, promise, population, schema)
-    chances = None if slices is None or original is None else slices.joined().chances(original, schema)
+    chances = None if together is None or original is None else together.chances(original, schema)
     classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances)
     found = reached(promise, classes, problems, lacking)
-    if slices is not None:
-        _look_at_all(slices, promise, found)
+    if together is not None:
+        _look_at_all(together, promise, found)
     if manifest.layout.shape == "invariant":  # counterfeits hide nobody, and everybody can count them
         found.achieved["k"] = fewest_people(tables, manifest)
     _check_reached(found, manifest, problems, contents=contents)
@@ -149,7 +150,7 @@ def verify(
 def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reached) -> None:
     """Note what holds for whatever slices can be put together to: who is in the table need not be known for that."""
     asked = [one for one in promise if isinstance(one, SliceDiversity)]
-    chances = slices.joined().chances_of_all({one.column: 1 / one.l for one in asked})
+    chances = slices.chances_of_all({one.column: 1 / one.l for one in asked})
     for one in asked:
         if one.column in chances:
             found.achieved[one.every] = 1.0 / chances[one.column]

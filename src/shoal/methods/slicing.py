@@ -155,12 +155,11 @@ class Slicing(Method):
         if table.n_rows < self.crowd:
             what = f"the table has {table.n_rows} rows, a bucket needs {self.crowd}"
             problems.add(f"Slicing({'k' if self.k else 'l'}=)", what, "use a smaller one", error=InfeasibleError)
+        if lacking := [package for package in PACKAGES if find_spec(package) is None]:
+            fix = 'run: pip install "shoal[slicing]"'
+            problems.add("Slicing", f"needs packages that are not there: {some(lacking)}", fix, error=InputError)
         if self.groups is None:
             self._check_number(len(names), len(sensitive), problems)
-            lacking = [package for package in PACKAGES if find_spec(package) is None]
-            if lacking:
-                fix = 'run: pip install "shoal[slicing]"'
-                problems.add("Slicing", f"needs packages that are not there: {some(lacking)}", fix, error=InputError)
         else:
             self._check_groups(names, problems)
         if self.overlap is not None and self.overlap not in names:

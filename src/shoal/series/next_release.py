@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.describing import describe
 from shoal.directories import whole_directory
 from shoal.errors import ParameterError, Problems
 from shoal.manifest import FILE, Place
@@ -23,7 +24,7 @@ from shoal.publish.base import Publisher, in_no_order
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import Counterfeits, publish_invariant
 from shoal.recipe import Recipe
-from shoal.release import Release, describe
+from shoal.release import Release
 from shoal.series import sealed
 from shoal.series.checks import check_arguments, check_previous, check_table
 from shoal.series.state import SeriesState
