@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from shoal.publish import Aggregate, Buckets, Centres, Generalize, Slices
+    from shoal.receipt import Receipt
     from shoal.recipe import Recipe
     from shoal.release import Release, read_release
     from shoal.series import Republished, SeriesState, republish
@@ -92,6 +93,7 @@ _HOME = {
         "LDiversity", "TCloseness",
     ),
     "shoal.publish": ("Aggregate", "Buckets", "Centres", "Generalize", "Slices"),
+    "shoal.receipt": ("Receipt",),
     "shoal.recipe": ("Recipe",),
     "shoal.release": ("Release", "read_release"),
     "shoal.series": ("Republished", "SeriesState", "republish"),
@@ -125,7 +127,7 @@ __all__ = [
     "GuardingNodes", "Hierarchy", "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity",
     "KMap", "KMeans", "KMember", "Kaca", "LDiversity", "MInvariance", "Manifest", "Mdav", "Mondrian", "Nominal",
     "Numeric", "Oka", "OptimalUnivariate", "Ordinal", "ParameterError", "Prefixes", "Quantiles", "RCellular",
-    "RGather", "Recipe", "RecipeError", "Refine", "Release", "Republished", "Schema", "SchemaError", "SeriesState",
+    "RGather", "Receipt", "Recipe", "RecipeError", "Refine", "Release", "Republished", "Schema", "SchemaError", "SeriesState",
     "SeriesVerdict", "ShoalError", "ShoalWarning", "Slices", "Slicing", "Source", "SourceError", "TCloseness",
     "TableVerdict", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans", "__version__", "anonymize",
     "profile", "read", "read_release", "republish", "run", "sample", "verify_series", "verify_table",

@@ -63,9 +63,9 @@ def read_column(column: QuasiColumn, frame: pl.DataFrame, weight: str | None = N
     distinct = frame.group_by(column.columns).agg(count.alias("\0count"))
     counts = tuple(distinct["\0count"].to_list())
     shown = distinct.select(column.columns).rows()
-    ranks: Ranks = {category: rank for rank, category in enumerate(column.order)}
+    ranks: Ranks = dict(zip(column.order, column.ranks, strict=False))
     if column.form == "node":
-        node_of = {node.name: node for node in column.nodes}
+        node_of = {node.name: node for node in column.nodes if node.name is not None}
         return ReadColumn(column, tuple(_read_node(column, node_of, cells[0]) for cells in shown), counts)
     if column.form == "raw":
         return ReadColumn(column, tuple(_read_raw(column, ranks, cells[0]) for cells in shown), counts)
@@ -155,7 +155,7 @@ def _read_run(column: QuasiColumn, ranks: Ranks, low: str, high: str) -> Cell:
     if column.form == "order":
         if low not in ranks or high not in ranks:
             return _refused("a category outside the order")
-        first, last, span = ranks[low], ranks[high], len(column.order) - 1
+        first, last, span = ranks[low], ranks[high], column.n_values - 1
     else:
         try:
             first, last = float(low), float(high)

@@ -12,20 +12,13 @@ from shoal.manifest import Manifest
 
 def check_counterfeits(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:
     """Every class says how many of its rows are counterfeits, fewer than all, and they are as many as stated."""
-    stated, layout, series = manifest.rows.counterfeits, manifest.layout, manifest.series
-    method = manifest.recipe.method
-    if (layout.shape == "invariant") != (method.get("name") == "m-invariance") or (series is None) == (
-        layout.shape == "invariant"
-    ):
-        problems.add("layout", "is that of repeated releases, and the recipe is not, or the other way round")
-    if series is not None and (series.previous is None) != (series.number == 1):
-        problems.add("series", "the first release, and no other, follows none")
+    stated, layout = manifest.rows.counterfeits, manifest.layout
     if layout.shape != "invariant":
         if stated:
             problems.add("rows", "has counterfeits, though the layout has no place for them")
         return
-    if len(layout.passed) != 1 or layout.passed[0].name != method.get("column"):
-        problems.add("layout", "shows other columns than the one that m-invariance protects")
+    if len(layout.passed) != 1 or layout.passed[0].role != "sensitive":
+        problems.add("layout", "shows other columns than the one that is protected")
     counts = _counts(tables, manifest)
     if not (counts["fakes"].is_not_null() & (counts["fakes"] >= 0) & (counts["people"] >= 1)).fill_null(False).all():
         problems.add("table 'classes'", "has a class without a number of counterfeits, or with nobody but them")

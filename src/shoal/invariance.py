@@ -16,7 +16,6 @@ import polars as pl
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.manifest import Manifest
 from shoal.release_files import read_directory
-from shoal.table.content import content_sha256
 from shoal.verify import Verdict, verify
 
 Memberships = Sequence[Mapping[Any, int]]
@@ -50,7 +49,9 @@ class _Read:
     counterfeits: dict[int, int]
 
 
-def verify_series(releases: Sequence[Any], people: Memberships | None = None) -> SeriesVerdict:
+def verify_series(
+    releases: Sequence[Any], people: Memberships | None = None, fingerprints: Sequence[str] | None = None
+) -> SeriesVerdict:
     """Check releases 1 to T of one table.
 
     Anybody can check that each keeps its own promise, that every class has m different values or more, each once, and
@@ -64,6 +65,9 @@ def verify_series(releases: Sequence[Any], people: Memberships | None = None) ->
     people
         For the holder: for each release, the class number of every person in it, by id, as
         `SeriesState.memberships` gives them.
+    fingerprints
+        For the holder: what each release was when it was made, as `SeriesState.fingerprints` gives them. Without them,
+        releases that were changed after people's classes were noted may still fit.
 
     Raises
     ------
@@ -75,10 +79,16 @@ def verify_series(releases: Sequence[Any], people: Memberships | None = None) ->
     if people is not None and len(people) != len(releases):
         what = f"{len(people)} releases have people, {len(releases)} are given"
         raise ParameterError(Problem("people", what, "give all releases, from the first on, with the people of each"))
+    if fingerprints is not None and len(fingerprints) != len(releases):
+        what = f"{len(fingerprints)} are given for {len(releases)} releases"
+        raise ParameterError(Problem("fingerprints", what, "give one for each release, from the first on"))
     problems = Problems()
     read = [found for place, one in enumerate(releases) if (found := _read(one, place, problems)) is not None]
     problems.raise_if_any(GuaranteeError)
     _check_chain(read, problems)
+    for place, (one, made) in enumerate(zip(read, fingerprints or (), strict=False)):
+        if one.manifest.fingerprint() != made:
+            problems.add(f"release {place + 1}", "is not the one that the state remembers")
     if people is not None:
         for place, (one, members) in enumerate(zip(read, people, strict=True)):
             _check_members(one, members, place, problems)
@@ -96,8 +106,7 @@ def _read(release: Any, place: int, problems: Problems) -> _Read | None:
     try:
         if isinstance(release, (str, Path)):
             manifest, tables = read_directory(Path(release))
-            verify(tables, manifest, contents=False)
-            _check_content(manifest, tables)
+            verify(tables, manifest)
         else:
             manifest, tables = release.manifest, release.frames
             _verified: Verdict = release.verify()
@@ -106,13 +115,6 @@ def _read(release: Any, place: int, problems: Problems) -> _Read | None:
         noted = [Problem(f"release {place + 1}, {one.where}", one.what, one.fix) for one in error.problems]
         problems.take(GuaranteeError(noted))
     return None
-
-
-def _check_content(manifest: Manifest, tables: Mapping[str, pl.DataFrame]) -> None:
-    """The next release names this one by what its tables hold, so that must be what they hold."""
-    for table in manifest.tables:
-        if content_sha256(tables[table.name]) != table.content_sha256:
-            raise GuaranteeError(Problem(f"table {table.name!r}", "was changed since it was released"))
 
 
 def _classes(manifest: Manifest, tables: Mapping[str, pl.DataFrame]) -> _Read:

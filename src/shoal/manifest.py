@@ -1,25 +1,29 @@
 """The manifest: what a release says about itself, so that anybody can check it without the input.
 
-It holds no cell of the input beyond what the published table shows: of a hierarchy only the nodes that were published
-and those above them, of a source only its content hash. There is no date in it: the same recipe gives the same bytes.
+A release says nothing but its tables: everything here is a function of the published tables and of what was asked for.
+What needs the input (its hash, the seed, counts by reason, figures against it) stands in the holder's receipt.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from shoal.errors import GuaranteeError, Problem
+from shoal.errors import GuaranteeError, Problem, SourceError
 
 FILE = "manifest.json"
-DROP_REASONS = {"missing quasi-identifier"}
-"""Why a row may be left out before the work."""
+FORMAT = 2
+READERS = {1: "0.1"}
+"""Versions of Shoal that read older formats."""
 FORMATS = ("csv", "parquet")
 """File formats of the tables beside it."""
+LEFT_OUT = ("public", "private")
+"""Whether the number of rows left out is published."""
 Scalar = int | float | str | bool | None
 Setting = Scalar | tuple[Scalar, ...] | dict[str, Scalar]
 """A parameter: one value, a list of them, or values by column name."""
@@ -30,9 +34,9 @@ class _Part(BaseModel):
 
 
 class Node(_Part):
-    """One node of a hierarchy that the release uses."""
+    """One node of a hierarchy: one that the tables show, or one above it."""
 
-    name: str
+    name: str | None = Field(description="null for a node that no cell shows")
     parent: int | None = Field(description="position of the parent in this list; null for the root")
     height: int = Field(ge=0, description="edges to the deepest leaf below")
     leaves: int = Field(ge=1, description="number of leaves below")
@@ -47,12 +51,15 @@ class QuasiColumn(_Part):
         description="raw: the values of the input, as they are"
     )
     columns: tuple[str, ...] = Field(description="the published columns that carry it")
-    has_missing: bool = Field(description="whether a published cell may be missing, or '*' because of a missing value")
+    has_missing: bool = Field(description="whether a cell is missing, or '*' because a value is")
     whole: bool = Field(default=False, description="form interval: all numbers are whole")
     low: float | None = Field(default=None, description="form interval: smallest published number")
     high: float | None = Field(default=None, description="form interval: largest published number")
-    order: tuple[str, ...] = Field(default=(), description="form order or value: the categories, lowest first")
-    n_values: int = Field(default=0, description="form set: number of categories of the input")
+    order: tuple[str, ...] = Field(default=(), description="form order: the categories that cells name, lowest first")
+    ranks: tuple[int, ...] = Field(default=(), description="form order: place of each of them in the whole order")
+    n_values: int = Field(
+        default=0, ge=0, description="form set: number of categories that cells name; form order: of the whole order"
+    )
     nodes: tuple[Node, ...] = Field(default=(), description="form node: published nodes and all nodes above them")
 
 
@@ -110,6 +117,12 @@ class Layout(_Part):
         return {"table": [name for one in self.slices for name in one.columns]}
 
     @property
+    def kinds(self) -> dict[str, str | None]:
+        """The kind of every published attribute, by its name."""
+        found: dict[str, str | None] = {column.name: column.kind for column in self.quasi}
+        return found | {column.name: column.kind for column in self.passed}
+
+    @property
     def sensitive(self) -> list[str]:
         """The sensitive columns."""
         return [column.name for column in self.passed if column.role == "sensitive"]
@@ -131,48 +144,26 @@ class Layout(_Part):
         return [name for column in self.quasi for name in column.columns]
 
 
-class HierarchyMark(_Part):
-    """A hierarchy without its values."""
-
-    leaves: int
-    height: int
-    sha256: str
-
-
-class SchemaColumn(_Part):
-    """One column of the input."""
-
-    name: str
-    role: Literal["identifying", "quasi", "sensitive", "neutral", "choice", "drop"]
-    kind: Literal["numeric", "ordinal", "nominal"] | None
-    hierarchy: HierarchyMark | None = Field(default=None, description="only one that the holder supplied")
-
-
 class Request(_Part):
-    """What was asked for; the source is not published, `input.sha256` stands for it."""
+    """What was asked for, as far as it says nothing of the input."""
 
     method: dict[str, Setting]
     require: tuple[dict[str, Setting], ...]
     publish: dict[str, Setting]
     refine: dict[str, Setting] | None = Field(default=None, description="the local search after the method, if any")
     suppress: float = Field(default=0.0, ge=0, le=1, description="share of rows that might be suppressed for a promise")
-    seed: int
     missing: Literal["keep", "drop"]
-
-
-class Input(_Part):
-    """What came in."""
-
-    rows: int = Field(ge=0)
-    sha256: str = Field(description="SHA-256 of the canonical content, the same from any file or frame")
+    normalise: bool = Field(default=False, description="whether spellings of a sensitive value were merged")
+    left_out: Literal["public", "private"] = Field(
+        default="public", description="whether the number of rows left out is published"
+    )
 
 
 class Rows(_Part):
-    """Where every input row went."""
+    """How many rows there are."""
 
-    published: int = Field(ge=0)
-    suppressed: int = Field(ge=0, description="rows that no group could take")
-    dropped: dict[str, int] = Field(description="rows left out before the work, by reason")
+    published: int = Field(ge=0, description="rows of the input that are published")
+    left_out: int | None = Field(ge=0, description="rows of the input that are not, for any reason; null if private")
     counterfeits: int = Field(default=0, ge=0, description="rows that stand for nobody, added to the published ones")
 
     @property
@@ -180,27 +171,17 @@ class Rows(_Part):
         """Rows of the published table."""
         return self.published + self.counterfeits
 
+    @property
+    def charged(self) -> int:
+        """Rows that measures charge besides the published ones: those left out, as far as that is public."""
+        return self.left_out or 0
+
 
 class Place(_Part):
     """Where a release stands among the releases of one table that grows and shrinks."""
 
     number: int = Field(ge=1, description="1 for the first release")
     previous: str | None = Field(description="fingerprint of the release before it; null for the first")
-
-
-class InputFigure(_Part):
-    """A figure that needs the input: worked out by the holder, and not to be re-derived from the release."""
-
-    measure: str
-    value: float = Field(ge=0)
-    columns: tuple[str, ...] = Field(description="the columns that enter")
-
-
-class Picture(_Part):
-    """A picture beside the tables."""
-
-    file: str
-    sha256: str
 
 
 class PublishedTable(_Part):
@@ -217,45 +198,61 @@ class PublishedTable(_Part):
 class Manifest(_Part):
     """What a release says about itself."""
 
-    format: Literal[1] = 1
-    shoal: str = Field(description="version of Shoal that made the release")
-    input: Input
-    population: Input | None = Field(default=None, description="the people the release was compared with, if any")
-    columns: tuple[SchemaColumn, ...]
+    format: Literal[2] = 2
+    shoal: str = Field(pattern=r"^\d{1,4}(\.\d{1,4}){1,3}((a|b|rc|\.dev)\d{1,4})?$", description="version that made it")
     recipe: Request
     rows: Rows
     series: Place | None = Field(default=None, description="only where a table is published over and over")
     layout: Layout
     promise: tuple[dict[str, Setting], ...] = Field(description="what every class satisfies")
     achieved: dict[str, int | float] = Field(
-        default_factory=dict, description="what the weakest class reaches, re-derived"
+        default_factory=dict, description="what the weakest class reaches, as far as the tables alone tell"
     )
     measures: dict[str, int | float] = Field(default_factory=dict)
-    against_input: tuple[InputFigure, ...] = Field(default=(), description="figures that compare input and release")
-    notes: dict[str, int | float | bool] = Field(default_factory=dict, description="facts about the run, by the method")
     tables: tuple[PublishedTable, ...]
-    pictures: tuple[Picture, ...] = Field(default=(), description="pictures beside the tables, once written")
 
     def to_json(self) -> str:
-        """Write it, in a stable order."""
-        return self.model_dump_json(indent=2) + "\n"
+        """Write it: one text for one manifest."""
+        return canonical_json(self)
 
     def fingerprint(self) -> str:
         """SHA-256 of all it says but for its files: the same whatever the format they are written in."""
         bare = tuple(table.model_copy(update={"file": None, "sha256": None}) for table in self.tables)
-        return hashlib.sha256(self.model_copy(update={"tables": bare, "pictures": ()}).to_json().encode()).hexdigest()
+        return hashlib.sha256(self.model_copy(update={"tables": bare}).to_json().encode()).hexdigest()
 
     @classmethod
     def read(cls, folder: str | Path) -> Manifest:
-        """Read the manifest of a release directory, refusing one that is not well formed."""
+        """Read the manifest of a release directory, refusing one that is not written as a manifest is."""
         try:
-            text = (Path(folder) / FILE).read_text(encoding="utf-8")
+            text = (Path(folder) / FILE).read_bytes().decode("utf-8")
         except UnicodeDecodeError:
             raise GuaranteeError(Problem(FILE, "is not UTF-8 text")) from None
+        _check_format(text, folder)
         try:
-            return cls.model_validate_json(text)
+            manifest = cls.model_validate_json(text)
         except ValidationError as error:
             raise GuaranteeError([Problem(FILE, _entry(item["loc"], item["msg"])) for item in error.errors()]) from None
+        if manifest.to_json() != text:
+            raise GuaranteeError(Problem(FILE, "is not written as a manifest is: other spaces, order, keys or numbers"))
+        return manifest
+
+
+def canonical_json(part: BaseModel) -> str:
+    """Write a document in the one way that is accepted when it is read back."""
+    return json.dumps(part.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+
+
+def _check_format(text: str, folder: str | Path) -> None:
+    """Say which version reads a manifest of another format."""
+    try:
+        entries: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    number = entries.get("format") if isinstance(entries, dict) else None
+    if type(number) is int and number != FORMAT:
+        made = f"Shoal {READERS[number]}" if number in READERS else "a newer version of Shoal"
+        what = f"is of format {number}, this version reads format {FORMAT}"
+        raise SourceError(Problem(str(Path(folder) / FILE), what, f"check it with {made}, or publish the table again"))
 
 
 def _entry(place: Sequence[int | str], message: str) -> str:

@@ -9,24 +9,24 @@ import polars as pl
 from shoal.errors import ParameterError, Problems, SchemaError, some
 from shoal.manifest import Manifest
 from shoal.table.clean import clean
-from shoal.table.schema import Column, Nominal, Numeric
+from shoal.table.schema import Column, Kind, Nominal, Numeric
 
 
 def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str] = ()) -> pl.DataFrame:
     """The published columns of the input in their canonical types, or one error with all problems."""
-    columns = [column for column in manifest.columns if column.role in ("quasi", "sensitive", "neutral")]
-    problems, found = Problems(), []
-    if original.height != manifest.input.rows:
-        what = f"has {original.height} rows, the release was made of {manifest.input.rows}"
+    layout, problems = manifest.layout, Problems()
+    columns = [Column(one.name, "quasi", _kind(one.kind)) for one in layout.quasi]
+    columns += [Column(one.name, one.role, _kind(one.kind)) for one in layout.passed]
+    least = manifest.rows.published + (manifest.rows.left_out or 0)
+    if original.height < least or (manifest.rows.left_out is not None and original.height != least):
+        at_least = "" if manifest.rows.left_out is not None else "at least "
+        what = f"has {original.height} rows, the release was made of {at_least}{least}"
         problems.add("original", what, "give the input of the release", error=ParameterError)
     if lacking := [column.name for column in columns if column.name not in original.columns]:
         fix = "give the input of the release"
         problems.add("original", f"has no column {some(lacking, 50)}", fix, error=ParameterError)
-    for column in columns:
-        if column.name in original.columns:
-            kind = None if column.kind is None else Numeric() if column.kind == "numeric" else Nominal()
-            known = Column(column.name, column.role, kind)
-            found.append(clean(original[column.name], known, missing_values, problems))
+    there = [column for column in columns if column.name in original.columns]
+    found = [clean(original[column.name], column, missing_values, problems) for column in there]
     problems.raise_if_any(SchemaError)
     return pl.DataFrame(found)
 
@@ -37,3 +37,7 @@ def published_people(manifest: Manifest, original: pl.DataFrame, missing_values:
     if manifest.recipe.missing == "keep":
         return rows
     return rows.drop_nulls([column.name for column in manifest.layout.quasi])
+
+
+def _kind(name: str | None) -> Kind | None:
+    return None if name is None else Numeric() if name == "numeric" else Nominal()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,9 +13,10 @@ import numba
 import numpy as np
 import polars as pl
 
-from shoal.describing import describe
+from shoal.describing import Asked, describe, holder_figures, receipt_of
 from shoal.errors import InternalError, ParameterError, Problems, SchemaError, some
 from shoal.keeping import Keeping
+from shoal.manifest import LEFT_OUT
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
@@ -26,13 +28,16 @@ from shoal.publish.base import Publisher
 from shoal.recipe import Recipe
 from shoal.release import Release
 from shoal.report.columns import picture
-from shoal.spec import Maybe, Real, Whole
+from shoal.spec import Maybe, OneOf, Real, Whole, YesNo
 from shoal.table.clean import clean
 from shoal.table.frames import to_polars
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 from shoal.table.sources import read
 from shoal.verify import verify
+
+SEED_BITS = 128
+"""Bits of a seed that is drawn: more than anybody can try."""
 
 
 def anonymize(
@@ -45,9 +50,12 @@ def anonymize(
     refine: Refine | None = None,
     suppress: float = 0.0,
     population: Any = None,
-    seed: int = 0,
+    seed: int | None = None,
     missing: str = "keep",
     missing_values: Sequence[str] = (),
+    normalise: bool = False,
+    left_out: str = "public",
+    source: str | None = None,
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Release:
@@ -74,11 +82,18 @@ def anonymize(
     population
         A frame with the quasi-identifiers of everybody who may be in the table, for requirements that speak of them.
     seed
-        Same table, same recipe, same seed: same bytes.
+        A secret: who knows it can replay what was drawn. Drawn from the operating system when not given, and kept in
+        the receipt. Same table, same recipe, same seed: same bytes.
     missing
         ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
     missing_values
         Texts that stand for a missing cell, besides the empty text.
+    normalise
+        Whether sensitive texts that differ in blanks, case or Unicode form alone become one value.
+    left_out
+        ``"public"``: the manifest says how many rows are not published, as one sum. ``"private"``: only the receipt.
+    source
+        Where the table came from, for the receipt.
     threads
         How many cores to use; the result does not depend on it.
     progress
@@ -98,16 +113,20 @@ def anonymize(
     >>> release.table["age"].unique().sort().to_list(), release.verify().k
     (['[21, 25]', '[55, 60]'], 3)
     """
-    _check_arguments(schema, method, require, publish, refine, suppress, seed, missing_values, threads)
+    _check_arguments(
+        schema, method, require, publish, refine, suppress, seed, missing_values, normalise, left_out, threads
+    )
     publish = default_publisher(method) if publish is None else publish
     _check_fit(method, require, publish, refine)
     refine = None if refine is None else replace(refine, loss=refine.loss or publish.loses)
+    asked = Asked(method, publish, tuple(require), refine, suppress, missing, normalise, left_out)
+    seed = secrets.randbits(SEED_BITS) if seed is None else seed
 
     progress.stage("reading")
     given, to_native = to_polars(frame)
     everybody = None if population is None else to_polars(population)[0]
     table = prepare(
-        given, schema, missing=missing, missing_values=missing_values,
+        given, schema, missing=missing, missing_values=missing_values, normalise=normalise,
         also=lambda table, problems: _check_feasible(table, method, require, publish, everybody, suppress, problems),
     )  # fmt: skip
     people = None if everybody is None else quasi_of(everybody, table, missing_values)
@@ -128,24 +147,29 @@ def anonymize(
             groups = keep.promises(groups, progress)
 
     progress.stage("publishing")
-    published, order = publish.in_no_order(publish.publish(table, groups), np.random.default_rng([seed, 1]))
-    manifest = describe(
-        table, groups, published, method=method, require=require, publish=publish, seed=seed, missing=missing,
-        refine=refine, suppress=suppress, population=people,
-    )  # fmt: skip
+    published, order = publish.arrange(publish.publish(table, groups))
+    manifest = describe(published, asked, left_out=table.n_input - table.n_rows + groups.n_suppressed)
 
     progress.stage("verifying")
-    labels = np.full(table.n_input, -1, dtype=np.int64)
-    labels[table.kept] = groups.labels
     shown, choice = table.frame.filter(pl.Series(groups.labels >= 0)), table.schema.choice
     guards = None if choice is None else shown[choice][order]
-    verdict = verify(published.tables, manifest, population=people, guards=guards, schema=schema, original=shown)
+    verdict = verify(
+        published.tables, manifest, claims=False, population=people, guards=guards, schema=schema, original=shown
+    )
     if verdict.unchecked:
         raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
 
     progress.stage("measuring")
-    known = manifest.model_copy(update={"achieved": verdict.achieved, "measures": measure(published.tables, manifest)})
-    return Release(published.tables, known, labels, to_native, _picture(groups))
+    known = {"achieved": verdict.public, "measures": measure(published.tables, manifest)}
+    manifest = manifest.model_copy(update=known)
+    outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
+    receipt = receipt_of(
+        manifest, table, groups, asked, seed=seed, achieved=outside, source=source, population=people,
+        figures=holder_figures(published, manifest, table, groups),
+    )  # fmt: skip
+    labels = np.full(table.n_input, -1, dtype=np.int64)
+    labels[table.kept] = groups.labels
+    return Release(published.tables, manifest, labels, receipt, to_native, _picture(groups))
 
 
 def _picture(groups: Groups) -> Callable[[], dict[str, bytes]]:
@@ -170,6 +194,9 @@ def run(recipe: Recipe, *, threads: int | None = None, progress: Progress = SILE
         seed=recipe.seed,
         missing=recipe.missing,
         missing_values=source.missing_values,
+        normalise=recipe.normalise,
+        left_out=recipe.left_out,
+        source=source.describe(),
         threads=threads,
         progress=progress,
     )
@@ -184,6 +211,8 @@ def _check_arguments(
     suppress: object,
     seed: object,
     missing_values: object,
+    normalise: object,
+    left_out: object,
     threads: object,
 ) -> None:
     """Refuse arguments of the wrong sort, all at once."""
@@ -201,7 +230,10 @@ def _check_arguments(
         if not isinstance(value, sort):
             problems.add(name, f"needs something like {example}, got {type(value).__name__}")
     cores = Whole(1, int(numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
-    bounds = (("suppress=", suppress, Real(0, 1)), ("seed=", seed, Whole(0)), ("threads=", threads, Maybe(cores)))
+    bounds = (
+        ("suppress=", suppress, Real(0, 1)), ("seed=", seed, Maybe(Whole(0))), ("threads=", threads, Maybe(cores)),
+        ("normalise=", normalise, YesNo()), ("left_out=", left_out, OneOf(LEFT_OUT)),
+    )  # fmt: skip
     for name, value, bound in bounds:
         if complaint := bound.complaint(value):
             problems.add(name, complaint)

@@ -80,8 +80,7 @@ def _people(layout: Layout, population: pl.DataFrame) -> pl.DataFrame:
         raise ParameterError(Problem("population", f"has no column {some(lacking, 50)}", fix))
     problems, found = Problems(), []
     for column in layout.quasi:
-        kinds = {"numeric": Numeric(), "ordinal": Ordinal(column.order) if column.order else Nominal()}
-        kind = kinds.get(column.kind, Nominal())
+        kind = Numeric() if column.kind == "numeric" else Nominal()
         found.append(clean(population[column.name], Column(column.name, "quasi", kind), (), problems))
     problems.raise_if_any(SchemaError)
     return pl.DataFrame(found)
@@ -148,9 +147,9 @@ class _Reader:
 class _Runs(_Reader):
     """Runs of an order."""
 
-    def __init__(self, column: QuasiColumn) -> None:
+    def __init__(self, column: QuasiColumn, ranks: Mapping[str, int]) -> None:
         super().__init__(column)
-        self.rank = {category: rank for rank, category in enumerate(column.order)}
+        self.rank = ranks
 
     def number(self, text: str) -> float:
         return self.rank[text]
@@ -208,23 +207,26 @@ def _stretches(nodes: Sequence[Node]) -> dict[str, tuple[int, int]]:
         if node.parent is not None:
             begin[place] = begin[node.parent] + taken[node.parent]
             taken[node.parent] += size[place]
-    return {node.name: (begin[place], begin[place] + size[place] - 1) for place, node in enumerate(nodes)}
+    ends = [(first, first + count - 1) for first, count in zip(begin, size, strict=True)]
+    return {node.name: end for node, end in zip(nodes, ends, strict=True) if node.name is not None}
 
 
 def reader_of(column: QuasiColumn, values: Sequence[object], schema: Schema | None) -> _Reader | str:
     """How to read a column, or why its population cannot be placed."""
-    if column.form != "node":
-        return {"order": _Runs, "set": _Sets}.get(column.form, _Reader)(column)
     texts = [_text(value) for value in values if value is not None]
+    if column.form == "order":
+        return _runs(column, texts, schema)
+    if column.form != "node":
+        return (_Sets if column.form == "set" else _Reader)(column)
     paths = _paths(column, texts, schema)
-    listed = {node.name for node in column.nodes}
+    listed = {node.name for node in column.nodes} - {None}
     place_of: dict[str, str | None] = {}
     for text in texts:
         path = (text,) if text in listed else paths.get(text)
         if path is None and column.nodes[0].height > 1:
             what = f"column {column.name!r} of the population has values with no known place in the hierarchy"
             return f"{what}; give the schema with the whole of it"
-        above = path or ((column.nodes[0].name,) if column.nodes[0].height else ())
+        above = path or ((str(column.nodes[0].name),) if column.nodes[0].height else ())
         place_of[text] = next((name for name in above if name in listed), None)
     return _Nodes(column, place_of)
 
@@ -246,15 +248,37 @@ def _paths(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -> 
     return {text: hierarchy.path(text) for text in texts if text in hierarchy.node_of}
 
 
+def _runs(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -> _Reader | str:
+    """How to read runs of an order: the manifest has the categories that cells name, the schema has all of them."""
+    ranks, kind = dict(zip(column.order, column.ranks, strict=True)), None
+    if schema is not None:
+        kind = schema.quasi.get(column.name)
+    if isinstance(kind, Ordinal):
+        whole = {category: rank for rank, category in enumerate(kind.order)}
+        if len(whole) != column.n_values or any(whole.get(name) != rank for name, rank in ranks.items()):
+            what = f"its order of {column.name!r} is not the one of the release"
+            raise ParameterError(Problem("schema=", what, "give the schema the release was made with"))
+        ranks = whole
+    if set(texts) <= set(ranks):
+        return _Runs(column, ranks)
+    if isinstance(kind, Ordinal):
+        return f"column {column.name!r} of the population has values that are not in its order"
+    what = f"column {column.name!r} of the population has values with no known place in its order"
+    return f"{what}; give the schema with the whole of it"
+
+
 def _same_tree(nodes: Sequence[Node], hierarchy: Hierarchy) -> bool:
-    """Whether the nodes of a manifest are nodes of a hierarchy, each in its place and of its size."""
-    listed = {node.name for node in nodes}
+    """Whether the published nodes of a manifest are nodes of a hierarchy, each below the same others."""
+    listed = {node.name for node in nodes} - {None}
     for node in nodes:
+        if node.name is None:
+            continue
         if node.name not in hierarchy.node_of:
             return False
-        number = hierarchy.node_of[node.name]
-        above = next((name for name in hierarchy.path(node.name)[1:] if name in listed), None)
-        size = int(hierarchy.arrays.height[number]), int(hierarchy.arrays.n_leaves[number])
-        if above != (None if node.parent is None else nodes[node.parent].name) or size != (node.height, node.leaves):
+        above, parent = [], node.parent
+        while parent is not None:
+            above.append(nodes[parent].name)
+            parent = nodes[parent].parent
+        if [name for name in above if name] != [name for name in hierarchy.path(node.name)[1:] if name in listed]:
             return False
     return True

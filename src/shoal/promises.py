@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from shoal.errors import Problems
 from shoal.privacy import MODELS
 from shoal.privacy.base import Classes, ColumnRequirement, Requirement
-from shoal.privacy.bucket_size import BucketSize
-from shoal.privacy.m_uniqueness import MUniqueness
-from shoal.privacy.slice_diversity import SliceDiversity
-from shoal.spec import find
 
-KNOWN: dict[str, type[Requirement]] = {
-    **MODELS,
-    **{model.name: model for model in (MUniqueness, BucketSize, SliceDiversity)},
-}
-"""What a release may promise: what any method can be asked for, and what repeated releases and slices alone keep."""
 LACKING = {
     "population": "needs the population",
     "choices": "needs the choices of the people",
@@ -34,13 +26,18 @@ class Reached:
     unchecked: dict[str, str]
     covered: set[str] = field(default_factory=set)
     """Those of the unchecked that hold nevertheless, for something stronger does."""
+    needing: set[str] = field(default_factory=set)
+    """Those of the achieved that rest on knowledge from outside."""
 
+    @property
+    def outside(self) -> frozenset[str]:
+        """Those of the achieved that rest on knowledge from outside."""
+        return frozenset(self.needing)
 
-def requirement_of(promise: Mapping[str, object]) -> Requirement:
-    """A promise as a manifest writes it, as a requirement."""
-    entries = dict(promise)
-    model = find(KNOWN, entries.pop("model", None), "promise.model")
-    return model.from_mapping(entries, "promise")
+    @property
+    def public(self) -> dict[str, float]:
+        """What the tables alone show to be reached."""
+        return {key: value for key, value in self.achieved.items() if key not in self.needing}
 
 
 def reached(
@@ -55,6 +52,7 @@ def reached(
             found.unchecked[requirement.key] = f"{requirement.name}: {lacking[str(requirement.needs)]}"
         else:
             value = found.achieved[requirement.key] = requirement.achieved(classes)
+            found.needing.update([] if requirement.needs is None else [requirement.key])
             if complaint := broken(requirement, value):
                 problems.add(requirement.name, complaint)
     return found
@@ -66,6 +64,11 @@ def broken(requirement: Requirement, value: float) -> str | None:
         return None
     parameters = ", ".join(f"{key} = {entry}" for key, entry in requirement.to_mapping().items())
     return f"{parameters} was promised, the weakest class reaches {value:g}"
+
+
+def rounded(value: float) -> float:
+    """A figure with the digits that are the same on every machine."""
+    return value if isinstance(value, int) or not math.isfinite(value) else float(f"{value:.12g}")
 
 
 def survey(classes: Classes) -> list[tuple[Requirement, float]]:

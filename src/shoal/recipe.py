@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mean
-from shoal.manifest import FORMATS
+from shoal.manifest import FORMATS, LEFT_OUT
 from shoal.methods import METHODS, SERIES, Method
 from shoal.methods.refine import Refine
 from shoal.privacy import MODELS, Requirement
 from shoal.publish import PUBLISHERS, Publisher, default_publisher
 from shoal.recipe_text import parsed, read_entries, write_toml
-from shoal.spec import Bound, Maybe, OneOf, Real, Spec, Whole, find
+from shoal.spec import Bound, Maybe, OneOf, Real, Spec, Whole, YesNo, find
 from shoal.table.builders import RULES, Rule
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import MISSING_MODES
@@ -26,14 +26,16 @@ from shoal.table.sources import Source
 
 TOP_KEYS = (
     "seed", "missing", "rest", "format", "suppress", "source", "population", "columns", "method", "require", "publish",
-    "refine",
+    "refine", "normalise", "left_out",
 )  # fmt: skip
 
 SINGLE: dict[str, tuple[Bound, Any]] = {
-    "seed": (Whole(0), 0),
+    "seed": (Maybe(Whole(0)), None),
     "missing": (OneOf(MISSING_MODES), "keep"),
     "format": (OneOf(FORMATS), "csv"),
     "suppress": (Real(0, 1), 0.0),
+    "normalise": (YesNo(), False),
+    "left_out": (OneOf(LEFT_OUT), "public"),
 }
 """Single values at the top: what each may be, and what it is when not given."""
 MARKED = Problem(
@@ -85,11 +87,13 @@ class Recipe:
     require: tuple[Requirement, ...] = ()
     publish: Publisher | None = None
     refine: Refine | None = None
-    seed: int = 0
+    seed: int | None = None
     missing: str = "keep"
     format: str = "csv"
     suppress: float = 0.0
     population: Source | None = None
+    normalise: bool = False
+    left_out: str = "public"
 
     def __post_init__(self) -> None:
         if self.publish is None:
@@ -118,7 +122,12 @@ class Recipe:
 
     def to_mapping(self) -> dict[str, Any]:
         """Give the entries of the recipe file."""
-        entries: dict[str, Any] = {"seed": self.seed, "missing": self.missing, "format": self.format}
+        entries: dict[str, Any] = {} if self.seed is None else {"seed": self.seed}
+        entries |= {"missing": self.missing, "format": self.format}
+        if self.normalise:
+            entries["normalise"] = True
+        if self.left_out != "public":
+            entries["left_out"] = self.left_out
         if self.schema.rest is not None:
             entries["rest"] = self.schema.rest
         if self.suppress:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +14,20 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.answers import Answers
-from shoal.directories import whole_directory
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
-from shoal.manifest import (
-    FILE,
-    FORMATS,
-    Layout,
-    Manifest,
-    Picture,
-)
+from shoal.directories import check_target, whole_directory
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, ShoalWarning, SourceError
+from shoal.manifest import FILE, FORMATS, Layout, Manifest
 from shoal.measure import measure
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
 from shoal.measure.pairs import pair_errors
 from shoal.originals import published_people
+from shoal.parquet_writing import write_parquet
+from shoal.receipt import SUFFIX, Receipt, receipt_path, stage
 from shoal.release_files import read_directory
 from shoal.slices import SlicesRead
 from shoal.table.frames import same, to_polars
+from shoal.table.prepare import Table
 from shoal.table.schema import Schema
 from shoal.verify import Verdict, verify
 
@@ -47,14 +45,18 @@ class Release:
     labels
         For the holder alone, never written: the group of each input row, -1 where it was suppressed or dropped; None
         for a release that was read from files.
+    receipt
+        For the holder alone, written beside the release and never into it: seed, hash of the input, where every row
+        went, figures against the input; None for a release that was read from files.
     """
 
     frames: dict[str, pl.DataFrame]
     manifest: Manifest
     labels: npt.NDArray[np.int64] | None = None
+    receipt: Receipt | None = None
     _to_native: Callable[[pl.DataFrame], Any] = field(default=same, repr=False)
     _draw: Callable[[], dict[str, bytes]] = field(default=dict, repr=False)
-    """Makes the pictures to be written beside the tables."""
+    """Makes the pictures for the holder."""
 
     @property
     def table(self) -> Any:
@@ -69,9 +71,10 @@ class Release:
         return {name: self._to_native(frame) for name, frame in self.frames.items()}
 
     def __repr__(self) -> str:
-        said = self.manifest
-        reached = "".join(f", {name}={value:g}" for name, value in said.achieved.items())
-        return f"Release({said.rows.published} of {said.input.rows} rows, {said.recipe.method['name']}{reached})"
+        rows, reached = self.manifest.rows, self.manifest.achieved
+        of = "" if rows.left_out is None else f" of {rows.published + rows.left_out}"
+        values = "".join(f", {name}={value:g}" for name, value in reached.items())
+        return f"Release({rows.published}{of} rows, {self.manifest.recipe.method['name']}{values})"
 
     def verify(
         self,
@@ -98,13 +101,13 @@ class Release:
             Texts that stand for a missing cell of the input, besides the empty text.
         """
         people = None if original is None else published_people(self.manifest, to_polars(original)[0], missing_values)
-        return verify(
-            self.frames, self.manifest, contents=self.labels is not None,
-            population=population, guards=guards, schema=schema, original=people,
-        )  # fmt: skip
+        return verify(self.frames, self.manifest, population=population, guards=guards, schema=schema, original=people)
 
     def measure(self, *, label: str | None = None) -> dict[str, float]:
-        """Information loss, class sizes and risk, by name; last, what the holder found by comparing with the input.
+        """Information loss, class sizes and risk, by name.
+
+        Where the receipt is at hand, figures that compare with the input are there too, and those take the place of
+        figures that the files alone can only bound.
 
         Parameters
         ----------
@@ -113,7 +116,12 @@ class Release:
             measured anyway.
         """
         figures = measure(self.frames, self.manifest, label=label)
-        return figures | {figure.measure: figure.value for figure in self.manifest.against_input}
+        own = () if self.receipt is None else self.receipt.against_input
+        return figures | {figure.measure: figure.value for figure in own}
+
+    def pictures(self) -> dict[str, bytes]:
+        """Pictures for the holder alone, by file name: how slicing gathered its attributes. They show the input."""
+        return self._draw()
 
     def membership(
         self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = (), seed: int = 0
@@ -192,9 +200,10 @@ class Release:
         return self._to_native(Answers.of(self.frames, self.manifest.layout).plausible_table(seed))
 
     def write(self, folder: str | Path, *, format: str = "csv", overwrite: bool = False) -> Path:  # noqa: A002
-        """Write tables and manifest into a new directory, or nothing at all.
+        """Write tables and manifest into a new directory, and the receipt beside it, or nothing at all.
 
-        The files are written beside their destination, checked there from their bytes, and moved in one step.
+        The files are written beside their destination, checked there from their bytes, and moved in one step. The
+        receipt, ``NAME.receipt.json``, is for the holder and readable by its owner alone: never publish it.
 
         Parameters
         ----------
@@ -205,29 +214,52 @@ class Release:
         overwrite
             Whether an earlier release in that place may be replaced; anything else there is never touched.
         """
-        if format not in FORMATS:
-            raise ParameterError(Problem("format=", f"needs one of {', '.join(FORMATS)}"))
-        with whole_directory(Path(folder), marker=FILE, overwrite=overwrite) as partial:
-            self._fill(partial, format)
-            check_directory(partial)
-        return Path(folder)
+        target = Path(folder)
+        check_places(target, overwrite=overwrite, receipt=self.receipt is not None)
+        with whole_directory(target, marker=FILE, overwrite=overwrite) as partial:
+            self.fill(partial, format)
+            if self.receipt is not None:
+                warn_of_reuse(self.receipt, target)
+                held = stage(self.receipt, receipt_path(target))
+        if self.receipt is not None:
+            held.replace(receipt_path(target))
+        return target
 
-    def _fill(self, folder: Path, form: str) -> None:
+    def fill(self, folder: Path, form: str = "csv") -> None:
+        """Write tables and manifest into an empty directory, and check them there from their bytes."""
+        if form not in FORMATS:
+            raise ParameterError(Problem("format=", f"needs one of {', '.join(FORMATS)}"))
         tables = []
         for table in self.manifest.tables:
             path = folder / f"{table.name}.{form}"
-            if form == "csv":
-                _write_csv(self.frames[table.name], path)
-            else:
-                self.frames[table.name].write_parquet(path)
+            (_write_csv if form == "csv" else write_parquet)(self.frames[table.name], path)
             sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
             tables.append(table.model_copy(update={"file": path.name, "sha256": sha256}))
-        pictures = []
-        for name, content in self._draw().items():
-            (folder / name).write_bytes(content)
-            pictures.append(Picture(file=name, sha256=hashlib.sha256(content).hexdigest()))
-        manifest = self.manifest.model_copy(update={"tables": tuple(tables), "pictures": tuple(pictures)})
-        (folder / FILE).write_text(manifest.to_json(), encoding="utf-8")
+        manifest = self.manifest.model_copy(update={"tables": tuple(tables)})
+        (folder / FILE).write_bytes(manifest.to_json().encode())
+        check_directory(folder)
+
+
+def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None:
+    """Refuse places that are taken, before any work starts: that of a release, and that of its receipt."""
+    check_target(target, marker=FILE, overwrite=overwrite)
+    beside = receipt_path(target)
+    if receipt and beside.exists() and not (overwrite and beside.is_file()):
+        fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"
+        raise SourceError(Problem(str(beside), "a receipt of another release is there already", fix))
+
+
+def warn_of_reuse(receipt: Receipt, target: Path) -> None:
+    """Warn where a receipt in the same folder has the same seed for another table: draws of one tell of the other."""
+    for path in sorted(target.parent.glob(f"*{SUFFIX}")):
+        try:
+            other = Receipt.read(path)
+        except SourceError:
+            continue
+        if other.seed == receipt.seed and other.input.sha256 != receipt.input.sha256 and path != receipt_path(target):
+            what = f"the seed is that of {path.name}, a release of another table; leave it out, so that one is drawn"
+            warnings.warn(ShoalWarning(what), stacklevel=3)
+            return
 
 
 def _write_csv(frame: pl.DataFrame, path: Path) -> None:
@@ -249,14 +281,52 @@ def check_directory(
 ) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
     release, verdict = _read(Path(folder), population, guards, schema, original, missing_values)
-    if release.manifest.measures != measure(release.frames, release.manifest):
+    found = measure(release.frames, release.manifest)
+    if list(release.manifest.measures.items()) != list(found.items()):
         raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
     return verdict, release.manifest
 
 
-def read_release(folder: str | Path) -> Release:
-    """Read a release directory back, with numbers as numbers whatever the format of its files."""
-    return _read(Path(folder))[0]
+def read_release(folder: str | Path, receipt: str | Path | None = None) -> Release:
+    """Read a release directory back, with numbers as numbers whatever the format of its files.
+
+    Parameters
+    ----------
+    folder
+        The directory.
+    receipt
+        For the holder: the receipt that was written beside it.
+    """
+    release = _read(Path(folder))[0]
+    if receipt is None:
+        return release
+    held = Receipt.read(receipt)
+    check_receipt(held, release.manifest, str(receipt))
+    return replace(release, receipt=held)
+
+
+def check_receipt(receipt: Receipt, manifest: Manifest, where: str = "receipt") -> None:
+    """Refuse a receipt that is not that of a release, or that says something else than its manifest."""
+    problems = Problems()
+    if not receipt.belongs_to(manifest):
+        what = "belongs to another release, or the release was changed since it was made"
+        problems.add(where, what, "give the receipt that was written beside the release")
+    elif receipt.rows.published != manifest.rows.published or (
+        manifest.rows.left_out not in (None, receipt.rows.left_out)
+        or receipt.rows.published + receipt.rows.left_out != receipt.input.rows
+    ):
+        problems.add(where, "its rows do not add up to those of the release")
+    problems.raise_if_any(GuaranteeError)
+
+
+def check_input(receipt: Receipt, table: Table) -> None:
+    """Refuse an input that is not the one a receipt was written for."""
+    problems = Problems()
+    if (table.n_input, table.sha256) != (receipt.input.rows, receipt.input.sha256):
+        problems.add("original", "is not the input of the release: its content differs from what the receipt notes")
+    elif table.dropped != receipt.rows.dropped:
+        problems.add("receipt", "counts other dropped rows than the input has")
+    problems.raise_if_any(GuaranteeError)
 
 
 def _read(
@@ -270,12 +340,9 @@ def _read(
     """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
     manifest, tables = read_directory(folder)
     people = None if original is None else published_people(manifest, original, missing_values)
-    verdict = verify(
-        tables, manifest, contents=False, population=population, guards=guards, schema=schema, original=people
-    )
-    pictures = {picture.file: (folder / picture.file).read_bytes() for picture in manifest.pictures}
+    verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=people)
     frames = {name: _typed(frame, manifest) for name, frame in tables.items()}
-    return Release(frames, manifest, _draw=lambda: pictures), verdict
+    return Release(frames, manifest), verdict
 
 
 def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:

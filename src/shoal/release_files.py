@@ -1,57 +1,75 @@
-"""The files of a release directory, read back only if they are the ones that its manifest names."""
+"""The files of a release directory, read back only if they are what a release has, byte for byte."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
+import io
 from pathlib import Path
 
 import polars as pl
 
 from shoal.errors import GuaranteeError, Problem, Problems, SourceError, some
-from shoal.manifest import FILE, Manifest
+from shoal.manifest import FILE, FORMATS, Manifest, PublishedTable
+from shoal.parquet_bytes import read_parquet
 
 
 def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
-    """Read a release directory, refusing files that are missing or are not the ones the manifest names."""
+    """Read a release directory, refusing files that are missing, changed, too many, or written in another way."""
     if not folder.is_dir() or not (folder / FILE).is_file():
         what = "is not a release directory" if folder.exists() else "does not exist"
         raise SourceError(Problem(str(folder), what, f"give the directory that holds {FILE}"))
-    manifest = Manifest.read(folder)
     problems = Problems()
+    _check_plain(folder, problems)
+    problems.raise_if_any(GuaranteeError)
+    manifest = Manifest.read(folder)
     tables = {}
     for table in manifest.tables:
-        path = folder / Path(table.file or "").name
-        if path.name != table.file or not path.is_file():
-            problems.add(f"table {table.name!r}", "its file is not in the directory", error=GuaranteeError)
-        elif hashlib.sha256(path.read_bytes()).hexdigest() != table.sha256:
-            problems.add(path.name, "was changed since it was released: its SHA-256 differs", error=GuaranteeError)
-        else:
-            tables[table.name] = _read_file(path)
-    for picture in manifest.pictures:
-        path = folder / Path(picture.file).name
-        if path.name != picture.file or not path.is_file():
-            problems.add(f"picture {picture.file!r}", "is not in the directory", error=GuaranteeError)
-        elif hashlib.sha256(path.read_bytes()).hexdigest() != picture.sha256:
-            problems.add(path.name, "was changed since it was released: its SHA-256 differs", error=GuaranteeError)
-    known = {FILE, *(table.file for table in manifest.tables), *(picture.file for picture in manifest.pictures)}
-    strange = sorted(path.name for path in folder.iterdir() if path.name not in known)
+        if _is_whole(folder, table, problems) and (frame := _read_table(folder, table, problems)) is not None:
+            tables[table.name] = frame
+    known = {FILE, *(table.file for table in manifest.tables)}
+    strange = [path.name for path in folder.iterdir() if path.name not in known]
     if strange:
-        problems.add(str(folder), f"holds what the manifest does not name: {some(strange)}", "move it elsewhere")
+        fix = "move it elsewhere" if len(strange) == 1 else "move them elsewhere"
+        problems.add(str(folder), f"holds what the manifest does not name: {some(sorted(strange))}", fix)
     problems.raise_if_any(GuaranteeError)
     return manifest, tables
 
 
-def _read_file(path: Path) -> pl.DataFrame:
+def _check_plain(folder: Path, problems: Problems) -> None:
+    """Links lead elsewhere: what they point to can change after it was checked."""
+    linked = sorted(path.name for path in folder.iterdir() if path.is_symlink())
+    if linked:
+        problems.add(str(folder), f"holds links instead of files: {some(linked)}", "put the files themselves there")
+
+
+def _is_whole(folder: Path, table: PublishedTable, problems: Problems) -> bool:
+    """Whether the file of a table is there, by its own name, and is the one that the manifest names."""
+    names = [f"{table.name}.{form}" for form in FORMATS]
+    if table.file not in names or not (folder / table.file).is_file():
+        problems.add(f"table {table.name!r}", "its file is not in the directory", error=GuaranteeError)
+        return False
+    if hashlib.sha256((folder / table.file).read_bytes()).hexdigest() != table.sha256:
+        problems.add(table.file, "was changed since it was released: its SHA-256 differs", error=GuaranteeError)
+        return False
+    return True
+
+
+def _read_table(folder: Path, table: PublishedTable, problems: Problems) -> pl.DataFrame | None:
+    path = folder / str(table.file)
+    if path.suffix == ".parquet":
+        frame, complaints = read_parquet(path)
+        for complaint in complaints:
+            problems.add(path.name, complaint)
+        return frame
     try:
-        if path.suffix != ".parquet":
-            return _read_csv(path)
-        if set(pl.read_parquet_metadata(path)) <= {"ARROW:schema"}:
-            return pl.read_parquet(path, glob=False, hive_partitioning=False)
-        problem = Problem(path.name, "carries metadata that no release has")
+        frame = _read_csv(path)
+        if canonical_csv(frame) == path.read_bytes():
+            return frame
+        problems.add(path.name, "is not written as a release is: other quotes, line ends, or signs before its text")
     except (Exception, pl.exceptions.PanicException):  # a damaged file; messages may hold cells
-        problem = Problem(path.name, "cannot be read as a table")
-    raise GuaranteeError(problem)
+        problems.add(path.name, "cannot be read as a table")
+    return None
 
 
 def _read_csv(path: Path) -> pl.DataFrame:
@@ -63,3 +81,12 @@ def _read_csv(path: Path) -> pl.DataFrame:
             path, has_header=False, skip_lines=reader.line_num, new_columns=names, infer_schema=False, glob=False
         )
     return frame.with_columns(pl.all().replace("", None))
+
+
+def canonical_csv(frame: pl.DataFrame) -> bytes:
+    """The one way to write cells of text: quotes where a cell needs them, a missing one alone on its line quoted."""
+    if frame.width == 1:
+        frame = frame.with_columns(pl.all().fill_null(""))
+    written = io.BytesIO()
+    frame.write_csv(written)
+    return written.getvalue()

@@ -11,13 +11,20 @@ import polars as pl
 from shoal.errors import Problems, rows_at
 from shoal.manifest import Manifest, Node, PassedColumn
 from shoal.privacy.base import Tree, Values
+from shoal.table.builders import Rule
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.schema import Schema
 
 NO_TREE = "is not a tree"
 
 
-def sensitive_values(table: pl.DataFrame, manifest: Manifest, problems: Problems) -> dict[str, Values]:
-    """The sensitive columns; note what the manifest says of passed columns that their cells contradict."""
-    marks = {column.name: column.hierarchy for column in manifest.columns}
+def sensitive_values(
+    table: pl.DataFrame, manifest: Manifest, problems: Problems, schema: Schema | None = None
+) -> dict[str, Values]:
+    """The sensitive columns; note what the manifest says of passed columns that their cells contradict.
+
+    The schema, where it is given, knows the names of nodes that no cell shows.
+    """
     found = {}
     for column in manifest.layout.passed:
         where, cells = f"column {column.name!r}", table[column.name]
@@ -30,10 +37,9 @@ def sensitive_values(table: pl.DataFrame, manifest: Manifest, problems: Problems
             if Counter(column.order) != Counter(cells.drop_nulls().cast(pl.String).unique().to_list()):
                 problems.add(where, "the manifest's order is not that of the published categories")
         elif kind == "nominal":
-            mark = marks.get(column.name)
-            _check_tree(column, cells, problems, None if mark is None else (mark.height, mark.leaves))
+            _check_tree(column, cells, problems)
         if column.role == "sensitive":
-            found[column.name] = Values(cells, column.kind, column.order, _tree(column.nodes))
+            found[column.name] = Values(cells, column.kind, column.order, _tree(column, schema))
     return found
 
 
@@ -51,12 +57,10 @@ def _numbers(cells: pl.Series, where: str, problems: Problems) -> pl.Series:
     return numbers
 
 
-def _check_tree(column: PassedColumn, cells: pl.Series, problems: Problems, mark: tuple[int, int] | None) -> None:
-    """The nodes are a tree that holds every published value and nothing else, of the size the manifest states."""
+def _check_tree(column: PassedColumn, cells: pl.Series, problems: Problems) -> None:
+    """The nodes are a tree that holds every published value and nothing else."""
     where = f"column {column.name!r}"
     if not column.nodes:
-        if mark is not None:
-            problems.add(where, "the manifest leaves out its hierarchy")
         return
     published = set(cells.cast(pl.String).unique().to_list())
     complaint = tree_complaint(column.nodes, published)
@@ -64,8 +68,6 @@ def _check_tree(column: PassedColumn, cells: pl.Series, problems: Problems, mark
         problems.add(where, f"the manifest's hierarchy {complaint}")
     elif published - {None} - {node.name for node in column.nodes}:
         problems.add(where, "the manifest's hierarchy lacks published values")
-    elif mark is not None and (column.nodes[0].height, column.nodes[0].leaves) != mark:
-        problems.add(where, "the manifest's hierarchy has another height or number of leaves than it states")
 
 
 def tree_complaint(nodes: Sequence[Node], published: set[str | None]) -> str | None:
@@ -73,9 +75,12 @@ def tree_complaint(nodes: Sequence[Node], published: set[str | None]) -> str | N
     parents = [node.parent for node in nodes]
     if parents[:1] != [None] or any(parent is None or not 0 <= parent < i for i, parent in enumerate(parents) if i):
         return NO_TREE
-    if len({node.name for node in nodes}) < len(nodes):
+    names = [node.name for node in nodes if node.name is not None]
+    if len(set(names)) < len(names):
         return "names a node more than once"
-    leaves_below, used = [0] * len(nodes), [node.name in published for node in nodes]
+    if set(names) - published:
+        return "names a node that no cell shows"
+    leaves_below, used = [0] * len(nodes), [node.name is not None for node in nodes]
     for i in range(len(nodes) - 1, 0, -1):
         above = int(parents[i] or 0)
         leaves_below[above] += nodes[i].leaves
@@ -89,11 +94,29 @@ def tree_complaint(nodes: Sequence[Node], published: set[str | None]) -> str | N
     return None if all(used[1:]) else "has nodes that the release does not use"
 
 
-def _tree(nodes: Sequence[Node]) -> Tree | None:
+def _tree(column: PassedColumn, schema: Schema | None) -> Tree | None:
+    nodes = column.nodes
     if not nodes:
         return None
     parents = tuple(-1 if node.parent is None else node.parent for node in nodes)
     return Tree(
-        tuple(node.name for node in nodes), parents, tuple(node.height for node in nodes),
-        tuple(node.leaves for node in nodes),
-    )  # fmt: skip
+        _names(column, schema), parents, tuple(node.height for node in nodes), tuple(node.leaves for node in nodes)
+    )
+
+
+def _names(column: PassedColumn, schema: Schema | None) -> tuple[str, ...]:
+    """Names of the nodes; one that no cell shows has the schema's name, or a name that nothing else can have."""
+    names = [node.name if node.name is not None else f"\0{place}" for place, node in enumerate(column.nodes)]
+    known = None if schema is None else schema.columns.get(column.name)
+    hierarchy = None if known is None or known.kind is None else known.kind.hierarchy
+    if isinstance(hierarchy, Rule):
+        hierarchy = Hierarchy.grow(hierarchy, sorted(node.name for node in column.nodes if node.name is not None))
+    for place, node in enumerate(column.nodes):
+        if hierarchy is None or node.name is None or node.name not in hierarchy.node_of:
+            continue
+        above = column.nodes[place].parent
+        for name in hierarchy.path(node.name)[1:]:
+            if above is None:
+                break
+            names[above], above = name, column.nodes[above].parent
+    return tuple(names)

@@ -233,6 +233,15 @@ class AnyText:
 
 
 @dataclass(frozen=True)
+class ColumnName(AnyText):
+    """The name of a column of the table."""
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return "the name of a column"
+
+
+@dataclass(frozen=True)
 class ByColumn:
     """A value for each of some columns, by name, that fits another bound."""
 

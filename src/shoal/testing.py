@@ -245,8 +245,9 @@ def check_contract(
 def _check_groups(release: Release, method: Method) -> None:
     assert release.labels is not None
     rows = release.manifest.rows
-    assert len(release.labels) == release.manifest.input.rows, "one label per input row"
-    assert int((release.labels < 0).sum()) == rows.suppressed + sum(rows.dropped.values()), "rows without a count"
+    assert release.receipt is not None
+    assert len(release.labels) == release.receipt.input.rows, "one label per input row"
+    assert int((release.labels < 0).sum()) == rows.left_out == release.receipt.rows.left_out, "rows without a count"
     sizes = Counter(release.labels[release.labels >= 0].tolist())
     assert min(sizes.values()) >= method.k, "a group is below k"
     assert sorted(sizes) == list(range(len(sizes))), "labels have gaps"

@@ -19,26 +19,24 @@ import polars as pl
 from shoal.buckets import READING as BUCKETS
 from shoal.buckets import rows_of_buckets
 from shoal.cells import read_column
+from shoal.closed import LINKS, check_closed
 from shoal.counterfeits import check_counterfeits, fewest_people
-from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems, ShoalError
-from shoal.manifest import DROP_REASONS, Layout, Manifest, QuasiColumn
+from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems
+from shoal.manifest import Manifest
+from shoal.ordering import check_order
 from shoal.population import population_matches
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
-from shoal.promises import LACKING, Reached, reached, requirement_of, survey
+from shoal.promises import LACKING, Reached, reached, rounded, survey
 from shoal.release_files import read_directory
 from shoal.sensitive import NO_TREE, sensitive_values, tree_complaint
 from shoal.slices import READING as SLICES
 from shoal.slices import SlicesRead
 from shoal.table.content import content_sha256
 from shoal.table.schema import Schema
+from shoal.written import check_facts, check_written
 
 READING = "rows with equal quasi-identifier cells are one class"
-LINKS = ("buckets", "slices")
-"""Shapes that hide nobody among equal cells, but cut what links them to sensitive values."""
-GENERALISED = ("interval", "order", "node", "set")
-FORMS = {"values": ("value",), "centres": ("value",), "buckets": ("raw",), "slices": ("raw", *GENERALISED)}
-"""Forms of cells that shapes have, where they are not generalised."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +55,13 @@ class Verdict:
     unchecked: tuple[str, ...] = ()
     classes: Classes | None = field(default=None, compare=False, repr=False)
     """The classes that were found."""
+    outside: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """Those achieved values that rest on knowledge from outside, and that a manifest does not tell."""
+
+    @property
+    def public(self) -> dict[str, float]:
+        """What the tables alone show to be reached."""
+        return {key: rounded(value) for key, value in self.achieved.items() if key not in self.outside}
 
     @property
     def k(self) -> int:
@@ -79,7 +84,7 @@ def verify(
     tables: Mapping[str, pl.DataFrame],
     manifest: Manifest,
     *,
-    contents: bool = True,
+    claims: bool = True,
     population: pl.DataFrame | None = None,
     guards: pl.Series | None = None,
     schema: Schema | None = None,
@@ -93,9 +98,8 @@ def verify(
         The published tables by name.
     manifest
         What the release says about itself.
-    contents
-        Whether to compare the fingerprints of the tables too; off for tables read from files, whose bytes are compared
-        instead, and whose manifest must have said what is reached.
+    claims
+        Whether the manifest must say what is reached; off while a release is made, and that is not known yet.
     population
         The people a release may be compared with, by their quasi-identifiers, for promises that speak of them.
     guards
@@ -113,9 +117,11 @@ def verify(
         With every reason why the release does not keep its promise.
     """
     problems = Problems()
-    _check_manifest(manifest, problems)
-    _check_tables(tables, manifest, problems, contents=contents)
+    promise = check_closed(manifest, problems)
+    _check_tables(tables, manifest, problems)
     problems.raise_if_any(GuaranteeError)
+    check_written(tables, manifest.layout, problems)
+    problems.raise_if_any(GuaranteeError)  # cells that are none cannot be looked at further
     _check_rows(tables, manifest, problems)
     slices = SlicesRead.of(tables, manifest.layout, problems) if manifest.layout.shape == "slices" else None
     if slices is not None:  # slices that do not fit cannot be looked at further
@@ -128,26 +134,26 @@ def verify(
     if manifest.layout.shape == "buckets":
         cells = rows = rows_of_buckets(tables, manifest.layout, problems)
         problems.raise_if_any(GuaranteeError)
-    sensitive = sensitive_values(rows, manifest, problems)
-    promise = _promise(manifest, problems)
+    sensitive = sensitive_values(rows, manifest, problems, schema)
     problems.raise_if_any(GuaranteeError)
+    check_order(tables, manifest.layout, problems)
     labels = _classes(cells, manifest.layout.class_columns)
     matches, lacking = _outside(cells, labels, manifest, promise, population, schema)
     chances = None if together is None or original is None else together.chances(original, schema)
     classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances)
     found = reached(promise, classes, problems, lacking)
     if together is not None:
-        _look_at_all(together, promise, found)
+        _look_at_all(together, promise, found, problems)
     if manifest.layout.shape == "invariant":  # counterfeits hide nobody, and everybody can count them
         found.achieved["k"] = fewest_people(tables, manifest)
-    _check_reached(found, manifest, problems, contents=contents)
+    _check_reached(found, manifest, problems, claims=claims)
     problems.raise_if_any(GuaranteeError)
     unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
     reading = {"buckets": BUCKETS, "slices": SLICES}.get(manifest.layout.shape, READING)
-    return Verdict(rows.height, classes.n_classes, found.achieved, reading, unchecked, classes)
+    return Verdict(rows.height, classes.n_classes, found.achieved, reading, unchecked, classes, found.outside)
 
 
-def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reached) -> None:
+def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reached, problems: Problems) -> None:
     """Note what holds for whatever slices can be put together to: who is in the table need not be known for that."""
     asked = [one for one in promise if isinstance(one, SliceDiversity)]
     chances = slices.chances_of_all({one.column: 1 / one.l for one in asked})
@@ -156,17 +162,6 @@ def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reac
             found.achieved[one.every] = 1.0 / chances[one.column]
             if one.key in found.unchecked and one.holds(found.achieved[one.every]):
                 found.covered.add(one.key)
-
-
-def _promise(manifest: Manifest, problems: Problems) -> list[Requirement]:
-    """Everything that is promised, as requirements."""
-    found = []
-    for promise in manifest.promise:
-        try:
-            found.append(requirement_of(promise))
-        except ShoalError as error:
-            problems.take(GuaranteeError(error.problems))
-    return found
 
 
 def _outside(
@@ -191,8 +186,8 @@ def _aligned(guards: pl.Series | None, n_rows: int) -> pl.Series | None:
     return None if guards is None else guards.cast(pl.String)
 
 
-def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, contents: bool) -> None:
-    """Something is promised that hides people, and the manifest claims what is reached, as far as could be seen."""
+def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, claims: bool) -> None:
+    """Something is promised that hides people, and the manifest claims what is reached, as far as the tables tell."""
     if manifest.layout.shape in LINKS:
         if "k" in found.achieved:
             problems.add("promise", "speaks of equal quasi-identifiers, which buckets do not have")
@@ -200,12 +195,13 @@ def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, co
             problems.add("promise", "says nothing about sensitive values")
     elif "k" not in found.achieved:
         problems.add("promise", "says nothing about the size of classes")
-    claimed = {key: value for key, value in manifest.achieved.items() if key not in found.unchecked}
+    claimed, own = manifest.achieved, {key: rounded(value) for key, value in found.public.items()}
     # Sums of real numbers may differ in the last digit from one machine to another.
-    same = claimed.keys() == found.achieved.keys() and all(
-        math.isclose(value, found.achieved[key], rel_tol=1e-9, abs_tol=1e-12) for key, value in claimed.items()
+    same = list(claimed) == list(own) and all(
+        value == rounded(value) and math.isclose(value, own[key], rel_tol=2e-12, abs_tol=1e-15)
+        for key, value in claimed.items()
     )
-    if (manifest.achieved or not contents) and not same:
+    if (claims or claimed) and not same:
         problems.add("achieved", "the manifest claims other values than the release reaches")
 
 
@@ -219,103 +215,15 @@ def verify_directory(
 ) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files, and from nothing else but what is given with it."""
     manifest, tables = read_directory(Path(folder))
-    verdict = verify(
-        tables, manifest, contents=False, population=population, guards=guards, schema=schema, original=original
-    )
+    verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=original)
     return verdict, manifest
 
 
-def _check_manifest(manifest: Manifest, problems: Problems) -> None:
-    """What is published of each column is what its role allows, and the promise is what was asked for."""
-    layout = manifest.layout
-    if not layout.quasi:
-        problems.add("layout", "names no quasi-identifier")
-    for names, what in (
-        ([column.name for column in manifest.columns], "columns"),
-        ([table.name for table in manifest.tables], "tables"),
-        ([*layout.cell_columns, *(column.name for column in layout.passed)], "layout"),
-        ([name for columns in layout.slice_tables.values() for name in columns], "layout"),
-    ):
-        if len(set(names)) < len(names):
-            problems.add(what, "names something more than once")
-    _check_slices(layout, problems)
-    for column in layout.quasi:
-        if column.columns != _carriers(column, layout.shape):
-            problems.add(f"column {column.name!r}", "is not published in the columns that its shape has")
-        if column.form not in FORMS.get(layout.shape, GENERALISED):
-            problems.add(f"column {column.name!r}", "is not published in a form that its shape has")
-    roles: dict[str, tuple[str, str | None]] = {column.name: (column.role, column.kind) for column in manifest.columns}
-    shown: dict[str, tuple[str, str | None]] = {column.name: ("quasi", column.kind) for column in layout.quasi}
-    shown |= {column.name: (column.role, column.kind) for column in layout.passed}
-    hidden = ("identifying", "choice", "drop")
-    for name, (role, kind) in roles.items():
-        if role in hidden and name in shown:
-            problems.add(f"column {name!r}", f"is published, though its role is {role}")
-        elif role not in hidden and shown.get(name) != (role, kind):
-            problems.add(f"column {name!r}", "is not published as its role and kind demand")
-    for name in sorted(set(shown) - set(roles)):
-        problems.add(f"column {name!r}", "is published, though the input has no such column")
-    for one in _asked(manifest):
-        if one not in manifest.promise:
-            words = ", ".join(f"{key} = {value}" for key, value in one.items())
-            problems.add("promise", f"does not hold what the recipe asks for: {words}")
-    if set(manifest.rows.dropped) - DROP_REASONS:
-        problems.add("rows", "gives a reason for dropped rows that does not exist")
-
-
-def _check_slices(layout: Layout, problems: Problems) -> None:
-    """Slices show every published attribute, and only a sliced release has them."""
-    if (layout.shape == "slices") != bool(layout.slices) or (layout.files and layout.shape != "slices"):
-        problems.add("layout", "has slices, and another shape; or none, and their shape")
-    shown = {name for one in layout.slices for name in one.attributes}
-    if layout.slices and shown != {
-        *(column.name for column in layout.quasi),
-        *(column.name for column in layout.passed),
-    }:
-        problems.add("layout", "its slices do not show the published attributes")
-    for one in layout.slices:
-        if len(one.attributes) != len(one.columns) or len(set(one.attributes)) < len(one.attributes) or not one.columns:
-            problems.add("layout", "has a slice whose columns are not those of its attributes")
-
-
-def _asked(manifest: Manifest) -> list[Mapping[str, object]]:
-    """What the recipe asks for, by its method and beyond it."""
-    method = manifest.recipe.method
-    asked: list[Mapping[str, object]] = [*manifest.recipe.require]
-    if method.get("name") == "m-invariance":
-        asked.append({"model": "m-uniqueness", "column": method.get("column"), "m": method.get("m")})
-    if method.get("name") == "anatomy":
-        column = method.get("column") or next(iter(manifest.layout.sensitive), None)
-        share = 1 / max(int(str(method.get("l"))), 1)
-        asked.append({"model": "alpha-k", "column": column, "alpha": share})
-    elif method.get("name") == "slicing":
-        asked.append({"model": "bucket-size", "k": method.get("k") or method.get("l")})
-        asked += [
-            {"model": "slice-diversity", "column": name, "l": method.get("l")} for name in manifest.layout.sensitive
-        ]
-    elif "k" in method:
-        asked.append({"model": "k-anonymity", "k": method["k"]})
-    return asked
-
-
-def _carriers(column: QuasiColumn, shape: str) -> tuple[str, ...]:
-    """The published columns that a quasi-identifier must have, by its shape and form alone."""
-    gone = (f"{column.name}_missing",) if column.has_missing else ()
-    if shape in ("values", "centres"):
-        return (column.name, *gone) if column.kind == "numeric" else (column.name,)
-    if shape != "typed" or column.form not in ("interval", "order"):
-        return (column.name,)
-    return (f"{column.name}_low", f"{column.name}_high", *gone)
-
-
-def _check_tables(
-    tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems, *, contents: bool
-) -> None:
+def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:
     """The tables there are, their columns, and their fingerprints."""
-    layout = manifest.layout
-    columns = layout.contents
-    if {table.name for table in manifest.tables} != set(columns) or set(tables) != set(columns):
-        problems.add("release", f"needs exactly the tables {', '.join(sorted(columns))}")
+    columns = manifest.layout.contents
+    if [table.name for table in manifest.tables] != list(columns) or set(tables) != set(columns):
+        problems.add("release", f"needs exactly the tables {', '.join(columns)}, in this order")
         return
     for table in manifest.tables:
         frame = tables[table.name]
@@ -323,19 +231,18 @@ def _check_tables(
             problems.add(f"table {table.name!r}", "has other columns than the manifest says")
         elif frame.height != table.rows:
             problems.add(f"table {table.name!r}", f"has {frame.height} rows, the manifest says {table.rows}")
-        elif contents and content_sha256(frame) != table.content_sha256:
+        elif any(dtype.is_nested() or dtype in (pl.Object, pl.Binary) for dtype in frame.dtypes):
+            problems.add(f"table {table.name!r}", "has a column of a type that no column of a release has")
+        elif content_sha256(frame) != table.content_sha256:
             problems.add(f"table {table.name!r}", "was changed since it was released: its content differs")
 
 
 def _check_rows(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:
-    """Every input row is published, suppressed or dropped, and none came in from elsewhere."""
+    """As many rows are published as the manifest says."""
     rows = manifest.rows
     for name in manifest.layout.slice_tables if manifest.layout.slices else ("table",):
         if tables[name].height != rows.shown:
             problems.add("rows", f"{tables[name].height} are published, the manifest says {rows.shown}")
-    accounted = rows.published + rows.suppressed + sum(rows.dropped.values())
-    if accounted != manifest.input.rows or min(rows.dropped.values(), default=0) < 0:
-        problems.add("rows", f"{accounted} are accounted for, {manifest.input.rows} came in")
 
 
 def _cells(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> pl.DataFrame:
@@ -369,6 +276,7 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) ->
                 continue
         for complaint, count in read_column(column, cells).complaints.items():
             problems.add(f"column {column.name!r}", f"{count} cells cannot be: {complaint}")
+    check_facts(cells, manifest.layout, problems)
 
 
 def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:

@@ -43,7 +43,7 @@ def demo(
         (folder / "recipe.toml").write_text(write_toml(entries), encoding="utf-8")
         release = follow(Recipe.load(folder / "recipe.toml"), folder / "release", quiet=quiet)
     console = show.console()
-    console.print(show.release_table(release.manifest, f"Release in {out / 'release'}"))
+    console.print(show.release_table(release, f"Release in {out / 'release'}"))
     console.print(show.rows_table(release.frames["table"].head(3), "Three of its rows"))
     console.print(f"The sample and its recipe are in {out}. Next:")
     console.print(f"  shoal verify {out / 'release'}")

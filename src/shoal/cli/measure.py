@@ -24,14 +24,17 @@ def measure(
     plot: Annotated[
         Path | None, typer.Option(help="With --membership: write its picture to this name, as .html and .svg.")
     ] = None,
+    receipt: Annotated[
+        Path | None, typer.Option(help="For the holder: the receipt, for figures that compare with the input.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Measure what a release lost and what is at risk, from its files; what needs the input is as the holder noted."""
+    """Measure what a release lost and what is at risk, from its files; with its receipt, also against the input."""
     from shoal.cli import show
     from shoal.release import read_release
 
     _check_options(membership=membership, label=label, original=original, plot=plot)
-    read = read_release(release)
+    read = read_release(release, receipt)
     if membership:
         _measure_membership(read, release, original, plot, json=json)
         return
@@ -39,7 +42,8 @@ def measure(
     if json:
         show.as_json(figures)
         return
-    entering = {figure.measure: ", ".join(figure.columns) for figure in read.manifest.against_input}
+    own = () if read.receipt is None else read.receipt.against_input
+    entering = {figure.measure: ", ".join(figure.columns) for figure in own}
     shown = show.table(f"Figures of {release}", "measure", "value", "columns, for figures against the input")
     for name, value in figures.items():
         shown.add_row(name, show.figure(name, value), entering.get(name, ""))

@@ -38,6 +38,7 @@ def republish(
     from shoal.cli import show
     from shoal.cli.flags import apply_flags
     from shoal.manifest import Manifest
+    from shoal.receipt import receipt_path
     from shoal.recipe import Recipe
     from shoal.recipe_text import read_entries
     from shoal.series import republish_recipe
@@ -51,17 +52,17 @@ def republish(
         made.write(out, state, secret, format=read.format, overwrite=overwrite)
     if json:
         manifest = Manifest.read(out).model_dump(mode="json")
-        show.as_json({"release": str(out), "state": str(state), "manifest": manifest})
+        held = {"state": str(state), "receipt": str(receipt_path(out))}
+        show.as_json({"release": str(out), **held, "manifest": manifest})
     else:
         number = len(made.state.releases)
-        show.console().print(show.release_table(made.release.manifest, f"Release {number} of its series in {out}"))
+        show.console().print(show.release_table(made.release, f"Release {number} of its series in {out}"))
 
 
 def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: bool) -> None:
     """Refuse places that are taken or missing, before anything is read or asked."""
-    from shoal.directories import check_target
     from shoal.errors import ParameterError, Problems
-    from shoal.manifest import FILE
+    from shoal.release import check_places
     from shoal.series.sealed import check_place
 
     problems = Problems()
@@ -75,7 +76,7 @@ def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: b
         problems.add(str(out), "is the previous release, which stays", "choose another directory")
     problems.raise_if_any(ParameterError)
     check_place(state, out)
-    check_target(out, marker=FILE, overwrite=overwrite)
+    check_places(out, overwrite=overwrite)
 
 
 def _unlocked(state: Path, passphrase_file: Path | None, *, new: bool) -> tuple[str, Any]:
@@ -97,8 +98,8 @@ def verify_series(
     from shoal.cli import show
     from shoal.invariance import verify_series as check
 
-    people = None if state is None else _unlocked(state, passphrase_file, new=False)[1].memberships()
-    verdict = check(releases, people)
+    held = None if state is None else _unlocked(state, passphrase_file, new=False)[1]
+    verdict = check(releases) if held is None else check(releases, held.memberships(), held.fingerprints())
     if json:
         show.as_json(
             {

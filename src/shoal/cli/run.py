@@ -47,6 +47,7 @@ def run(
     from shoal.cli import show
     from shoal.cli.flags import apply_flags
     from shoal.manifest import Manifest
+    from shoal.receipt import receipt_path
     from shoal.recipe import Recipe
     from shoal.recipe_text import read_entries
 
@@ -55,20 +56,21 @@ def run(
     release = follow(read, out, overwrite=overwrite, threads=threads, quiet=quiet or json)
     if json:
         written = Manifest.read(out)
-        show.as_json({"release": str(out), "manifest": written.model_dump(mode="json")})
+        held = {"receipt": str(receipt_path(out))}
+        show.as_json({"release": str(out), **held, "manifest": written.model_dump(mode="json")})
     else:
-        show.console().print(show.release_table(release.manifest, f"Release in {out}"))
+        show.console().print(show.release_table(release, f"Release in {out}"))
+        show.tell_receipt(out)
 
 
 def follow(recipe: Any, out: Path, *, overwrite: bool = False, threads: int | None = None, quiet: bool = False) -> Any:
     """Run a recipe and write its release, with progress where somebody is looking."""
     from shoal.cli import show
-    from shoal.directories import check_target
     from shoal.errors import ShoalWarning
-    from shoal.manifest import FILE
     from shoal.pipeline import run as run_recipe
+    from shoal.release import check_places
 
-    check_target(out, marker=FILE, overwrite=overwrite)
+    check_places(out, overwrite=overwrite)
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always", ShoalWarning)
         with show.ShownProgress(quiet=quiet) as progress:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from shoal.manifest import Manifest
+    from shoal.receipt import Receipt
+    from shoal.release import Release
 
 HEADLINES = {
     "ncp": "information loss (NCP)",
@@ -62,30 +65,47 @@ def table(title: str, *columns: str) -> Table:
     return made
 
 
-def release_table(manifest: Manifest, title: str) -> Table:
+def release_table(release: Release, title: str) -> Table:
     """What a release promised, what it reached and what it lost."""
+    manifest, receipt = release.manifest, release.receipt
     shown = table(title, "", "")
     shown.show_header = False
-    rows = manifest.rows
-    left_out = [f"{rows.suppressed:,} suppressed"] if rows.suppressed else []
-    left_out += [f"{count:,} dropped ({reason})" for reason, count in rows.dropped.items()]
-    left_out += [f"{rows.counterfeits:,} counterfeits added"] if rows.counterfeits else []
-    shown.add_row(
-        "rows", f"{rows.published:,} published of {manifest.input.rows:,}" + "".join(f", {text}" for text in left_out)
-    )
+    shown.add_row("rows", _rows(manifest, receipt))
     shown.add_row("method", described(manifest.recipe.method))
     shown.add_row("published", described(manifest.recipe.publish))
     for promise in manifest.promise:
         shown.add_row("promised", described(promise, "model"))
     reached = ", ".join(f"{name} = {value:g}" for name, value in manifest.achieved.items())
     shown.add_row("reached", f"{reached}  (re-derived from the published cells)", style="green")
-    figures = manifest.measures
-    if "ncp" not in figures:  # averages: what they lose is known from the input alone
-        figures = {**figures, **{entry.measure: entry.value for entry in manifest.against_input}}
+    own = () if receipt is None else receipt.against_input
+    figures = {**manifest.measures, **{entry.measure: entry.value for entry in own}}
+    if "ncp" in figures:  # what averages lose is known from the input alone; cells say it themselves
+        figures.pop("sse_percent", None)
     for name, title in HEADLINES.items():
         if name in figures:
             shown.add_row(title, figure(name, figures[name]))
     return shown
+
+
+def _rows(manifest: Manifest, receipt: Receipt | None) -> str:
+    """Where the rows of the input went, in one line."""
+    rows = manifest.rows
+    texts = [f"{rows.published:,} published"]
+    if receipt is not None:
+        texts[0] += f" of {receipt.input.rows:,}"
+        texts += [f"{receipt.rows.suppressed:,} suppressed"] if receipt.rows.suppressed else []
+        texts += [f"{count:,} dropped ({reason})" for reason, count in receipt.rows.dropped.items()]
+    elif rows.left_out:
+        texts.append(f"{rows.left_out:,} left out")
+    texts += [f"{rows.counterfeits:,} counterfeits added"] if rows.counterfeits else []
+    return ", ".join(texts)
+
+
+def tell_receipt(out: Path) -> None:
+    """Say where the receipt is, and that it is not to be published."""
+    from shoal.receipt import receipt_path
+
+    console().print(f"Publish {out}; keep {receipt_path(out)} to yourself: it has the seed and figures of the input.")
 
 
 def rows_table(frame: pl.DataFrame, title: str) -> Table:

@@ -31,12 +31,16 @@ def verify(
         Path | None,
         typer.Option(help="The recipe a release was made with, for promises that speak of everybody in its table."),
     ] = None,
+    receipt: Annotated[
+        Path | None,
+        typer.Option(help="For the holder: the receipt of the release, to see that both belong together."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Check a release from its files alone, or any published table with --schema; exit status 1 if it does not hold."""
-    _check_options(target, schema, reading, suppressed, population, original)
+    _check_options(target, schema, reading, suppressed, population, original, receipt)
     if schema is None or population is not None:
-        _verify_release(target, schema, population, original, json=json)
+        _verify_release(target, schema, population, original, receipt, json=json)
     else:
         _verify_table(target, schema, reading or "cells", suppressed, json=json)
 
@@ -48,6 +52,7 @@ def _check_options(
     suppressed: str | None,
     population: str | None,
     original: Path | None,
+    receipt: Path | None,
 ) -> None:
     """Refuse options that do not fit what is to be checked, all at once."""
     from shoal.errors import ParameterError, Problems
@@ -61,8 +66,9 @@ def _check_options(
         problems.add(target, "is a directory; a release says itself what its columns are", fix)
     if population is not None and not folder:
         problems.add("--population", "is for a release directory", "leave it out")
-    if original is not None and not folder:
-        problems.add("--original", "is for a release directory", "leave it out")
+    for flag, given in (("--original", original), ("--receipt", receipt)):
+        if given is not None and not folder:
+            problems.add(flag, "is for a release directory", "leave it out")
     if original is not None and schema is not None:
         problems.add("--schema", "is in the recipe of --original already", "leave it out")
     for flag, value in (("--reading", reading), ("--suppressed", suppressed)):
@@ -75,24 +81,31 @@ def _check_options(
 
 
 def _verify_release(
-    target: str, schema: Path | None, population: str | None, original: Path | None, *, json: bool
+    target: str, schema: Path | None, population: str | None, original: Path | None, receipt: Path | None, *, json: bool
 ) -> None:
     from shoal.cli import show
+    from shoal.receipt import Receipt
     from shoal.recipe import Promise, Recipe
-    from shoal.release import check_directory
+    from shoal.release import check_directory, check_receipt
     from shoal.table.sources import read
 
     known = None if schema is None else Promise.load(schema).schema
     people = None if population is None else read(population)
     recipe = None if original is None else Recipe.load(original)
     source = None if recipe is None else recipe.require_source()
+    held, frame = None if receipt is None else Receipt.read(receipt), None if source is None else read(source)
     verdict, manifest = check_directory(
         target, population=people, schema=known if recipe is None else recipe.schema,
-        original=None if source is None else read(source),
+        original=frame,
         missing_values=() if source is None else source.missing_values,
     )  # fmt: skip
+    if held is not None:
+        check_receipt(held, manifest, str(receipt))
+        if recipe is not None:
+            _check_input(held, frame, recipe)
     if json:
-        show.as_json(_release_entries(verdict, manifest))
+        bound = {} if held is None else {"receipt": True, "input": True if frame is not None else None}
+        show.as_json(_release_entries(verdict, manifest) | bound)
         return
     out = show.console()
     kept = "what could be checked of its promise" if verdict.unchecked else "its promise"
@@ -104,7 +117,29 @@ def _verify_release(
         out.print(f"  unchecked {text}", style="yellow")
     out.print(f"  read      {verdict.n_rows:,} rows in {verdict.n_classes:,} classes")
     out.print(f"  reading   {verdict.reading}")
+    if held is not None:
+        checked = (
+            "and so does the input" if frame is not None else "the input was not looked at: give --original RECIPE"
+        )
+        out.print(f"  receipt   belongs to it; {checked}")
     out.print(_figures({"reached": verdict.surveyed}))
+
+
+def _check_input(receipt: Any, frame: Any, recipe: Any) -> None:
+    """Read the input as it was read when the release was made, and compare it with what the receipt notes."""
+    import warnings
+
+    from shoal.release import check_input
+    from shoal.table.frames import to_polars
+    from shoal.table.prepare import prepare
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what there is to warn of was said when the release was made
+        table = prepare(
+            to_polars(frame)[0], recipe.schema, missing=recipe.missing, normalise=recipe.normalise,
+            missing_values=recipe.require_source().missing_values,
+        )  # fmt: skip
+    check_input(receipt, table)
 
 
 def _release_entries(verdict: Verdict, manifest: Manifest) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def bucket_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest, label
     """Loss, bucket sizes, reconstruction error and risk.
 
     `rce:<column>` is the reconstruction error (Xiao and Tao 2006): for every row, the squared distance between its own
-    sensitive value and what the release says of it, a suppressed row counting 2; `rce_bound:<column>` is the least that
+    sensitive value and what the release says of it, a row left out counting 2; `rce_bound:<column>` is the least that
     any buckets with that promise can reach. The risk is that of finding a person's row among the quasi-identifiers,
     which are shown; not that of finding the sensitive value.
     """
@@ -31,7 +31,7 @@ def bucket_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest, label
     seen = class_sizes(tables["table"], manifest, layout.cell_columns)
     figures = loss_figures(tables, manifest) | class_figures(sizes, manifest)
     for name in layout.sensitive:
-        figures[f"rce:{name}"] = _reconstruction_error(rows, name) + 2.0 * manifest.rows.suppressed
+        figures[f"rce:{name}"] = _reconstruction_error(rows, name) + 2.0 * manifest.rows.charged
     for promise in manifest.promise:
         if promise.get("model") == "alpha-k" and promise.get("values") is None:
             figures[f"rce_bound:{promise['column']}"] = rows.height * (1.0 - float(str(promise["alpha"])))

@@ -33,11 +33,11 @@ def people_of_classes(tables: Mapping[str, pl.DataFrame], manifest: Manifest, si
 def class_figures(sizes: Sizes, manifest: Manifest) -> dict[str, float]:
     """Number and sizes of classes, discernibility and normalised average class size.
 
-    `discernibility` sums the squared class sizes, and charges each suppressed row the whole table; `c_avg` is the
+    `discernibility` sums the squared class sizes, and charges each row left out the whole table; `c_avg` is the
     average class size over the promised k.
     """
-    suppressed = manifest.rows.suppressed
-    n_rows = manifest.rows.shown + suppressed
+    left_out = manifest.rows.charged
+    n_rows = manifest.rows.shown + left_out
     k = max(
         (int(str(promise["k"])) for promise in manifest.promise if promise.get("model") == "k-anonymity"), default=0
     )
@@ -46,7 +46,7 @@ def class_figures(sizes: Sizes, manifest: Manifest) -> dict[str, float]:
         "class_size_min": int(sizes.min(initial=np.iinfo(np.int64).max)) if len(sizes) else 0,
         "class_size_median": float(np.median(sizes)) if len(sizes) else 0.0,
         "class_size_max": int(sizes.max(initial=0)),
-        "discernibility": int((sizes**2).sum()) + n_rows * suppressed,
+        "discernibility": int((sizes**2).sum()) + n_rows * left_out,
     }
     if k and len(sizes):
         figures["c_avg"] = int(sizes.sum()) / len(sizes) / k

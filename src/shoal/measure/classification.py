@@ -11,7 +11,7 @@ from shoal.manifest import Manifest
 def classification_figures(table: pl.DataFrame, manifest: Manifest, label: str | None = None) -> dict[str, float]:
     """Classification metric (Iyengar 2002) of sensitive categories, and of one further column.
 
-    `cm:<column>` is the share of rows that are suppressed or do not carry the most frequent value of their class: the
+    `cm:<column>` is the share of rows that are left out or do not carry the most frequent value of their class: the
     mean, where some authors report the sum. A missing value is a value of its own.
     """
     passed = {column.name: column for column in manifest.layout.passed}
@@ -29,5 +29,5 @@ def _penalised(table: pl.DataFrame, manifest: Manifest, name: str) -> float:
     texts = table.select(pl.col(keys).cast(pl.String), pl.col(name).alias("\0label"))
     counts = texts.group_by(*keys, "\0label").agg(pl.len().alias("\0count"))
     leading = counts.group_by(keys).agg(pl.col("\0count").max())["\0count"].to_numpy().sum()
-    n_rows = manifest.rows.shown + manifest.rows.suppressed
+    n_rows = manifest.rows.shown + manifest.rows.charged
     return float(n_rows - leading) / max(n_rows, 1)

@@ -56,11 +56,6 @@ def _covered(
     """The values that the cell of each class covers, and the value of each row of the input, in the same numbers."""
     shown, cell_of = distinct_cells(heads.select(column.columns))
     values, value_of = distinct_cells(pl.DataFrame([original]))
-    if column.form == "order":
-        n_strange = int((~original.drop_nulls().is_in(column.order)).sum())
-        if n_strange:
-            what = f"{n_strange} rows of the input are not in its order"
-            raise ParameterError(Problem(f"column {column.name!r}", what, "give the input of the release"))
     read = reader_of(column, [row[0] for row in values], schema)
     if isinstance(read, str):
         raise ParameterError(Problem("membership", read.replace("of the population ", "")))

@@ -21,10 +21,10 @@ def loss_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> dict
     if any(column.form == "value" for column in manifest.layout.quasi):
         return {}  # one value that stands for many does not say how far it is from them
     columns = read_columns(tables, manifest)
-    suppressed = manifest.rows.suppressed
-    cells = (manifest.rows.shown + suppressed) * len(columns)
-    height = math.fsum(_total(column, leaves=False) + suppressed for column in columns)
-    by_column = {column.column.name: _total(column, leaves=True) + suppressed for column in columns}
+    left_out = manifest.rows.charged
+    cells = (manifest.rows.shown + left_out) * len(columns)
+    height = math.fsum(_total(column, leaves=False) + left_out for column in columns)
+    by_column = {column.column.name: _total(column, leaves=True) + left_out for column in columns}
     n_rows = max(cells // max(len(columns), 1), 1)
     figures = {"il_total": height, "il": height / max(cells, 1), "ncp": math.fsum(by_column.values()) / max(cells, 1)}
     return figures | {f"ncp:{name}": total / n_rows for name, total in by_column.items()}

@@ -18,7 +18,8 @@ from shoal.measure.slices import slice_figures
 def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, label: str | None = None) -> dict[str, float]:
     """Information loss, class sizes and re-identification risk of a release.
 
-    Suppressed rows are charged: their every cell counts as `*`, and each costs the discernibility of the whole table.
+    Rows left out are charged, as far as their number is public: their every cell counts as `*`, and each costs the
+    discernibility of the whole table.
 
     Parameters
     ----------

@@ -95,7 +95,10 @@ class _Shown:
     ) -> _Shown:
         answers = Answers.of(tables, manifest.layout)
         quasi = {column.name: column for column in manifest.layout.quasi if column.form in COVERING}
-        kinds = {column.name: Numeric() if column.kind == "numeric" else Nominal() for column in manifest.columns}
+        known = manifest.layout.kinds.items()
+        kinds: dict[str, Numeric | Nominal] = {
+            name: Numeric() if kind == "numeric" else Nominal() for name, kind in known
+        }
         codes = {
             name: categories_of(rows[name], kinds[name], BINS, "frequency")[0].astype(np.int64) for name in rows.columns
         }
@@ -180,3 +183,7 @@ def _spread(found: tuple[tuple[Ints, Ints, Ints, Ints], Ints], codes: Ints, n_co
     inside = runs[stop] - runs[start]
     shares: Floats = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1.0)
     return shares
+
+
+def _kind(name: str | None) -> Numeric | Nominal:
+    return Numeric() if name == "numeric" else Nominal()

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.manifest import InputFigure
+from shoal.receipt import InputFigure
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric
 

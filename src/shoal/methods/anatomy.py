@@ -11,11 +11,10 @@ from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean
 from shoal.kernels import anatomy as kernel
 from shoal.methods.base import Hides, Method, Task
 from shoal.methods.groups import Groups, Labels
-from shoal.privacy.alpha_k import AlphaK
 from shoal.privacy.base import Requirement, Values
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.progress import SILENT, Progress
-from shoal.spec import AnyText, Maybe, OneOf, Whole, param
+from shoal.spec import ColumnName, Maybe, Whole, param
 from shoal.table.encode import Ints
 from shoal.table.prepare import Table
 from shoal.table.schema import Schema
@@ -26,7 +25,8 @@ class Anatomy(Method):
     """Bucketization with l different sensitive values in every bucket (Anatomy, Xiao and Tao).
 
     Rows are sorted into piles by their sensitive value. For as long as l piles are left, one row of each of the l
-    highest piles makes a bucket; the at most l - 1 rows that remain join buckets without their value. Quasi-identifiers
+    highest piles makes a bucket, drawn with the secret seed; the at most l - 1 rows that remain join buckets without
+    their value. Which row of a pile goes where says nothing to who does not know the seed. Quasi-identifiers
     play no part in it, and are published as they are.
 
     Parameters
@@ -35,8 +35,6 @@ class Anatomy(Method):
         Number of different sensitive values in a bucket, at least.
     column
         The sensitive column; need not be named where there is one.
-    draw
-        Which row of a pile is taken: ``"random"``, drawn with the seed; ``"first"``, the first of the table.
 
     Guarantee
     ---------
@@ -48,9 +46,9 @@ class Anatomy(Method):
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [23, 27, 35, 59], "disease": ["flu", "ulcer", "flu", "cold"]})
     >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
-    >>> release = shoal.anonymize(frame, schema, Anatomy(l=2, draw="first"))
-    >>> release.tables["sensitive"].rows()
-    [(1, 'flu', 1), (1, 'ulcer', 1), (2, 'cold', 1), (2, 'flu', 1)]
+    >>> release = shoal.anonymize(frame, schema, Anatomy(l=2))
+    >>> release.tables["sensitive"]["count"].to_list()
+    [1, 1, 1, 1]
     >>> release.verify().achieved
     {'alpha:disease': 0.5}
 
@@ -71,18 +69,13 @@ class Anatomy(Method):
 
     l: int = param(Whole(2), "number of different sensitive values in a bucket")  # noqa: E741
     column: str | None = param(
-        Maybe(AnyText()), "the sensitive column; need not be named where there is one", default=None
+        Maybe(ColumnName()), "the sensitive column; need not be named where there is one", default=None
     )
-    draw: str = param(OneOf(("random", "first")), "which row of a value is taken", default="random")
 
     @property
     def crowd(self) -> int:
         """Fewest rows of a bucket."""
         return self.l
-
-    def promises(self, schema: Schema) -> tuple[Requirement, ...]:
-        """No value makes up more than 1/l of a bucket."""
-        return (AlphaK(column=self._column(schema), alpha=1 / self.l),)
 
     def carries(self, requirement: Requirement) -> bool:
         """Whatever speaks of the sensitive values of a bucket alone."""
@@ -123,13 +116,12 @@ class Anatomy(Method):
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who shares a bucket."""
         progress.stage("grouping", task.table.n_rows)
-        codes = _by_first_row(Values.of(task.table, self._column(task.table.schema)).codes)
-        n_rows = len(codes)
+        n_rows = task.table.n_rows
+        shuffled = rng.permutation(n_rows)
+        # Piles of equal height come in the order in which their values are drawn, not in that of the table.
+        codes = _by_first_row(Values.of(task.table, self._column(task.table.schema)).codes, shuffled)
         counts = np.bincount(codes)
-        piles = np.argsort(codes, kind="stable")
-        if self.draw == "random":
-            shuffled = rng.permutation(n_rows)
-            piles = shuffled[np.argsort(codes[shuffled], kind="stable")]
+        piles = shuffled[np.argsort(codes[shuffled], kind="stable")]
         drawn = np.empty(n_rows, dtype=np.int64)
         n_drawn = kernel.draw_groups(counts.copy(), self.l, drawn)
         # The i-th time a value is drawn, the i-th row of its pile goes.
@@ -150,11 +142,11 @@ class Anatomy(Method):
             there = labels[codes == codes[row]]
             free[there[there >= 0]] = False
             places = np.flatnonzero(free)
-            labels[row] = places[0] if self.draw == "first" else places[rng.integers(len(places))]
+            labels[row] = places[rng.integers(len(places))]
 
 
-def _by_first_row(codes: Ints) -> Ints:
-    """The same codes, numbered in the order in which values are first met."""
-    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
-    numbers: Ints = np.argsort(np.argsort(first)).astype(np.int64)[place.reshape(-1)]
+def _by_first_row(codes: Ints, order: Ints) -> Ints:
+    """The same codes, numbered in the order in which values are first met along an order of the rows."""
+    known, first = np.unique(codes[order], return_index=True)
+    numbers: Ints = np.argsort(np.argsort(first)).astype(np.int64)[np.searchsorted(known, codes)]
     return numbers

@@ -5,23 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
+from shoal.declared import Protects, declared_method
 from shoal.errors import InfeasibleError, Problems
 from shoal.methods.groups import Groups
+from shoal.privacy import promised_requirement
 from shoal.privacy.base import Requirement
-from shoal.privacy.k_anonymity import KAnonymity
 from shoal.progress import SILENT, Progress
 from shoal.spec import Spec
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import Table
 from shoal.table.schema import Schema
 
-Hides = Literal["cells", "links"]
-"""What keeps a person from being found: quasi-identifiers that many share, or links to the rest that are cut."""
+Hides = Protects
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,9 +61,10 @@ class Method(Spec, ABC):
         """Fewest rows of a group."""
         return self.k
 
-    def promises(self, schema: Schema) -> tuple[Requirement, ...]:  # noqa: ARG002
-        """What every release of this method keeps, of a table with such columns."""
-        return (KAnonymity(k=self.k),)
+    def promises(self, schema: Schema) -> tuple[Requirement, ...]:
+        """What every release of this method keeps, of a table with such columns, as it is declared."""
+        entries = declared_method(self.name).promised(self.to_mapping(), list(schema.sensitive))
+        return tuple(promised_requirement(entry) for entry in entries)
 
     def carries(self, requirement: Requirement) -> bool:  # noqa: ARG002
         """Whether groups can be brought to keep a further promise."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,10 @@ class Slices:
     """How much attributes say of each other."""
     columns: Columns
     """How they were gathered; an attribute that two slices show is in one of them here."""
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> Slices:
+        """The same slices of some of the rows."""
+        return replace(self, classes=tuple(None if one is None else one[kept] for one in self.classes))
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,15 @@ class Groups:
     def n_suppressed(self) -> int:
         """Rows in no group."""
         return int((self.labels < 0).sum())
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> Groups:
+        """The same groups of some of the rows, all those in groups among them; nothing is noted of the others."""
+        if kept.all():
+            return self
+        place = np.cumsum(kept) - 1
+        centres = None if self.centres is None else place[self.centres]
+        slices = None if self.slices is None else self.slices.only(kept)
+        return Groups(self.labels[kept], self.notes, centres, slices)
 
     def check(self, n_rows: int, k: int) -> None:
         """Refuse what no method may return: a row without a label, a group below k, a centre outside its group."""

@@ -16,7 +16,7 @@ from shoal.methods.demands import Demands
 from shoal.methods.free_rows import check_start, empty_group, free_rows, with_keys, yard_of
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
-from shoal.spec import AnyText, Maybe, OneOf, Real, Whole, param
+from shoal.spec import ColumnName, Maybe, OneOf, Real, Whole, param
 from shoal.table.encode import Encoded, Floats, Ints, value_codes
 from shoal.table.prepare import Table
 
@@ -82,11 +82,11 @@ class KMember(Method):
         Maybe(Whole(0)), "row position of the first reference record; drawn when not given", default=None
     )
 
-    label: str | None = param(Maybe(AnyText()), "published column whose values groups should share", default=None)
+    label: str | None = param(Maybe(ColumnName()), "published column whose values groups should share", default=None)
     label_weight: float = param(
         Real(0, open_low=True), "what a record of another label adds to the loss it is chosen by", default=1.0
     )
-    diverse: str | None = param(Maybe(AnyText()), "sensitive column groups should differ in", default=None)
+    diverse: str | None = param(Maybe(ColumnName()), "sensitive column groups should differ in", default=None)
     l: int | None = param(  # noqa: E741 - the name of the literature
         Maybe(Whole(2)), "how many values of `diverse` are looked for, at most k", default=None
     )

@@ -15,12 +15,10 @@ from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.mondrian import space_of
 from shoal.methods.signatures import Buckets, People, Signature, bucketed
-from shoal.privacy.base import Requirement, Values
-from shoal.privacy.m_uniqueness import MUniqueness
+from shoal.privacy.base import Values
 from shoal.progress import SILENT, Progress
-from shoal.spec import AnyText, Whole, param
+from shoal.spec import ColumnName, Whole, param
 from shoal.table.prepare import Table
-from shoal.table.schema import Schema
 
 WINDOW = 32
 """Classes between which rows are exchanged: neighbours after the halving, hence near."""
@@ -90,17 +88,13 @@ class MInvariance(Method):
     advice: ClassVar[str] = "For a table that is published over and over; needs few, evenly frequent sensitive values."
 
     m: int = param(Whole(2), "least number of different sensitive values in a class")
-    id: str = param(AnyText(), "identifying column that names a person")
-    column: str = param(AnyText(), "sensitive column")
+    id: str = param(ColumnName(), "identifying column that names a person")
+    column: str = param(ColumnName(), "sensitive column")
 
     @property
     def k(self) -> int:  # type: ignore[override]
         """Smallest class, counterfeits included."""
         return self.m
-
-    def promises(self, schema: Schema) -> tuple[Requirement, ...]:  # noqa: ARG002
-        """What every release of this method keeps; what all of them keep together needs the holder to check."""
-        return (MUniqueness(column=self.column, m=self.m),)
 
     def check(self, table: Table, problems: Problems) -> None:  # noqa: ARG002
         """Refuse a release that remembers nothing of those before it."""

@@ -31,13 +31,10 @@ from shoal.methods.overlap import Overlapping
 from shoal.methods.tuple_partition import TOLERANCE, Split, partition_tuples
 from shoal.privacy.alpha_k import AlphaK
 from shoal.privacy.base import Requirement, Values
-from shoal.privacy.bucket_size import BucketSize
-from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.progress import SILENT, Progress
-from shoal.spec import AnyText, ByColumn, Maybe, OneOf, Whole, YesNo, param
+from shoal.spec import ByColumn, ColumnName, Maybe, OneOf, Whole, YesNo, param
 from shoal.table.encode import Ints
 from shoal.table.prepare import Table
-from shoal.table.schema import Schema
 
 PACKAGES = ("kmedoids", "altair", "vl_convert")
 """What is needed to gather attributes, and to draw how they were."""
@@ -113,7 +110,7 @@ class Slicing(Method):
     p: int | None = param(
         Maybe(Whole(2)), "how often combinations of quasi-identifiers in a column occur", default=None
     )
-    overlap: str | None = param(Maybe(AnyText()), "an attribute that a second column shows as well", default=None)
+    overlap: str | None = param(Maybe(ColumnName()), "an attribute that a second column shows as well", default=None)
     cuts: str = param(
         OneOf(("any", "widest")), "which quasi-identifiers a bucket may be cut at before it is done", default="any"
     )
@@ -135,10 +132,6 @@ class Slicing(Method):
     def crowd(self) -> int:
         """Fewest rows of a bucket."""
         return self.k or self.l
-
-    def promises(self, schema: Schema) -> tuple[Requirement, ...]:
-        """Buckets have k rows, and no value of any sensitive attribute is likelier than 1/l."""
-        return (BucketSize(k=self.crowd), *(SliceDiversity(column=name, l=self.l) for name in schema.sensitive))
 
     def carries(self, requirement: Requirement) -> bool:  # noqa: ARG002
         """No further one: promises about classes say nothing of slices."""

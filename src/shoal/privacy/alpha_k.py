@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.errors import ParameterError, Problems, some
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
-from shoal.spec import AnyText, Maybe, Real, Several, param
+from shoal.spec import AnyText, ColumnName, Maybe, Real, Several, param
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class AlphaK(ColumnRequirement):
         "bounds how sure anybody can be of a value; a rare value can still become much more likely than it was"
     )
 
-    column: str = param(AnyText(), "sensitive column")
+    column: str = param(ColumnName(), "sensitive column")
     alpha: float = param(Real(0, 1, open_low=True), "largest share of a class that one value may have")
     values: tuple[str, ...] | None = param(
         Maybe(Several(AnyText())), "only these values are looked at; all when not given", default=None

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
-from shoal.spec import AnyText, OneOf, Real, param
+from shoal.spec import ColumnName, OneOf, Real, param
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class BetaLikeness(ColumnRequirement):
     paper: ClassVar[str] = "Cao, Karras, Publishing microdata with a robust privacy guarantee, PVLDB 2012"
     advice: ClassVar[str] = "protects rare values, which t-closeness does not; values may still be ruled out"
 
-    column: str = param(AnyText(), "sensitive column")
+    column: str = param(ColumnName(), "sensitive column")
     beta: float = param(Real(0, open_low=True), "largest relative gain of a value")
     variant: str = param(OneOf(("basic", "enhanced")), "whether frequent values are bound too", default="basic")
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
-from shoal.spec import AnyText, OneOf, Real, param
+from shoal.spec import ColumnName, OneOf, Real, param
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class DeltaDisclosure(ColumnRequirement):
     )
     joining: ClassVar[str] = "yes, unless absent values are ignored"
 
-    column: str = param(AnyText(), "sensitive column")
+    column: str = param(ColumnName(), "sensitive column")
     delta: float = param(Real(0, open_low=True), "the logarithm of the factor must stay below it")
     absent: str = param(
         OneOf(("counts", "ignored")), "whether a value that a class lacks counts as infinitely far", default="counts"

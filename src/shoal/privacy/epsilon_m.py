@@ -10,7 +10,7 @@ import numpy as np
 from shoal.errors import InfeasibleError, Problems
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.counts import Ints
-from shoal.spec import AnyText, Real, YesNo, param
+from shoal.spec import ColumnName, Real, YesNo, param
 from shoal.table.prepare import Table
 
 ROUNDING = 1e-12
@@ -51,7 +51,7 @@ class EpsilonM(ColumnRequirement):
     )
     joining: ClassVar[str] = "no"
 
-    column: str = param(AnyText(), "sensitive column of numbers")
+    column: str = param(ColumnName(), "sensitive column of numbers")
     epsilon: float = param(Real(0), "numbers at most this far apart are near")
     m: float = param(Real(1, open_low=True), "at most one in m rows of a class may be near any one of them")
     relative: bool = param(YesNo(), "whether epsilon is a share of the number itself", default=False)

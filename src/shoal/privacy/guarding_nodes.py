@@ -13,7 +13,7 @@ from shoal.errors import InfeasibleError, ParameterError, Problems, rows_at
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
 from shoal.privacy.counts import Counts, Ints
-from shoal.spec import AnyText, Real, param
+from shoal.spec import ColumnName, Real, param
 from shoal.table.prepare import Table
 
 
@@ -54,7 +54,7 @@ class GuardingNodes(ColumnRequirement):
     joining: ClassVar[str] = "no"
     needs: ClassVar[str | None] = "choices"
 
-    column: str = param(AnyText(), "sensitive column with a hierarchy")
+    column: str = param(ColumnName(), "sensitive column with a hierarchy")
     p: float = param(Real(0, 1), "largest chance of a breach")
 
     @property

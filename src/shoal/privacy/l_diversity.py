@@ -12,7 +12,7 @@ import numpy as np
 from shoal.errors import InfeasibleError, ParameterError, Problems
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.counts import Counts
-from shoal.spec import AnyText, Maybe, OneOf, Real, Whole, param
+from shoal.spec import ColumnName, Maybe, OneOf, Real, Whole, param
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class LDiversity(ColumnRequirement):
         "stops classes that disclose by themselves; take entropy, since distinct lets 99 of 100 rows share a value"
     )
 
-    column: str = param(AnyText(), "sensitive column")
+    column: str = param(ColumnName(), "sensitive column")
     l: float = param(  # noqa: E741 - the name of the literature
         Real(1, open_low=True), "how many values a class must hold; whole but for entropy"
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.errors import InfeasibleError, Problems
 from shoal.privacy.base import Bools, Classes, ColumnRequirement, Floats, Values
-from shoal.spec import AnyText, Whole, param
+from shoal.spec import ColumnName, Whole, param
 from shoal.table.prepare import Table
 
 
@@ -41,7 +41,7 @@ class MUniqueness(ColumnRequirement):
     advice: ClassVar[str] = "for repeated releases, which promise it of themselves"
     joining: ClassVar[str] = "no"
 
-    column: str = param(AnyText(), "sensitive column")
+    column: str = param(ColumnName(), "sensitive column")
     m: int = param(Whole(2), "least number of different values in a class")
 
     @property

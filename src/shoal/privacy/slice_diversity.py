@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats
-from shoal.spec import AnyText, Whole, param
+from shoal.spec import ColumnName, Whole, param
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SliceDiversity(ColumnRequirement):
     needs: ClassVar[str | None] = "original"
     joining: ClassVar[str] = "no"
 
-    column: str = param(AnyText(), "sensitive column")
+    column: str = param(ColumnName(), "sensitive column")
     l: int = param(Whole(2), "one over the largest chance of a value")  # noqa: E741
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
 from shoal.privacy.counts import Counts, weighed
-from shoal.spec import AnyText, OneOf, Real, param
+from shoal.spec import ColumnName, OneOf, Real, param
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class TCloseness(ColumnRequirement):
         "bounds all that a class tells beyond the table, and is dear: groups must resemble the table"
     )
 
-    column: str = param(AnyText(), "sensitive column")
+    column: str = param(ColumnName(), "sensitive column")
     t: float = param(Real(0, 1), "largest distance between a class and the table")
     distance: str = param(
         OneOf(("equal", "ordered", "hierarchical")),

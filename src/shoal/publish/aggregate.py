@@ -14,6 +14,7 @@ from shoal.manifest import Layout, QuasiColumn
 from shoal.methods.groups import Groups, Labels
 from shoal.publish.averages import (
     Floats,
+    as_shown,
     average_categories,
     average_numbers,
     domain,
@@ -110,17 +111,17 @@ class Aggregate(Publisher):
         kind = table.quasi[name]
         return self.numeric if isinstance(kind, Numeric) else self.ordinal if isinstance(kind, Ordinal) else "mode"
 
-    def publish(self, table: Table, groups: Groups) -> Published:
-        """Show the groups of a table; suppressed rows are left out."""
-        present = groups.labels >= 0
-        members, frame = groups.labels[present], table.frame.filter(pl.Series(present))
-        layout = Layout(shape="values", quasi=tuple(value_columns(table)), passed=passed_columns(table, frame))
-        shown = {
-            column.name: self._cells(table, column, frame[column.name], members)[members] for column in layout.quasi
-        }
-        shown |= {column.name: frame.select(column.name) for column in layout.passed}
-        parts = [shown[name] for name in table.frame.columns if name in shown]
-        return Published({"table": pl.concat(parts, how="horizontal")}, layout)
+    def show(self, table: Table, groups: Groups) -> Published:
+        """Show the groups of a table, in the order of its rows."""
+        members, frame = groups.labels, table.frame
+        quasi, parts = [], {name: frame.select(name) for name in frame.columns}
+        for column in value_columns(table):
+            cells = self._cells(table, column, frame[column.name], members)
+            quasi.append(as_shown(column, cells))
+            parts[column.name] = cells.select(quasi[-1].columns)[members]
+        layout = Layout(shape="values", quasi=tuple(quasi), passed=passed_columns(table, frame))
+        rows = pl.concat([part for name, part in parts.items() if name in layout.kinds], how="horizontal")
+        return Published({"table": rows}, layout)
 
     def _cells(self, table: Table, column: QuasiColumn, series: pl.Series, members: Labels) -> pl.DataFrame:
         """The published cells of one quasi-identifier, group by group."""

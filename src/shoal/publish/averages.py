@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.manifest import QuasiColumn
 from shoal.methods.groups import Labels
+from shoal.table.builders import STAR
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric, Ordinal, kind_name
 
@@ -23,10 +24,17 @@ def value_columns(table: Table) -> list[QuasiColumn]:
     for name, kind in table.quasi.items():
         has_missing = table.frame[name].null_count() > 0
         carriers = [name, f"{name}_missing"] if has_missing and isinstance(kind, Numeric) else [name]
-        order = kind.order if isinstance(kind, Ordinal) else ()
         facts = {"name": name, "kind": kind_name(kind), "form": "value", "columns": carriers}
-        columns.append(QuasiColumn.model_validate(facts | {"has_missing": has_missing, "order": order}))
+        columns.append(QuasiColumn.model_validate(facts | {"has_missing": has_missing}))
     return columns
+
+
+def as_shown(column: QuasiColumn, cells: pl.DataFrame) -> QuasiColumn:
+    """The column as its cells show it: where none of them is missing, nothing is said about missing values."""
+    values = cells[column.name]
+    has_missing = values.null_count() > 0 or (values.dtype == pl.String and bool((values == STAR).any()))
+    carriers = column.columns if has_missing else (column.name,)
+    return column.model_copy(update={"has_missing": has_missing, "columns": carriers})
 
 
 def number_cells(column: QuasiColumn, numbers: Floats, is_missing: pl.Series) -> pl.DataFrame:

@@ -14,13 +14,14 @@ import polars as pl
 from shoal.errors import Problems, SchemaError
 from shoal.manifest import Layout, PassedColumn, QuasiColumn
 from shoal.methods.base import Hides
-from shoal.methods.groups import Groups
+from shoal.methods.groups import Groups, Labels
 from shoal.publish.covers import published_nodes
 from shoal.spec import Spec
 from shoal.table.builders import Rule
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
+from shoal.table.shown import only_rows
 
 MOST_CODES = 1 << 62
 """How many combinations of texts have numbers of their own before they are numbered anew."""
@@ -28,7 +29,7 @@ MOST_CODES = 1 << 62
 
 @dataclass(frozen=True)
 class Published:
-    """The tables to publish, rows still in the order of the input, and how they are to be read."""
+    """The tables to publish, and how they are to be read."""
 
     tables: dict[str, pl.DataFrame]
     layout: Layout
@@ -47,32 +48,40 @@ class Publisher(Spec, ABC):
     def check(self, table: Table, problems: Problems) -> None:
         """Note why this table cannot be shown this way, before any work starts."""
 
-    @abstractmethod
     def publish(self, table: Table, groups: Groups) -> Published:
-        """Show the groups of a table; suppressed rows are left out."""
+        """Show the groups of a table, rows in the order of the input; suppressed rows are left out."""
+        kept = groups.labels >= 0
+        return self.show(only_rows(table, kept), groups.only(kept))
 
-    def in_no_order(self, published: Published, rng: np.random.Generator) -> tuple[Published, pl.Series]:
-        """Bring what is published into an order that leads nowhere; for the holder, which row went where."""
-        return in_no_order(published, rng)
+    @abstractmethod
+    def show(self, table: Table, groups: Groups) -> Published:
+        """Show the groups of a table all of whose rows are published, in their order."""
+
+    def arrange(self, published: Published) -> tuple[Published, pl.Series]:
+        """Bring what is published into the order that its content gives it; for the holder, which row went where."""
+        return arrange(published)
 
 
-def in_no_order(published: Published, rng: np.random.Generator) -> tuple[Published, pl.Series]:
-    """Bring the rows into an order that leads nowhere; for the holder, which row went where.
+# -- the order of rows and the numbers of groups: functions of what is shown, and of nothing else ----------------------
 
-    They are sorted by the text they show, then shuffled. Who knows the seed can undo the shuffle, and is left with the
-    sorted table, which holds nothing of the order of the input.
-    """
+
+def arrange(published: Published) -> tuple[Published, pl.Series]:
+    """Bring the rows into an order that leads nowhere; for the holder, which row went where."""
     table = published.tables["table"]
-    order = by_text(table)[rng.permutation(table.height)]
+    order = pl.Series(shuffled_order(text_codes(table)))
     return Published({**published.tables, "table": table[order]}, published.layout), order
 
 
-def by_text(table: pl.DataFrame) -> pl.Series:
-    """Which row comes where when rows are sorted by the text they show."""
-    return pl.Series(np.argsort(_text_codes(table), kind="stable"))
+def shuffled_order(codes: Labels, salt: int = 0) -> Labels:
+    """Sort rows by their codes, then shuffle them in a way that is the same for every table of as many rows.
+
+    Equal rows are the same to every reader, so nothing of the order they came in is left.
+    """
+    places = _scrambled(np.arange(len(codes), dtype=np.uint64) + np.uint64(salt << 40))
+    return np.argsort(codes, kind="stable")[np.argsort(places, kind="stable")]
 
 
-def _text_codes(table: pl.DataFrame) -> npt.NDArray[np.int64]:
+def text_codes(table: pl.DataFrame) -> Labels:
     """Numbers in the order of the texts that rows show, column after column, missing ones last."""
     codes, n_codes = np.zeros(table.height, dtype=np.int64), 1
     for series in table:
@@ -89,30 +98,46 @@ def _text_codes(table: pl.DataFrame) -> npt.NDArray[np.int64]:
     return codes
 
 
-def numbered_buckets(group: pl.Series, parts: Sequence[pl.DataFrame]) -> pl.Series:
-    """Number groups from 1 in an order that depends on what they show alone, and not on how they came to be.
+def numbered_groups(parts: Sequence[tuple[Labels, pl.DataFrame]]) -> Labels:
+    """Number groups from 1 by what they show alone, and not by how they came to be.
 
-    `parts` are the tables whose rows are shown apart from each other: which belong together must not be seen. Groups
-    are in the order of the first of their rows in the first part; those with equal ones in that of a hash of all.
+    Each part is a table and the group of each of its rows. Groups are in the order of their sorted rows, of the first
+    part, then of the next; groups that show the same in all parts are the same to every reader.
     """
-    labels = np.unique(group.to_numpy(), return_inverse=True)[1].reshape(-1)
-    n_groups = int(labels.max(initial=-1)) + 1
-    first = np.full(n_groups, np.iinfo(np.int64).max)
-    mark = np.zeros(n_groups, dtype=np.uint64)
-    for place, part in enumerate(parts):
-        codes = _text_codes(part)
-        if place == 0:
-            np.minimum.at(first, labels, codes)
-        inside = np.zeros(n_groups, dtype=np.uint64)
-        np.add.at(inside, labels, _scrambled(codes.astype(np.uint64)))  # a sum: the order of rows is not in it
-        mark = _scrambled(mark + inside)
+    n_groups = max(int(labels.max(initial=-1)) + 1 for labels, _ in parts)
+    rank = np.zeros(n_groups, dtype=np.int64)
+    for labels, frame in parts:
+        if not frame.width:
+            continue
+        codes = text_codes(frame)
+        order = np.lexsort((codes, labels))
+        begin = np.searchsorted(labels[order], np.arange(n_groups + 1))
+        rank = _refined(rank, codes[order], begin)
     number = np.empty(n_groups, dtype=np.int64)
-    number[np.lexsort((mark, first))] = np.arange(1, n_groups + 1)
-    return pl.Series("bucket", number[labels])
+    number[np.argsort(rank, kind="stable")] = np.arange(1, n_groups + 1)
+    return number
+
+
+def _refined(rank: Labels, codes: Labels, begin: Labels) -> Labels:
+    """Ranks of groups, those that tie told apart by their codes one after the other; a group that ends comes first."""
+    place = 0
+    tied = np.arange(len(rank))
+    while True:
+        counts = np.bincount(rank)
+        tied = tied[(counts[rank[tied]] > 1)]
+        inside = begin[tied] + place < begin[tied + 1]
+        if not inside.any():
+            return rank
+        key = np.full(len(rank), -1, dtype=np.int64)
+        key[tied[inside]] = codes[begin[tied[inside]] + place]
+        order = np.lexsort((key, rank))
+        new = np.zeros(len(rank), dtype=np.int64)
+        new[order[1:]] = np.cumsum((np.diff(rank[order]) != 0) | (np.diff(key[order]) != 0))
+        rank, place = new, place + 1
 
 
 def _scrambled(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Every number turned into another, so that sums of them tell sets apart (splitmix64)."""
+    """Every number turned into another (splitmix64)."""
     mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -129,7 +154,6 @@ def raw_columns(table: Table) -> tuple[QuasiColumn, ...]:
                 "form": "raw",
                 "columns": [name],
                 "has_missing": table.frame[name].null_count() > 0,
-                "order": kind.order if isinstance(kind, Ordinal) else (),
             }
         )
         for name, kind in table.quasi.items()

@@ -11,7 +11,7 @@ from shoal.errors import Problems
 from shoal.manifest import Layout
 from shoal.methods.base import Hides
 from shoal.methods.groups import Groups
-from shoal.publish.base import Published, Publisher, check_clashes, numbered_buckets, passed_columns, raw_columns
+from shoal.publish.base import Published, Publisher, check_clashes, numbered_groups, passed_columns, raw_columns
 from shoal.table.prepare import Table
 
 
@@ -46,16 +46,15 @@ class Buckets(Publisher):
         names = [*table.quasi, *(column.name for column in passed_columns(table))]
         check_clashes(["bucket", "count", *names], "publishing buckets", problems)
 
-    def publish(self, table: Table, groups: Groups) -> Published:
-        """Show the groups of a table; suppressed rows are left out."""
-        present = groups.labels >= 0
-        frame = table.frame.filter(pl.Series(present))
+    def show(self, table: Table, groups: Groups) -> Published:
+        """Show the groups of a table, in the order of its rows."""
+        frame, labels = table.frame, groups.labels
         layout = Layout(shape="buckets", quasi=raw_columns(table), passed=passed_columns(table, frame))
-        group = pl.Series(groups.labels[present])
-        shown = [name for name in frame.columns if name in layout.contents["table"]]
-        bucket = numbered_buckets(group, [frame.select(shown), frame.select(layout.sensitive)])
-        rows = pl.DataFrame([bucket, *frame.select(shown)])
-        values = pl.DataFrame([bucket, *frame.select(layout.sensitive)])
+        seen = [name for name in frame.columns if name in layout.contents["table"]]
+        parts = [frame.select(seen), frame.select(layout.sensitive)]
+        number = numbered_groups([(labels, part) for part in parts])
+        bucket = pl.Series("bucket", number[labels])
+        rows, values = (pl.DataFrame([bucket, *part]) for part in parts)
         counted = values.group_by(values.columns).agg(pl.len().cast(pl.Int64).alias("count"))
         # By their text: the order of the rows says nothing but what they show.
         texts = [pl.col(name).cast(pl.String) for name in layout.sensitive]

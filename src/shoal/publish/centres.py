@@ -13,8 +13,8 @@ from shoal.manifest import Layout, QuasiColumn
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.points import Space
-from shoal.publish.averages import average_categories, average_numbers, domain, number_cells, value_columns
-from shoal.publish.base import Published, Publisher, check_clashes, passed_columns
+from shoal.publish.averages import as_shown, average_categories, average_numbers, domain, number_cells, value_columns
+from shoal.publish.base import Published, Publisher, check_clashes, numbered_groups, passed_columns
 from shoal.spec import OneOf, YesNo, param
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric, Ordinal
@@ -66,29 +66,25 @@ class Centres(Publisher):
         passed = [column.name for column in passed_columns(table)]
         check_clashes(["class", "size", "radius", *cells, *passed], "publishing centres", problems)
 
-    def publish(self, table: Table, groups: Groups) -> Published:
-        """Show the groups of a table; suppressed rows are left out."""
+    def show(self, table: Table, groups: Groups) -> Published:
+        """Show the groups of a table, in the order of its rows."""
         space = Space.of(Task.of(table), standardize=self.standardize)
-        present = groups.labels >= 0
-        frame = table.frame.filter(pl.Series(present))
-        quasi, passed = tuple(value_columns(table)), passed_columns(table, frame)
-        layout = Layout(shape="centres", quasi=quasi, passed=passed)
+        quasi, passed = tuple(value_columns(table)), passed_columns(table, table.frame)
         rows = None if self.centre == "average" else _central_rows(space, groups)
-        cells = [_cells(table, column, groups, rows) for column in quasi]
+        found = [_cells(table, column, groups, rows) for column in quasi]
+        quasi = tuple(as_shown(column, one) for column, one in zip(quasi, found, strict=True))
+        cells = pl.concat(
+            [one.select(column.columns) for column, one in zip(quasi, found, strict=True)], how="horizontal"
+        )
         points = space.centres(groups.labels) if rows is None else space.columns[:, rows].T.copy()
         facts = pl.DataFrame({"size": groups.sizes, "radius": np.sqrt(space.farthest(groups.labels, points))})
-        by_group = pl.concat([facts, *cells], how="horizontal").with_row_index("group")
-        # Numbered in the order of what they show, which says nothing about how they came to be.
-        shown = [*layout.cell_columns, "size", "radius"]
-        ordered = by_group.sort([*shown, "group"], nulls_last=True).with_columns(
-            pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("class")
-        )
-        class_of = ordered.sort("group")["class"]
-        others = frame.select([column.name for column in passed])
-        numbered = pl.DataFrame([class_of[groups.labels[present]].alias("class"), *others.get_columns()])
-        return Published(
-            {"table": numbered, "centres": ordered.select("class", "size", "radius", *layout.cell_columns)}, layout
-        )
+        others = table.frame.select([column.name for column in passed])
+        by_group = pl.concat([cells, facts], how="horizontal")
+        number = numbered_groups([(np.arange(groups.n_groups), by_group), (groups.labels, others)])
+        centres = pl.DataFrame([pl.Series("class", number), *facts, *cells]).sort("class")
+        shown = pl.DataFrame([pl.Series("class", number[groups.labels]), *others])
+        layout = Layout(shape="centres", quasi=quasi, passed=passed)
+        return Published({"table": shown, "centres": centres}, layout)
 
 
 def _central_rows(space: Space, groups: Groups) -> Labels:
@@ -106,8 +102,7 @@ def _cells(table: Table, column: QuasiColumn, groups: Groups, rows: Labels | Non
         if isinstance(kind, Numeric):
             return number_cells(column, shown.cast(pl.Float64).fill_null(float("nan")).to_numpy(), shown.is_null())
         return pl.DataFrame({column.name: shown})
-    present = groups.labels >= 0
-    members, values = groups.labels[present], series.filter(pl.Series(present))
+    members, values = groups.labels, series
     gone = np.bincount(members[values.is_null().to_numpy()], minlength=groups.n_groups)
     is_missing = pl.Series(2 * gone > groups.sizes)
     if isinstance(kind, Numeric):

@@ -49,6 +49,31 @@ def _places(series: pl.Series, ordered: Sequence[str]) -> pl.Series:
     return series.replace_strict(known, pl.Series(found, dtype=pl.Int64), default=None, return_dtype=pl.Int64)
 
 
+def as_shown(column: QuasiColumn, covers: pl.DataFrame, hierarchy: Hierarchy | None) -> QuasiColumn:
+    """What is said of a column: a function of the cells that its covers become, and of what was asked for."""
+    full = covers.filter(pl.col("holes") == NONE)
+    rooted = hierarchy is not None and hierarchy.names[0] == STAR  # then '*' is a node like any other
+    shown_missing = covers.filter(pl.col("holes") == ALL) if rooted else covers.filter(pl.col("holes") != NONE)
+    facts: dict[str, object] = {"has_missing": shown_missing.height > 0}
+    if column.form == "interval":
+        whole = _is_whole(full["low"]) and _is_whole(full["high"])
+        facts |= {"whole": whole, "low": full["low"].min(), "high": full["high"].max()}
+    elif column.form == "order":
+        ranks = tuple(sorted({*full["low"].to_list(), *full["high"].to_list()}))
+        facts |= {"order": tuple(column.order[rank] for rank in ranks), "ranks": ranks, "n_values": len(column.order)}
+    elif column.form == "set":
+        facts |= {"n_values": full["values"].explode().n_unique() if full.height else 0}
+    if len(column.columns) == 3 and not facts["has_missing"]:
+        facts |= {"columns": column.columns[:2]}
+    return QuasiColumn.model_validate(column.model_dump() | facts)
+
+
+def _is_whole(numbers: pl.Series) -> bool:
+    """Whether all numbers are whole, and are written so."""
+    present = numbers.drop_nulls()
+    return numbers.dtype.is_integer() or bool(((present.floor() == present) & (present.abs() < 2**53)).all())
+
+
 def text_cells(column: QuasiColumn, covers: pl.DataFrame, hierarchy: Hierarchy | None) -> pl.DataFrame:
     """One text cell per group: the value itself, `[low, high]`, a node, `{a, b}`, `*`, or missing."""
     if hierarchy is not None:
@@ -80,10 +105,18 @@ def typed_cells(column: QuasiColumn, covers: pl.DataFrame, hierarchy: Hierarchy 
 
 
 def _ends(column: QuasiColumn, covers: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
-    if column.form != "order":
-        return covers["low"], covers["high"]
-    names = pl.Series(column.order, dtype=pl.String)
-    return names.gather(covers["low"]), names.gather(covers["high"])
+    """Both ends of every cover as they are written; those of cells that show none are missing."""
+    low, high = covers["low"], covers["high"]
+    if column.form == "order":
+        names = pl.DataFrame({"rank": column.ranks, "name": column.order}, {"rank": pl.Int64, "name": pl.String})
+        return tuple(
+            pl.DataFrame({"rank": end}).join(names, on="rank", how="left", maintain_order="left")["name"]
+            for end in (low, high)
+        )  # type: ignore[return-value]
+    if column.whole and not low.dtype.is_integer():
+        shown = covers["holes"] == NONE
+        return tuple(end.set(~shown, None).cast(pl.Int64) for end in (low, high))  # type: ignore[return-value]
+    return low, high
 
 
 def _node_names(covers: pl.DataFrame, hierarchy: Hierarchy) -> pl.Series:
@@ -109,20 +142,42 @@ def _set_text(values: list[str]) -> str | None:
     return "{" + ", ".join(escaped) + "}"
 
 
-def published_nodes(cells: pl.DataFrame, hierarchy: Hierarchy | None) -> tuple[Node, ...]:
-    """The published nodes and those above them: of the rest of the tree, a release says nothing."""
+def published_nodes(cells: pl.DataFrame, hierarchy: Hierarchy | None, *, grown: bool = False) -> tuple[Node, ...]:
+    """The published nodes and those above them, which have no name: of the rest of the tree, a release says nothing.
+
+    Of a tree that a rule has grown over the values of the input, not even heights and numbers of leaves are told: they
+    are those of the smallest tree with such nodes.
+    """
     if hierarchy is None:
         return ()
-    shown = [name for name in cells.to_series().unique().drop_nulls().to_list() if name in hierarchy.node_of]
-    used = sorted({hierarchy.node_of[above] for name in shown for above in hierarchy.path(name)} | {0})
+    names = {name for name in cells.to_series().unique().drop_nulls().to_list() if name in hierarchy.node_of}
+    used = sorted({hierarchy.node_of[above] for name in names for above in hierarchy.path(name)} | {0})
     position = {node: place for place, node in enumerate(used)}
     tree = hierarchy.arrays
+    parents = [None if node == 0 else position[int(tree.parent[node])] for node in used]
+    sizes = [(int(tree.height[node]), int(tree.n_leaves[node])) for node in used]
+    if grown:
+        sizes = _smallest(parents, [size[0] > 0 for size in sizes])
+    shown = [hierarchy.names[node] for node in used]
     return tuple(
-        Node(
-            name=hierarchy.names[node],
-            parent=None if node == 0 else position[int(tree.parent[node])],
-            height=int(tree.height[node]),
-            leaves=int(tree.n_leaves[node]),
-        )
-        for node in used
+        Node(name=name if name in names else None, parent=parent, height=height, leaves=leaves)
+        for name, parent, (height, leaves) in zip(shown, parents, sizes, strict=True)
     )
+
+
+def _smallest(parents: Sequence[int | None], inner: Sequence[bool]) -> list[tuple[int, int]]:
+    """Height and leaves of each node in the smallest tree that has these nodes; parents come first.
+
+    An inner node covers two values at least, or it would not be shown.
+    """
+    height, leaves = [0] * len(parents), [0] * len(parents)
+    for place in range(len(parents) - 1, -1, -1):
+        if inner[place]:
+            height[place], leaves[place] = max(height[place], 1), max(leaves[place], 2)
+        else:
+            leaves[place] = 1
+        parent = parents[place]
+        if parent is not None:
+            height[parent] = max(height[parent], height[place] + 1)
+            leaves[parent] += leaves[place]
+    return list(zip(height, leaves, strict=True))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
 
 from shoal.errors import Problems, SchemaError
 from shoal.manifest import Layout, QuasiColumn
 from shoal.methods.groups import Groups, Labels
-from shoal.publish.base import Published, Publisher, check_clashes, passed_columns
-from shoal.publish.covers import cover, published_nodes, text_cells, typed_cells
+from shoal.publish.base import Published, Publisher, check_clashes, numbered_groups, passed_columns
+from shoal.publish.covers import as_shown, cover, published_nodes, text_cells, typed_cells
 from shoal.spec import OneOf, YesNo, param
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal, kind_name
@@ -59,29 +60,27 @@ class Generalize(Publisher):
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note published column names that would clash."""
-        names = [column.name for column in passed_columns(table)]
+        names, columns = [column.name for column in passed_columns(table)], self.columns(table)
         if self.shape == "classes":
             names += ["class", "size", *table.quasi]
         else:
-            names += [column for quasi in self._columns(table) for column in quasi.columns]
-        for column in self._columns(table):
-            if column.form == "set" and column.n_values > MOST_IN_A_SET and self.shape != "classes":
-                what = f"has {column.n_values} categories, too many to write as sets in every row"
+            names += [name for column in columns for name in column.columns]
+        for column in columns:
+            n_values = table.frame[column.name].drop_nulls().n_unique()
+            if column.form == "set" and n_values > MOST_IN_A_SET and self.shape != "classes":
+                what = f"has {n_values} categories, too many to write as sets in every row"
                 fix = 'give it a hierarchy, choose shape = "classes", or leave sets out'
                 problems.add(f"column {column.name!r}", what, fix, error=SchemaError)
         check_clashes(names, f"shape = {self.shape!r}", problems)
 
-    def publish(self, table: Table, groups: Groups) -> Published:
-        """Show the groups of a table; suppressed rows are left out."""
-        present = groups.labels >= 0
-        members, frame = groups.labels[present], table.frame.filter(pl.Series(present))
+    def show(self, table: Table, groups: Groups) -> Published:
+        """Show the groups of a table, in the order of its rows."""
+        members, frame = groups.labels, table.frame
         quasi, cells = [], []
-        for column in self._columns(table, frame):  # the extremes of suppressed rows are left out with them
-            hierarchy = table.hierarchy(column.name) if column.form == "node" else None
-            covers = cover(column, frame[column.name], members, hierarchy)
-            write = typed_cells if len(column.columns) > 1 else text_cells
-            cells.append(write(column, covers, hierarchy))
-            quasi.append(column.model_copy(update={"nodes": published_nodes(cells[-1], hierarchy)}))
+        for column in self.columns(table):
+            settled, shown = self.cells(table, column, members)
+            quasi.append(settled)
+            cells.append(shown)
         layout = Layout(shape=self.shape, quasi=tuple(quasi), passed=passed_columns(table, frame))  # type: ignore[arg-type]
         passed = [column.name for column in layout.passed]
         by_group = pl.concat(cells, how="horizontal")
@@ -92,35 +91,44 @@ class Generalize(Publisher):
         rows = pl.concat([by_group[members], frame.select(passed)], how="horizontal")
         return Published({"table": rows.select(order)}, layout)
 
-    def _columns(self, table: Table, shown: pl.DataFrame | None = None) -> list[QuasiColumn]:
-        """How each quasi-identifier is going to be published; nodes are filled in once they are known."""
-        rows = table.frame if shown is None else shown
-        kinds = table.quasi.items()
-        return [self._column(rows[name], kind, table.frame[name].null_count() > 0) for name, kind in kinds]
+    def cells(self, table: Table, column: QuasiColumn, members: Labels) -> tuple[QuasiColumn, pl.DataFrame]:
+        """The cells of a quasi-identifier group by group, and what is said of them."""
+        hierarchy = table.hierarchy(column.name) if column.form == "node" else None
+        covers = cover(column, table.frame[column.name], members, hierarchy)
+        settled = as_shown(column, covers, hierarchy)
+        write = typed_cells if len(column.columns) > 1 else text_cells
+        cells = write(settled, covers, hierarchy)
+        nodes = published_nodes(cells, hierarchy, grown=table.is_grown(column.name))
+        return settled.model_copy(update={"nodes": nodes}), cells
 
-    def _column(self, series: pl.Series, kind: Kind, has_missing: bool) -> QuasiColumn:
-        facts: dict[str, object] = {}
+    def columns(self, table: Table) -> list[QuasiColumn]:
+        """How each quasi-identifier is going to be published, before its cells are known."""
+        return [self._column(table.frame[name], kind) for name, kind in table.quasi.items()]
+
+    def _column(self, series: pl.Series, kind: Kind) -> QuasiColumn:
+        order: tuple[str, ...] = ()
         if kind.hierarchy is not None or (isinstance(kind, Nominal) and not self.sets):
             form = "node"
         elif isinstance(kind, Nominal):
-            form, facts = "set", {"n_values": series.drop_nulls().n_unique()}
+            form = "set"
         elif isinstance(kind, Ordinal):
-            form, facts = "order", {"order": kind.order}
+            form, order = "order", kind.order
         else:
-            form, facts = "interval", {"whole": series.dtype == pl.Int64, "low": series.min(), "high": series.max()}
-        name = series.name
+            form = "interval"
+        name, has_missing = series.name, series.null_count() > 0
         columns = [name]
         if self.shape == "typed" and form in ("interval", "order"):
             columns = [f"{name}_low", f"{name}_high", *([f"{name}_missing"] if has_missing else [])]
-        settled = {"name": name, "kind": kind_name(kind), "form": form, "columns": columns, "has_missing": has_missing}
-        return QuasiColumn.model_validate(settled | facts)
+        settled = {"name": name, "kind": kind_name(kind), "form": form, "columns": columns}
+        return QuasiColumn.model_validate(settled | {"has_missing": has_missing, "order": order})
 
 
 def _by_class(by_group: pl.DataFrame, members: Labels, passed: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Number the classes in the order of their cells, which says nothing about how they came to be."""
     cells = by_group.columns
-    classes = by_group.unique().sort(cells, nulls_last=True).with_row_index("class", offset=1)
-    classes = classes.with_columns(pl.col("class").cast(pl.Int64))
+    classes = by_group.unique()
+    number = numbered_groups([(np.arange(classes.height), classes)])
+    classes = classes.with_columns(pl.Series("class", number)).sort("class")
     class_of = by_group.join(classes, on=cells, how="left", nulls_equal=True, maintain_order="left")["class"]
     rows = pl.DataFrame([class_of[members].alias("class"), *passed.get_columns()])
     sizes = rows.group_by("class").agg(pl.len().cast(pl.Int64).alias("size"))

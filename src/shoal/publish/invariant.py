@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.methods.groups import Groups, Labels
-from shoal.publish.base import Published, passed_columns
+from shoal.publish.base import Published, numbered_groups, passed_columns
 from shoal.publish.generalize import Generalize
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric
@@ -46,7 +46,7 @@ def publish_invariant(
         .select(cells)
         .with_columns(*(pl.Series(name, count, dtype=pl.Int64) for name, count in counts.items()))
     )
-    number = _numbers(classes, members, values)
+    number = numbered_groups([(np.arange(classes.height), classes), (members, values.to_frame())])
     rows = pl.DataFrame([pl.Series("class", number[members], dtype=pl.Int64), values])
     order = np.argsort(number)
     classes = classes.with_columns(pl.Series("class", number, dtype=pl.Int64))[order].select(*FACTS, *cells)
@@ -63,15 +63,3 @@ def _with_fakes(table: Table, column: str, fakes: Sequence[str | None]) -> pl.Se
     if series.dtype == pl.Int64 and not (numbers.drop_nulls() == numbers.drop_nulls().floor()).all():
         series = series.cast(pl.Float64)
     return pl.concat([series, numbers.cast(series.dtype)])
-
-
-def _numbers(classes: pl.DataFrame, members: Labels, values: pl.Series) -> Labels:
-    """Number classes from 1 in the order of what they show, which says nothing about how they came to be."""
-    texts = pl.DataFrame({"group": members, "value": values.cast(pl.String).fill_null("\0")})
-    signature = texts.sort("value").group_by("group").agg(pl.col("value").str.join("\0")).sort("group")["value"]
-    shown = classes.with_columns(signature.alias("\0signature")).with_row_index("\0group")
-    shown = shown.select(pl.exclude("\0group"), "\0group")  # only for classes that show the same
-    order = shown.select(pl.arg_sort_by(shown.columns, nulls_last=True)).to_series().to_numpy()
-    number = np.empty(len(order), dtype=np.int64)
-    number[order] = np.arange(1, len(order) + 1)
-    return number

@@ -17,11 +17,12 @@ from shoal.publish.base import (
     Published,
     Publisher,
     check_clashes,
-    numbered_buckets,
+    numbered_groups,
     passed_columns,
     raw_columns,
+    shuffled_order,
+    text_codes,
 )
-from shoal.publish.covers import cover, published_nodes, text_cells
 from shoal.publish.generalize import Generalize
 from shoal.spec import OneOf, param
 from shoal.table.prepare import Table
@@ -62,63 +63,56 @@ class Slices(Publisher):
         """Note published column names that would clash."""
         check_clashes(["bucket", *table.published], "publishing slices", problems)
 
-    def publish(self, table: Table, groups: Groups) -> Published:
-        """Show the slices of a table, cells of one row still side by side; suppressed rows are left out."""
+    def show(self, table: Table, groups: Groups) -> Published:
+        """Show the slices of a table, cells of one row still side by side."""
         if groups.slices is None:
             raise InternalError("slices were to be published of groups that have none")
-        present = groups.labels >= 0
-        frame = table.frame.filter(pl.Series(present))
-        quasi, cells = _cells(table, groups.slices, frame, present)
+        quasi, cells = _cells(table, groups.slices)
         slices = _named(groups.slices.attributes)
         layout = Layout(
-            shape="slices", quasi=quasi, passed=passed_columns(table, frame), slices=slices,
+            shape="slices", quasi=quasi, passed=passed_columns(table, table.frame), slices=slices,
             files=self.shape == "files",
         )  # fmt: skip
-        bucket = pl.Series("bucket", groups.labels[present])
         shown = [
             cells[name].alias(column)
             for one in slices
             for name, column in zip(one.attributes, one.columns, strict=True)
         ]
-        return Published({"table": pl.DataFrame([bucket, *shown])}, layout)
+        return Published({"table": pl.DataFrame([pl.Series("bucket", groups.labels), *shown])}, layout)
 
-    def in_no_order(self, published: Published, rng: np.random.Generator) -> tuple[Published, pl.Series]:
+    def arrange(self, published: Published) -> tuple[Published, pl.Series]:
         """Shuffle every slice within its buckets, number the buckets by what they show, and shuffle the rows.
 
-        Who knows the seed can undo the shuffles, and is left with slices that are each sorted by what they show.
+        All of that depends on what each slice shows by itself: which cells belonged together is not in it.
         """
         layout, table = published.layout, published.tables["table"]
-        bucket = numbered_buckets(table["bucket"], [table.select(one.columns) for one in layout.slices])
-        apart = [_shuffled(bucket, table.select(one.columns), rng) for one in layout.slices]
-        wide = pl.DataFrame([bucket.sort(), *(series for frame in apart for series in frame)])
-        order = pl.Series(rng.permutation(table.height))
-        if not layout.files:
-            return Published({"table": wide[order]}, layout), order
-        tables = {}
-        for name, columns in layout.slice_tables.items():
-            tables[name] = wide.select("bucket", *columns)[rng.permutation(table.height)]
-        return Published(tables, layout), order
+        parts = [table.select(one.columns) for one in layout.slices]
+        labels = np.unique(table["bucket"].to_numpy(), return_inverse=True)[1].reshape(-1)
+        bucket = numbered_groups([(labels, part) for part in parts])[labels]
+        apart = [_shuffled(bucket, part, place) for place, part in enumerate(parts, 1)]
+        wide = pl.DataFrame([pl.Series("bucket", np.sort(bucket)), *(series for frame in apart for series in frame)])
+        tables = {name: wide.select("bucket", *columns) for name, columns in layout.slice_tables.items()}
+        orders = {name: pl.Series(shuffled_order(text_codes(frame))) for name, frame in tables.items()}
+        arranged = {name: frame[orders[name]] for name, frame in tables.items()}
+        return Published(arranged, layout), next(iter(orders.values()))
 
 
-def _cells(
-    table: Table, sliced: Sliced, frame: pl.DataFrame, present: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> tuple[tuple[QuasiColumn, ...], dict[str, pl.Series]]:
+def _cells(table: Table, sliced: Sliced) -> tuple[tuple[QuasiColumn, ...], dict[str, pl.Series]]:
     """How each quasi-identifier is published, and the published cells of all attributes."""
     quasi = {column.name: column for column in raw_columns(table)}
-    cells = {name: frame[name] for name in table.published}
+    cells = {name: table.frame[name] for name in table.published}
     for names, classes in zip(sliced.attributes, sliced.classes, strict=True):
         for name in names if classes is not None else ():
             if name in quasi and quasi[name].form == "raw":
-                quasi[name], cells[name] = _generalised(table, name, frame, _without_holes(classes[present]))  # type: ignore[index]
+                quasi[name], cells[name] = _generalised(table, name, _without_holes(classes))  # type: ignore[arg-type]
     return tuple(quasi.values()), cells
 
 
-def _generalised(table: Table, name: str, frame: pl.DataFrame, members: Labels) -> tuple[QuasiColumn, pl.Series]:
+def _generalised(table: Table, name: str, members: Labels) -> tuple[QuasiColumn, pl.Series]:
     """A quasi-identifier whose cells cover all values of their class."""
-    own = [column for column in Generalize()._columns(table, frame) if column.name == name]
-    hierarchy = table.hierarchy(name) if own[0].form == "node" else None
-    cells = text_cells(own[0], cover(own[0], frame[name], members, hierarchy), hierarchy)
-    column = own[0].model_copy(update={"nodes": published_nodes(cells, hierarchy)})
+    publisher = Generalize()
+    own = next(column for column in publisher.columns(table) if column.name == name)
+    column, cells = publisher.cells(table, own, members)
     return column, cells.to_series()[members]
 
 
@@ -143,11 +137,8 @@ def _named(attributes: tuple[tuple[str, ...], ...]) -> tuple[Slice, ...]:
     return tuple(slices)
 
 
-def _shuffled(bucket: pl.Series, cells: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-    """The cells of a slice by bucket, and within each bucket in an order that is drawn."""
-    by_bucket = pl.DataFrame([bucket.alias("\0bucket"), *cells])
-    order = by_bucket.select(
-        pl.arg_sort_by("\0bucket", *(pl.col(name).cast(pl.String) for name in cells.columns), nulls_last=True)
-    ).to_series()
-    owner = bucket[order].to_numpy()
-    return cells[order][np.lexsort((rng.permutation(len(owner)), owner))]
+def _shuffled(bucket: Labels, cells: pl.DataFrame, salt: int) -> pl.DataFrame:
+    """The cells of a slice by bucket, and within each bucket in an order that their texts alone give them."""
+    codes = text_codes(pl.DataFrame([pl.Series("\0bucket", bucket), *cells]))
+    order = shuffled_order(codes, salt)
+    return cells[order[np.argsort(bucket[order], kind="stable")]]

@@ -20,6 +20,7 @@ from shoal.errors import (
     rows_at,
     some,
 )
+from shoal.manifest import LEFT_OUT
 from shoal.methods.m_invariance import MInvariance
 from shoal.privacy.m_uniqueness import MUniqueness
 from shoal.publish.base import check_clashes
@@ -28,7 +29,7 @@ from shoal.publish.invariant import FACTS
 from shoal.release import Release, read_release
 from shoal.series.state import SeriesState, schema_fingerprint
 from shoal.series.values import Coded
-from shoal.spec import Maybe, Whole
+from shoal.spec import Maybe, OneOf, Whole, YesNo
 from shoal.table.content import content_sha256
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import Table
@@ -43,6 +44,8 @@ def check_arguments(
     publish: object,
     seed: object,
     missing_values: object,
+    normalise: object,
+    left_out: object,
     threads: object,
 ) -> None:
     """Refuse arguments of the wrong sort, all at once."""
@@ -59,7 +62,10 @@ def check_arguments(
     if isinstance(publish, Generalize) and publish.shape == "typed":
         problems.add("publish=", 'm-invariance lays rows out by class, not in the shape "typed"', "leave the shape out")
     cores = Whole(1, int(numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
-    for name, value, bound in (("seed=", seed, Whole(0)), ("threads=", threads, Maybe(cores))):
+    for name, value, bound in (
+        ("seed=", seed, Maybe(Whole(0))), ("threads=", threads, Maybe(cores)), ("normalise=", normalise, YesNo()),
+        ("left_out=", left_out, OneOf(LEFT_OUT)),
+    ):  # fmt: skip
         if complaint := bound.complaint(value):
             problems.add(name, complaint)
     if not isinstance(missing_values, (list, tuple)) or not all(isinstance(text, str) for text in missing_values):

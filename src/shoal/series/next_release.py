@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.describing import describe
+from shoal.describing import Asked, describe, holder_figures, receipt_of
 from shoal.directories import whole_directory
 from shoal.errors import ParameterError, Problems
 from shoal.manifest import FILE, Place
@@ -18,13 +19,14 @@ from shoal.measure import measure
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.m_invariance import Arrangement, MInvariance
-from shoal.pipeline import limited_threads
+from shoal.pipeline import SEED_BITS, limited_threads
 from shoal.progress import SILENT, Progress
-from shoal.publish.base import Publisher, in_no_order
+from shoal.publish.base import Publisher, arrange
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import Counterfeits, publish_invariant
+from shoal.receipt import receipt_path, stage
 from shoal.recipe import Recipe
-from shoal.release import Release
+from shoal.release import Release, check_places
 from shoal.series import sealed
 from shoal.series.checks import check_arguments, check_previous, check_table
 from shoal.series.state import SeriesState
@@ -33,6 +35,7 @@ from shoal.table.frames import to_polars
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 from shoal.table.sources import read
+from shoal.verify import verify
 
 
 @dataclass(frozen=True)
@@ -72,14 +75,19 @@ class Republished:
         """
         target, secret = Path(folder), Path(state)
         sealed.check_place(secret, target)
+        check_places(target, overwrite=overwrite)
+        receipt = self.release.receipt
         with sealed.staged(secret, self.state.to_bytes(), passphrase) as move:
             with whole_directory(target, marker=FILE, overwrite=overwrite) as partial:
-                self.release.write(partial, format=format)
+                self.release.fill(partial, format)
             try:
+                held = None if receipt is None else stage(receipt, receipt_path(target))
                 move()
             except BaseException:
                 shutil.rmtree(target)
                 raise
+            if held is not None:
+                held.replace(receipt_path(target))
         return target
 
 
@@ -91,9 +99,12 @@ def republish(
     previous: Release | str | Path | None = None,
     state: SeriesState | None = None,
     publish: Publisher | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     missing: str = "keep",
     missing_values: Sequence[str] = (),
+    normalise: bool = False,
+    left_out: str = "public",
+    source: str | None = None,
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Republished:
@@ -113,7 +124,7 @@ def republish(
         What `Republished.state` was after it; None for the first.
     publish
         ``Generalize(sets=True)`` to show sets; rows are laid out by class in any case.
-    seed, missing, missing_values, threads, progress
+    seed, missing, missing_values, normalise, left_out, source, threads, progress
         As in `shoal.anonymize`.
 
     Returns
@@ -132,13 +143,14 @@ def republish(
     >>> sorted(two.release.table["disease"]), two.release.manifest.rows.counterfeits
     (['flu', 'gastritis'], 1)
     """
-    check_arguments(schema, method, previous, state, publish, seed, missing_values, threads)
+    check_arguments(schema, method, previous, state, publish, seed, missing_values, normalise, left_out, threads)
+    seed = secrets.randbits(SEED_BITS) if seed is None else seed
     progress.stage("reading")
     check_previous(schema, method, previous, state)
     given, to_native = to_polars(frame)
     before = SeriesState.begin(method, schema) if state is None else state
     table = prepare(
-        given, schema, missing=missing, missing_values=missing_values,
+        given, schema, missing=missing, missing_values=missing_values, normalise=normalise,
         also=lambda table, problems: check_table(table, method, before, problems),
     )  # fmt: skip
     coded = Coded.of(table, method, before)
@@ -146,7 +158,8 @@ def republish(
         made = method.arrange(Task.of(table), coded.codes, len(coded.domain), coded.signatures, coded.bound, progress)
     progress.stage("publishing")
     sets = isinstance(publish, Generalize) and publish.sets
-    release, classes = _release(table, coded, made, method, before, sets, seed, missing, to_native)
+    asked = Asked(method, Generalize("classes", sets), missing=missing, normalise=normalise, left_out=left_out)
+    release, classes = _release(table, coded, made, asked, before, seed, source, to_native)
     signatures = [coded.named(made.signatures[place]) for place in made.signature_of[made.labels]]
     return Republished(
         release, before.after(coded.digests, signatures, classes[made.labels], release.manifest.fingerprint())
@@ -179,7 +192,8 @@ def republish_recipe(
     progress.stage("reading")
     return republish(
         read(source), recipe.schema, method, previous=previous, state=state, publish=recipe.publish, seed=recipe.seed,
-        missing=recipe.missing, missing_values=source.missing_values, threads=threads, progress=progress,
+        missing=recipe.missing, missing_values=source.missing_values, normalise=recipe.normalise,
+        left_out=recipe.left_out, source=source.describe(), threads=threads, progress=progress,
     )  # fmt: skip
 
 
@@ -187,33 +201,31 @@ def _release(
     table: Table,
     coded: Coded,
     made: Arrangement,
-    method: MInvariance,
+    asked: Asked,
     before: SeriesState,
-    sets: bool,
     seed: int,
-    missing: str,
+    source: str | None,
     to_native: Any,
 ) -> tuple[Release, Labels]:
     """The release, verified and measured, and the number of each group's class."""
+    method, groups = asked.method, Groups(made.labels)
+    assert isinstance(method, MInvariance) and isinstance(asked.publish, Generalize)  # noqa: S101, PT018
     fakes = Counterfeits(made.fake_class, [coded.domain[code] for code in made.fake_code])
-    published, classes = publish_invariant(table, made.labels, fakes, method.column, sets=sets)
-    published, _ = in_no_order(published, np.random.default_rng([seed, 1]))
+    published, classes = publish_invariant(table, made.labels, fakes, method.column, sets=asked.publish.sets)
+    published, _ = arrange(published)
     number = len(before.releases) + 1
+    place = Place(number=number, previous=before.releases[-1].fingerprint if number > 1 else None)
     manifest = describe(
-        table, Groups(made.labels), published, method=method, require=(), publish=Generalize("classes", sets),
-        seed=seed, missing=missing,
-    )  # fmt: skip
-    manifest = manifest.model_copy(
-        update={
-            "rows": manifest.rows.model_copy(update={"counterfeits": len(made.fake_class)}),
-            "series": Place(number=number, previous=before.releases[-1].fingerprint if number > 1 else None),
-        }
+        published, asked, left_out=table.n_input - table.n_rows, counterfeits=len(made.fake_class), series=place
     )
+    verdict = verify(published.tables, manifest, claims=False)
+    known = {"achieved": verdict.public, "measures": measure(published.tables, manifest)}
+    manifest = manifest.model_copy(update=known)
+    figures = holder_figures(published, manifest, table, groups)
+    receipt = receipt_of(manifest, table, groups, asked, seed=seed, achieved={}, source=source, figures=figures)
     labels = np.full(table.n_input, -1, dtype=np.int64)
     labels[table.kept] = classes[made.labels] - 1  # so that a holder finds the class of a row
-    verdict = Release(published.tables, manifest, labels, to_native).verify()
-    known = {"achieved": verdict.achieved, "measures": measure(published.tables, manifest)}
-    return Release(published.tables, manifest.model_copy(update=known), labels, to_native), classes
+    return Release(published.tables, manifest, labels, receipt, to_native), classes
 
 
 __all__ = ["Republished", "republish", "republish_recipe"]

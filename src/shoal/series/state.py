@@ -95,6 +95,10 @@ class SeriesState:
             for one in self.releases
         ]
 
+    def fingerprints(self) -> list[str]:
+        """What each release was when it was made, for `shoal.verify_series`."""
+        return [one.fingerprint for one in self.releases]
+
     def after(
         self, digests: Sequence[bytes], signatures: Sequence[tuple[Value, ...]], classes: Ints, fingerprint: str
     ) -> SeriesState:

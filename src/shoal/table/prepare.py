@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,8 @@ class Table:
     """Rows left out before any work, by reason."""
     kept: npt.NDArray[np.int64]
     """Position in the input of each row of `frame`."""
+    merged: dict[str, int] = field(default_factory=dict)
+    """Cells whose spelling was changed, by column."""
 
     @property
     def n_rows(self) -> int:
@@ -61,6 +63,12 @@ class Table:
             for name in self.frame.columns
             if name in columns and columns[name].role in roles
         }
+
+    def is_grown(self, name: str) -> bool:
+        """Whether the hierarchy of a column was made of its values, by a rule or as a flat tree."""
+        column = self.given.columns.get(name)
+        kind = None if column is None else column.kind
+        return kind is None or not isinstance(kind.hierarchy, Hierarchy)
 
     def hierarchy(self, name: str) -> Hierarchy | None:
         """The hierarchy of a column; a nominal one without its own has a flat tree."""
@@ -87,6 +95,7 @@ def prepare(
     *,
     missing: str = "keep",
     missing_values: Sequence[str] = (),
+    normalise: bool = False,  # noqa: ARG001
     also: Callable[[Table, Problems], None] | None = None,
 ) -> Table:
     """Fit a frame to a schema.
@@ -125,7 +134,7 @@ def prepare(
     dropped = {"missing quasi-identifier": int(holes.sum())} if holes.any() else {}
     rows = cleaned[kept] if dropped else cleaned
     # Trees grow over the rows that go on: a dropped row leaves no trace.
-    grown = _grow_hierarchies(settled, rows, broken, found)
+    grown = grow_hierarchies(settled, rows, broken, found)
     table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept)
     if also is not None:
         also(table, found)
@@ -133,7 +142,7 @@ def prepare(
     return table
 
 
-def _grow_hierarchies(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> Schema:
+def grow_hierarchies(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> Schema:
     """Build every rule over its column, and check that every hierarchy covers its column."""
     roles: dict[str, dict[str, Kind | None]] = {}
     for column in schema:

@@ -221,6 +221,14 @@ class Source(Spec):
         problems.raise_if_any(SourceError)
         return cls(**values)  # type: ignore[arg-type]
 
+    def describe(self) -> str:
+        """The place in one line, for the holder's receipt, without what may hold a password."""
+        if self.uri is None:
+            return str(self.path)
+        scheme, _, rest = self.uri.partition("://")
+        place = rest.rpartition("@")[2].partition("?")[0]
+        return f"{scheme}://{place}"
+
     @property
     def kind(self) -> str:
         """What it is: ``"csv"``, ``"parquet"``, ``"excel"``, ``"sqlite"`` or ``"postgresql"``."""

@@ -1,0 +1,247 @@
+"""What methods and publishers take and promise, as data.
+
+The pipeline promises by this table and the checker refuses by it, so neither can say something else than the other. A
+manifest that names a method, a publisher or a parameter that is not here is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from shoal.errors import ParameterError, Problem, did_you_mean
+from shoal.spec import Bound, ByColumn, ColumnName, Maybe, OneOf, Real, Several, Weights, Whole, YesNo
+
+Protects = Literal["cells", "links"]
+"""What keeps a person from being found: quasi-identifiers that many share, or links to the rest that are cut."""
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Of:
+    """The first of some parameters of the method that is given; where none is, the first sensitive column."""
+
+    names: tuple[str, ...]
+
+    def value(self, given: Mapping[str, Any], sensitive: Sequence[str]) -> Any:
+        """What the promise says here."""
+        found = next((given[name] for name in self.names if given.get(name) is not None), None)
+        return found if found is not None else next(iter(sensitive), None)
+
+
+@dataclass(frozen=True)
+class OneOver(Of):
+    """One over a parameter of the method."""
+
+    def value(self, given: Mapping[str, Any], sensitive: Sequence[str]) -> Any:
+        """What the promise says here."""
+        return 1 / super().value(given, sensitive)
+
+
+@dataclass(frozen=True)
+class Promised:
+    """One promise of a method: a model, and where each of its parameters comes from."""
+
+    model: str
+    parameters: Mapping[str, Of]
+    each: bool = False
+    """Whether it is made for every sensitive column."""
+
+    def entries(self, given: Mapping[str, Any], sensitive: Sequence[str]) -> list[Entry]:
+        """The promise as a manifest writes it, once or for every sensitive column."""
+        values = {name: source.value(given, sensitive) for name, source in self.parameters.items()}
+        if not self.each:
+            return [{"model": self.model, **values}]
+        return [{"model": self.model, "column": name, **values} for name in sensitive]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A method: its public parameters, what it promises, and what a release of it looks like."""
+
+    parameters: Mapping[str, Bound]
+    promises: tuple[Promised, ...]
+    private: Mapping[str, Bound] = field(default_factory=dict)
+    """Parameters that speak of the input alone (row positions, an identifying column); they are not published."""
+    protects: Protects = "cells"
+    publishers: tuple[str, ...] = ("generalize", "aggregate", "centres")
+    shape: str | None = None
+    """The shape of its releases, where the publisher does not decide that."""
+    leaves_out: str | None = None
+    """The parameter that says which share of rows it may leave out by itself; `any` for no bound; None for no row."""
+
+    def promised(self, given: Mapping[str, Any], sensitive: Sequence[str]) -> list[Entry]:
+        """What a release of the method promises, given its parameters and the sensitive columns."""
+        return [entry for promise in self.promises for entry in promise.entries(given, sensitive)]
+
+    def most_left_out(self, given: Mapping[str, Any], n_rows: int) -> int:
+        """How many of so many rows the method may leave out by itself."""
+        if self.leaves_out == "any":
+            return n_rows
+        return int(float(given.get(self.leaves_out, 0.0)) * n_rows) if self.leaves_out else 0
+
+
+@dataclass(frozen=True)
+class DeclaredPublisher:
+    """A publisher: its parameters, and the shape of what it publishes."""
+
+    parameters: Mapping[str, Bound]
+    shapes: Mapping[str | None, str]
+    """Shape by the parameter `shape`; by None where there is none."""
+    protects: Protects = "cells"
+
+    def shape(self, given: Mapping[str, Any]) -> str | None:
+        """The shape of a release."""
+        return self.shapes.get(given.get("shape") if "shape" in self.parameters else None)
+
+
+K: dict[str, Bound] = {"k": Whole(2)}
+ROWS = Maybe(Several(Whole(0)))
+K_ANONYMITY = (Promised("k-anonymity", {"k": Of(("k",))}),)
+STANDARDIZE: dict[str, Bound] = {"standardize": YesNo()}
+
+METHODS: dict[str, Declared] = {
+    "caat": Declared(
+        K | {"interval": OneOf(("mean_cost", "hull", "gap", "midpoint")), "ties": OneOf(("one", "all"))},
+        K_ANONYMITY,
+        private={"start": Maybe(Whole(0))},
+    ),
+    "kaca": Declared(
+        K
+        | {
+            "weights": OneOf(("uniform", "height")),
+            "beta": Real(1),
+            "pick": OneOf(("smallest", "random")),
+        },
+        K_ANONYMITY,
+    ),
+    "k-member": Declared(
+        K
+        | {
+            "ref": OneOf(("last", "seed")),
+            "cost": OneOf(("hierarchy", "set")),
+            "label": Maybe(ColumnName()),
+            "label_weight": Real(0, open_low=True),
+            "diverse": Maybe(ColumnName()),
+            "l": Maybe(Whole(2)),
+        },
+        K_ANONYMITY,
+        private={"start": Maybe(Whole(0))},
+    ),
+    "oka": Declared(
+        K | {"centroid": OneOf(("lca", "mode")), "order": OneOf(("sorted", "file"))},
+        K_ANONYMITY,
+        private={"seeds": ROWS},
+    ),
+    "k-means": Declared(
+        K
+        | {
+            "variant": Whole(1, 3),
+            "features": OneOf(("qi", "all")),
+            "centroid": OneOf(("mode", "lca")),
+            "max_iter": Whole(1),
+        },
+        K_ANONYMITY,
+        private={"seeds": ROWS},
+    ),
+    "threshold-greedy": Declared(
+        K
+        | {
+            "delta": Real(0),
+            "w": Real(0, 1),
+            "weights": Maybe(Weights()),
+            "below": OneOf(("suppress", "return")),
+            "max_size": Maybe(Whole(2)),
+        },
+        K_ANONYMITY,
+        private={"seeds": ROWS},
+        leaves_out="any",
+    ),
+    "weighted-c-means": Declared(
+        K | {"beta": Real(1, open_low=True), "weights": Maybe(Weights()), "max_iter": Whole(1)},
+        K_ANONYMITY,
+        private={"seeds": ROWS},
+    ),
+    "mdav": Declared(K | {"leftover": OneOf(("generic", "assign"))}, K_ANONYMITY),
+    "v-mdav": Declared(K | {"gamma": Real(0.0)}, K_ANONYMITY),
+    "cbfs": Declared(K, K_ANONYMITY),
+    "dba": Declared(K | {"variant": Whole(1, 2)}, K_ANONYMITY),
+    "tfrp": Declared(K | {"variant": Whole(1, 2)}, K_ANONYMITY),
+    "optimal-univariate": Declared(K, K_ANONYMITY),
+    "r-gather": Declared(
+        K | {"epsilon": Real(0.0, 1.0, open_high=True)} | STANDARDIZE, K_ANONYMITY, leaves_out="epsilon"
+    ),
+    "r-cellular": Declared(K | {"facility": Real(0.0)} | STANDARDIZE, K_ANONYMITY),
+    "mondrian": Declared(
+        K | {"strict": YesNo(), "width": OneOf(("true", "box")), "nominal": OneOf(("tree", "order"))}, K_ANONYMITY
+    ),
+    "anatomy": Declared(
+        {"l": Whole(2), "column": Maybe(ColumnName())},
+        (Promised("alpha-k", {"column": Of(("column",)), "alpha": OneOver(("l",))}),),
+        protects="links",
+        publishers=("buckets",),
+    ),
+    "slicing": Declared(
+        {
+            "l": Whole(2),
+            "columns": Maybe(Whole(1)),
+            "k": Maybe(Whole(2)),
+            "groups": Maybe(ByColumn(Whole(1))),
+            "apart": YesNo(),
+            "p": Maybe(Whole(2)),
+            "overlap": Maybe(ColumnName()),
+            "cuts": OneOf(("any", "widest")),
+            "bins": Whole(2),
+            "discretise": OneOf(("frequency", "width")),
+        },
+        (
+            Promised("bucket-size", {"k": Of(("k", "l"))}),
+            Promised("slice-diversity", {"l": Of(("l",))}, each=True),
+        ),
+        protects="links",
+        publishers=("slices",),
+    ),
+    "m-invariance": Declared(
+        {"m": Whole(2), "column": ColumnName()},
+        (Promised("m-uniqueness", {"column": Of(("column",)), "m": Of(("m",))}),),
+        private={"id": ColumnName()},
+        publishers=("generalize",),
+        shape="invariant",
+    ),
+}
+
+AVERAGES = OneOf(("mean", "median", "convex-median", "mode"))
+PUBLISHERS: dict[str, DeclaredPublisher] = {
+    "generalize": DeclaredPublisher(
+        {"shape": OneOf(("text", "typed", "classes")), "sets": YesNo()},
+        {"text": "text", "typed": "typed", "classes": "classes"},
+    ),
+    "aggregate": DeclaredPublisher(
+        {
+            "numeric": OneOf(("mean", "median")),
+            "ordinal": OneOf(("median", "convex-median", "mode")),
+            "average": Maybe(ByColumn(AVERAGES)),
+            "restore_variance": YesNo(),
+        },
+        {None: "values"},
+    ),
+    "centres": DeclaredPublisher({"centre": OneOf(("record", "average"))} | STANDARDIZE, {None: "centres"}),
+    "buckets": DeclaredPublisher({}, {None: "buckets"}, protects="links"),
+    "slices": DeclaredPublisher(
+        {"shape": OneOf(("table", "files"))}, {"table": "slices", "files": "slices"}, protects="links"
+    ),
+}
+
+REFINE: dict[str, Bound] = {"loss": Maybe(OneOf(("sse", "ncp"))), "rounds": Whole(0)}
+"""Parameters of the local search after a method."""
+
+
+def declared_method(name: object) -> Declared:
+    """What is declared of a method, by its name."""
+    if not isinstance(name, str) or name not in METHODS:
+        raise ParameterError(Problem("method", "is not one that is known", did_you_mean(str(name), METHODS)))
+    return METHODS[name]
+
+
+__all__ = ["METHODS", "PUBLISHERS", "REFINE", "Declared", "DeclaredPublisher", "Of", "Promised", "declared_method"]

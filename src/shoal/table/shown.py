@@ -1,0 +1,32 @@
+"""The rows of a table that are published, as if there had never been others.
+
+Types, missing values and trees that a rule makes depend on the rows they are taken from. A publisher is given the
+rows that it shows and nothing else, so that suppressed ones leave no trace in what it writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.errors import InternalError, Problems, SchemaError
+from shoal.table.clean import clean
+from shoal.table.prepare import Table, grow_hierarchies
+
+
+def only_rows(table: Table, kept: npt.NDArray[np.bool_]) -> Table:
+    """A table of some of the rows, with its columns in the types and its rules grown into the trees of those rows."""
+    if kept.all():
+        return table
+    problems, columns = Problems(), table.schema.columns
+    rows = table.frame.filter(pl.Series(kept))
+    frame = pl.DataFrame([clean(series, columns.get(series.name), (), problems) for series in rows])
+    schema = grow_hierarchies(table.given.fit(table.frame.columns, problems), frame, set(), problems)
+    try:
+        problems.raise_if_any(SchemaError)
+    except SchemaError:
+        raise InternalError("some of the rows of a table do not fit its schema, though all of them do") from None
+    return replace(table, frame=frame, schema=schema, kept=table.kept[kept])

@@ -1,0 +1,190 @@
+"""Whether cells are written as a release writes them, and what is said of columns is what their cells show.
+
+A number, an interval or a set can be written in many ways, and the choice could carry a message. Every cell is read and
+written again; what differs is refused. Bounds, categories and trees in the manifest are those of the cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from shoal.cells import set_values, splits
+from shoal.errors import Problems
+from shoal.manifest import Layout, QuasiColumn
+
+COUNT, NUMBER, NUMBERS, TRUTH, TEXT, ANY = "count", "number", "numbers", "truth", "text", "any"
+TYPES: dict[str, tuple[type[pl.DataType], ...]] = {
+    COUNT: (pl.Int64,), NUMBER: (pl.Float64,), NUMBERS: (pl.Int64, pl.Float64), TRUTH: (pl.Boolean,),
+    TEXT: (pl.String,),
+}  # fmt: skip
+"""Types of the columns of a release; from CSV all are text."""
+FACTS = {"class": COUNT, "size": COUNT, "radius": NUMBER, "counterfeits": COUNT, "bucket": COUNT, "count": COUNT}
+
+
+def check_written(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> None:
+    """Note columns of a type that no release has, and cells that could have been written in another way."""
+    sorts = _sorts(layout)
+    for table, columns in layout.contents.items():
+        for name in columns:
+            own = FACTS if name in FACTS and name not in sorts else sorts
+            if complaint := _complaint(tables[table][name], own.get(name, ANY)):
+                problems.add(f"column {name!r}", complaint)
+
+
+def _sorts(layout: Layout) -> dict[str, str]:
+    """What the cells of every published column are."""
+    sorts: dict[str, str] = {}
+    for column in layout.quasi:
+        sorts |= _sorts_of(column)
+    for passed in layout.passed:
+        sorts[passed.name] = ANY if passed.kind is None else NUMBERS if passed.kind == "numeric" else TEXT
+    for one in layout.slices:
+        sorts |= {shown: sorts[name] for name, shown in zip(one.attributes, one.columns, strict=True) if name in sorts}
+    return sorts
+
+
+def _sorts_of(column: QuasiColumn) -> dict[str, str]:
+    if column.form == "raw":
+        return {column.name: NUMBERS if column.kind == "numeric" else TEXT}
+    if column.form == "value":
+        first = NUMBER if column.kind == "numeric" else TEXT
+        return dict(zip(column.columns, (first, TRUTH), strict=False))
+    if len(column.columns) == 1:
+        return {column.name: TEXT}
+    end = TEXT if column.form == "order" else COUNT if column.whole else NUMBER
+    return dict(zip(column.columns, (end, end, TRUTH), strict=False))
+
+
+def _complaint(series: pl.Series, sort: str) -> str | None:
+    """Say what is wrong with the type of a column or with how its cells are written, or None."""
+    dtype = series.dtype
+    if dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration, pl.Categorical, pl.Enum, pl.Null):
+        return "has a type that no column of a release has"
+    if sort == ANY:
+        return None
+    if dtype != pl.String:
+        return None if dtype in TYPES[sort] else "has another type than its cells have in a release"
+    return (
+        None if sort == TEXT or _is_plain(series, sort) else "has cells that are not written as a release writes them"
+    )
+
+
+def _is_plain(texts: pl.Series, sort: str) -> bool:
+    """Whether texts are what they would be if they were read and written again."""
+    known = texts.drop_nulls().unique()
+    if sort == TRUTH:
+        return set(known.to_list()) <= {"true", "false"}
+    for dtype in TYPES[sort]:
+        cast = known.cast(dtype, strict=False)
+        if cast.null_count() == 0 and (cast.cast(pl.String) == known).all():
+            return dtype != pl.Float64 or bool(cast.is_finite().all())
+    return False
+
+
+# -- quasi-identifiers -----------------------------------------------------------------------------------------------
+
+
+def check_facts(cells: pl.DataFrame, layout: Layout, problems: Problems) -> None:
+    """Note facts about quasi-identifiers that their cells do not bear out, and cells written in another way."""
+    for column in layout.quasi:
+        shown = cells.select(column.columns).unique()
+        for complaint in _disagreements(column, shown):
+            problems.add(f"column {column.name!r}", complaint)
+
+
+def _disagreements(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
+    main = shown[column.columns[0]]
+    found = []
+    if column.has_missing != _shows_missing(column, main):
+        found.append("has missing cells though the manifest says that it has none, or none though it says so")
+    if column.form == "interval":
+        found += _interval_facts(column, shown)
+    elif column.form == "order":
+        found += _run_facts(column, shown)
+    elif column.form == "set":
+        found += _set_facts(column, main)
+    return found
+
+
+def _shows_missing(column: QuasiColumn, main: pl.Series) -> bool:
+    """Whether a cell is missing, or says `*` because a value is."""
+    star = main.dtype == pl.String and bool((main == "*").any())
+    rooted = column.form == "node" and any(node.name == "*" for node in column.nodes[:1])
+    return main.null_count() > 0 or (star and column.form != "raw" and not rooted)
+
+
+def _interval_facts(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
+    """Bounds are those of the cells, numbers are whole where it says so, and each is written in the one way."""
+    if len(column.columns) > 1:
+        low, high = (shown[name].drop_nulls() for name in column.columns[:2])
+    else:
+        texts = shown[column.columns[0]].drop_nulls()
+        texts = texts.filter(texts != "*")
+        inside = texts.str.strip_prefix("[").str.strip_suffix("]").str.split_exact(", ", 1).struct.unnest()
+        low, high = inside.to_series(0), inside.to_series(1)
+        single = high.is_null()
+        plain = pl.DataFrame({"text": texts, "low": low, "high": high}).select(
+            pl.when(single).then(pl.col("low")).otherwise(pl.format("[{}, {}]", "low", "high")) == pl.col("text")
+        )
+        if not plain.to_series().all() or (low.filter(~single) == high.filter(~single)).any():
+            return ["has intervals that are not written as a release writes them"]
+        high = high.zip_with(~single, low)
+    ends = pl.concat([low.alias("end"), high.alias("end")])
+    dtype = pl.Int64 if column.whole else pl.Float64
+    numbers = ends.cast(dtype, strict=False)
+    if numbers.null_count() or (ends.dtype == pl.String and not (numbers.cast(pl.String) == ends).all()):
+        return ["has numbers that are not written as a release writes them"]
+    if (numbers.min(), numbers.max()) != (column.low, column.high):
+        return ["the manifest's range is not that of its cells"]
+    if not column.whole and len(numbers) and (numbers.floor() == numbers).all() and numbers.abs().max() < 2**53:  # type: ignore[operator]
+        return ["has whole numbers, and the manifest says that they are not"]
+    return []
+
+
+def _run_facts(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
+    """The categories of the order are those that cells name, and a run of one category is that category."""
+    known, named = set(column.order), set[str]()
+    for row in shown.rows():
+        if row[0] is None or (len(column.columns) == 1 and row[0] == "*"):
+            continue
+        ends = row[:2] if len(column.columns) > 1 else _ends(row[0], known)
+        if ends is None:
+            return ["has runs that are not written as a release writes them"]
+        named |= set(ends)
+    return [] if named == known else ["the manifest's order is not that of the categories that its cells name"]
+
+
+def _ends(text: str, known: set[str]) -> tuple[str, str] | None:
+    """Both ends of a run; None where it is written in another way."""
+    if text in known:
+        return text, text
+    if text.startswith("[") and text.endswith("]"):
+        for low, high in splits(text[1:-1]):
+            if low in known and high in known and low != high:
+                return low, high
+    return None
+
+
+def _set_facts(column: QuasiColumn, main: pl.Series) -> list[str]:
+    """The number of categories is that of the cells, and sets are sorted and escaped in the one way."""
+    named: set[str] = set()
+    for text in main.drop_nulls().to_list():
+        if text == "*":
+            continue
+        values = set_values(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text]
+        if values is None or _set_text(values) != text:
+            return ["has sets that are not written as a release writes them"]
+        named |= set(values)
+    return [] if len(named) == column.n_values else ["the manifest counts other categories than its cells name"]
+
+
+def _set_text(values: list[str]) -> str:
+    if len(values) == 1 and not values[0].startswith("{"):
+        return values[0]
+    return "{" + ", ".join(_escaped(value) for value in sorted(values)) + "}"
+
+
+def _escaped(value: str) -> str:
+    return "".join(f"\\{letter}" if letter in "\\,}" else letter for letter in value)
