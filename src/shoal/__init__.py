@@ -127,8 +127,8 @@ __all__ = [
     "GuardingNodes", "Hierarchy", "InfeasibleError", "InputError", "InternalError", "Intervals", "KAnonymity",
     "KMap", "KMeans", "KMember", "Kaca", "LDiversity", "MInvariance", "Manifest", "Mdav", "Mondrian", "Nominal",
     "Numeric", "Oka", "OptimalUnivariate", "Ordinal", "ParameterError", "Prefixes", "Quantiles", "RCellular",
-    "RGather", "Receipt", "Recipe", "RecipeError", "Refine", "Release", "Republished", "Schema", "SchemaError", "SeriesState",
-    "SeriesVerdict", "ShoalError", "ShoalWarning", "Slices", "Slicing", "Source", "SourceError", "TCloseness",
+    "RGather", "Receipt", "Recipe", "RecipeError", "Refine", "Release", "Republished", "Schema", "SchemaError",
+    "SeriesState", "SeriesVerdict", "ShoalError", "ShoalWarning", "Slices", "Slicing", "Source", "SourceError", "TCloseness",
     "TableVerdict", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans", "__version__", "anonymize",
     "profile", "read", "read_release", "republish", "run", "sample", "verify_series", "verify_table",
 ]  # fmt: skip

@@ -43,12 +43,22 @@ def check_closed(manifest: Manifest, problems: Problems) -> list[Requirement]:
         asked = [*method.promised(_without_name(manifest.recipe.method), manifest.layout.sensitive)]
         asked += [dict(one) for one in manifest.recipe.require]
         if sorted(map(_sorted, asked)) != sorted(_sorted(dict(one)) for one in manifest.promise):
-            problems.add("promise", "is not what follows from the recipe")
+            problems.add("promise", _difference(asked, manifest.promise))
     return promise
 
 
 def _sorted(entry: Mapping[str, Any]) -> str:
     return repr(sorted(entry.items()))
+
+
+def _difference(asked: Sequence[Mapping[str, Any]], promise: Sequence[Mapping[str, Any]]) -> str:
+    """Say how a promise differs from what the recipe asks for."""
+    stated = [_sorted(one) for one in promise]
+    lacking = [one for one in asked if _sorted(one) not in stated]
+    if not lacking:
+        return "holds more than the recipe asks for"
+    words = "; ".join(", ".join(f"{key} = {value}" for key, value in one.items()) for one in lacking)
+    return f"does not hold what the recipe asks for: {words}"
 
 
 def _without_name(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -64,11 +63,6 @@ def broken(requirement: Requirement, value: float) -> str | None:
         return None
     parameters = ", ".join(f"{key} = {entry}" for key, entry in requirement.to_mapping().items())
     return f"{parameters} was promised, the weakest class reaches {value:g}"
-
-
-def rounded(value: float) -> float:
-    """A figure with the digits that are the same on every machine."""
-    return value if isinstance(value, int) or not math.isfinite(value) else float(f"{value:.12g}")
 
 
 def survey(classes: Classes) -> list[tuple[Requirement, float]]:

@@ -71,15 +71,22 @@ def _complaint(series: pl.Series, sort: str) -> str | None:
     )
 
 
+def _castable(texts: pl.Series, sort: str) -> pl.Series:
+    """Whether each text can be read as what its column holds."""
+    if sort == TRUTH:
+        return texts.is_in(["true", "false"])
+    return texts.cast(pl.Float64, strict=False).is_finite().fill_null(value=False)
+
+
 def _is_plain(texts: pl.Series, sort: str) -> bool:
     """Whether texts are what they would be if they were read and written again."""
     known = texts.drop_nulls().unique()
     if sort == TRUTH:
-        return set(known.to_list()) <= {"true", "false"}
+        return True
     for dtype in TYPES[sort]:
         cast = known.cast(dtype, strict=False)
         if cast.null_count() == 0 and (cast.cast(pl.String) == known).all():
-            return dtype != pl.Float64 or bool(cast.is_finite().all())
+            return True
     return False
 
 
@@ -97,7 +104,7 @@ def check_facts(cells: pl.DataFrame, layout: Layout, problems: Problems) -> None
 def _disagreements(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
     main = shown[column.columns[0]]
     found = []
-    if column.has_missing != _shows_missing(column, main):
+    if len(column.columns) == 1 and column.has_missing != _shows_missing(column, main):
         found.append("has missing cells though the manifest says that it has none, or none though it says so")
     if column.form == "interval":
         found += _interval_facts(column, shown)

@@ -118,7 +118,7 @@ class Aggregate(Publisher):
         for column in value_columns(table):
             cells = self._cells(table, column, frame[column.name], members)
             quasi.append(as_shown(column, cells))
-            parts[column.name] = cells.select(quasi[-1].columns)[members]
+            parts[column.name] = cells[members]
         layout = Layout(shape="values", quasi=tuple(quasi), passed=passed_columns(table, frame))
         rows = pl.concat([part for name, part in parts.items() if name in layout.kinds], how="horizontal")
         return Published({"table": rows}, layout)

@@ -32,9 +32,10 @@ def value_columns(table: Table) -> list[QuasiColumn]:
 def as_shown(column: QuasiColumn, cells: pl.DataFrame) -> QuasiColumn:
     """The column as its cells show it: where none of them is missing, nothing is said about missing values."""
     values = cells[column.name]
+    if len(column.columns) > 1:  # the second column says it
+        return column
     has_missing = values.null_count() > 0 or (values.dtype == pl.String and bool((values == STAR).any()))
-    carriers = column.columns if has_missing else (column.name,)
-    return column.model_copy(update={"has_missing": has_missing, "columns": carriers})
+    return column.model_copy(update={"has_missing": has_missing})
 
 
 def number_cells(column: QuasiColumn, numbers: Floats, is_missing: pl.Series) -> pl.DataFrame:

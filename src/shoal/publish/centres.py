@@ -73,9 +73,7 @@ class Centres(Publisher):
         rows = None if self.centre == "average" else _central_rows(space, groups)
         found = [_cells(table, column, groups, rows) for column in quasi]
         quasi = tuple(as_shown(column, one) for column, one in zip(quasi, found, strict=True))
-        cells = pl.concat(
-            [one.select(column.columns) for column, one in zip(quasi, found, strict=True)], how="horizontal"
-        )
+        cells = pl.concat(found, how="horizontal")
         points = space.centres(groups.labels) if rows is None else space.columns[:, rows].T.copy()
         facts = pl.DataFrame({"size": groups.sizes, "radius": np.sqrt(space.farthest(groups.labels, points))})
         others = table.frame.select([column.name for column in passed])

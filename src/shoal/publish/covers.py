@@ -63,8 +63,8 @@ def as_shown(column: QuasiColumn, covers: pl.DataFrame, hierarchy: Hierarchy | N
         facts |= {"order": tuple(column.order[rank] for rank in ranks), "ranks": ranks, "n_values": len(column.order)}
     elif column.form == "set":
         facts |= {"n_values": full["values"].explode().n_unique() if full.height else 0}
-    if len(column.columns) == 3 and not facts["has_missing"]:
-        facts |= {"columns": column.columns[:2]}
+    if len(column.columns) > 1:  # a column of its own says it
+        facts["has_missing"] = len(column.columns) > 2
     return QuasiColumn.model_validate(column.model_dump() | facts)
 
 
