@@ -128,7 +128,7 @@ __all__ = [
     "KMap", "KMeans", "KMember", "Kaca", "LDiversity", "MInvariance", "Manifest", "Mdav", "Mondrian", "Nominal",
     "Numeric", "Oka", "OptimalUnivariate", "Ordinal", "ParameterError", "Prefixes", "Quantiles", "RCellular",
     "RGather", "Receipt", "Recipe", "RecipeError", "Refine", "Release", "Republished", "Schema", "SchemaError",
-    "SeriesState", "SeriesVerdict", "ShoalError", "ShoalWarning", "Slices", "Slicing", "Source", "SourceError", "TCloseness",
-    "TableVerdict", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans", "__version__", "anonymize",
-    "profile", "read", "read_release", "republish", "run", "sample", "verify_series", "verify_table",
+    "SeriesState", "SeriesVerdict", "ShoalError", "ShoalWarning", "Slices", "Slicing", "Source", "SourceError",
+    "TCloseness", "TableVerdict", "Tfrp", "ThresholdGreedy", "VMdav", "Verdict", "WeightedCMeans", "__version__",
+    "anonymize", "profile", "read", "read_release", "republish", "run", "sample", "verify_series", "verify_table",
 ]  # fmt: skip

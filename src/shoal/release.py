@@ -101,7 +101,10 @@ class Release:
             Texts that stand for a missing cell of the input, besides the empty text.
         """
         people = None if original is None else published_people(self.manifest, to_polars(original)[0], missing_values)
-        return verify(self.frames, self.manifest, population=population, guards=guards, schema=schema, original=people)
+        return verify(
+            self.frames, self.manifest, claims=self.labels is None,
+            population=population, guards=guards, schema=schema, original=people,
+        )  # fmt: skip
 
     def measure(self, *, label: str | None = None) -> dict[str, float]:
         """Information loss, class sizes and risk, by name.

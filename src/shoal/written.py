@@ -66,9 +66,12 @@ def _complaint(series: pl.Series, sort: str) -> str | None:
         return None
     if dtype != pl.String:
         return None if dtype in TYPES[sort] else "has another type than its cells have in a release"
-    return (
-        None if sort == TEXT or _is_plain(series, sort) else "has cells that are not written as a release writes them"
-    )
+    if sort == TEXT:
+        return None
+    bad = np.flatnonzero((series.is_not_null() & ~_castable(series, sort)).to_numpy()).tolist()
+    if bad:
+        return f"{len(bad)} cells are not {'true or false' if sort == TRUTH else 'numbers'}, at {rows_at(bad)}"
+    return None if _is_plain(series, sort) else "has cells that are not written as a release writes them"
 
 
 def _castable(texts: pl.Series, sort: str) -> pl.Series:
