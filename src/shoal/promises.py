@@ -11,7 +11,7 @@ from shoal.privacy.base import Classes, ColumnRequirement, Requirement
 
 LACKING = {
     "population": "needs the population",
-    "choices": "needs the choices of the people",
+    "choices": "needs the choices of the people, and the schema",
     "original": "needs the original table",
 }
 """What is said of a promise that rests on knowledge from outside, when that knowledge is not given."""
@@ -91,7 +91,13 @@ def _at_hand(requirement: Requirement, classes: Classes) -> bool:
     given = {
         None: True,
         "population": classes.matches is not None,
-        "choices": classes.guards is not None,
+        "choices": classes.guards is not None and _has_names(requirement, classes),
         "original": classes.chances is not None,
     }
     return given[requirement.needs]
+
+
+def _has_names(requirement: Requirement, classes: Classes) -> bool:
+    """Whether all nodes of the tree that choices are made of have names; those no cell shows have them by the schema."""
+    values = classes.columns.get(getattr(requirement, "column", ""))
+    return values is None or values.tree is None or not any(name.startswith("\0") for name in values.tree.names)

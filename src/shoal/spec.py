@@ -238,7 +238,7 @@ class ColumnName(AnyText):
 
     def describe(self) -> str:
         """Say what is allowed, in a few words."""
-        return "the name of a column"
+        return "a column name"
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import polars as pl
 
 from shoal.cells import set_values, splits
-from shoal.errors import Problems
+from shoal.errors import Problems, rows_at
 from shoal.manifest import Layout, QuasiColumn
 
 COUNT, NUMBER, NUMBERS, TRUTH, TEXT, ANY = "count", "number", "numbers", "truth", "text", "any"
