@@ -98,6 +98,6 @@ def _at_hand(requirement: Requirement, classes: Classes) -> bool:
 
 
 def _has_names(requirement: Requirement, classes: Classes) -> bool:
-    """Whether all nodes of the tree that choices are made of have names; those no cell shows have them by the schema."""
+    """Whether all nodes that people may choose have names: those that no cell shows have them from the schema."""
     values = classes.columns.get(getattr(requirement, "column", ""))
     return values is None or values.tree is None or not any(name.startswith("\0") for name in values.tree.names)

@@ -142,14 +142,13 @@ class Shelf(NamedTuple):
     """Classes of all signatures, one after the other: class c has the entries from first[c] to first[c + 1]."""
 
     first: Any  # int64[classes + 1]   IN
-    code: Any  # int64[entries]        IN     sensitive value of each entry, rising within a class
+    code: Any  # int64[entries]        IN     sensitive value of each entry, in one order for classes of a signature
     signature: Any  # int64[classes]   IN
-    free: Any  # bool[rows]            IN     whether a row is bound to no signature
 
 
 @jit_parallel
 def exchange(space: Space, shelf: Shelf, member: Any, order: Any, window: int, rounds: int) -> None:
-    """Exchange rows of one value between near classes, also of different signatures where no row is bound to its own.
+    """Exchange rows of one value between near classes of one signature.
 
     Windows share no class, so the result does not depend on how many are worked on side by side.
 
@@ -188,28 +187,20 @@ def _try_pair(
 ) -> bool:  # fmt: skip
     """Exchange whatever two classes gain by, value by value; whether anything was exchanged."""
     one, two = classes[i], classes[j]
-    same = shelf.signature[one] == shelf.signature[two]
-    a, b, moved = shelf.first[one], shelf.first[two], False
-    while a < shelf.first[one + 1] and b < shelf.first[two + 1]:
-        if shelf.code[a] != shelf.code[b]:
-            if shelf.code[a] < shelf.code[b]:
-                a += 1
-            else:
-                b += 1
-            continue
+    if shelf.signature[one] != shelf.signature[two]:
+        return False
+    moved = False
+    for value in range(shelf.first[one + 1] - shelf.first[one]):
+        a, b = shelf.first[one] + value, shelf.first[two] + value
         here, there = member[a], member[b]
-        # A counterfeit stays with its signature, which needs it.
-        if same or (here >= 0 and there >= 0 and shelf.free[here] and shelf.free[there]):
-            most = cost[i] + cost[j] - LEAST_GAIN
-            after = _with(space, shelf, member, one, a, there, low, high)
-            if after < most:
-                after_other = _with(space, shelf, member, two, b, here, low, high)
-                if after + after_other < most:
-                    member[a], member[b] = there, here
-                    cost[i], cost[j] = after, after_other
-                    moved = True
-        a += 1
-        b += 1
+        most = cost[i] + cost[j] - LEAST_GAIN
+        after = _with(space, shelf, member, one, a, there, low, high)
+        if after < most:
+            after_other = _with(space, shelf, member, two, b, here, low, high)
+            if after + after_other < most:
+                member[a], member[b] = there, here
+                cost[i], cost[j] = after, after_other
+                moved = True
     return moved
 
 

@@ -101,11 +101,11 @@ class MInvariance(Method):
         fix = "use `shoal republish`, or shoal.republish(...) in Python"
         problems.add("method", "m-invariance is for repeated releases, which need a state", fix, error=ParameterError)
 
-    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
+    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who hides with whom in a release that nothing came before."""
         values = Values.of(task.table, self.column)
         nobody = np.full(task.table.n_rows, -1, dtype=np.int64)
-        return Groups(self.arrange(task, values.codes, len(values.counts), (), nobody, progress).labels)
+        return Groups(self.arrange(task, values.codes, len(values.counts), (), nobody, rng, progress).labels)
 
     def arrange(
         self,
@@ -114,6 +114,7 @@ class MInvariance(Method):
         n_values: int,
         signatures: Sequence[Signature],
         bound: Labels,
+        rng: np.random.Generator,
         progress: Progress = SILENT,
     ) -> Arrangement:
         """Form the classes of a release.
@@ -130,24 +131,18 @@ class MInvariance(Method):
             What people are bound to since they were published first.
         bound
             Place among them of each row's signature, -1 for a person who is new.
+        rng
+            Draws which rows of a value go to which signature, and the order in which values are looked at: so that
+            nothing that is done depends on who has which value of a signature.
         progress
             Who wants to know how far the work is.
         """
         progress.stage("grouping", task.table.n_rows)
         space = space_of(task.encoded, along_trees=True)
-        people = People(codes, n_values, signatures, bound, _places(space))
-        split, member = _split(space, bucketed(people, self.m), people, progress)
-        _exchange(space, split, member, people, progress)
+        people = People(codes, n_values, signatures, bound)
+        split, member = _split(space, bucketed(people, self.m, rng), rng, progress)
+        _exchange(space, split, member, progress)
         return _arranged(split, member, len(codes))
-
-
-def _places(space: Space) -> Labels:
-    """Where each row comes when all are halved again and again: near rows are near, with jumps between halves."""
-    order = np.arange(len(space.points))[None, :]
-    kernel.halve(space, order)
-    places = np.empty(order.shape[1], dtype=np.int64)
-    places[order[0]] = np.arange(order.shape[1])
-    return places
 
 
 @dataclass(frozen=True)
@@ -164,40 +159,37 @@ class _Split:
         return np.repeat(np.arange(len(first) - 1), np.diff(first))
 
 
-def _split(space: Space, buckets: Buckets, people: People, progress: Progress) -> tuple[_Split, Labels]:
+def _split(space: Space, buckets: Buckets, rng: np.random.Generator, progress: Progress) -> tuple[_Split, Labels]:
     """Split: classes with one row, or a counterfeit, of every value of the signature; and the row of each entry."""
     signatures = tuple(sorted(buckets))
     member, code, sizes, signature_of = [], [], [], []
     for place, signature in enumerate(signatures):
-        members = _members(signature, buckets[signature])
+        values = rng.permutation(np.array(signature, dtype=np.int64))
+        members = _members(values.tolist(), buckets[signature])
         n_classes = members.shape[1]
         kernel.halve(space, members)
         member.append(members.T.ravel())
-        code.append(np.tile(np.array(signature, dtype=np.int64), n_classes))
+        code.append(np.tile(values, n_classes))
         sizes.append(np.full(n_classes, len(signature), dtype=np.int64))
         signature_of.append(np.full(n_classes, place, dtype=np.int64))
         progress.advance(int((members >= 0).sum()))
     first = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-    shelf = kernel.Shelf(first, np.concatenate(code), np.concatenate(signature_of), people.bound < 0)
+    shelf = kernel.Shelf(first, np.concatenate(code), np.concatenate(signature_of))
     return _Split(shelf, signatures), np.concatenate(member)
 
 
-def _exchange(space: Space, split: _Split, member: Labels, people: People, progress: Progress) -> None:
-    """Exchange rows between neighbours within a bucket, then between those that are near, whatever their bucket."""
+def _exchange(space: Space, split: _Split, member: Labels, progress: Progress) -> None:
+    """Exchange rows of one value between neighbours within a bucket.
+
+    Never between buckets: that two people were not exchanged there would tell that they do not share a value.
+    """
     n_classes = len(split.classes.signature)
-    progress.stage("exchanging", 4 * n_classes)
-    for order in (np.arange(n_classes), _by_place(split, member, people)):
-        for offset in (0, WINDOW // 2):
-            for start in range(offset, n_classes, AT_A_TIME):
-                kernel.exchange(space, split.classes, member, order[start : start + AT_A_TIME], WINDOW, ROUNDS)
-                progress.advance(min(AT_A_TIME, n_classes - start))
-
-
-def _by_place(split: _Split, member: Labels, people: People) -> Labels:
-    """Classes in the order of where their rows lie on average."""
-    real, owner = member >= 0, split.owner
-    total = np.bincount(owner[real], weights=people.places[member[real]])
-    return np.argsort(total / np.bincount(owner[real]), kind="stable")
+    progress.stage("exchanging", 2 * n_classes)
+    order = np.arange(n_classes)
+    for offset in (0, WINDOW // 2):
+        for start in range(offset, n_classes, AT_A_TIME):
+            kernel.exchange(space, split.classes, member, order[start : start + AT_A_TIME], WINDOW, ROUNDS)
+            progress.advance(min(AT_A_TIME, n_classes - start))
 
 
 def _arranged(split: _Split, member: Labels, n_rows: int) -> Arrangement:
@@ -207,7 +199,7 @@ def _arranged(split: _Split, member: Labels, n_rows: int) -> Arrangement:
     return Arrangement(labels, split.signatures, split.classes.signature, owner[fake], split.classes.code[fake])
 
 
-def _members(signature: Signature, bucket: dict[int, list[Labels]]) -> Labels:
+def _members(signature: Sequence[int], bucket: dict[int, list[Labels]]) -> Labels:
     """The rows of a bucket, a line for each value, filled up with counterfeits to the longest."""
     lines = [
         np.sort(np.concatenate(bucket[value])) if value in bucket else np.zeros(0, np.int64) for value in signature

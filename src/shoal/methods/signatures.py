@@ -25,18 +25,21 @@ class People:
     """The rows of a release as the three phases see them.
 
     `codes` is the sensitive value of each row; `bound` the place among `signatures` of what a row is bound to since it
-    was published first, -1 for a new row; `places` says where a row lies on a line along which near rows are near.
+    was published first, -1 for a new row.
     """
 
     codes: Labels
     n_values: int
     signatures: Sequence[Signature]
     bound: Labels
-    places: Labels
 
 
-def bucketed(people: People, m: int) -> Buckets:
-    """Put every row into the bucket of one signature, of at least m values, with few counterfeits needed."""
+def bucketed(people: People, m: int, rng: np.random.Generator) -> Buckets:
+    """Put every row into the bucket of one signature, of at least m values, with few counterfeits needed.
+
+    Which of the rows of a value go to which bucket is drawn: a rule that looked at their quasi-identifiers could be
+    replayed by whoever knows them, and would tell values apart.
+    """
     buckets = _divided(people)
     free = _new_rows(people)
     lacks = _lacks(buckets)
@@ -47,15 +50,15 @@ def bucketed(people: People, m: int) -> Buckets:
         wanted[value] = sum(count for _, count in takers)
     left, padding = spared(have, wanted, m)
     for value in np.flatnonzero(left < have).tolist():
-        free[value] = _balance(people, buckets, lacks[value], value, free[value], int(have[value] - left[value]))
-    _deal(buckets, assigned(left + padding, m), free)
+        free[value] = _balance(buckets, lacks[value], value, free[value], int(have[value] - left[value]), rng)
+    _deal(buckets, assigned(left + padding, m), free, rng)
     return buckets
 
 
 def _new_rows(people: People) -> dict[int, Labels]:
-    """The rows that are bound to nothing, by value, in the order of their places."""
+    """The rows that are bound to nothing, by value."""
     rows = np.flatnonzero(people.bound < 0)
-    rows = rows[np.lexsort((people.places[rows], people.codes[rows]))]
+    rows = rows[np.argsort(people.codes[rows], kind="stable")]
     return {int(people.codes[piece[0]]): piece for piece in _runs(rows, people.codes[rows])}
 
 
@@ -122,38 +125,24 @@ def spared(have: Labels, wanted: Labels, m: int) -> tuple[Labels, Labels]:
 
 
 def _balance(
-    people: People, buckets: Buckets, takers: list[tuple[Signature, int]], value: int, free: Labels, n_used: int
+    buckets: Buckets,
+    takers: list[tuple[Signature, int]],
+    value: int,
+    free: Labels,
+    n_used: int,
+    rng: np.random.Generator,
 ) -> Labels:
-    """Give new rows of a value to the buckets that lack it, near ones where there is a choice; return the others."""
-    targets = []
-    for signature, count in takers:
-        fullest = max(signature, key=lambda other: _count(buckets[signature].get(other, ())))
-        line = np.sort(people.places[np.concatenate(buckets[signature][fullest])])
-        targets.append(line[_spread(len(line), count)])
-    target = np.concatenate(targets)
-    taker = np.repeat(np.arange(len(takers)), [count for _, count in takers])
-    order = np.lexsort((taker, target))
-    order = order[_spread(len(order), n_used)]
-    chosen = _nearest_in_order(people.places[free], target[order])
-    for place in np.unique(taker[order]).tolist():
-        buckets[takers[place][0]].setdefault(value, []).append(free[chosen[taker[order] == place]])
-    return np.delete(free, chosen)
+    """Give new rows of a value to the buckets that lack it, drawn from all of them; return the others."""
+    slots = np.repeat(np.arange(len(takers)), [count for _, count in takers])
+    taker, rows = rng.permutation(slots)[:n_used], rng.permutation(free)
+    for place in np.unique(taker).tolist():
+        buckets[takers[place][0]].setdefault(value, []).append(rows[:n_used][taker == place])
+    return rows[n_used:]
 
 
 def _spread(n: int, count: int) -> Labels:
     """So many of n positions, spread evenly."""
     return ((2 * np.arange(count, dtype=np.int64) + 1) * n) // (2 * count)
-
-
-def _nearest_in_order(supply: Labels, target: Labels) -> Labels:
-    """For each target, in order, a position of the supply near it, each used once; both rise, the supply is longer."""
-    n_targets = len(target)
-    after = np.searchsorted(supply, target).clip(0, len(supply) - 1)
-    before = np.maximum(after - 1, 0)
-    near = np.where(target - supply[before] < supply[after] - target, before, after)
-    steps = np.arange(n_targets)
-    rising = np.maximum.accumulate(near - steps) + steps
-    return np.minimum(rising, len(supply) - n_targets + steps)
 
 
 def assigned(counts: Labels, m: int) -> list[tuple[Signature, int]]:
@@ -192,8 +181,10 @@ def _depth(top: list[tuple[int, int]], others: list[tuple[int, int]], total: int
     return min(depth, (total - m * most) // (width - m)) if width > m else depth
 
 
-def _deal(buckets: Buckets, deals: list[tuple[Signature, int]], free: dict[int, Labels]) -> None:
-    """Deal the rows of each value out to the signatures that take it, each getting rows from everywhere."""
+def _deal(
+    buckets: Buckets, deals: list[tuple[Signature, int]], free: dict[int, Labels], rng: np.random.Generator
+) -> None:
+    """Deal the rows of each value out to the signatures that take it, as they are drawn."""
     takers: dict[int, list[tuple[Signature, int]]] = {}
     for signature, depth in deals:
         for value in signature:
@@ -206,6 +197,7 @@ def _deal(buckets: Buckets, deals: list[tuple[Signature, int]], free: dict[int, 
         owner = np.repeat(np.arange(len(depths)), depths)
         order = np.lexsort((owner, turns))
         owner = owner[order[_spread(len(order), len(rows))]]  # fewer rows than turns: counterfeits take the others
+        owner = rng.permutation(owner)
         for place, (signature, _) in enumerate(takers[value]):
             if (mine := rows[owner == place]).size:
                 buckets.setdefault(signature, {}).setdefault(value, []).append(mine)

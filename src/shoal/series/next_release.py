@@ -155,7 +155,10 @@ def republish(
     )  # fmt: skip
     coded = Coded.of(table, method, before)
     with limited_threads(threads):
-        made = method.arrange(Task.of(table), coded.codes, len(coded.domain), coded.signatures, coded.bound, progress)
+        rng = np.random.default_rng([seed, 0])
+        made = method.arrange(
+            Task.of(table), coded.codes, len(coded.domain), coded.signatures, coded.bound, rng, progress
+        )
     progress.stage("publishing")
     sets = isinstance(publish, Generalize) and publish.sets
     asked = Asked(method, Generalize("classes", sets), missing=missing, normalise=normalise, left_out=left_out)
