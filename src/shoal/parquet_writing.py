@@ -70,13 +70,14 @@ def as_stored(frame: pl.DataFrame) -> pl.DataFrame:
     >>> as_stored(pl.DataFrame({"n": pl.Series([1, 2], dtype=pl.Int8), "z": [-0.0, 1.5]}))["z"].to_list()
     [0.0, 1.5]
     """
-    return frame.with_columns([_stored(column) for column in frame.iter_columns()])
+    return pl.DataFrame({column.name: _stored(column.alias("cells"), column.name) for column in frame.iter_columns()})
 
 
-def _stored(column: pl.Series) -> pl.Series:
+def _stored(column: pl.Series, name: str) -> pl.Series:
+    """The cells do not bear the name of their column: polars reads some names as patterns."""
     dtype = column.dtype
     if dtype in _NO_TABLE_TYPES:
-        raise SchemaError(Problem(f"column {column.name!r}", "holds no single values", "publish it as text"))
+        raise SchemaError(Problem(f"column {name!r}", "holds no single values", "publish it as text"))
     if dtype.is_float():
         return _plain_floats(column.cast(pl.Float64))
     if dtype in _ARROW:
@@ -93,6 +94,6 @@ def _stored(column: pl.Series) -> pl.Series:
 
 
 def _plain_floats(column: pl.Series) -> pl.Series:
-    number = pl.col("number")  # the column's own name might be read as a pattern
-    plain = pl.when(number.is_nan()).then(math.nan).when(number == 0).then(0.0).otherwise(number)
-    return column.to_frame("number").select(plain.alias("number")).to_series().alias(column.name)
+    cell = pl.col("cells")
+    plain = pl.when(cell.is_nan()).then(math.nan).when(cell == 0).then(0.0).otherwise(cell)
+    return column.to_frame().select(plain.alias("cells")).to_series()

@@ -17,9 +17,9 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Offsets = npt.NDArray[np.int32]
 
-FINE, CUT_SHORT, EMPTY_RUN, TOO_LONG, LEFT_OVER = range(5)
+FINE, CUT_SHORT, EMPTY_RUN, TOO_LONG, TOO_WIDE, LEFT_OVER = range(6)
 """What reading runs came to: all is well; a run goes on past the end; a run of nothing; more numbers than there are
-rows; bytes after the last run."""
+rows; a repeated number of more bits than numbers have; bytes after the last run."""
 
 _GROUP = 8
 _MOST_GROUPS = 63
@@ -52,6 +52,8 @@ def decode_runs(
         else:
             stop = filled + count
             value = _whole(data, at, n_bytes)
+            if value >> width:
+                return TOO_WIDE
             for i in range(filled, stop):
                 out[i] = value
         filled, at = stop, at + n_bytes

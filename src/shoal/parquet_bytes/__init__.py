@@ -69,7 +69,7 @@ def parse_parquet(data: bytes) -> tuple[pl.DataFrame | None, list[str]]:
 
 
 def _read_pages(data: bytes, footer: Footer, habits: Habits) -> pl.DataFrame:
-    parts: list[list[pl.Series]] = [[pl.Series(column.name, [], dtype=column.dtype)] for column in footer.columns]
+    parts: list[list[pl.Series]] = [[pl.Series("cells", [], dtype=column.dtype)] for column in footer.columns]
     at = 4
     for ordinal, group in enumerate(footer.groups):
         start = at
@@ -82,7 +82,7 @@ def _read_pages(data: bytes, footer: Footer, habits: Habits) -> pl.DataFrame:
         _check_group(group, ordinal, start, at)
     if at != footer.start:
         raise GuaranteeError(Problem("footer", "does not begin where the last page ends"))
-    return pl.DataFrame([pl.concat(cells) for cells in parts])
+    return pl.DataFrame({column.name: pl.concat(cells) for column, cells in zip(footer.columns, parts, strict=True)})
 
 
 def _check_start(place: dict[str, Any], column: Column, at: int) -> None:
@@ -116,7 +116,7 @@ def _check_chunk(found: dict[str, Any], column: Column, chunk: Chunk) -> None:
     if column.has_dictionary:
         expected["dictionary_page_offset"] = chunk.start
     for name in differing(COLUMN, found, expected):
-        raise _refusal(column, f"has another {name} in the footer than its pages show")
+        raise _refusal(column, f"differs from what the footer says in {name}")
 
 
 def _check_group(found: dict[str, Any], ordinal: int, start: int, end: int) -> None:
@@ -124,7 +124,7 @@ def _check_group(found: dict[str, Any], ordinal: int, start: int, end: int) -> N
     expected = {"total_byte_size": size, "file_offset": start, "total_compressed_size": size}
     expected |= {"columns": found["columns"], "num_rows": found["num_rows"], "ordinal": ordinal}
     for name in differing(GROUP, found, expected):
-        raise GuaranteeError(Problem("footer", f"has another {name} of a row group than its pages show"))
+        raise GuaranteeError(Problem("footer", f"differs from the pages of a row group in {name}"))
 
 
 def _refusal(column: Column, what: str) -> GuaranteeError:

@@ -17,6 +17,7 @@ from shoal.kernels.parquet_runs import (
     FINE,
     LEFT_OVER,
     TOO_LONG,
+    TOO_WIDE,
     decode_runs,
     encode_runs,
     room_for_runs,
@@ -36,13 +37,17 @@ _WRONG_RUNS = {
     CUT_SHORT: "has a page that ends within a run",
     EMPTY_RUN: "has a run of nothing in a page",
     TOO_LONG: "has a page with more cells than rows",
+    TOO_WIDE: "has a run of a number with more bits than numbers have there",
     LEFT_OVER: "has bytes after the last run of a page",
 }
 
 
 @dataclass(frozen=True)
 class Entries:
-    """The entries of a dictionary, each once, and the bytes of each that is a text."""
+    """The entries of a dictionary, each once, and the bytes of each that is a text.
+
+    They do not bear the name of their column: polars reads some names as patterns.
+    """
 
     values: pl.Series
     lengths: Ints
@@ -67,7 +72,7 @@ def _read_texts(page: Bytes, n: int, column: Column) -> Entries:
         array.validate(full=True)
     except pa.ArrowInvalid:
         raise refusal(column, "has bytes that are no UTF-8 text") from None
-    return Entries(pl.Series(column.name, array, dtype=pl.String), np.diff(offsets).astype(np.int64))
+    return Entries(pl.Series("cells", array, dtype=pl.String), np.diff(offsets).astype(np.int64))
 
 
 def _read_numbers(page: Bytes, n: int, column: Column) -> Entries:
@@ -83,7 +88,7 @@ def _read_numbers(page: Bytes, n: int, column: Column) -> Entries:
         day = 1 if column.dtype == pl.Date() else _MICROSECONDS
         if np.any((numbers < _FIRST_DAY * day) | (numbers >= (_LAST_DAY + 1) * day)):
             raise refusal(column, "has a date outside the years 1 to 9999")
-    return Entries(pl.Series(column.name, numbers).cast(column.dtype), np.zeros(n, dtype=np.int64))
+    return Entries(pl.Series("cells", numbers).cast(column.dtype), np.zeros(n, dtype=np.int64))
 
 
 def read_presence(page: Bytes, n_rows: int, column: Column) -> tuple[Flags, Bytes]:

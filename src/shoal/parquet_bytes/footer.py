@@ -26,7 +26,8 @@ _LOGICAL = Shape(
     "logical type",
     {1: ("STRING", EMPTY), 6: ("DATE", EMPTY), 8: ("TIMESTAMP", _TIMESTAMP)},
     varying=frozenset({"STRING", "DATE", "TIMESTAMP"}),
-    refused=dict.fromkeys([2, 3, 4, 5, 7, *range(10, 20)], "a column of a type that no release has"),
+    refused=dict.fromkeys([4, 5, 7, *range(10, 20)], "a column of a type that no release has")
+    | dict.fromkeys([2, 3], "columns within columns"),
 )
 _ELEMENT = Shape(
     "schema element",

@@ -86,7 +86,7 @@ class ChunkReader:
             present, rest = read_presence(self._data_page(PLAIN), self.n_rows, self.column)
             cells = np.zeros(self.n_rows, dtype=np.bool_)
             cells[present] = read_flags(rest, int(present.sum()), self.column)
-            values = pl.Series(self.column.name, cells).set(pl.Series(~present), None)
+            values = pl.Series("cells", cells).set(pl.Series(~present), None)
             return Chunk(values, start, start, self.at, int(present.sum()), 0)
         n_entries, page = self._dictionary_page()
         entries = read_entries(page, n_entries, self.column)

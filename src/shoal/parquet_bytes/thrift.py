@@ -104,11 +104,11 @@ class Reader:
         self._notes: dict[str, None] = {}
 
     def read(self, shape: Shape) -> dict[str, Any]:
-        """Read one structure, and refuse it if it has a field that no release has."""
+        """Read one structure, and refuse it for all that is wrong with its fields."""
         found = self._struct(shape)
         problems = Problems()
         for note in self._notes:
-            problems.add(self.where, f"holds {note}")
+            problems.add(self.where, note)
         problems.raise_if_any(GuaranteeError)
         return found
 
@@ -119,7 +119,7 @@ class Reader:
             number += self._step(header)
             name, kind = shape.fields.get(number, ("", None))
             if kind is None:
-                self._notes[shape.refused.get(number, f"a field of a {shape.name} that is not known")] = None
+                self._note(f"holds {shape.refused.get(number, f'a field that no {shape.name} has')}")
                 self._skip(header & 15, 0)
             else:
                 found[name] = self._value(kind, header & 15)
@@ -129,10 +129,10 @@ class Reader:
     def _check_names(self, shape: Shape, found: dict[str, Any]) -> None:
         names = {name for name, _ in shape.fields.values()}
         if names - found.keys() - shape.varying - shape.habits:
-            raise self._refusal(f"lacks a field of a {shape.name}")
+            self._note(f"lacks a field that every {shape.name} has")
         habits = shape.habits & found.keys()
         if self._habits.setdefault(shape.name, habits) != habits:
-            raise self._refusal(f"has a {shape.name} with fields that the first one lacks, or without some it has")
+            self._note(f"has fields in one {shape.name} that are not in another")
 
     def _value(self, kind: Kind, code: int) -> Any:
         if isinstance(kind, Flag):
@@ -168,9 +168,11 @@ class Reader:
 
     def _skip(self, code: int, depth: int) -> None:
         """Pass over a value that is refused already, so that what comes after can be complained about too."""
-        if depth > _DEEPEST or code not in (_TRUE, _FALSE, 4, 5, 6, 8, 9, 12):
+        if depth > _DEEPEST or code not in (_TRUE, _FALSE, 3, 4, 5, 6, 8, 9, 12):
             raise self._refusal("holds a field that is not known")
-        if code in (4, 5, 6):
+        if code == 3:
+            self._byte()
+        elif code in (4, 5, 6):
             self._varint()
         elif code == TEXT.code:
             self._text()
@@ -222,6 +224,10 @@ class Reader:
             raise self._refusal("is cut short")
         self.at += 1
         return self.data[self.at - 1]
+
+    def _note(self, what: str) -> None:
+        """Note what is wrong without stopping here; once is enough."""
+        self._notes[what] = None
 
     def _refusal(self, what: str) -> GuaranteeError:
         return GuaranteeError(Problem(self.where, what))
