@@ -11,6 +11,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from forging import InOrder, fingerprinted, mended
+from shoal.describing import Asked, describe
+from shoal.methods import Task
+from shoal.methods.groups import Groups
+from shoal.publish.base import Published, arrange
+from shoal.receipt import receipt_path
+from shoal.table.prepare import prepare
 from twins import anatomy as twin
 
 DISEASES = ["pneumonia", "dyspepsia", "gastritis", "flu", "dyspepsia", "pneumonia", "flu", "bronchitis"]
@@ -22,8 +29,17 @@ def frame_of(values, **more):
     return pl.DataFrame({"age": range(20, 20 + len(values)), **more}).with_columns(series)
 
 
-def release_of(values, l, draw="first", **more):  # noqa: E741
-    return shoal.anonymize(frame_of(values), SCHEMA, shoal.Anatomy(l=l, draw=draw), **more)
+def release_of(values, l, seed=7, **more):  # noqa: E741
+    return shoal.anonymize(frame_of(values), SCHEMA, shoal.Anatomy(l=l), seed=seed, **more)
+
+
+def first_taken(values, l):  # noqa: E741
+    """The release where nothing is drawn: of every pile the first row is taken, and of several buckets the first."""
+    method, publish = shoal.Anatomy(l=l), shoal.Buckets()
+    table = prepare(frame_of(values), SCHEMA)
+    groups = method.partition(Task.of(table), InOrder())
+    published, _ = publish.arrange(publish.publish(table, groups))
+    return shoal.Release(published.tables, describe(published, Asked(method, publish), left_out=0), groups.labels)
 
 
 def buckets_of(release):
@@ -41,10 +57,11 @@ columns = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", None]), min_si
 
 
 def test_the_worked_example():
-    release = release_of(DISEASES, l=2)
+    release = first_taken(DISEASES, l=2)
     groups = {frozenset(row + 1 for row in range(8) if release.labels[row] == label) for label in release.labels}
     assert groups == {frozenset({1, 2}), frozenset({6, 4}), frozenset({5, 3}), frozenset({7, 8})}
     assert twin.partition(DISEASES, 2) == (release.labels.tolist(), 0)
+    assert release.verify().achieved == {"alpha:disease": 0.5}
     figures = release.measure()
     assert (figures["rce:disease"], figures["rce_bound:disease"]) == (4, 4)
     assert twin.reconstruction_error(DISEASES, release.labels.tolist()) == 4
@@ -54,7 +71,7 @@ def test_the_worked_example():
 @given(columns, st.integers(2, 5))
 def test_buckets_are_those_of_the_twin(values, l):  # noqa: E741
     assume(max(Counter(values).values()) * l <= len(values))
-    release = release_of(values, l)
+    release = first_taken(values, l)
     labels, n_rest = twin.partition(values, l)
     assert release.labels.tolist() == labels
     assert n_rest == len(values) % l
@@ -67,7 +84,7 @@ def test_buckets_are_those_of_the_twin(values, l):  # noqa: E741
 @given(columns, st.integers(2, 4), st.integers(0, 5))
 def test_whatever_is_drawn_all_values_of_a_bucket_differ(values, l, seed):  # noqa: E741
     assume(max(Counter(values).values()) * l <= len(values))
-    release = release_of(values, l, draw="random", seed=seed)
+    release = release_of(values, l, seed=seed)
     labels, n_rows = release.labels.tolist(), len(values)
     for counts in buckets_of(release).values():
         assert counts.total() >= l
@@ -83,13 +100,28 @@ def test_whatever_is_drawn_all_values_of_a_bucket_differ(values, l, seed):  # no
 
 def test_the_seed_draws_the_rows_and_changes_nothing_else():
     values = [f"v{i % 7}" for i in range(60)]
-    one, again, other = (release_of(values, 3, draw="random", seed=seed) for seed in (1, 1, 2))
+    one, again, other = (release_of(values, 3, seed=seed) for seed in (1, 1, 2))
     assert one.labels.tolist() == again.labels.tolist()
     assert one.manifest == again.manifest
     assert one.labels.tolist() != other.labels.tolist()
-    assert one.labels.tolist() != release_of(values, 3).labels.tolist()
+    assert one.labels.tolist() != first_taken(values, 3).labels.tolist()
     assert one.manifest.achieved == other.manifest.achieved == {"alpha:disease": pytest.approx(1 / 3)}
+    assert one.manifest.model_dump(exclude={"tables"}) == other.manifest.model_dump(exclude={"tables"})
     assert one.measure()["rce:disease"] == other.measure()["rce:disease"]
+
+
+def test_without_a_seed_nobody_can_foresee_what_is_drawn():
+    values = [f"v{i % 7}" for i in range(60)]
+    one, other = (release_of(values, 3, seed=None) for _ in range(2))
+    assert one.labels.tolist() != other.labels.tolist()
+    assert one.receipt.seed != other.receipt.seed
+    assert release_of(values, 3, seed=one.receipt.seed).manifest == one.manifest
+
+
+def test_nothing_but_drawing_decides_who_goes_where():
+    """Who knows how a method takes rows, and not the seed, must not learn whose value is whose: there is no choice."""
+    with pytest.raises(TypeError, match="draw"):
+        shoal.Anatomy(l=2, draw="first")
 
 
 # -- what is published -------------------------------------------------------------------------------------------
@@ -115,10 +147,10 @@ def test_everything_but_the_link_is_published_as_it_is():
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_it_is_written_read_back_and_verified(tmp_path, format):  # noqa: A002
     values = [None, "007", "7", "a, b", None, "é", '"q"', "7", "é", "x"]
-    release = release_of(values, 2, draw="random")
+    release = release_of(values, 2)
     folder = release.write(tmp_path / "out", format=format)
     assert {path.name for path in folder.iterdir()} == {f"table.{format}", f"sensitive.{format}", "manifest.json"}
-    back = shoal.read_release(folder)
+    back = shoal.read_release(folder, receipt_path(folder))
     for name, table in release.frames.items():
         assert back.frames[name].equals(table), name
     assert back.verify().achieved == release.manifest.achieved
@@ -127,7 +159,7 @@ def test_it_is_written_read_back_and_verified(tmp_path, format):  # noqa: A002
 
 def test_rows_and_bucket_numbers_say_nothing_of_the_order_of_the_input():
     frame = frame_of([f"v{i % 9}" for i in range(45)]).with_columns(pl.col("age").reverse())
-    one = shoal.anonymize(frame, SCHEMA, shoal.Anatomy(l=3, draw="first"))
+    one = shoal.anonymize(frame, SCHEMA, shoal.Anatomy(l=3), seed=1)
     labels, shown = one.labels.tolist(), dict(one.frames["table"].select("age", "bucket").rows())
     numbers = [shown[age] for age in frame["age"]]
     assert len(set(zip(labels, numbers, strict=True))) == len(set(labels))  # the same buckets
@@ -136,6 +168,14 @@ def test_rows_and_bucket_numbers_say_nothing_of_the_order_of_the_input():
     assert one.frames["table"]["age"].to_list() != frame["age"].to_list()
     order = one.frames["sensitive"].select("bucket", "disease")
     assert order.rows() == order.sort("bucket", "disease").rows()
+    published = shoal.Buckets().arrange(shoal.Buckets().publish(prepare(frame.reverse(), SCHEMA), groups_of(one)))[0]
+    for name, table in one.frames.items():  # the same buckets, met in another order
+        assert published.tables[name].equals(table)
+
+
+def groups_of(release):
+    """The groups of a release for the rows of its table from the last to the first, numbered in another way."""
+    return Groups(release.labels.max() - release.labels[::-1])
 
 
 # -- further promises --------------------------------------------------------------------------------------------
@@ -145,7 +185,7 @@ def test_rows_and_bucket_numbers_say_nothing_of_the_order_of_the_input():
 @given(st.lists(st.sampled_from("abcd"), min_size=8, max_size=40), st.integers(2, 3), st.integers(2, 9))
 def test_closeness_to_the_table_is_kept_beside_its_own_promise(values, l, tenths):  # noqa: E741
     assume(max(Counter(values).values()) * l <= len(values))
-    release = release_of(values, l, draw="random", require=[shoal.TCloseness("disease", t=tenths / 10)])
+    release = release_of(values, l, require=[shoal.TCloseness("disease", t=tenths / 10)])
     assert {promise["model"] for promise in release.manifest.promise} == {"alpha-k", "t-closeness"}
     whole = Counter(values)
     for counts in buckets_of(release).values():
@@ -158,8 +198,8 @@ def test_closeness_to_the_table_is_kept_beside_its_own_promise(values, l, tenths
 def test_a_second_sensitive_column_is_protected_where_that_is_required():
     frame = frame_of([f"v{i % 4}" for i in range(24)], stage=["x", "y", "y", "z"] * 6)
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease", "stage"])
-    method = shoal.Anatomy(l=2, column="disease", draw="first")
-    release = shoal.anonymize(frame, schema, method, require=[shoal.LDiversity("stage", l=2)])
+    method = shoal.Anatomy(l=2, column="disease")
+    release = shoal.anonymize(frame, schema, method, require=[shoal.LDiversity("stage", l=2)], seed=1)
     stages = release.frames["sensitive"].group_by("bucket").agg(pl.col("stage").n_unique())["stage"]
     assert stages.min() >= 2
     assert release.verify().achieved == {"alpha:disease": 0.5, "l:stage": 2}
@@ -248,18 +288,11 @@ def test_a_column_that_would_clash_is_refused(taken):
 # -- tampering ---------------------------------------------------------------------------------------------------
 
 
-def tampered(release, **tables):
-    """The same release as if it had come from files, with some tables replaced: no fingerprint to tell them by."""
-    manifest = release.manifest
-    frames = release.frames | tables
-    counts = [one.model_copy(update={"rows": frames[one.name].height}) for one in manifest.tables]
-    return shoal.Release(frames, manifest.model_copy(update={"tables": tuple(counts)}))
-
-
 def test_what_was_changed_is_refused():
     release = release_of(DISEASES, 2)
     table, values = release.frames["table"], release.frames["sensitive"]
-    assert tampered(release).verify().achieved == {"alpha:disease": 0.5}
+    assert mended(release).verify().achieved == {"alpha:disease": 0.5}
+    assert mended(release, table=table.reverse(), sensitive=values.reverse()).manifest == release.manifest
     one_value = values.filter(pl.col("bucket") == 1)[:1].with_columns(pl.lit(2, dtype=pl.Int64).alias("count"))
     cases = {
         "its counts are not those of the rows of each bucket": {"sensitive": values[1:]},
@@ -268,14 +301,38 @@ def test_what_was_changed_is_refused():
         r"alpha = 0\.5 was promised, the weakest class reaches 1": {
             "sensitive": pl.concat([one_value, values.filter(pl.col("bucket") != 1)])
         },
-        "the manifest says 8": {"table": table[1:]},
     }  # fmt: skip
     for message, changed in cases.items():
         with pytest.raises(shoal.GuaranteeError, match=message):
-            tampered(release, **changed).verify()
+            mended(release, **changed).verify()
+        with pytest.raises(shoal.GuaranteeError, match="was changed since it was released|rows, the manifest says"):
+            shoal.Release(release.frames | changed, release.manifest).verify()
+    with pytest.raises(shoal.GuaranteeError, match="7 are published, the manifest says 8"):
+        fingerprinted(release, table=table[1:]).verify()
     moved = table.with_columns(pl.when(pl.col("bucket") == 1).then(2).otherwise(pl.col("bucket")).alias("bucket"))
     with pytest.raises(shoal.GuaranteeError, match="its counts are not those of the rows"):
-        tampered(release, table=moved.cast({"bucket": pl.Int64})).verify()
+        mended(release, table=moved.cast({"bucket": pl.Int64})).verify()
+
+
+def test_another_order_or_other_numbers_are_refused():
+    """They could be those in which buckets were made."""
+    release = release_of(DISEASES, 2)
+    table, values = release.frames["table"], release.frames["sensitive"]
+    for changed, message in (
+        ({"table": table.reverse()}, "table 'table': its rows are in another order than a release has them"),
+        ({"sensitive": values.reverse()}, "table 'sensitive': its rows are in another order than a release has them"),
+    ):
+        with pytest.raises(shoal.GuaranteeError) as caught:
+            fingerprinted(release, **changed).verify()
+        assert str(caught.value) == message
+    swapped = [frame.with_columns(pl.col("bucket").replace({1: 2, 2: 1})) for frame in (table, values)]
+    published, _ = arrange(Published({"table": swapped[0]}, release.manifest.layout))
+    with pytest.raises(shoal.GuaranteeError) as caught:
+        fingerprinted(release, table=published.tables["table"], sensitive=swapped[1].sort("bucket", "disease")).verify()
+    assert str(caught.value) == "buckets: are numbered in another order than a release numbers them"
+    gaps = [frame.with_columns(pl.col("bucket") + 1) for frame in (table, values)]
+    with pytest.raises(shoal.GuaranteeError, match="buckets: are not numbered from 1 on"):
+        fingerprinted(release, table=gaps[0], sensitive=gaps[1]).verify()
 
 
 @pytest.mark.parametrize(

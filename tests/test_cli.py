@@ -19,6 +19,7 @@ import shoal.pipeline
 from shoal.cli.app import main
 from shoal.methods import METHODS, SERIES
 from shoal.privacy import MODELS
+from shoal.receipt import Receipt
 from shoal.recipe_text import read_entries
 
 CANARY = "Zyx9Canary"
@@ -83,8 +84,12 @@ def test_run_verify_measure(place, call):
     status, out, err = call("run", "recipe.toml")
     assert (status, err) == (0, "")
     assert "12 published of 12" in out
+    assert "Publish release; keep release.receipt.json to yourself" in out
     assert sorted(path.name for path in (place / "release").iterdir()) == ["manifest.json", "table.csv"]
     assert CANARY not in (place / "release" / "table.csv").read_text()
+    held = place / "release.receipt.json"
+    assert held.stat().st_mode & 0o777 == 0o600
+    assert CANARY not in held.read_text()
     status, out, _ = call("verify", "release")
     assert status == 0
     assert "keeps its promise" in out
@@ -94,6 +99,73 @@ def test_run_verify_measure(place, call):
     figures = json.loads(out)
     assert figures["classes"] == 4
     assert call("measure", "release")[1].count("ncp:") == 2
+
+
+def test_the_receipt_adds_figures_and_is_bound_to_release_and_input(place, call):
+    call("run", "recipe.toml")
+    status, out, _ = call("measure", "release", "--json")
+    alone = json.loads(out)
+    assert alone == json.loads((place / "release" / "manifest.json").read_text())["measures"]
+    status, out, _ = call("measure", "release", "--receipt", "release.receipt.json", "--json")
+    own = {figure.measure: figure.value for figure in Receipt.read("release.receipt.json").against_input}
+    assert (status, json.loads(out)) == (0, alone | own)
+    assert own == {"sse": 15.0, "sst": 143.0, "sse_percent": pytest.approx(1500 / 143)}
+    assert "age" in next(
+        line
+        for line in call("measure", "release", "--receipt", "release.receipt.json")[1].splitlines()
+        if "sse_percent" in line
+    )
+
+    receipt = ("--receipt", "release.receipt.json")
+    plain = json.loads(call("verify", "release", "--json")[1])
+    for options, input_seen in (((), None), (("--original", "recipe.toml"), True)):
+        status, out, _ = call("verify", "release", *receipt, *options, "--json")
+        assert (status, json.loads(out)) == (0, plain | {"receipt": True, "input": input_seen})
+    status, out, _ = call("verify", "release", *receipt)
+    assert (status, "receipt   belongs to it; the input was not looked at: give --original RECIPE" in out) == (0, True)
+    status, out, _ = call("verify", "release", *receipt, "--original", "recipe.toml")
+    assert (status, "receipt   belongs to it; and so does the input" in out) == (0, True)
+
+    (place / "people.csv").write_text(TABLE.replace(f"{CANARY}3,", f"{CANARY}33,"))  # not even a published column
+    status, out, err = call("verify", "release", *receipt, "--original", "recipe.toml")
+    assert (status, out) == (1, "")
+    assert "original: is not the input of the release: its content differs from what the receipt notes" in err
+    assert CANARY not in err
+
+    assert call("run", "recipe.toml", "--out", "other", "--k", "4")[0] == 0
+    for command in ("verify", "measure"):
+        status, out, err = call(command, "other", *receipt)
+        assert (status, out) == (1, "")
+        assert "release.receipt.json: belongs to another release, or the release was changed since" in err
+    for path, said in (("recipe.toml", "is no receipt of a release"), ("nowhere", "the receipt cannot be read")):
+        status, _, err = call("verify", "release", "--receipt", path)
+        assert (status, f"{path}: {said}" in err) == (2, True)
+    status, _, err = call("verify", "people.csv", "--schema", "recipe.toml", *receipt)
+    assert (status, "--receipt: is for a release directory; leave it out" in err) == (2, True)
+
+
+def test_a_receipt_in_the_way_is_not_replaced_unasked(place, call):
+    (place / "release.receipt.json").write_text("mine")
+    before = sorted(place.rglob("*"))
+    status, out, err = call("run", "recipe.toml")
+    assert (status, out) == (2, "")
+    assert "release.receipt.json: a receipt of another release is there already; move it elsewhere" in err
+    assert (sorted(place.rglob("*")), (place / "release.receipt.json").read_text()) == (before, "mine")
+    assert call("run", "recipe.toml", "--overwrite")[0] == 0
+    assert Receipt.read(place / "release.receipt.json").seed == 1
+
+
+def test_without_a_seed_one_is_drawn_and_kept_in_the_receipt_alone(place, call):
+    (place / "recipe.toml").write_text(replaced(RECIPE, "seed = 1", ""))
+    seeds = []
+    for out in ("one", "two"):
+        assert call("run", "recipe.toml", "--method", "caat", "--out", out)[0] == 0
+        seeds.append(Receipt.read(f"{out}.receipt.json").seed)
+        assert str(seeds[-1]) not in (place / out / "manifest.json").read_text()
+    assert seeds[0] != seeds[1]
+    assert call("run", "recipe.toml", "--method", "caat", "--seed", str(seeds[0]), "--out", "again")[0] == 0
+    for name in ("manifest.json", "table.csv"):
+        assert (place / "again" / name).read_bytes() == (place / "one" / name).read_bytes()
 
 
 def test_same_release_from_python_and_the_command_line(place, call):
@@ -112,17 +184,25 @@ def test_flags_go_over_the_recipe(place, call):
         "run", "recipe.toml", "--method", "caat", "--k", "4", "--interval=hull", "--shape", "typed", "--sets", "true",
         "--seed", "9", "--format", "parquet", "--missing", "drop", "--json",
     )  # fmt: skip
-    manifest = json.loads(out)["manifest"]
+    printed = json.loads(out)
+    manifest = printed["manifest"]
     assert status == 0
+    assert list(printed) == ["release", "receipt", "manifest"]
+    assert (printed["release"], printed["receipt"]) == ("release", "release.receipt.json")
     assert manifest["recipe"] == {
         "method": {"name": "caat", "k": 4, "interval": "hull", "ties": "one"},
         "require": [],
         "publish": {"name": "generalize", "shape": "typed", "sets": True},
         "refine": None,
         "suppress": 0.0,
-        "seed": 9,
         "missing": "drop",
+        "normalise": False,
+        "left_out": "public",
     }
+    receipt = Receipt.read("release.receipt.json")
+    assert receipt.seed == 9
+    assert receipt.method == {"name": "caat", "k": 4, "interval": "hull", "ties": "one"}
+    assert receipt.source == "people.csv"
     assert pl.read_parquet(place / "release" / "table.parquet").columns == ["age_low", "age_high", "town", "disease"]
 
 
@@ -143,10 +223,11 @@ def test_demo(place, call):
     assert status == 0
     assert "400 published of 400" in out
     assert {path.name for path in (place / "shoal-demo").iterdir()} == {
-        "people.csv", "hierarchies", "recipe.toml", "release",
+        "people.csv", "hierarchies", "recipe.toml", "release", "release.receipt.json",
     }  # fmt: skip
-    assert call("verify", "shoal-demo/release")[0] == 0
-    assert call("run", "shoal-demo/recipe.toml", "--out", "again")[0] == 0
+    assert call("verify", "shoal-demo/release", "--receipt", "shoal-demo/release.receipt.json")[0] == 0
+    seed = str(Receipt.read("shoal-demo/release.receipt.json").seed)
+    assert call("run", "shoal-demo/recipe.toml", "--out", "again", "--seed", seed)[0] == 0
     again = (place / "again" / "manifest.json").read_bytes()
     assert again == (place / "shoal-demo" / "release" / "manifest.json").read_bytes()
     status, _, err = call("demo")
@@ -387,6 +468,28 @@ main()
     assert not list(place.glob(".release*"))
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+def test_a_run_stopped_while_its_receipt_is_written_leaves_neither(place, number):
+    program = """
+import os, sys, time
+from shoal.cli import main
+def wait(*_):
+    print("ready", flush=True)
+    time.sleep(60)
+os.fsync = wait
+sys.argv = ["shoal", "run", "recipe.toml"]
+main()
+"""
+    run = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert run.stdout.readline() == "ready\n"
+    run.send_signal(number)
+    _, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (130, "stopped; nothing was written\n")
+    assert sorted(path.name for path in place.iterdir()) == ["people.csv", "recipe.toml", "town.csv"]
+
+
 def test_progress_is_shown_where_somebody_looks(place):
     """On a terminal a bar names the stages; in a pipe, and with --quiet, there is none."""
     pty = pytest.importorskip("pty")
@@ -521,7 +624,11 @@ def test_a_population_by_flag_and_by_recipe(mixed, call, monkeypatch):
     assert call("run", "recipe.toml", "--out", "recipe")[0] == 0
     manifest = (mixed / "recipe" / "manifest.json").read_bytes()
     assert manifest == (mixed / "flag" / "manifest.json").read_bytes()
-    assert json.loads(manifest)["population"]["rows"] == 55
+    assert "population" not in json.loads(manifest)
+    held = [Receipt.read(f"{name}.receipt.json") for name in ("flag", "recipe")]
+    assert held[0].population == held[1].population
+    assert held[0].population.rows == 55
+    assert (held[0].achieved["k_map"] >= 4, json.loads(manifest)["achieved"].keys()) == (True, {"k", "alpha:disease"})
     (mixed / "below").mkdir()
     monkeypatch.chdir(mixed / "below")  # a flag is read from here, an entry from where the recipe is
     assert call("run", "../recipe.toml", "--population", "../all.csv", "--out", "again")[0] == 0

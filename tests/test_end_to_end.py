@@ -13,8 +13,10 @@ import pytest
 import shoal
 from postgres import server
 from realdata import ADULT_QUASI, adult, adult_schema, data_folder
-from shoal.describing import describe
+from shoal.describing import Asked, describe
 from shoal.methods.groups import Groups
+from shoal.publish.base import arrange
+from shoal.receipt import Receipt
 from shoal.table.prepare import prepare
 from shoal.verify import verify_directory
 
@@ -58,6 +60,7 @@ def recipe_text(source: str) -> str:
         for name in ADULT_QUASI[1:]
     )
     return f"""
+seed = 4
 rest = "neutral"
 [source]
 {source}
@@ -77,7 +80,7 @@ k = 10
 
 
 def test_the_same_bytes_from_every_source(sources, tmp_path):
-    written = {}
+    written, held = {}, {}
     for kind, source in sources.items():
         (tmp_path / f"{kind}.toml").write_text(recipe_text(source))
         assert shoal.Recipe.load(tmp_path / f"{kind}.toml").source.kind == kind
@@ -85,8 +88,13 @@ def test_the_same_bytes_from_every_source(sources, tmp_path):
         line = [sys.executable, "-m", "shoal", "run", tmp_path / f"{kind}.toml", "--out", folder]
         subprocess.run(line, check=True, capture_output=True)
         written[kind] = {path.name: path.read_bytes() for path in folder.iterdir()}
+        held[kind] = Receipt.read(tmp_path / f"{kind}.receipt.json")
     assert set(written) == {"csv", "parquet", "excel", "sqlite", "postgresql"}
     assert all(files == written["csv"] for files in written.values())
+    own = {"created": "", "source": None}  # all that a receipt says of a run, and not of the table
+    assert all(one.model_copy(update=own) == held["csv"].model_copy(update=own) for one in held.values())
+    assert len({one.source for one in held.values()}) == len(held)
+    assert (held["csv"].seed, held["csv"].input.rows) == (4, N_ROWS)
     verdict, manifest = verify_directory(tmp_path / "csv")
     assert verdict.k >= 10
     assert manifest.rows.published == N_ROWS
@@ -95,7 +103,7 @@ def test_the_same_bytes_from_every_source(sources, tmp_path):
 @pytest.mark.parametrize("method", [shoal.Caat(k=10, start=0), shoal.Mondrian(k=10)], ids=lambda method: method.name)
 def test_adult_with_hierarchies(method):
     frame = adult().head(6_000)
-    release = shoal.anonymize(frame, adult_schema(), method, publish=shoal.Generalize(shape="typed"))
+    release = shoal.anonymize(frame, adult_schema(), method, publish=shoal.Generalize(shape="typed"), seed=0)
     figures = release.manifest.measures
     assert release.verify().k >= 10
     assert 0 < figures["ncp"] < 0.6
@@ -141,9 +149,9 @@ def release_of(frame, schema, labels, k):
     """A release of groups given by hand."""
     table, groups = prepare(frame, schema), Groups(pl.Series(labels).to_numpy())
     method, publish = shoal.Mondrian(k=k), shoal.Generalize()
-    published = publish.publish(table, groups)
-    said = {"method": method, "require": (), "publish": publish, "seed": 0, "missing": "keep"}
-    return shoal.Release(published.tables, describe(table, groups, published, **said), groups.labels)
+    published, _ = arrange(publish.publish(table, groups))
+    asked = Asked(method, publish, suppress=groups.n_suppressed / len(labels))
+    return shoal.Release(published.tables, describe(published, asked, left_out=groups.n_suppressed), groups.labels)
 
 
 def test_measures_of_the_best_partition():
@@ -158,7 +166,7 @@ def test_suppressed_rows_are_charged():
     frame = pl.DataFrame({"a": [1, 1, 2, 2, 9, 5]})
     release = release_of(frame, shoal.Schema(quasi={"a": shoal.Numeric()}), [0, 0, 1, 1, -1, -1], k=2)
     assert release.verify().k == 2
-    assert release.manifest.rows.model_dump() == {"published": 4, "suppressed": 2, "dropped": {}, "counterfeits": 0}
+    assert release.manifest.rows.model_dump() == {"published": 4, "left_out": 2, "counterfeits": 0}
     figures = release.measure()
     assert figures["il_total"] == 2
     assert figures["ncp"] == pytest.approx(2 / 6)

@@ -48,6 +48,7 @@ NUMBERS = shoal.Schema(
     identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive=SENSITIVE, neutral=["note"], rest="drop"
 )
 ONE_SENSITIVE = shoal.Schema(identifying=["name"], quasi=QUASI, sensitive={"disease": shoal.Nominal()}, rest="drop")
+COMPLETE = BASE.with_columns(pl.col("town").fill_null("Dee"))
 OUTLIERS = (
     {"age": [900, 950, 999], "weight": [0.5, 1.0, 2.0], "zip": ["99", "98", "9"], "grade": ["none"] * 3},
     {"age": [-7, -8, -9], "weight": [777.25, 1.0, 3.0], "zip": ["0123456789", "1", "2"], "grade": ["highest"] * 3},
@@ -125,11 +126,18 @@ def schema_of(method) -> shoal.Schema:
     return ONE_SENSITIVE if method.name in ("anatomy", "slicing") else SCHEMA
 
 
-@pytest.mark.parametrize(("form", "missing"), [("csv", "keep"), ("parquet", "drop")])
-@pytest.mark.parametrize(("method", "publish"), CASES)
+@pytest.mark.parametrize(
+    ("method", "publish", "form", "missing"),
+    [
+        pytest.param(*case.values, form, missing, id=f"{case.id}-{form}-{missing}")
+        for case in CASES
+        for form, missing in (("csv", "keep"), ("parquet", "drop"))
+        if missing == "drop" or not getattr(case.values[0], "p", None)  # those columns take no missing values
+    ],
+)
 def test_equal_tables_lead_to_equal_bytes(method, publish, form, missing, tmp_path):
     schema = schema_of(method)
-    base = BASE if missing == "keep" else BASE.with_columns(pl.col("town").fill_null("Dee"))
+    base = BASE if missing == "keep" else COMPLETE
     found = method.partition(Task.of(prepare(base, schema)), np.random.default_rng(3))
     again = carried(method, found, base["name"].to_list())
     made = []
@@ -153,7 +161,8 @@ def test_the_whole_path_tells_nothing_of_order_and_seed(method, publish, tmp_pat
     """Run as anybody would: where another order and another seed lead to the same rows, they lead to the same bytes."""
     schema, tables, made = schema_of(method), [], []
     for place in range(2):
-        frame = BASE if not place else BASE[np.random.default_rng(8).permutation(ROWS)]
+        base = COMPLETE if getattr(method, "p", None) else BASE
+        frame = base if not place else base[np.random.default_rng(8).permutation(ROWS)]
         release = shoal.anonymize(frame, schema, method, publish=publish, seed=place)
         tables.append({name: sorted(map(repr, table.rows())) for name, table in release.frames.items()})
         made.append(content(release.write(tmp_path / f"release {place}")))

@@ -87,7 +87,14 @@ def test_two_releases_and_their_check(place, call):
     assert (code, err) == (0, "")
     assert "Release 2 of its series in two" in out
     assert "1 counterfeits added" in out
-    assert sorted(path.name for path in place.iterdir()) == ["one", "people.csv", "recipe.toml", "s.state", "two"]
+    assert sorted(path.name for path in place.iterdir()) == [
+        "one", "one.receipt.json", "people.csv", "recipe.toml", "s.state", "two", "two.receipt.json",
+    ]  # fmt: skip
+    for name in ("one", "two"):
+        held = place / f"{name}.receipt.json"
+        assert held.stat().st_mode & 0o777 == 0o600
+        assert CANARY not in held.read_text()
+        assert shoal.read_release(place / name, held).receipt.seed == 1
     assert sorted(path.name for path in (place / "two").iterdir()) == ["classes.csv", "manifest.json", "table.csv"]
     assert CANARY not in "".join(path.read_text() for path in (place / "two").iterdir())
 
@@ -107,7 +114,9 @@ def test_the_command_gives_the_bytes_of_the_python_call(place, call):
     code, out, _ = call("republish", "recipe.toml", "--state", "s.state", "--out", "one", "--json")
     assert code == 0
     printed = json.loads(out)
-    assert (printed["release"], printed["state"]) == ("one", "s.state")
+    assert list(printed) == ["release", "state", "receipt", "manifest"]
+    assert (printed["release"], printed["state"], printed["receipt"]) == ("one", "s.state", "one.receipt.json")
+    assert printed["manifest"] == json.loads((place / "one" / "manifest.json").read_text())
     assert printed["manifest"]["series"] == {"number": 1, "previous": None}
     recipe = shoal.Recipe.load("recipe.toml")
     assert shoal.Recipe.from_toml(recipe.to_toml()) == recipe
@@ -158,7 +167,7 @@ def test_flags_go_over_the_recipe(place, call):
 )
 def test_what_is_refused_before_work_starts(place, call, arguments, said):
     call("republish", "recipe.toml", "--state", "s.state", "--out", "one")
-    call("republish", "recipe.toml", "--state", "o.state", "--out", "other", "--seed", "9")
+    call("republish", "recipe.toml", "--state", "o.state", "--out", "other", "--seed", "3")
     (place / "wrong").write_text("not the passphrase\n")
     before = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
     defaults = [] if "--out" in arguments else ["--out", "out"]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import shoal
+from forging import arranged, fingerprinted, mended, rewritten, with_entries
 from series_example import FIRST, SCHEMA, TWO, table
+from shoal.manifest import Manifest
+from shoal.release import check_receipt
 from shoal.series import sealed
-from shoal.table.content import content_sha256
 
 PASSPHRASE = "correct horse battery"
 CANARY = "Zyx9Canary"
@@ -26,13 +28,13 @@ def cheap_keys(monkeypatch):
 
 @pytest.fixture
 def one():
-    return shoal.republish(FIRST, SCHEMA, TWO)
+    return shoal.republish(FIRST, SCHEMA, TWO, seed=3)
 
 
 @pytest.fixture
 def two(one):
     second = table(a=(20, "flu"), c=(40, "flu"), e=(60, "bronchitis"))
-    return shoal.republish(second, SCHEMA, TWO, previous=one.release, state=one.state)
+    return shoal.republish(second, SCHEMA, TWO, previous=one.release, state=one.state, seed=4)
 
 
 # -- bad input --------------------------------------------------------------------------------------------------
@@ -180,49 +182,54 @@ def test_a_previous_directory_must_be_there_and_be_the_one_released(one, tmp_pat
         shoal.republish(FIRST, SCHEMA, TWO, previous=folder, state=one.state)
 
 
-def forge(folder: Path, name: str, change) -> None:
-    """Change a table of a release, and its manifest as far as a forger would."""
-    path = folder / f"{name}.csv"
-    path.write_text(change(path.read_text()))
-    manifest = json.loads((folder / "manifest.json").read_text())
-    for entry in manifest["tables"]:
-        if entry["name"] == name:
-            entry["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-
-
 def test_a_previous_release_that_was_changed_is_refused(one, tmp_path):
     folder = one.release.write(tmp_path / "one")
     text = (folder / "table.csv").read_text()
     (folder / "table.csv").write_text(text + "1,flu\n")
     refuse(shoal.GuaranteeError, "its SHA-256 differs", previous=folder, state=one.state)
-    (folder / "table.csv").write_text(text)
-    forge(folder, "table", lambda text: text.replace("gastritis", "asthma"))
-    refuse(shoal.GuaranteeError, "the content of a table differs", previous=folder, state=one.state)
-    with pytest.raises(shoal.GuaranteeError, match="release 1, table 'table': was changed"):
+
+    forged = text.replace("gastritis", "asthma")
+    (folder / "table.csv").write_text(forged)
+    manifest = Manifest.read(folder)
+    own, others = manifest.tables[0], manifest.tables[1:]
+    own = own.model_copy(update={"sha256": hashlib.sha256(forged.encode()).hexdigest()})
+    (folder / "manifest.json").write_text(manifest.model_copy(update={"tables": (own, *others)}).to_json())
+    changed = "table 'table': was changed since it was released: its content differs"
+    refuse(shoal.GuaranteeError, changed, previous=folder, state=one.state)
+    with pytest.raises(shoal.GuaranteeError, match=f"release 1, {changed}"):
         shoal.verify_series([folder])
+
+    # Every hash made to fit: nobody but the holder can tell that this is another release.
+    rewritten(folder, lambda release: mended(release, **asthma(release)))
+    assert shoal.verify_series([folder]).m == 2
+    refuse(shoal.ParameterError, "is not the release the state ends with", previous=folder, state=one.state)
+    with pytest.raises(shoal.GuaranteeError, match="release 1: is not the one that the state remembers"):
+        shoal.verify_series([folder], one.state.memberships(), one.state.fingerprints())
+
+
+def asthma(release):
+    return {"table": release.frames["table"].with_columns(pl.col("disease").replace("gastritis", "asthma"))}
+
+
+def test_a_previous_release_in_memory_that_was_changed_is_refused(one):
+    changed = replace(one.release, frames={**one.release.frames, **asthma(one.release)})
+    refuse(shoal.GuaranteeError, "the content of a table differs", previous=changed, state=one.state)
 
 
 # -- forged counts ----------------------------------------------------------------------------------------------
 
 
 def changed(release, *, classes=None, table=None, rows=None, series=None, promise=None):
-    """A release with other tables, its manifest saying so."""
-    frames = dict(release.frames)
-    frames |= {} if classes is None else {"classes": classes(frames["classes"])}
-    frames |= {} if table is None else {"table": table(frames["table"])}
+    """A release with other tables, in their order, its manifest saying so."""
+    frames = {} if classes is None else {"classes": classes(release.frames["classes"])}
+    frames |= {} if table is None else {"table": table(release.frames["table"])}
     manifest = release.manifest
-    tables = tuple(
-        entry.model_copy(
-            update={"rows": frames[entry.name].height, "content_sha256": content_sha256(frames[entry.name])}
-        )
-        for entry in manifest.tables
-    )
-    update = {"tables": tables, "achieved": {}}
-    update |= {} if rows is None else {"rows": manifest.rows.model_copy(update=rows)}
-    update |= {} if series is None else {"series": manifest.series.model_copy(update=series)}
-    update |= {} if promise is None else {"promise": promise}
-    return shoal.Release(frames, manifest.model_copy(update=update), release.labels)
+    entries = {"achieved": {}}
+    entries |= {} if rows is None else {"rows": manifest.rows.model_copy(update=rows)}
+    entries |= {} if series is None else {"series": manifest.series.model_copy(update=series)}
+    entries |= {} if promise is None else {"promise": promise}
+    forged = arranged(replace(release, frames={**release.frames, **frames}))
+    return with_entries(fingerprinted(forged), **entries)
 
 
 def counts(*numbers):
@@ -234,7 +241,10 @@ def counts(*numbers):
     [
         ({"classes": counts(0, 0)}, "counts 0 counterfeits, the manifest says 1"),
         ({"rows": {"counterfeits": 0}}, "4 are published, the manifest says 3"),
-        ({"classes": counts(0, 0), "rows": {"counterfeits": 0, "published": 4}}, "4 are accounted for, 3 came in"),
+        (
+            {"classes": counts(0, 0), "rows": {"counterfeits": 0, "published": 2}},
+            "4 are published, the manifest says 2",
+        ),
         ({"classes": counts(2, -1)}, "with nobody but them"),
         ({"classes": counts(2, 0), "rows": {"counterfeits": 2, "published": 2}}, "with nobody but them"),
         ({"classes": counts(None, 0)}, "without a number of counterfeits"),
@@ -252,13 +262,23 @@ def test_forged_releases_are_refused(two, change, match):
         changed(two.release, **change).verify()
 
 
-def test_counterfeits_moved_to_another_class_are_seen_by_the_holder(one, two):
+@pytest.mark.parametrize(
+    ("counted", "published", "n_wrong"), [((0, 1), 3, 2), ((0, 0), 4, 1)], ids=["moved to another class", "kept quiet"]
+)
+def test_counterfeits_that_were_changed_are_seen_by_the_holder(one, two, counted, published, n_wrong):
     """Nobody else can: the counts are possible."""
-    swapped = counts(*two.release.frames["classes"]["counterfeits"].to_list()[::-1])
-    forged = changed(two.release, classes=swapped)
-    assert shoal.verify_series([one.release, forged]).counterfeits == (0, 1)
-    with pytest.raises(shoal.GuaranteeError, match="2 classes do not have the people and counterfeits"):
+    own = two.release.frames["classes"]["counterfeits"].to_list()
+    assert own == [1, 0]
+    rows = {"counterfeits": sum(counted), "published": published}
+    forged = changed(two.release, classes=counts(*counted), rows=rows)
+    assert shoal.verify_series([one.release, forged]).counterfeits == (0, sum(counted))
+    with pytest.raises(shoal.GuaranteeError, match=f"{n_wrong} classes do not have the people and counterfeits"):
         shoal.verify_series([one.release, forged], two.state.memberships())
+    with pytest.raises(shoal.GuaranteeError, match="release 2: is not the one that the state remembers"):
+        shoal.verify_series([one.release, forged], fingerprints=two.state.fingerprints())
+    with pytest.raises(shoal.GuaranteeError, match="receipt: belongs to another release, or the release was changed"):
+        check_receipt(two.release.receipt, forged.manifest)
+    check_receipt(two.release.receipt, two.release.manifest)
 
 
 def test_series_that_are_none_are_refused(one, two):
@@ -275,6 +295,8 @@ def test_series_that_are_none_are_refused(one, two):
             shoal.verify_series(bad)
     with pytest.raises(shoal.ParameterError, match="1 releases have people, 2 are given"):
         shoal.verify_series([one.release, two.release], one.state.memberships())
+    with pytest.raises(shoal.ParameterError, match="fingerprints: 1 are given for 2 releases"):
+        shoal.verify_series([one.release, two.release], fingerprints=one.state.fingerprints())
     lost = [one.state.memberships()[0], {b"somebody": 99}]
     with pytest.raises(shoal.GuaranteeError, match="1 people are said to be in classes that it does not have"):
         shoal.verify_series([one.release, two.release], lost)
@@ -357,7 +379,9 @@ def test_a_passphrase_that_is_guessed_at_once_is_refused(one, tmp_path, bad):
 
 def test_release_and_state_are_written_together(one, tmp_path):
     one.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE, format="parquet")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "s.state"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.receipt.json", "s.state"]
+    assert (tmp_path / "out.receipt.json").stat().st_mode & 0o777 == 0o600
+    assert shoal.read_release(tmp_path / "out", tmp_path / "out.receipt.json").receipt == one.release.receipt
     assert shoal.SeriesState.read(tmp_path / "s.state", PASSPHRASE).releases[-1].fingerprint == (
         shoal.read_release(tmp_path / "out").manifest.fingerprint()
     )
@@ -396,7 +420,21 @@ def test_neither_stays_when_the_state_cannot_be_moved(one, two, tmp_path, monkey
     with pytest.raises((shoal.SourceError, KeyboardInterrupt), match=r"No space left|^$"):
         two.write(tmp_path / "out2", tmp_path / "s.state", PASSPHRASE)
     assert (tmp_path / "s.state").read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "s.state"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.receipt.json", "s.state"]
+    assert shoal.read_release(tmp_path / "out", tmp_path / "out.receipt.json").receipt == one.release.receipt
+
+
+def test_a_receipt_that_is_there_stays_and_so_does_the_state(one, two, tmp_path):
+    """The receipt of another release is not replaced unasked, and then nothing else is written either."""
+    one.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    (tmp_path / "out").rename(tmp_path / "moved")
+    with pytest.raises(shoal.SourceError, match=r"out.receipt.json: a receipt of another release is there already"):
+        two.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+    assert not (tmp_path / "out").exists()
+    two.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE, overwrite=True)
+    assert shoal.read_release(tmp_path / "out", tmp_path / "out.receipt.json").receipt == two.release.receipt
 
 
 def test_neither_stays_when_the_state_cannot_be_encrypted(one, tmp_path, monkeypatch):
@@ -413,6 +451,6 @@ def test_after_a_stop_between_the_two_moves_the_same_can_be_run_again(one, two, 
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     second = table(a=(20, "flu"), c=(40, "flu"), e=(60, "bronchitis"))
     state = shoal.SeriesState.read(tmp_path / "s.state", PASSPHRASE)
-    again = shoal.republish(second, SCHEMA, TWO, previous=one.release, state=state)
+    again = shoal.republish(second, SCHEMA, TWO, previous=one.release, state=state, seed=4)
     again.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE, overwrite=True)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before

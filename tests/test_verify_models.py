@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 
@@ -10,13 +9,13 @@ import polars as pl
 import pytest
 
 import shoal
+from forging import fingerprinted, mended, with_entries
 from shoal.describing import named
 from shoal.errors import GuaranteeError
-from shoal.manifest import Node
+from shoal.manifest import Manifest, Node
 from shoal.methods.groups import Groups
 from shoal.privacy import MODELS, AlphaK, DeltaPresence, EpsilonM, GuardingNodes, KMap, LDiversity, TCloseness
-from shoal.release import check_directory
-from shoal.table.content import content_sha256
+from shoal.release import check_directory, check_receipt
 from shoal.table.prepare import prepare
 
 TREE = shoal.Hierarchy.from_tree(
@@ -65,23 +64,14 @@ def promising(release, *requirements):
     manifest = release.manifest
     more = tuple(named(requirement, "model") for requirement in requirements)
     recipe = manifest.recipe.model_copy(update={"require": (*manifest.recipe.require, *more)})
-    update = {"promise": (*manifest.promise, *more), "recipe": recipe, "achieved": {}}
-    return replace(release, manifest=manifest.model_copy(update=update))
+    return with_entries(release, promise=(*manifest.promise, *more), recipe=recipe, achieved={})
 
 
 def with_layout(release, name, **update):
     """The release with other entries for one passed column."""
     layout = release.manifest.layout
     passed = tuple(one.model_copy(update=update) if one.name == name else one for one in layout.passed)
-    layout = layout.model_copy(update={"passed": passed})
-    return replace(release, manifest=release.manifest.model_copy(update={"layout": layout}))
-
-
-def with_table(release, table):
-    """The release with another table, every trace covered."""
-    entry = release.manifest.tables[0].model_copy(update={"content_sha256": content_sha256(table)})
-    manifest = release.manifest.model_copy(update={"tables": (entry, *release.manifest.tables[1:]), "achieved": {}})
-    return replace(release, frames={**release.frames, "table": table}, manifest=manifest)
+    return with_entries(release, layout={"passed": passed})
 
 
 def passed(release, name):
@@ -100,7 +90,7 @@ def plain():
 
 def filled(release):
     """The release with what it reaches in its manifest, as the path leaves it."""
-    return replace(release, manifest=release.manifest.model_copy(update={"achieved": release.verify().achieved}))
+    return with_entries(release, achieved=release.verify().public)
 
 
 # -- what is promised is re-derived --------------------------------------------------------------------------------
@@ -128,10 +118,11 @@ def test_the_same_is_found_in_the_files(release, form, tmp_path):
 
 def test_what_is_published_of_the_values_is_what_is_shown(release):
     assert passed(release, "grade").order == ("none", "mild", "severe")
-    assert [node.name for node in passed(release, "disease").nodes] == [
-        "*", "lung", "flu", "asthma", "belly", "stomach", "ulcer",
-    ]  # fmt: skip
-    assert passed(release, "disease").nodes[0].leaves == 5
+    nodes = passed(release, "disease").nodes
+    assert [node.name for node in nodes] == [None, None, "flu", "asthma", None, None, "ulcer"]
+    assert [node.parent for node in nodes] == [None, 0, 1, 1, 0, 4, 5]
+    assert [node.leaves for node in nodes] == [5, 2, 1, 1, 3, 2, 1]
+    assert [node.height for node in nodes] == [3, 1, 0, 0, 2, 1, 0]
     assert passed(release, "note").order == ()
     assert passed(release, "income").nodes == ()
 
@@ -149,9 +140,11 @@ def test_suppressed_rows_leave_no_trace(publish):
         schema = replace(SCHEMA, sensitive=rule)
         table = prepare(frame, schema)
         groups = Groups(pl.Series([0] * 4 + [1] * 4 + [2] * 4 + [3] * 4 + [-1] * 2).to_numpy())
-        said.append(publish.publish(table, groups).layout.passed)
-    assert said[0] == said[1]
-    assert [node.leaves for node in said[0][-1].nodes] == [4, 2, 1, 1, 2, 1, 1]
+        said.append(publish.arrange(publish.publish(table, groups))[0])
+    assert said[0].layout == said[1].layout
+    assert said[0].tables.keys() == said[1].tables.keys()
+    assert all(shown.equals(said[1].tables[name]) for name, shown in said[0].tables.items())
+    assert [node.leaves for node in said[0].layout.passed[-1].nodes] == [4, 2, 1, 1, 2, 1, 1]
 
 
 def test_require_goes_through_the_whole_path(tmp_path):
@@ -180,7 +173,7 @@ def test_a_class_made_uniform_is_refused(plain, column, value, message):
     changed = table.with_columns(pl.when(first).then(pl.lit(value)).otherwise(pl.col(column)).alias(column))
     changed = changed.cast({column: table.schema[column]})
     with pytest.raises(GuaranteeError) as caught:
-        with_table(plain, changed).verify()
+        mended(plain, table=changed).verify()
     assert message in str(caught.value)
 
 
@@ -197,7 +190,7 @@ def test_a_promise_that_was_raised_is_refused(plain, requirement):
 def test_a_promise_that_was_left_out_is_refused(plain):
     kept = plain.manifest.promise[:-1]
     with pytest.raises(GuaranteeError, match="does not hold what the recipe asks for: model = epsilon-m"):
-        replace(plain, manifest=plain.manifest.model_copy(update={"promise": kept})).verify()
+        with_entries(plain, promise=kept).verify()
 
 
 @pytest.mark.parametrize(
@@ -221,14 +214,14 @@ def test_forged_values_are_refused(plain, tmp_path):
     for key in made.manifest.achieved:
         claimed = {**made.manifest.achieved, key: made.manifest.achieved[key] + 0.001}
         with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
-            replace(made, manifest=made.manifest.model_copy(update={"achieved": claimed})).verify()
+            with_entries(made, achieved=claimed).verify()
     fewer = {key: value for key, value in made.manifest.achieved.items() if key != "l:disease"}
     with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
-        replace(made, manifest=made.manifest.model_copy(update={"achieved": fewer})).verify()
+        with_entries(made, achieved=fewer).verify()
     folder = made.write(tmp_path / "out")
-    entries = json.loads((folder / "manifest.json").read_text())
-    entries["achieved"]["t:disease"] = 0.04
-    (folder / "manifest.json").write_text(json.dumps(entries))
+    manifest = Manifest.read(folder)
+    claimed = manifest.model_copy(update={"achieved": manifest.achieved | {"t:disease": 0.04}})
+    (folder / "manifest.json").write_bytes(claimed.to_json().encode())
     with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
         check_directory(folder)
 
@@ -253,43 +246,81 @@ def test_an_order_that_was_permuted_shows_in_what_is_reached():
         with_layout(made, "grade", order=("none", "severe", "mild")).verify()
 
 
-def changed(nodes, name, **update):
-    return [node.model_copy(update=update) if node.name == name else node for node in nodes]
+ROOT, LUNG, FLU, ASTHMA, BELLY, STOMACH, ULCER = range(7)
+"""Places of the nodes that stand in the manifest; those that no cell shows have no name there."""
 
 
-def more(nodes, name, parent):
-    above = [node.name for node in nodes].index(parent)
+def changed(nodes, place, **update):
+    return [node.model_copy(update=update) if at == place else node for at, node in enumerate(nodes)]
+
+
+def more(nodes, name, above):
     return [*nodes, Node(name=name, parent=above, height=0, leaves=1)]
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda nodes: (), "the manifest leaves out its hierarchy"),
         (lambda nodes: nodes[::-1], "is not a tree"),
-        (lambda nodes: changed(nodes, "flu", parent=None), "is not a tree"),
-        (lambda nodes: nodes[:-1], "nodes that the release does not use"),
-        (lambda nodes: [n for n in nodes if n.name not in ("belly", "stomach", "ulcer")], "lacks published values"),
-        (lambda nodes: more(nodes, "colic", "belly"), "has nodes that the release does not use"),
-        (lambda nodes: more(nodes, "flu", "belly"), "names a node more than once"),
-        (lambda nodes: changed(nodes, "ulcer", leaves=2), "counts more than itself"),
-        (lambda nodes: changed(nodes, "belly", leaves=1), "more leaves below than it counts"),
-        (lambda nodes: changed(nodes, "stomach", height=2), "as high as the one above"),
-        (lambda nodes: changed(nodes, "*", leaves=6), "another height or number of leaves"),
-        (lambda nodes: changed(nodes, "*", height=4), "another height or number of leaves"),
+        (lambda nodes: changed(nodes, FLU, parent=None), "is not a tree"),
+        (lambda nodes: nodes[:ULCER], "has nodes that the release does not use"),
+        (lambda nodes: nodes[:BELLY], "lacks published values"),
+        (lambda nodes: changed(nodes, FLU, name=None), "has nodes that the release does not use"),
+        (lambda nodes: changed(nodes, BELLY, name="belly"), "names a node that no cell shows"),
+        (lambda nodes: changed(nodes, ROOT, name="*"), "names a node that no cell shows"),
+        (lambda nodes: more(nodes, "colic", BELLY), "names a node that no cell shows"),
+        (lambda nodes: more(nodes, None, BELLY), "has nodes that the release does not use"),
+        (lambda nodes: more(nodes, "flu", BELLY), "names a node more than once"),
+        (lambda nodes: changed(nodes, ULCER, leaves=2), "has a leaf that counts more than itself"),
+        (lambda nodes: changed(nodes, BELLY, leaves=1), "has a node with more leaves below than it counts"),
+        (lambda nodes: changed(nodes, STOMACH, height=2), "has a node as high as the one above it"),
     ],
 )
 def test_a_tree_that_cannot_be_is_refused(plain, change, message):
     nodes = tuple(change(list(passed(plain, "disease").nodes)))
-    with pytest.raises(GuaranteeError, match=f"column 'disease': .*{message}"):
+    with pytest.raises(GuaranteeError, match=f"^column 'disease': the manifest's hierarchy {message}$"):
         with_layout(plain, "disease", nodes=nodes).verify()
 
 
-def test_leaves_that_changed_places_show_in_what_is_reached():
-    frame = pl.DataFrame({"age": [20, 20, 40, 40], "disease": ["flu", "asthma", "asthma", "ulcer"]})
+def test_a_tree_that_is_left_out_is_missed_by_the_promise_that_needs_it(plain):
+    with pytest.raises(GuaranteeError, match="t-closeness: column 'disease' has no hierarchy, and the hierarchical"):
+        with_layout(plain, "disease", nodes=()).verify()
+
+
+@pytest.mark.parametrize("update", [{"leaves": 6}, {"height": 4}], ids=str)
+def test_a_larger_tree_is_noticed_by_who_holds_the_receipt(update):
+    """How large the whole tree is, the tables do not tell; the receipt marks the tree that the holder gave."""
+    release = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4), require=PROMISED, seed=3)
+    mark = next(column.hierarchy for column in release.receipt.columns if column.name == "disease")
+    assert (mark.leaves, mark.height) == (5, 3)
+    nodes = tuple(changed(passed(release, "disease").nodes, ROOT, **update))
+    check_receipt(release.receipt, release.manifest)
+    with pytest.raises(GuaranteeError, match="belongs to another release, or the release was changed since it was"):
+        check_receipt(release.receipt, with_layout(release, "disease", nodes=nodes).manifest)
+
+
+@pytest.mark.parametrize("update", [{"leaves": 6}, {"height": 4}], ids=str)
+def test_a_larger_tree_shows_in_what_is_reached(update):
+    made = close_by_tree("flu", "flu", "asthma", "ulcer")
+    nodes = tuple(changed(passed(made, "disease").nodes, ROOT, **update))
+    forged = with_layout(made, "disease", nodes=nodes)
+    if "height" in update:
+        with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
+            forged.verify()
+    else:  # leaves do not enter the distance
+        assert forged.verify().achieved == made.verify().achieved
+
+
+def close_by_tree(*diseases):
+    """A release of two classes that differ, with what it reaches by the distance in the tree."""
+    frame = pl.DataFrame({"age": [20, 20, 40, 40], "disease": diseases})
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal(TREE)})
     release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
-    made = filled(promising(release, TCloseness("disease", t=0.9, distance="hierarchical")))
+    return filled(promising(release, TCloseness("disease", t=0.9, distance="hierarchical")))
+
+
+def test_leaves_that_changed_places_show_in_what_is_reached():
+    made = close_by_tree("flu", "asthma", "asthma", "ulcer")
     other = {"asthma": "ulcer", "ulcer": "asthma"}
     nodes = passed(made, "disease").nodes
     moved = [node.model_copy(update={"name": other.get(node.name, node.name)}) for node in nodes]
@@ -307,7 +338,7 @@ def test_an_order_of_the_wrong_column_is_refused(plain, name):
 def test_a_sensitive_number_that_is_none_is_refused(plain, value):
     texts = pl.Series("income", [value] + ["10"] * 15)
     with pytest.raises(GuaranteeError, match="column 'income': 1 cells are not numbers, at row 1"):
-        with_table(plain, plain.frames["table"].with_columns(texts)).verify()
+        fingerprinted(plain, table=plain.frames["table"].with_columns(texts)).verify()
 
 
 # -- knowledge from outside ----------------------------------------------------------------------------------------
@@ -318,14 +349,30 @@ def test_what_needs_knowledge_from_outside_is_listed_and_not_passed(plain, tmp_p
     verdict = made.verify()
     assert verdict.unchecked == (
         "k-map: needs the population", "delta-presence: needs the population",
-        "guarding-nodes: needs the choices of the people",
+        "guarding-nodes: needs the choices of the people, and the schema",
     )  # fmt: skip
     assert not {"k_map", "presence", "breach:disease"} & set(verdict.achieved)
-    claimed = {**verdict.achieved, "k_map": 7, "presence": 0.5, "breach:disease": 0.2}
-    folder = replace(made, manifest=made.manifest.model_copy(update={"achieved": claimed})).write(tmp_path / "out")
+    folder = filled(made).write(tmp_path / "out")
     assert check_directory(folder)[0].unchecked == verdict.unchecked
+    known, manifest = check_directory(folder, population=FRAME, schema=SCHEMA)
+    assert known.unchecked == verdict.unchecked[2:]
+    assert known.achieved == verdict.achieved | {"k_map": 4, "presence": 1}
+    assert known.outside == {"k_map", "presence"}
+    assert known.public == verdict.achieved == manifest.achieved
+
+
+@pytest.mark.parametrize("key", ["k_map", "presence", "breach:disease"])
+def test_what_was_reached_with_knowledge_from_outside_is_not_for_the_manifest(plain, key, tmp_path):
+    """How many people of a population fit, or what people chose, is not a function of the tables."""
+    made = filled(promising(plain, KMap(k=4), DeltaPresence(low=0, high=1), GuardingNodes("disease", p=0.9)))
+    telling = with_entries(made, achieved={**made.manifest.achieved, key: 1.0})
+    guards = pl.Series(["lung"] * 16)
+    for known in ({}, {"population": FRAME, "schema": SCHEMA}, {"guards": guards, "schema": SCHEMA}):
+        with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
+            telling.verify(**known)
     with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
-        check_directory(folder, population=FRAME, schema=SCHEMA)
+        telling.write(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_population_is_compared_with(plain):
@@ -343,12 +390,17 @@ def test_guards_are_looked_at(plain):
     table = plain.frames["table"]
     made = promising(plain, GuardingNodes("disease", p=0.8))
     guards = pl.Series([None] * 15 + ["lung"], dtype=pl.String)
-    assert made.verify(guards=guards).achieved["breach:disease"] == 0.75
-    assert made.verify(guards=pl.Series(["gastritis"] * 16)).achieved["breach:disease"] == 0
+    assert made.verify(guards=guards, schema=SCHEMA).achieved["breach:disease"] == 0.75
+    unguarded = pl.Series(["gastritis"] * 16)
+    assert made.verify(guards=unguarded, schema=SCHEMA).achieved["breach:disease"] == 0
+    for known in ({"guards": guards}, {"schema": SCHEMA}):  # who does not know the nodes cannot tell what is guarded
+        verdict = made.verify(**known)
+        assert verdict.unchecked == ("guarding-nodes: needs the choices of the people, and the schema",)
+        assert "breach:disease" not in verdict.achieved
     with pytest.raises(GuaranteeError, match=r"guarding-nodes: column = disease, p = 0.5 was promised, the weakest"):
-        promising(plain, GuardingNodes("disease", p=0.5)).verify(guards=guards)
+        promising(plain, GuardingNodes("disease", p=0.5)).verify(guards=guards, schema=SCHEMA)
     with pytest.raises(shoal.ParameterError, match="guards=: has 3 entries, the published table has 16 rows"):
-        made.verify(guards=table["disease"][:3])
+        made.verify(guards=table["disease"][:3], schema=SCHEMA)
 
 
 # -- every model ---------------------------------------------------------------------------------------------------

@@ -151,7 +151,8 @@ def restore(averages: Floats, series: pl.Series, members: Labels) -> Floats:
     rows = ~np.isnan(shown)
     if not rows.any():
         return averages
-    values, shown = series.cast(pl.Float64).to_numpy()[rows], shown[rows]
+    # Sorted: sums depend on which numbers there are, and not on the order of the rows.
+    values, shown = np.sort(series.cast(pl.Float64).to_numpy()[rows]), np.sort(shown[rows])
     wanted, mean = values.mean(), shown.mean()
     variance = shown.var()
     if variance == 0.0:
