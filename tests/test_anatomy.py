@@ -305,7 +305,7 @@ def test_what_was_changed_is_refused():
     for message, changed in cases.items():
         with pytest.raises(shoal.GuaranteeError, match=message):
             mended(release, **changed).verify()
-        with pytest.raises(shoal.GuaranteeError, match="was changed since it was released|rows, the manifest says"):
+        with pytest.raises(shoal.GuaranteeError, match=r"was changed since it was released|rows, the manifest says"):
             shoal.Release(release.frames | changed, release.manifest).verify()
     with pytest.raises(shoal.GuaranteeError, match="7 are published, the manifest says 8"):
         fingerprinted(release, table=table[1:]).verify()

@@ -109,12 +109,12 @@ def test_the_receipt_adds_figures_and_is_bound_to_release_and_input(place, call)
     status, out, _ = call("measure", "release", "--receipt", "release.receipt.json", "--json")
     own = {figure.measure: figure.value for figure in Receipt.read("release.receipt.json").against_input}
     assert (status, json.loads(out)) == (0, alone | own)
-    assert own == {"sse": 15.0, "sst": 143.0, "sse_percent": pytest.approx(1500 / 143)}
-    assert "age" in next(
-        line
-        for line in call("measure", "release", "--receipt", "release.receipt.json")[1].splitlines()
-        if "sse_percent" in line
-    )
+    moved = pytest.approx(32 / (143 / 12))  # four groups, ages two apart; 143 is the square error of all ages
+    assert own == {
+        "sse": moved, "sse_percent": pytest.approx(3200 / 143), "square_error": moved, "square_error_all": moved,
+    }  # fmt: skip
+    shown = call("measure", "release", "--receipt", "release.receipt.json")[1].splitlines()
+    assert [line.count("age") for line in shown if "sse_percent" in line] == [1]
 
     receipt = ("--receipt", "release.receipt.json")
     plain = json.loads(call("verify", "release", "--json")[1])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.cells import set_values
-from shoal.describing import describe
+from shoal.describing import Asked, describe
 from shoal.methods.groups import Groups
 from shoal.population import population_matches
 from shoal.release import Release
@@ -56,7 +56,7 @@ def covered(table, kind, column, cells, values):
     if column.form == "set":
         inside = set_values(text[1:-1]) if text.startswith("{") else [text]
         return present & set(inside)
-    order = {category: rank for rank, category in enumerate(column.order)}
+    order = {} if column.form != "order" else {category: rank for rank, category in enumerate(kind.order)}
     place = order.get if column.form == "order" else float
     for low in present:
         for high in present:
@@ -128,10 +128,7 @@ def test_a_missing_value_of_a_person_is_covered_by_missing_and_by_star():
     labels = np.array([0, 0, 1, 1, 2, 2])
     table, groups = prepare(frame, schema), Groups(labels)
     published = shoal.Generalize().publish(table, groups)
-    manifest = describe(
-        table, groups, published, method=shoal.Mondrian(k=2), require=(), publish=shoal.Generalize(), seed=0,
-        missing="keep",
-    )  # fmt: skip
+    manifest = describe(published, Asked(shoal.Mondrian(k=2), shoal.Generalize()), left_out=0)
     found, *_ = matches_of(Release(published.tables, manifest), pl.DataFrame({"age": [20, 30, None]}))
     assert found.per_class.tolist() == [1, 1, 3]
     assert found.chance.tolist() == pytest.approx([2 + 2 / 3, 2 / 3, 2 + 2 / 3])

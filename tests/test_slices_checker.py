@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import polars as pl
@@ -11,9 +12,12 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import shoal
+from forging import arranged, fingerprinted, mended, rewritten, with_entries
 from shoal import slices as checker
+from shoal.declared import METHODS
 from shoal.errors import Problems
 from shoal.manifest import Layout, PassedColumn, QuasiColumn, Slice
+from shoal.publish.base import Published, arrange
 from shoal.slices import SlicesRead
 from slicing_example import ROWS, SCHEMA
 from twins import slices as twin
@@ -231,8 +235,9 @@ def test_the_worked_example_read_from_a_release():
     found = SlicesRead.of(release.frames, layout, Problems())
     assert found.chances(ROWS) == found.chances_of_all() == {"Disease": 0.5}
     assert release.verify().achieved == {"bucket_size": 4, "slice_l_every:Disease": 2.0}
-    assert release.verify(original=ROWS).achieved == release.manifest.achieved
-    assert release.manifest.achieved["slice_l:Disease"] == 2.0
+    assert release.verify().achieved == release.manifest.achieved
+    assert release.receipt.achieved == {"slice_l:Disease": 2.0}
+    assert release.verify(original=ROWS).achieved == release.manifest.achieved | release.receipt.achieved
 
 
 def test_a_person_who_fits_no_bucket_is_no_person_of_the_release():
@@ -267,16 +272,16 @@ def name_of(release, column):
 
 
 def tampered(release, changed=None, **entries):
-    """The release as if read from files: bytes and fingerprints changed with it, all that is left is what it says."""
-    frames = release.frames | (changed or {})
-    tables = tuple(one.model_copy(update={"rows": frames[one.name].height}) for one in release.manifest.tables)
-    manifest = release.manifest.model_copy(update={"tables": tables, **entries})
-    return shoal.Release(frames, manifest)
+    """The release as if read from files: order and fingerprints changed with it, all that is left is what it says."""
+    forged = replace(release, frames=release.frames | (changed or {}), labels=None, receipt=None)
+    return with_entries(fingerprinted(arranged(forged)), **entries)
 
 
 def test_nothing_changed_is_accepted(release):
-    assert tampered(release).verify(original=MANY).achieved == release.manifest.achieved
-    assert release.manifest.achieved["slice_l:s"] >= 3
+    assert tampered(release).manifest == release.manifest
+    assert tampered(release).verify().achieved == release.manifest.achieved
+    assert tampered(release).verify(original=MANY).achieved == release.manifest.achieved | release.receipt.achieved
+    assert release.receipt.achieved["slice_l:s"] >= 3
 
 
 def test_any_changed_cell_is_seen_by_its_fingerprint(release):
@@ -297,13 +302,14 @@ def test_values_moved_between_buckets_are_refused_where_somebody_gets_too_sure(r
     message = "slice-diversity: column = s, l = 3 was promised, the weakest class reaches 1"
     with pytest.raises(shoal.GuaranteeError, match=message):
         tampered(release, frames).verify(original=MANY)
-    with pytest.raises(shoal.GuaranteeError, match="achieved: the manifest claims other values than the release"):
+    claims = "^achieved: the manifest claims other values than the release reaches$"
+    with pytest.raises(shoal.GuaranteeError, match=claims):
         tampered(release, frames).verify()
     # Whoever forges the manifest too is found out by the holder, and says nothing false to all others.
-    reached = {**release.manifest.achieved, "slice_l_every:s": 1.0}
-    forged = tampered(release, frames, achieved=reached)
+    forged = mended(tampered(release), **frames)
+    assert forged.manifest.achieved == {**release.manifest.achieved, "slice_l_every:s": 1.0}
     assert forged.verify().unchecked == ("slice-diversity: needs the original table",)
-    with pytest.raises(shoal.GuaranteeError, match=message):
+    with pytest.raises(shoal.GuaranteeError, match=f"^{message}$"):
         forged.verify(original=MANY)
 
 
@@ -318,14 +324,37 @@ def test_a_changed_bucket_number_is_refused(release):
         tampered(release, {name: moved}).verify(original=MANY)
     lost = table.with_columns(pl.Series("bucket", [None, *table["bucket"][1:]], dtype=pl.Int64))
     with pytest.raises(shoal.GuaranteeError, match="slices: a row has no bucket"):
-        tampered(release, {name: lost}).verify()
+        fingerprinted(tampered(release), **{name: lost}).verify()
     assert lowest != other
+
+
+def test_rows_in_another_order_and_cells_side_by_side_in_another_way_are_refused(release):
+    """Both could say who belongs to what; each by itself, hashes made to fit."""
+    name = name_of(release, "s")
+    table = release.frames[name]
+    turned = fingerprinted(tampered(release), **{name: table.reverse()})
+    with pytest.raises(shoal.GuaranteeError, match=f"^table {name!r}: its rows are in another order than a release"):
+        turned.verify()
+    numbers = table["bucket"].replace_strict({number: number % table["bucket"].max() + 1 for number in table["bucket"]})
+    renumbered = {key: frame.with_columns(numbers) for key, frame in release.frames.items()}
+    with pytest.raises(shoal.GuaranteeError, match="buckets: are numbered in another order than a release numbers"):
+        fingerprinted(tampered(release), **renumbered).verify()
+    if name == "table":
+        first = (pl.col("bucket") == 1).arg_true()
+        places = table.select(first).to_series()
+        swapped = table["s"].scatter(places, table["s"][places.reverse()])
+        assert swapped.to_list() != table["s"].to_list()
+        frame = table.with_columns(swapped)
+        frame, _ = arrange(Published({"table": frame}, release.manifest.layout))
+        message = "^slices: cells of different slices stand side by side in another way than a release puts them$"
+        with pytest.raises(shoal.GuaranteeError, match=message):
+            fingerprinted(tampered(release), **frame.tables).verify()
 
 
 def test_a_row_that_is_gone_is_refused(release):
     name = name_of(release, "a")
     with pytest.raises(shoal.GuaranteeError, match="rows: 47 are published, the manifest says 48"):
-        tampered(release, {name: release.frames[name][1:]}).verify()
+        fingerprinted(tampered(release), **{name: release.frames[name][1:]}).verify()
 
 
 @pytest.mark.parametrize(
@@ -341,23 +370,27 @@ def test_a_promise_left_out_is_refused(release, promise, message):
         tampered(release, promise=release.manifest.promise[promise]).verify()
 
 
+def asked(release, **changed):
+    """What the release says was asked for, with other parameters of the method."""
+    recipe = release.manifest.recipe
+    given = recipe.method | changed
+    order = ["name", *METHODS["slicing"].parameters]
+    return recipe.model_copy(update={"method": {key: given[key] for key in order if key in given}})
+
+
 def test_a_larger_l_than_is_reached_is_refused(release):
-    said = release.manifest
-    recipe = said.recipe.model_copy(update={"method": {**said.recipe.method, "l": 5, "k": 3}})
     promise = ({"model": "bucket-size", "k": 3}, {"model": "slice-diversity", "column": "s", "l": 5})
-    forged = tampered(release, recipe=recipe, promise=promise)
-    assert said.achieved["slice_l:s"] < 5
+    forged = tampered(release, recipe=asked(release, l=5, k=3), promise=promise)
+    assert release.receipt.achieved["slice_l:s"] < 5
     with pytest.raises(shoal.GuaranteeError, match="slice-diversity: column = s, l = 5 was promised"):
         forged.verify(original=MANY)
     assert forged.verify().unchecked == ("slice-diversity: needs the original table",)
 
 
 def test_buckets_smaller_than_promised_are_refused(release):
-    said = release.manifest
-    recipe = said.recipe.model_copy(update={"method": {**said.recipe.method, "k": 40}})
-    promise = ({"model": "bucket-size", "k": 40}, said.promise[1])
+    promise = ({"model": "bucket-size", "k": 40}, release.manifest.promise[1])
     with pytest.raises(shoal.GuaranteeError, match="bucket-size: k = 40 was promised, the weakest class reaches"):
-        tampered(release, recipe=recipe, promise=promise).verify()
+        tampered(release, recipe=asked(release, k=40), promise=promise).verify()
 
 
 def test_a_layout_that_hides_an_attribute_or_shows_it_otherwise_is_refused(release):
@@ -367,9 +400,9 @@ def test_a_layout_that_hides_an_attribute_or_shows_it_otherwise_is_refused(relea
     ]
     for changed, message in (
         ({"slices": tuple(without)}, "layout: its slices do not show the published attributes"),
-        ({"slices": ()}, "layout: has slices, and another shape; or none, and their shape"),
-        ({"shape": "text"}, "layout: has slices, and another shape; or none, and their shape"),
-        ({"quasi": layout.quasi[:1]}, "column 'b': is not published as its role and kind demand"),
+        ({"slices": ()}, "layout: lists slices and has another shape, or has their shape and lists none"),
+        ({"shape": "text"}, "layout: lists slices and has another shape, or has their shape and lists none"),
+        ({"quasi": layout.quasi[:1]}, "layout: its slices do not show the published attributes"),
         ({"slices": (layout.slices[0], layout.slices[0], layout.slices[1])}, "layout: names something more than once"),
     ):
         with pytest.raises(shoal.GuaranteeError, match=message):
@@ -379,8 +412,10 @@ def test_a_layout_that_hides_an_attribute_or_shows_it_otherwise_is_refused(relea
 def test_cells_of_two_attributes_cannot_be_swapped_under_their_names(release):
     name = name_of(release, "a")
     table = release.frames[name].rename({"a": "b", "b": "a"}).select(release.frames[name].columns)
+    forged = mended(tampered(release), **{name: table})
+    assert forged.verify().achieved == release.manifest.achieved
     with pytest.raises(shoal.GuaranteeError, match="of the original fit no bucket"):
-        tampered(release, {name: table}).verify(original=MANY)
+        forged.verify(original=MANY)
 
 
 def test_what_holds_for_everybody_in_the_table_need_not_hold_for_whoever_could_be():
@@ -399,17 +434,19 @@ def folder(release, tmp_path):
     return release.write(tmp_path / "out")
 
 
-def test_the_picture_belongs_to_the_release(folder):
-    assert {"columns.html", "columns.svg"} <= {path.name for path in folder.iterdir()}
-    picture = folder / "columns.svg"
-    content = picture.read_bytes()
-    picture.write_bytes(content + b" ")
-    with pytest.raises(shoal.GuaranteeError, match=r"columns\.svg"):
-        shoal.read_release(folder)
-    picture.unlink()
-    with pytest.raises(shoal.ShoalError, match=r"columns\.svg"):
-        shoal.read_release(folder)
-    picture.write_bytes(content)
+def test_the_picture_is_the_holders_and_no_part_of_the_release(release, folder):
+    """It shows how attributes of the input go together."""
+    pictures = release.pictures()
+    assert list(pictures) == ["columns.html", "columns.svg"]
+    assert pictures["columns.svg"].startswith(b"<svg")
+    assert b"<html" in pictures["columns.html"]
+    assert not set(pictures) & {path.name for path in folder.parent.rglob("*")}
+    assert shoal.read_release(folder).pictures() == {}
+    for name, content in pictures.items():
+        (folder / name).write_bytes(content)
+        with pytest.raises(shoal.GuaranteeError, match=f"holds what the manifest does not name: {name}; move it else"):
+            shoal.read_release(folder)
+        (folder / name).unlink()
     shoal.read_release(folder)
 
 
@@ -420,10 +457,14 @@ def test_a_file_too_many_or_a_changed_one_is_refused(folder):
     with pytest.raises(shoal.GuaranteeError, match=path.name.removesuffix(".csv")):
         shoal.read_release(folder)
     path.write_text(content)
-    entries = json.loads((folder / "manifest.json").read_text())
-    entries["achieved"]["slice_l_every:s"] = 9
-    (folder / "manifest.json").write_text(json.dumps(entries))
-    with pytest.raises(shoal.GuaranteeError, match="achieved: the manifest claims other values"):
+    shoal.read_release(folder)
+    text = (folder / "manifest.json").read_text()
+    (folder / "manifest.json").write_text(json.dumps(json.loads(text)))
+    with pytest.raises(shoal.GuaranteeError, match=r"manifest.json: is not written as a manifest is"):
+        shoal.read_release(folder)
+    (folder / "manifest.json").write_text(text)
+    rewritten(folder, lambda one: with_entries(one, achieved={**one.manifest.achieved, "slice_l_every:s": 9.0}))
+    with pytest.raises(shoal.GuaranteeError, match=r"^achieved: the manifest claims other values"):
         shoal.read_release(folder)
 
 

@@ -69,21 +69,28 @@ def _shuffle(n_rows: int, salt: int = 0) -> Ints:
 
 def _ranks(table: pl.DataFrame) -> Ints:
     """Place of every row when rows are sorted by their texts, column after column, missing last."""
-    found = np.zeros(table.height, dtype=np.int64)
-    for series in table:
-        texts = series.cast(pl.String).rank("dense").cast(pl.Int64)
-        places = texts.fill_null(len(texts) + 1).to_numpy()
-        found = np.unique(found * (len(texts) + 2) + places, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return found
+    return _ranked([series.cast(pl.String) for series in table], table.height)
 
 
 def _rises(table: pl.DataFrame) -> bool:
     """Whether rows are sorted by their columns, missing last."""
-    found = np.zeros(table.height, dtype=np.int64)
-    for series in table:
-        places = series.rank("dense").cast(pl.Int64).fill_null(len(series) + 1).to_numpy()
-        found = np.unique(found * (len(series) + 2) + places, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return bool((np.diff(found) >= 0).all())
+    return bool((np.diff(_ranked(table.get_columns(), table.height)) >= 0).all())
+
+
+def _ranked(columns: Sequence[pl.Series], n_rows: int) -> Ints:
+    """Numbers that rise as the rows do when they are sorted by these columns; equal rows share one."""
+    found, most = np.zeros(n_rows, dtype=np.int64), 1
+    for series in columns:
+        known = series.drop_nulls().unique().sort()
+        if series.dtype == pl.String:
+            places = series.cast(pl.Enum(known)).to_physical().cast(pl.Int64).fill_null(len(known)).to_numpy()
+        else:
+            places = known.search_sorted(series).cast(pl.Int64).set(series.is_null(), len(known)).to_numpy()
+        if most > (1 << 62) // (len(known) + 1):
+            found = np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            most = n_rows
+        found, most = found * (len(known) + 1) + places, most * (len(known) + 1)
+    return found
 
 
 # -- numbers of classes and buckets ----------------------------------------------------------------------------------

@@ -178,8 +178,10 @@ def _picture(groups: Groups) -> Callable[[], dict[str, bytes]]:
     return dict if slices is None else partial(picture, slices.phi2, slices.columns)
 
 
-def run(recipe: Recipe, *, threads: int | None = None, progress: Progress = SILENT) -> Release:
-    """Follow a recipe from its source to a release, not yet written."""
+def run(
+    recipe: Recipe, *, source_name: str | None = None, threads: int | None = None, progress: Progress = SILENT
+) -> Release:
+    """Follow a recipe from its source to a release, not yet written; the receipt notes the source, or another name."""
     progress.stage("reading")
     source = recipe.require_source()
     return anonymize(
@@ -196,7 +198,7 @@ def run(recipe: Recipe, *, threads: int | None = None, progress: Progress = SILE
         missing_values=source.missing_values,
         normalise=recipe.normalise,
         left_out=recipe.left_out,
-        source=source.describe(),
+        source=source.describe() if source_name is None else source_name,
         threads=threads,
         progress=progress,
     )

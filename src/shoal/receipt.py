@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -107,15 +109,42 @@ class Receipt(_Part):
 
 
 def receipt_path(folder: Path) -> Path:
-    """Where the receipt of a release directory stands: beside it."""
-    return folder.parent / f"{folder.resolve().name if folder.name in ('', '..') else folder.name}{SUFFIX}"
+    """Where the receipt of a release directory stands: beside it, and never in it."""
+    place = folder if folder.name not in ("", "..") else folder.resolve()
+    return place.parent / f"{place.name}{SUFFIX}"
 
 
-def stage(receipt: Receipt, target: Path) -> Path:
-    """Write a receipt beside its place, readable by its owner alone; the caller moves it there."""
-    partial = target.parent / f".{target.name}.partial-{secrets.token_hex(4)}"
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(receipt.to_json())
-        file.flush()
-        os.fsync(file.fileno())
-    return partial
+@contextmanager
+def staged(receipt: Receipt | None, target: Path) -> Iterator[Callable[[], None]]:
+    """Write a receipt beside its place, readable by its owner alone, and give the step that moves it there.
+
+    What was not moved when the block ends is removed. Without a receipt, nothing is written.
+    """
+    if receipt is None:
+        yield lambda: None
+        return
+    path = receipt_path(target)
+    partial = path.parent / f".{path.name}.partial-{secrets.token_hex(4)}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(receipt.to_json())
+            file.flush()
+            os.fsync(file.fileno())
+        yield lambda: _move(partial, path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _move(partial: Path, path: Path) -> None:
+    try:
+        partial.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> SourceError:
+    reason = error.strerror or type(error).__name__
+    return SourceError(Problem(str(path), f"the receipt cannot be written ({reason})", "choose another place"))

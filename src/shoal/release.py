@@ -23,7 +23,7 @@ from shoal.measure.membership import Membership, membership
 from shoal.measure.pairs import pair_errors
 from shoal.originals import published_people
 from shoal.parquet_writing import write_parquet
-from shoal.receipt import SUFFIX, Receipt, receipt_path, stage
+from shoal.receipt import SUFFIX, Receipt, receipt_path, staged
 from shoal.release_files import read_directory
 from shoal.slices import SlicesRead
 from shoal.table.frames import same, to_polars
@@ -219,13 +219,12 @@ class Release:
         """
         target = Path(folder)
         check_places(target, overwrite=overwrite, receipt=self.receipt is not None)
-        with whole_directory(target, marker=FILE, overwrite=overwrite) as partial:
-            self.fill(partial, format)
-            if self.receipt is not None:
-                warn_of_reuse(self.receipt, target)
-                held = stage(self.receipt, receipt_path(target))
+        with staged(self.receipt, target) as keep:
+            with whole_directory(target, marker=FILE, overwrite=overwrite) as partial:
+                self.fill(partial, format)
+            keep()
         if self.receipt is not None:
-            held.replace(receipt_path(target))
+            warn_of_reuse(self.receipt, target)
         return target
 
     def fill(self, folder: Path, form: str = "csv") -> None:

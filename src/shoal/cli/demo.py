@@ -41,10 +41,12 @@ def demo(
     with whole_directory(out, marker="recipe.toml", overwrite=overwrite) as folder:
         sample.write(folder, n=rows)
         (folder / "recipe.toml").write_text(write_toml(entries), encoding="utf-8")
-        release = follow(Recipe.load(folder / "recipe.toml"), folder / "release", quiet=quiet)
+        recipe = Recipe.load(folder / "recipe.toml")
+        release = follow(recipe, folder / "release", quiet=quiet, source_name="people.csv")
     console = show.console()
     console.print(show.release_table(release, f"Release in {out / 'release'}"))
     console.print(show.rows_table(release.frames["table"].head(3), "Three of its rows"))
+    show.tell_receipt(out / "release")
     console.print(f"The sample and its recipe are in {out}. Next:")
     console.print(f"  shoal verify {out / 'release'}")
     console.print(f"  shoal run {out / 'recipe.toml'} --method mondrian --k 10 --out another")

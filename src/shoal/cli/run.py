@@ -63,7 +63,15 @@ def run(
         show.tell_receipt(out)
 
 
-def follow(recipe: Any, out: Path, *, overwrite: bool = False, threads: int | None = None, quiet: bool = False) -> Any:
+def follow(
+    recipe: Any,
+    out: Path,
+    *,
+    overwrite: bool = False,
+    threads: int | None = None,
+    quiet: bool = False,
+    source_name: str | None = None,
+) -> Any:
     """Run a recipe and write its release, with progress where somebody is looking."""
     from shoal.cli import show
     from shoal.errors import ShoalWarning
@@ -74,7 +82,7 @@ def follow(recipe: Any, out: Path, *, overwrite: bool = False, threads: int | No
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always", ShoalWarning)
         with show.ShownProgress(quiet=quiet) as progress:
-            release = run_recipe(recipe, threads=threads, progress=progress)
+            release = run_recipe(recipe, source_name=source_name, threads=threads, progress=progress)
             progress.stage("writing")
             release.write(out, format=recipe.format, overwrite=overwrite)
     for one in noted:

@@ -24,7 +24,7 @@ from shoal.progress import SILENT, Progress
 from shoal.publish.base import Publisher, arrange
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import Counterfeits, publish_invariant
-from shoal.receipt import receipt_path, stage
+from shoal.receipt import staged
 from shoal.recipe import Recipe
 from shoal.release import Release, check_places
 from shoal.series import sealed
@@ -76,18 +76,18 @@ class Republished:
         target, secret = Path(folder), Path(state)
         sealed.check_place(secret, target)
         check_places(target, overwrite=overwrite)
-        receipt = self.release.receipt
-        with sealed.staged(secret, self.state.to_bytes(), passphrase) as move:
+        with (
+            sealed.staged(secret, self.state.to_bytes(), passphrase) as move,
+            staged(self.release.receipt, target) as keep,
+        ):
             with whole_directory(target, marker=FILE, overwrite=overwrite) as partial:
                 self.release.fill(partial, format)
             try:
-                held = None if receipt is None else stage(receipt, receipt_path(target))
                 move()
             except BaseException:
                 shutil.rmtree(target)
                 raise
-            if held is not None:
-                held.replace(receipt_path(target))
+            keep()
         return target
 
 
