@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from shoal import Hierarchy
 from shoal.cells import Cell, read_column
-from shoal.manifest import Node, QuasiColumn
-from shoal.publish.covers import cover, published_nodes, text_cells, typed_cells
+from shoal.errors import Problems
+from shoal.manifest import Layout, Node, QuasiColumn
+from shoal.publish.covers import as_shown, cover, published_nodes, text_cells, typed_cells
 from shoal.testing import CATEGORIES, hierarchies
+from shoal.written import check_facts, check_written
 
 ALL, NOTHING = Cell(0.0, 0.0), Cell(1.0, 1.0)
 
@@ -32,7 +34,8 @@ def read(quasi: QuasiColumn, *cells) -> Cell:
 
 NUMBERS = column("interval", kind="numeric", low=10, high=20)
 WHOLE = column("interval", kind="numeric", low=10, high=20, whole=True)
-RUNS = column("order", kind="ordinal", order=("low", "mid, dle", "[high]", "top"))
+RUNS = column("order", kind="ordinal", order=("low", "mid, dle", "[high]", "top"), ranks=(0, 1, 2, 3), n_values=4)
+SOME_RUNS = column("order", kind="ordinal", order=("low", "top"), ranks=(1, 4), n_values=7)
 SETS = column("set", n_values=5)
 NODES = column(
     "node",
@@ -70,6 +73,8 @@ def holed(quasi: QuasiColumn) -> QuasiColumn:
         (RUNS, "[low, mid, dle]", 1 / 3),
         (RUNS, "[mid, dle, [high]]", 1 / 3),
         (RUNS, "[low, top]", 1),
+        (SOME_RUNS, "[low, top]", 0.5),
+        (SOME_RUNS, "top", 0),
         (SETS, "plain", 0),
         (SETS, "a, b}", 0),
         (SETS, "{a, b}", 0.25),
@@ -138,6 +143,7 @@ class TestMissing:
         (RUNS, "[low, highest]", "a category outside the order"),
         (RUNS, "[low]", "a category outside the order"),
         (RUNS, "[top, low]", "an interval whose ends are swapped"),
+        (SOME_RUNS, "[low, mid, dle]", "a category outside the order"),
         (SETS, "{a, b", "a set that is not closed"),
         (SETS, "{", "a set that is not closed"),
         (SETS, r"{a, b\}", "a set that is not closed"),
@@ -230,11 +236,22 @@ def groups_of(cells, labels):
 
 
 def written_and_read(quasi, cells, labels, hierarchy=None, dtype=pl.String):
-    """The cell of each group, and what the reader says about it."""
+    """The cell of each group, and what the reader says about it; what is said of the column fits its cells."""
     covers = cover(quasi, pl.Series("a", cells, dtype), labels, hierarchy)
+    quasi = as_shown(quasi, covers, hierarchy)
     shown = (typed_cells if len(quasi.columns) > 1 else text_cells)(quasi, covers, hierarchy)
     quasi = quasi.model_copy(update={"nodes": published_nodes(shown, hierarchy)})
+    layout = Layout(shape="typed" if len(quasi.columns) > 1 else "text", quasi=(quasi,), passed=())
+    problems = Problems()
+    check_written({"table": shown}, layout, problems)
+    check_facts(shown, layout, problems)
+    problems.raise_if_any(AssertionError)
     return [read(quasi, *row) for row in shown.rows()]
+
+
+def told(cells, labels):
+    """The values of all groups of which none is missing: of others, cells say nothing."""
+    return [cell for group in groups_of(cells, labels) if None not in group for cell in group]
 
 
 def check(found: Cell, group, loss) -> None:
@@ -256,10 +273,9 @@ def test_numbers_round_trip(columns, data):
     whole = data.draw(st.booleans())
     numbers = st.integers(-(10**9), 10**9) if whole else st.floats(-1e12, 1e12, allow_nan=False)
     cells, labels = data.draw(grouped(numbers))
-    present = [cell for cell in cells if cell is not None]
-    assume(present)
-    low, high = min(present), max(present)
-    quasi = column("interval", kind="numeric", columns=columns, has_missing=True, whole=whole, low=low, high=high)
+    present = told(cells, labels)
+    low, high = min(present, default=0), max(present, default=0)
+    quasi = column("interval", kind="numeric", columns=columns, has_missing=True)
     found = written_and_read(quasi, cells, labels, dtype=pl.Int64 if whole else pl.Float64)
     for cell, group in zip(found, groups_of(cells, labels), strict=True):
         check(cell, group, lambda values: (max(values) - min(values)) / (high - low) if high > low else 0)
@@ -287,8 +303,8 @@ def test_runs_round_trip(columns, data):
 def test_sets_round_trip(data):
     values = data.draw(st.lists(NASTY, min_size=1, max_size=8, unique=True))
     cells, labels = data.draw(grouped(st.sampled_from(values)))
-    n_values = len({cell for cell in cells if cell is not None})
-    quasi = column("set", has_missing=True, n_values=n_values)
+    n_values = len(set(told(cells, labels)))
+    quasi = column("set", has_missing=True)
     found = written_and_read(quasi, cells, labels)
     for cell, group in zip(found, groups_of(cells, labels), strict=True):
         check(cell, group, lambda members: (len(set(members)) - 1) / max(n_values - 1, 1))

@@ -322,12 +322,8 @@ class TestCells:
 
 def described(layout, table):
     """As much of a manifest as is looked at."""
-    columns = [
-        SimpleNamespace(name=column.name, role=column.role, kind=shoal.table.schema.kind_name(column.kind))
-        for column in table.schema
-    ]
     return SimpleNamespace(
-        layout=layout, columns=columns, input=SimpleNamespace(rows=table.n_input),
+        layout=layout, rows=SimpleNamespace(published=table.n_input - 1, left_out=1),
         recipe=SimpleNamespace(missing="keep"),
     )  # fmt: skip
 
@@ -407,21 +403,13 @@ class TestReleases:
 
 
 class TestShapesOfBuckets:
-    manifest = SimpleNamespace(
-        layout=None,
-        columns=[
-            SimpleNamespace(name="Age", role="quasi", kind="numeric"),
-            SimpleNamespace(name="Sex", role="quasi", kind="nominal"),
-            SimpleNamespace(name="Zip", role="quasi", kind="numeric"),
-            SimpleNamespace(name="Disease", role="sensitive", kind="nominal"),
-        ],
-        input=SimpleNamespace(rows=8),
-    )
-
     def release(self, shape, slices=()):
         pairs = [SimpleNamespace(attributes=names, columns=shown) for names, shown in slices]
-        layout = SimpleNamespace(shape=shape, quasi=[], slices=pairs)
-        return SimpleNamespace(**{**vars(self.manifest), "layout": layout})
+        kinds = {"Age": "numeric", "Sex": "nominal", "Zip": "numeric"}
+        quasi = [SimpleNamespace(name=name, kind=kind, form="raw") for name, kind in kinds.items()]
+        passed = [SimpleNamespace(name="Disease", role="sensitive", kind="nominal")]
+        layout = SimpleNamespace(shape=shape, quasi=quasi, passed=passed, slices=pairs)
+        return SimpleNamespace(layout=layout, rows=SimpleNamespace(published=8, left_out=0))
 
     def test_buckets(self):
         shown = ROWS.with_columns(BUCKETS.alias("bucket"))
@@ -459,8 +447,9 @@ class TestGeneralisedSlices:
         shown = Generalize(sets=sets).publish(table, Groups(labels))
         slices = [[name for name in home if home[name] == place] for place in (0, 1) if place in home.values()]
         layout = SimpleNamespace(
-            shape="slices", quasi=shown.layout.quasi, slices=[SimpleNamespace(attributes=n, columns=n) for n in slices]
-        )
+            shape="slices", quasi=shown.layout.quasi, passed=shown.layout.passed,
+            slices=[SimpleNamespace(attributes=names, columns=names) for names in slices],
+        )  # fmt: skip
         wide = {"table": shown.tables["table"].with_columns(pl.Series("bucket", buckets))}
         found = membership(of_release(wide, described(layout, table), case.frame, schema=case.schema))
         covers = {"disease": [{value} for value in table.frame["disease"]]}
@@ -483,7 +472,7 @@ class TestGeneralisedSlices:
         table = prepare(ROWS, SCHEMA)
         shown = Generalize().publish(table, Groups(np.zeros(8, dtype=np.int64)))
         slices = [SimpleNamespace(attributes=ROWS.columns, columns=ROWS.columns)]
-        layout = SimpleNamespace(shape="slices", quasi=shown.layout.quasi, slices=slices)
+        layout = SimpleNamespace(shape="slices", quasi=shown.layout.quasi, passed=shown.layout.passed, slices=slices)
         wide = {"table": shown.tables["table"].with_columns(bucket=1)}
         with pytest.raises(ParameterError, match=r"the cells of 'Sex' cover 48 combinations, more than 30; generalise"):
             of_release(wide, described(layout, table), ROWS)

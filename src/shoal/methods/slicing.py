@@ -207,7 +207,7 @@ class Slicing(Method):
 
     # -- the work -----------------------------------------------------------------------------------------------------
 
-    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
+    def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide which attributes stay together and who shares a bucket."""
         table = task.table
         progress.stage("gathering attributes")
@@ -217,7 +217,7 @@ class Slicing(Method):
         if self.groups is None:
             _warn(attributes)
         progress.stage("generalising columns")
-        classes = tuple(self._alike(task, names) for names in columns.groups)
+        classes = tuple(self._alike(task, names, rng) for names in columns.groups)
         parts = np.array([_parts(table, names, seen) for names, seen in zip(columns.groups, classes, strict=True)])
         place = {name: i for i, names in enumerate(columns.groups) for name in names}
         values = [(place[name], Values.of(table, name).codes.astype(np.int32)) for name in sensitive]
@@ -260,7 +260,7 @@ class Slicing(Method):
             silhouettes={number + 1: value for number, value in found.silhouettes.items()},
         )
 
-    def _alike(self, task: Task, names: Sequence[str]) -> Labels | None:
+    def _alike(self, task: Task, names: Sequence[str], rng: np.random.Generator) -> Labels | None:
         """Rows whose quasi-identifiers in a column are to be shown alike, or None where they stay as they are."""
         quasi = [name for name in names if name in task.table.quasi]
         if self.p is None or not quasi:
@@ -269,7 +269,7 @@ class Slicing(Method):
         own = replace(task.table.schema, quasi={name: task.table.quasi[name] for name in quasi})
         part = Task.of(replace(task.table, schema=own), [AlphaK(column=name, alpha=1 / self.l) for name in beside])
         method = Mondrian(k=self.p)
-        return method.partition(part, np.random.default_rng(0)).labels
+        return method.partition(part, rng).labels
 
     def _cut_with_overlap(self, overlapping: Overlapping, split: Split, cut: Callable[[int], Split]) -> Split:
         """Cut more and more carefully until the promise holds for slices that share an attribute, too."""
