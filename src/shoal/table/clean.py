@@ -20,14 +20,17 @@ def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str
     Numeric columns become Int64 when every value is whole, else Float64; ordinal and nominal ones become text. A column
     without a kind stays as it came, but for what a frame's type could not say: pandas has no whole numbers beside
     missing cells and no days without a time.
+
+    Cells with a problem are noted and become missing: checks that still run on the column then meet nothing that its
+    kind does not have, and so can say nothing of it either.
     """
+    kind = None if column is None else column.kind
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
         series = series.cast(pl.String)
     if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
-        what = f"holds {series.dtype}, which is no cell of a table"
+        what = f"holds {series.dtype.base_type()}, which is no cell of a table"
         problems.add(f"column {series.name!r}", what, "convert it to text")
-        return pl.Series(series.name, [None] * len(series), dtype=pl.String)
-    kind = None if column is None else column.kind
+        return _nothing(series, pl.Int64() if isinstance(kind, Numeric) else pl.String())
     series = without_markers(series, missing_values, strip=isinstance(kind, Numeric))
     if isinstance(series.dtype, pl.Datetime):
         series = _days_or_microseconds(series, series.dtype)
@@ -36,9 +39,12 @@ def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str
     if isinstance(kind, Numeric):
         return _numbers(series, problems)
     texts = _texts(series)
-    if isinstance(kind, Ordinal):
-        _check_order(texts, kind, problems)
-    return texts
+    return _in_order(texts, kind, problems) if isinstance(kind, Ordinal) else texts
+
+
+def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """A column of the same name and length without a value."""
+    return pl.Series(series.name, [None] * len(series), dtype=dtype)
 
 
 def _as_it_came(series: pl.Series) -> pl.Series:
@@ -85,8 +91,8 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     where = f"column {series.name!r}"
     if series.dtype.is_temporal():
         fix = "make it nominal, with shoal.Dates() as its hierarchy"
-        problems.add(where, f"is numeric in the schema, but holds {series.dtype}", fix)
-        return series
+        problems.add(where, f"is numeric in the schema, but holds {series.dtype.base_type()}", fix)
+        return _nothing(series, pl.Int64())
     if series.dtype.is_integer() or series.dtype in (pl.Boolean, pl.String):
         whole = series.cast(pl.Int64, strict=False)
         if whole.null_count() == series.null_count():
@@ -99,9 +105,12 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     if len(bad):
         what = f"is numeric in the schema, but {len(bad)} cells are not numbers, at {rows_at(bad.tolist())}"
         problems.add(where, what, "make it nominal, correct the cells, or name their marker in missing_values")
-    elif len(floats.drop_nulls()) and floats.abs().max() > FARTHEST_APART:  # type: ignore[operator]
+        return _whole(floats.set(~floats.is_finite().fill_null(False), None))
+    far = (floats.abs() > FARTHEST_APART).fill_null(False)
+    if far.any():
         what = f"has numbers beyond {FARTHEST_APART:g}, too far apart to be compared"
         problems.add(where, what, "scale the column, or make it nominal")
+        return _whole(floats.set(far, None))
     return _whole(floats)
 
 
@@ -112,9 +121,13 @@ def _texts(series: pl.Series) -> pl.Series:
     return series.cast(pl.String)
 
 
-def _check_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> None:
-    strange = np.flatnonzero((~texts.is_in(kind.order)).fill_null(False).to_numpy())
-    if len(strange):
-        fix = f"its order has {len(kind.order)} categories: add the missing ones, or correct the cells"
-        what = f"{len(strange)} cells are not in its order, at {rows_at(strange.tolist())}"
-        problems.add(f"column {texts.name!r}", what, fix)
+def _in_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> pl.Series:
+    """The cells that the order has; note the others."""
+    strange = (~texts.is_in(kind.order)).fill_null(False)
+    rows = np.flatnonzero(strange.to_numpy())
+    if not len(rows):
+        return texts
+    fix = f"its order has {len(kind.order)} categories: add the missing ones, or correct the cells"
+    what = f"{len(rows)} cells are not in its order, at {rows_at(rows.tolist())}"
+    problems.add(f"column {texts.name!r}", what, fix)
+    return texts.set(strange, None)
