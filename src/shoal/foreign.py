@@ -206,7 +206,8 @@ def _check_columns(table: pl.DataFrame, schema: Schema, problems: Problems) -> N
             problems.add(f"column {name!r}", f"{role} in the schema, but not in the table", fix, error=SchemaError)
     for name in schema.quasi:
         if name in table.columns and not _is_cell(dtype := table.schema[name]):
-            problems.add(f"column {name!r}", f"holds {dtype.base_type()}, which is no cell of a table", "convert it to text")
+            what = f"holds {dtype.base_type()}, which is no cell of a table"
+            problems.add(f"column {name!r}", what, "convert it to text")
     problems.raise_if_any(SchemaError)
 
 
