@@ -9,7 +9,7 @@ outside of what the two share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import Column, Kind, Nominal, Schema
+from shoal.table.spelling import find_variants, spelling_warning
 
 READINGS = {
     "cells": "rows whose quasi-identifier cells mean the same are one class",
@@ -176,7 +177,7 @@ def judge_table(
     return TableVerdict(
         table.height, reading, readings,
         {name: read.n_unread for name, read in cells.items() if read.n_unread},
-        _warnings(table, schema),
+        _warnings(table, schema) + _spellings(columns),
         tuple(f"{one.name}: {LACKING[str(one.needs)]}" for one in require if one.needs is not None),
         tuple(Problem(name, complaint) for name, complaint in complaints if complaint),
     )  # fmt: skip
@@ -268,6 +269,13 @@ def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
     if unnamed:
         found.append(f"columns without a role, not looked at: {some(unnamed, 50)}")
     return tuple(found)
+
+
+def _spellings(columns: Mapping[str, Values]) -> tuple[str, ...]:
+    """Warn of sensitive values that only their spelling tells apart: they make a class seem more diverse than it is."""
+    texts = {name: values.series for name, values in columns.items() if values.series.dtype == pl.String}
+    found = {name: count for name, series in texts.items() if (count := find_variants(series).n_values)}
+    return (spelling_warning(found, fix=""),) if found else ()
 
 
 def _tuples(cells: Sequence[ReadCells]) -> tuple[Ints, Ints]:

@@ -24,6 +24,13 @@ def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str
     Cells with a problem are noted and become missing: checks that still run on the column then meet nothing that its
     kind does not have, and so can say nothing of it either.
     """
+    cells = canonical(series, column, missing_values, problems)
+    kind = None if column is None else column.kind
+    return in_order(cells, kind, problems) if isinstance(kind, Ordinal) else cells
+
+
+def canonical(series: pl.Series, column: Column | None, missing_values: Sequence[str], problems: Problems) -> pl.Series:
+    """As `clean`, but for categories that their order does not have: these stay as they are."""
     kind = None if column is None else column.kind
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
         series = series.cast(pl.String)
@@ -38,8 +45,7 @@ def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str
         return _as_it_came(series)
     if isinstance(kind, Numeric):
         return _numbers(series, problems)
-    texts = _texts(series)
-    return _in_order(texts, kind, problems) if isinstance(kind, Ordinal) else texts
+    return _texts(series)
 
 
 def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
@@ -121,8 +127,8 @@ def _texts(series: pl.Series) -> pl.Series:
     return series.cast(pl.String)
 
 
-def _in_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> pl.Series:
-    """The cells that the order has; note the others."""
+def in_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> pl.Series:
+    """The categories that the order has, missing in place of the others, which are noted."""
     strange = (~texts.is_in(kind.order)).fill_null(False)
     rows = np.flatnonzero(strange.to_numpy())
     if not len(rows):
