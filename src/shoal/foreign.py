@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at, some
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at
 from shoal.grammar import ReadCells, read_cells
 from shoal.matching import Containers
 from shoal.meanings import Ints, boxes_of, distinct_cells
@@ -26,6 +26,7 @@ from shoal.table.builders import Rule
 from shoal.table.clean import clean
 from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy import Hierarchy
+from shoal.table.names import Names
 from shoal.table.prepare import Table
 from shoal.table.schema import Column, Kind, Nominal, Schema
 from shoal.table.spelling import find_variants, spelling_warning
@@ -200,11 +201,8 @@ def _check_columns(table: pl.DataFrame, schema: Schema, problems: Problems) -> N
     check_names(table.columns)
     if not table.height:
         problems.add("table", "has no rows", error=SchemaError)
-    for name, role in schema.roles.items():
-        if role in ("quasi", "sensitive") and name not in table.columns:
-            known = [other for other in table.columns if other not in schema.roles]
-            fix = did_you_mean(name, known or table.columns, "correct the schema")
-            problems.add(f"column {name!r}", f"{role} in the schema, but not in the table", fix, error=SchemaError)
+    wanted = {name: role for name, role in schema.roles.items() if role in ("quasi", "sensitive")}
+    Names.of(table, schema.roles).note_absent(wanted, problems, "correct the schema", error=SchemaError)
     for name in schema.quasi:
         if name in table.columns and not _is_cell(dtype := table.schema[name]):
             what = f"holds {dtype.base_type()}, which is no cell of a table"
@@ -267,7 +265,7 @@ def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
     ]
     unnamed = [name for name in table.columns if name not in roles and schema.rest != "neutral"]
     if unnamed:
-        found.append(f"columns without a role, not looked at: {some(unnamed, 50)}")
+        found.append(f"columns without a role, not looked at: {Names.of(table, schema.roles).listed(unnamed)}")
     return tuple(found)
 
 

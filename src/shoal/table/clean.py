@@ -8,13 +8,20 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import Problems, rows_at
+from shoal.table.names import Names
 from shoal.table.schema import Column, Numeric, Ordinal
 
 FARTHEST_APART = 1e300
 """Numbers whose span comes near the largest float have no distances any more."""
 
 
-def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str], problems: Problems) -> pl.Series:
+def clean(
+    series: pl.Series,
+    column: Column | None,
+    missing_values: Sequence[str],
+    problems: Problems,
+    names: Names | None = None,
+) -> pl.Series:
     """Bring a column into its canonical type and make its missing cells null.
 
     Numeric columns become Int64 when every value is whole, else Float64; ordinal and nominal ones become text. A column
@@ -22,21 +29,28 @@ def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str
     missing cells and no days without a time.
 
     Cells with a problem are noted and become missing: checks that still run on the column then meet nothing that its
-    kind does not have, and so can say nothing of it either.
+    kind does not have, and so can say nothing of it either. `names` says how to speak of a column that nobody named.
     """
-    cells = canonical(series, column, missing_values, problems)
+    cells = canonical(series, column, missing_values, problems, names)
     kind = None if column is None else column.kind
     return in_order(cells, kind, problems) if isinstance(kind, Ordinal) else cells
 
 
-def canonical(series: pl.Series, column: Column | None, missing_values: Sequence[str], problems: Problems) -> pl.Series:
+def canonical(
+    series: pl.Series,
+    column: Column | None,
+    missing_values: Sequence[str],
+    problems: Problems,
+    names: Names | None = None,
+) -> pl.Series:
     """As `clean`, but for categories that their order does not have: these stay as they are."""
     kind = None if column is None else column.kind
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
         series = series.cast(pl.String)
     if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
         what = f"holds {series.dtype.base_type()}, which is no cell of a table"
-        problems.add(f"column {series.name!r}", what, "convert it to text")
+        where = f"column {series.name!r}" if names is None else names.where(series.name)
+        problems.add(where, what, "convert it to text")
         return _nothing(series, pl.Int64() if isinstance(kind, Numeric) else pl.String())
     series = without_markers(series, missing_values, strip=isinstance(kind, Numeric))
     if isinstance(series.dtype, pl.Datetime):

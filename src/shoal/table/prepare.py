@@ -16,6 +16,7 @@ from shoal.table.clean import canonical, clean, in_order
 from shoal.table.content import content_sha256
 from shoal.table.frames import check_names
 from shoal.table.hierarchy import Hierarchy
+from shoal.table.names import Names
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
@@ -121,8 +122,11 @@ def prepare(
     check_names(frame.columns)
     if not frame.height:
         found.add("table", "has no rows", "nothing can be published of an empty table", error=SchemaError)
-    settled = schema.fit(frame.columns, found)
-    cleaned, broken = _cleaned(frame, settled, missing_values, found)
+    names = Names.of(frame, schema.roles)
+    settled = schema.fit(names, found)
+    if not names.meet(schema.roles):  # nothing else can be said of a table that is not the one meant
+        found.raise_if_any(SchemaError)
+    cleaned, broken = _cleaned(names, frame, settled, missing_values, found)
     kept = _rows_that_go_on(cleaned, settled, missing)
     spelt, merged, strange = _spelt(cleaned, settled, kept, missing_values, normalise is True, found)
     n_dropped = cleaned.height - len(kept)
@@ -138,14 +142,14 @@ def prepare(
 
 
 def _cleaned(
-    frame: pl.DataFrame, schema: Schema, missing_values: Sequence[str], problems: Problems
+    names: Names, frame: pl.DataFrame, schema: Schema, missing_values: Sequence[str], problems: Problems
 ) -> tuple[pl.DataFrame, set[str]]:
     """Every column in its canonical type, and which of them have problems; orders of sensitive ones come later."""
     columns, cells, broken = schema.columns, [], set()
     for series in frame:
         before, column = len(problems), columns.get(series.name)
         bring = canonical if series.name in schema.sensitive else clean
-        cells.append(bring(series, column, missing_values, problems))
+        cells.append(bring(series, column, missing_values, problems, names))
         if len(problems) > before:
             broken.add(series.name)
     return pl.DataFrame(cells), broken
