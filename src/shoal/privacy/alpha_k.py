@@ -97,7 +97,7 @@ class AlphaK(ColumnRequirement):
         absent = self.lacking(values)
         if not absent:
             return None
-        why = "they are misspelt, or all their rows were suppressed"
+        why = "they are misspelt, or no row with them is left"
         return f"does not hold {len(absent)} of the named values: {some(absent)}; {why}"
 
     def nearest(self, reached: float) -> str:
