@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from forging import fingerprinted, mended, with_entries
 from realdata import census
 from shoal import Aggregate, Nominal, Numeric, Ordinal
 from shoal.publish.averages import average_categories, average_numbers, convex_median_place, median_place
+from shoal.receipt import receipt_path
 from test_contract import MIXED, mixed_frame
-from test_verify import tampered
 from twins.averages import average
 
 EXAMPLE = pl.DataFrame({"age": [25, 27, 29, 35, 39], "salary": [50, 60, 100, 110, 120]})
@@ -133,9 +134,11 @@ def test_clashing_names():
 def test_written_and_read_back(tmp_path, form):
     release = shoal.anonymize(mixed_frame(200), MIXED, shoal.Mdav(k=5), seed=1)
     assert release.table.schema["age"] == pl.Float64
-    back = shoal.read_release(release.write(tmp_path / "out", format=form))
+    folder = release.write(tmp_path / "out", format=form)
+    back = shoal.read_release(folder, receipt_path(folder))
     assert back.table.equals(release.table)
     assert back.measure() == release.measure()
+    assert shoal.read_release(folder).measure() == release.manifest.measures
 
 
 @pytest.mark.parametrize(
@@ -153,24 +156,22 @@ def test_cells_that_cannot_be_are_refused(column, cell, message):
     dtype = release.table.schema[column]
     table = release.tables["table"].with_columns(pl.lit(cell, dtype=dtype).alias(column))
     with pytest.raises(shoal.GuaranteeError, match=message):
-        tampered(release, table).verify()
+        fingerprinted(release, table=table).verify()
 
 
 def test_a_class_below_k_is_refused():
     release = shoal.anonymize(EXAMPLE, TWO_NUMBERS, shoal.Mdav(k=2))
     table = release.tables["table"].with_columns(pl.Series("age", [1.0, 2.0, 3.0, 4.0, 5.0]))
     with pytest.raises(shoal.GuaranteeError, match="k = 2 was promised, the weakest class reaches 1"):
-        tampered(release, table).verify()
+        mended(release, table=table).verify()
 
 
 def test_a_value_passed_off_as_lossless_is_refused():
     """A forged manifest that calls means intervals would make the loss look like nothing."""
     release = shoal.anonymize(EXAMPLE, TWO_NUMBERS, shoal.Mdav(k=2))
     assert not {"ncp", "il"} & set(release.measure())
-    layout = release.manifest.layout.model_copy(update={"shape": "text"})
-    manifest = release.manifest.model_copy(update={"layout": layout})
     with pytest.raises(shoal.GuaranteeError, match="is not published in a form that its shape has"):
-        shoal.Release(release.frames, manifest, release.labels).verify()
+        with_entries(release, layout={"shape": "text"}).verify()
 
 
 def test_the_extremes_of_the_input_stay_with_the_holder():

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import shoal
+from forging import mended
 from shoal import Centres, Nominal, Numeric, Ordinal
 from test_contract import MIXED, mixed_frame
-from test_verify import tampered
 
 EXAMPLE = pl.DataFrame(
     {"age": [25, 27, 29, 35, 39], "salary": [50, 60, 100, 110, 120], "disease": ["a", "b", "c", "d", "e"]}
@@ -108,7 +108,7 @@ def test_written_and_read_back(tmp_path, form, centre):
 def test_a_tampered_table_of_centres_is_refused(change, message):
     release = published(EXAMPLE, SCHEMA)
     with pytest.raises(shoal.GuaranteeError, match=message):
-        tampered(release, release.frames["centres"].with_columns(change), "centres").verify()
+        mended(release, centres=release.frames["centres"].with_columns(change)).verify()
 
 
 def test_a_class_below_k_is_refused():
@@ -116,7 +116,7 @@ def test_a_class_below_k_is_refused():
     table = release.frames["table"].with_columns(pl.Series("class", [1, 1, 1, 1, 2]))
     centres = release.frames["centres"].with_columns(pl.Series("size", [4, 1]))
     with pytest.raises(shoal.GuaranteeError, match="k = 2 was promised, the weakest class reaches 1"):
-        tampered(tampered(release, table), centres, "centres").verify()
+        mended(release, table=table, centres=centres).verify()
 
 
 def test_clashing_names():

@@ -314,7 +314,10 @@ BAD = {
     ),
     "empty file": ({"people.csv": ""}, ["people.csv", "empty"]),
     "header only": ({"people.csv": TABLE.splitlines()[0] + "\n"}, ["no rows"]),
-    "doubled column": ({"people.csv": replaced(TABLE, "name,age", "age,age")}, ["used more than once: age"]),
+    "doubled column": (
+        {"people.csv": replaced(TABLE, "name,age", "age,age")},
+        ["more than once: those of columns 1, 2"],
+    ),
     "ragged rows": ({"people.csv": TABLE + f"{CANARY},1\n{CANARY},1,Ao,flu,more\n"}, ["rows 13, 14"]),
     "broken quoting": ({"people.csv": TABLE + f'"{CANARY},1,Ao,flu\n'}, ["row 13", "quot"]),
     "wrong encoding": (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.grammar import read_cells
+from shoal.grammar import UNKNOWN, read_cells
 from shoal.meanings import ANYTHING, NOTHING_KNOWN, SPAN, UNREAD
 
 ORDER = shoal.Ordinal(["none", "mild", "pre-severe", "severe", "b, c"])
@@ -46,7 +46,14 @@ def _places(one):
 
 # -- numbers -------------------------------------------------------------------------------------------------------
 
-above, below = (lambda number: math.nextafter(number, math.inf)), (lambda number: math.nextafter(number, -math.inf))
+
+def above(number, steps=2):
+    """The number after one that is left out; one step away is an end that is in doubt."""
+    return number if not steps else above(math.nextafter(number, math.inf), steps - 1)
+
+
+def below(number, steps=2):
+    return -above(-number, steps)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +105,47 @@ def test_nodes_over_numbers():
         [("10", "teen", "*"), ("15", "teen", "*"), ("20", "odd", "*"), ("30", "even", "*"), ("40", "odd", "*")]
     )
     teen, odd = meanings(shoal.Numeric(tree), "teen", "odd")
-    assert (teen.low, teen.high) == (10, 15)
-    assert odd.sort == UNREAD  # 30 is between 20 and 40 and not in it
+    assert teen.values == (10, 15)
+    assert odd.values == (20, 40)  # 30 is between them and not in it
+    assert groups(shoal.Numeric(tree), "teen", "{10, 15}", "[10, 15]", "10-15") == [0, 0, 1, 1]  # 12 is no teen
+    words = shoal.Hierarchy([("10", "few", "*"), ("many", "few", "*")])
+    assert meanings(shoal.Numeric(words), "few")[0].sort == UNREAD
+
+
+def test_ends_in_doubt():
+    """Where one range begins at the end of another, nobody knows which of them holds it."""
+    kind = shoal.Numeric()
+    assert groups(kind, "20-30", "[20, 30]", "20..30", "20 to 30") == [0] * 4
+    assert groups(kind, "20-29", "[20, 29]", "30-39") == [0, 0, 1]
+    cells = ("20-30", "30..40", "[20, 30]", "[20, 30)", "(20, 30]", "(20, 30)", "20 to 30", "20")
+    assert groups(kind, *cells) == [0, 1, 2, 3, 4, 5, 0, 6]
+    dash, _, closed, left, right, inner, _, point = meanings(kind, *cells)
+    around = lambda one, other: one.low <= other.low and other.high <= one.high  # noqa: E731
+    assert around(closed, dash)
+    assert around(dash, inner)
+    assert not any(around(one, dash) for one in (left, right, inner))
+    assert not any(around(dash, one) for one in (closed, left, right, point))
+    assert around(dash, meanings(kind, "25-30", "20-25")[0])
+    assert groups(kind, "30-30", "30", "20-30", "30-40") == [0, 0, 1, 2]
+
+
+def test_one_letter_masks_digits():
+    kind = shoal.Numeric()
+    assert groups(kind, "2*", "[20, 30)", "2*") == [0, 0, 0]
+    read = read_cells(pl.Series(["2*", "2#", "2_", "[20, 30)"]), kind)
+    assert (read.codes.tolist(), read.n_unread) == ([0, 1, 2, 0], 2)
+    assert read_cells(pl.Series(["2#", "2_"]), kind).n_unread == 2
+    read = read_cells(pl.Series(["2*", "205", "13**"]), kind)  # 2* may be 2, 25 or 205
+    assert (read.n_unread, read.meanings[2].low) == (1, 1300)
+
+
+@pytest.mark.parametrize(
+    ("cell", "like"), [("0.30000000000000001", "0.3"), ("1e-400", "0"), ("2.5000000000000000001", "2.5")]
+)
+def test_numbers_that_differ_are_not_the_same_float(cell, like):
+    assert meanings(shoal.Numeric(), cell)[0].sort == UNREAD
+    assert groups(shoal.Numeric(), cell, like, cell) == [0, 1, 0]
+    assert groups(shoal.Numeric(), "0.50", "0.5", "5e-1", "+.5") == [0] * 4
 
 
 def test_numbers_that_come_as_numbers():
@@ -116,7 +162,9 @@ def test_numbers_that_come_as_numbers():
 
 @pytest.mark.parametrize("kind", [shoal.Numeric(), ORDER, shoal.Nominal(), shoal.Nominal(TREE)], ids=repr)
 def test_full_suppression_and_missing_cells(kind):
-    assert meanings(kind, "*", "**", "*****", "?", "??") == [ANYTHING] * 5
+    assert meanings(kind, "*", "**", "*****", " *", "? ", "??", "?") == [ANYTHING] * 4 + [UNKNOWN] * 3
+    assert groups(kind, "*", "?", "**", "??") == [0, 1, 0, 1]  # one may be taken away, the other never known
+    assert groups(kind, "*", "?", suppressed=["?"]) == [0, 0]
     assert meanings(kind, None, "", "  ") == [NOTHING_KNOWN] * 3
     assert meanings(kind, "NA", "?", missing_values=["NA", "?"]) == [NOTHING_KNOWN] * 2
     assert meanings(kind, "NA", "-", None, suppressed=["NA", "-"]) == [ANYTHING, ANYTHING, NOTHING_KNOWN]
@@ -178,7 +226,7 @@ def test_values_sets_and_nodes():
 
 def test_categories_without_a_hierarchy():
     kind = shoal.Nominal()
-    assert groups(kind, "a", " a", "{a}", "{a, b}", "{b, a}", "a|b", "20-30") == [0, 0, 0, 1, 1, 2, 3]
+    assert groups(kind, "a", "a", "{a}", "{a, b}", "{b, a}", "a|b", "20-30") == [0, 0, 0, 1, 1, 2, 3]
     assert groups(kind, "{a\\, b, c}", "{c, a\\, b}", "{a, b, c}") == [0, 0, 1]
     assert not contains(kind, "a|b", "a")  # it may as well be a value
     assert read_cells(pl.Series(["{a", "{a}b", "{}"]), kind).n_unread == 3
@@ -192,7 +240,39 @@ def test_masks_of_codes_of_one_length():
         ("130**", "{13053, 13068}", True), ("130**", "{13053, 14850}", False), ("{130**, 14850}", "1306*", True),
     ):  # fmt: skip
         assert contains(kind, outer, inner, *codes) == yes, (outer, inner)
-    assert groups(kind, "130**", "130__", "130##", "1305_") == [0, 0, 0, 1]
+
+
+def test_one_letter_masks():
+    """That of the schema, else a star, else the only one there is, behind digits; others equal only themselves."""
+    kind = shoal.Nominal()
+    read = read_cells(pl.Series(["130**", "130__", "130##", "130__", "13053"]), kind)
+    assert (read.codes.tolist(), read.n_unread) == ([0, 1, 2, 1, 3], 3)
+    read = read_cells(pl.Series(["130__", "130##", "13053"]), kind)
+    assert (read.codes.tolist(), read.n_unread) == ([0, 1, 2], 2)
+    for outer, inner, others, yes in (
+        ("1305_", "13053", (), True), ("130##", "13053", (), True), ("130##", "1305#", (), True),
+        ("{130##, 14850}", "1305#", (), True),
+    ):  # fmt: skip
+        assert contains(kind, outer, inner, *others) == yes, (outer, inner)
+    for outer, inner, other in (
+        ("ab_", "abc", ""), ("C#", "C5", ""), ("1305_", "13053", "130**"), ("1305_", "13053", "1305#"),
+        ("{1305_, 14850}", "13053", "130**"),
+    ):  # fmt: skip
+        assert meanings(kind, outer, inner, other)[0].sort == UNREAD
+    kind = shoal.Nominal(shoal.Prefixes(keep=(3,), mask="_"))
+    assert contains(kind, "ab__", "abcd")
+    assert [one.sort for one in meanings(kind, "ab__", "ab**", "ab##")] == [SPAN, UNREAD, UNREAD]
+
+
+def test_blanks_around_tell_categories_apart_and_numbers_not():
+    for kind in (shoal.Nominal(), shoal.Nominal(TREE), ORDER):
+        one = "mild" if kind is ORDER else "flu"
+        assert groups(kind, one, f" {one}", f"{one} ", one) == [0, 1, 2, 0]
+        assert groups(kind, f" {one}", f"{{{one}}}") == [0, 0]  # every one has the blank, so it says nothing
+        assert groups(kind, f" {one}", f"{one}\t") == [0, 1]
+    assert groups(shoal.Numeric(), "20", " 20", "20-30", " 20 - 30", "old", " old") == [0, 0, 1, 1, 2, 3]
+    assert groups(shoal.Nominal(), "a", " a", "*", " *") == [0, 1, 2, 2]
+    assert groups(shoal.Nominal(), "a", "A", "ä", "a\u0308") == [0, 1, 2, 3]
 
 
 def test_masks_of_codes_of_many_lengths():

@@ -358,9 +358,9 @@ class TestReleases:
 
     def test_a_repeated_release(self):
         """Age 20 with two values, one of them a counterfeit's; ages 40 and 60 with two others."""
-        one = shoal.republish(FIRST, YEARLY, TWO)
+        one = shoal.republish(FIRST, YEARLY, TWO, seed=3)
         second = FIRST.filter(pl.col("name").is_in(["a", "c"])).vstack(series_table(e=(60, "bronchitis")))
-        two = shoal.republish(second, YEARLY, TWO, previous=one.release, state=one.state).release
+        two = shoal.republish(second, YEARLY, TWO, previous=one.release, state=one.state, seed=3).release
         assert two.manifest.rows.counterfeits == 1
         found = membership(of_release(two.frames, two.manifest, second))
         assert counted(found) == (1 * 2 + 2 * 2, {1: 3}, {1: 3})
@@ -397,9 +397,24 @@ class TestReleases:
         schema = shoal.Schema(quasi={"grade": shoal.Ordinal(["Ulm", "Bern", "Graz", "Linz"])})
         release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
         other = frame.with_columns(grade=pl.col("grade").replace("Graz", "Secret"))
-        with pytest.raises(ParameterError, match="column 'grade': 2 rows of the input are not in its order") as error:
-            of_release(release.frames, release.manifest, other)
-        assert "Secret" not in str(error.value)
+        for known, raised, message in (
+            (None, ParameterError, "column 'grade' has values with no known place in its order; give the schema with"),
+            (schema, shoal.SchemaError, "column 'grade': 2 cells are not in its order, at rows 5, 6"),
+        ):
+            with pytest.raises(raised, match=message) as error:
+                of_release(release.frames, release.manifest, other, schema=known)
+            assert "Secret" not in str(error.value)
+
+    def test_orders_need_the_schema_where_cells_leave_categories_out(self):
+        """Of [Ulm, Linz] the manifest names the ends; what lies between them is not the public's to know."""
+        frame = self.frame.select(grade=pl.col("town"))
+        schema = shoal.Schema(quasi={"grade": shoal.Ordinal(["Ulm", "Bern", "Graz", "Linz"])})
+        release = shoal.anonymize(frame, schema, shoal.Mondrian(k=10))
+        assert release.manifest.layout.quasi[0].order == ("Ulm", "Linz")
+        with pytest.raises(ParameterError, match=r"column 'grade' has values with no known place.*give the schema"):
+            of_release(release.frames, release.manifest, frame)
+        found = membership(of_release(release.frames, release.manifest, frame, schema=schema))
+        assert counted(found) == (4, {1: 4}, {})
 
 
 class TestShapesOfBuckets:

@@ -204,8 +204,8 @@ class TestNoCells:
         ("names", "message"),
         [
             (["a", " "], "no name for column number 2; give every column a name"),
-            (["a", "*"], r"column names that read as patterns: \*; rename them"),
-            (["a", "^.*$"], r"column names that read as patterns: \^\.\*\$"),
+            (["a", "*"], "a name that reads as a pattern, in column number 2; rename it"),
+            (["a", "^.*$"], "a name that reads as a pattern, in column number 2"),
         ],
     )
     def test_names_that_leave_a_doubt(self, names, message):

@@ -25,6 +25,7 @@ from shoal import (
 from shoal.errors import Problems
 from shoal.privacy import MODELS
 from shoal.privacy.base import SLACK, Classes, ColumnRequirement, Values
+from shoal.promises import reached, requirement_of
 from shoal.table.prepare import prepare
 
 TREE = shoal.Hierarchy([("flu", "lung", "*"), ("asthma", "lung", "*"), ("ulcer", "*")])
@@ -230,11 +231,54 @@ def test_a_population_can_be_too_small_or_too_well_covered():
     assert "3 rows of 4 people are a chance of 0.75 each, out of the bounds" in str(caught.value)
 
 
-def test_a_named_value_may_be_gone_from_what_is_published():
-    """All its rows were suppressed: that is no reason to refuse the release."""
-    model, shown = AlphaK("s", alpha=0.5, values=["HIV"]), Values(pl.Series(["flu", "ulcer"]))
-    assert model.misfit(shown) is None
-    assert model.achieved(Classes(np.zeros(2, dtype=np.int64), {"s": shown})) == 0
+@pytest.mark.parametrize(
+    ("column", "values", "absent"),
+    [
+        (Values(pl.Series(["flu", "ulcer"])), ["HIV"], ("HIV",)),
+        (Values(pl.Series(["flu", "ulcer"])), ["flu", "HIV", "gout"], ("HIV", "gout")),
+        (Values(pl.Series(["flu", "ulcer"])), ["flu"], ()),
+        (Values(pl.Series(["flu", "flu "])), ["Flu"], ("Flu",)),
+        (Values(pl.Series([1, 2]), "numeric"), ["1.0", "3", "one"], ("3", "one")),
+        (Values(pl.Series([None, None], dtype=pl.String)), ["flu"], ("flu",)),
+        (Values(pl.Series(["secret"])), None, ()),
+    ],
+)
+def test_a_named_value_that_a_published_column_lacks_is_refused(column, values, absent):
+    """Anything could be promised of it: a misspelt name would protect nobody, and hold."""
+    model = AlphaK("s", alpha=0.5, values=values)
+    assert model.lacking(column) == absent
+    misfit = model.misfit(column)
+    assert (misfit is None) == (not absent)
+    if misfit:
+        assert misfit.startswith(
+            f"does not hold {len(absent)} of the named values: {', '.join(absent)}; they are misspelt"
+        )
+
+
+def test_a_part_of_a_column_is_asked_about_the_whole():
+    whole = Values(pl.Series(["flu", "HIV"]))
+    assert AlphaK("s", alpha=0.5, values=["HIV"]).misfit(whole.take(np.array([0]))) is None
+
+
+def test_a_published_table_that_lacks_a_named_value_keeps_no_promise_of_it():
+    frame = pl.DataFrame({"age": ["20-30"] * 4, "s": ["flu", "ulcer"] * 2})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["s"])
+    assert shoal.verify_table(frame, schema, require=[AlphaK("s", alpha=0.5, values=["flu"])]).achieved
+    for values in (["HIV"], ["flu", "HIV"]):
+        with pytest.raises(ParameterError, match=r"column 's' does not hold 1 of the named values: HIV; they are"):
+            shoal.verify_table(frame, schema, require=[AlphaK("s", alpha=0.5, values=values)])
+
+
+def test_a_release_whose_promise_names_a_value_it_lacks_is_refused():
+    frame = pl.DataFrame({"age": [20, 21, 22, 60, 61, 62], "s": ["flu", "ulcer", "HIV"] * 2})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["s"])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=3), require=[AlphaK("s", alpha=0.5, values=["HIV"])])
+    assert release.verify().achieved["alpha(HIV):s"] == pytest.approx(1 / 3)
+    changed = [{**one, "values": ["HIVV"]} if "values" in one else one for one in release.manifest.promise]
+    problems = Problems()
+    reached([requirement_of(one) for one in changed], release.verify().classes, problems)
+    with pytest.raises(shoal.GuaranteeError, match=r"^alpha-k: column 's' does not hold 1 of the named values: HIVV;"):
+        problems.raise_if_any(shoal.GuaranteeError)
 
 
 @pytest.mark.parametrize(

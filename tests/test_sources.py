@@ -298,7 +298,7 @@ class TestExcel:
     @pytest.mark.parametrize(
         ("header", "match"),
         [
-            (["a", "b", "a"], "sheet 's': column names used more than once: a"),
+            (["a", "b", "a"], "sheet 's': column names used more than once: those of columns 1, 3"),
             (["a", None, "b"], "sheet 's': no name for column number 2"),
         ],
     )
@@ -450,7 +450,7 @@ class TestPostgresql:
             ("SELECT * FROM nowhere", "does not exist .SQLSTATE 42P01"),
             (f"SELECT '{CANARY}'::int AS a", "cannot be converted"),
             (f"SELECT a::int FROM (VALUES ('{CANARY}')) AS t (a)", "cannot be converted"),
-            ("SELECT 1 AS a, 2 AS a", "column names used more than once: a"),
+            ("SELECT 1 AS a, 2 AS a", "column names used more than once: those of columns 1, 2"),
             ("SELECT 1 AS a; SELECT 2", "mistake in its syntax"),
             ("WITH x AS (INSERT INTO listed2 VALUES (1) RETURNING a) SELECT * FROM x", "would change the database"),
             ("SELECT 1 AS a WHERE false", "has no rows"),
@@ -487,7 +487,12 @@ BAD_FILES: dict[str, tuple[str, bytes | Callable[[Path], None], dict[str, object
     "open quote": ("t.csv", f'a,b\n1,"{CANARY}\n2,3\n'.encode(), {}, "broken quoting .* at row 1"),
     "open quote in the header": ("t.csv", f'a,"b\n{CANARY},2\n'.encode(), {}, "quotes or line ends of its header"),
     "old line ends": ("t.csv", f"a,b\r{CANARY},2\r".encode(), {}, "line ends of its header are broken"),
-    "doubled names": ("t.csv", f"a,b,a\n{CANARY},2,3\n".encode(), {}, r"t\.csv: column names used more than once: a"),
+    "doubled names": (
+        "t.csv",
+        f"a,b,a\n{CANARY},2,3\n".encode(),
+        {},
+        r"t\.csv: column names .*: those of columns 1, 3",
+    ),
     "empty name": ("t.csv", f"a,,b\n{CANARY},2,3\n".encode(), {}, "no name for column number 2"),
     "empty": ("t.csv", b"", {}, "is empty"),
     "only a mark": ("t.csv", b"\xef\xbb\xbf\r\n\n", {}, "is empty"),
@@ -521,7 +526,7 @@ BAD_FILES: dict[str, tuple[str, bytes | Callable[[Path], None], dict[str, object
         "t.db",
         b"",
         {"query": f"SELECT '{CANARY}' AS a, 2 AS a"},
-        "column names used more than once: a",
+        "column names used more than once: those of columns 1, 2",
     ),
     "no UTF-8 in SQLite": ("t.db", b"", {"query": f"SELECT CAST('{CANARY}' || x'ff' AS text) AS a"}, "is not UTF-8"),
 }

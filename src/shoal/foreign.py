@@ -9,14 +9,14 @@ outside of what the two share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at, some
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at
 from shoal.grammar import ReadCells, read_cells
 from shoal.matching import Containers
 from shoal.meanings import Ints, boxes_of, distinct_cells
@@ -26,8 +26,10 @@ from shoal.table.builders import Rule
 from shoal.table.clean import clean
 from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy import Hierarchy
+from shoal.table.names import Names
 from shoal.table.prepare import Table
 from shoal.table.schema import Column, Kind, Nominal, Schema
+from shoal.table.spelling import find_variants, spelling_warning
 
 READINGS = {
     "cells": "rows whose quasi-identifier cells mean the same are one class",
@@ -176,7 +178,7 @@ def judge_table(
     return TableVerdict(
         table.height, reading, readings,
         {name: read.n_unread for name, read in cells.items() if read.n_unread},
-        _warnings(table, schema),
+        _warnings(table, schema) + _spellings(columns),
         tuple(f"{one.name}: {LACKING[str(one.needs)]}" for one in require if one.needs is not None),
         tuple(Problem(name, complaint) for name, complaint in complaints if complaint),
     )  # fmt: skip
@@ -199,14 +201,12 @@ def _check_columns(table: pl.DataFrame, schema: Schema, problems: Problems) -> N
     check_names(table.columns)
     if not table.height:
         problems.add("table", "has no rows", error=SchemaError)
-    for name, role in schema.roles.items():
-        if role in ("quasi", "sensitive") and name not in table.columns:
-            known = [other for other in table.columns if other not in schema.roles]
-            fix = did_you_mean(name, known or table.columns, "correct the schema")
-            problems.add(f"column {name!r}", f"{role} in the schema, but not in the table", fix, error=SchemaError)
+    wanted = {name: role for name, role in schema.roles.items() if role in ("quasi", "sensitive")}
+    Names.of(table, schema.roles).note_absent(wanted, problems, "correct the schema", error=SchemaError)
     for name in schema.quasi:
         if name in table.columns and not _is_cell(dtype := table.schema[name]):
-            problems.add(f"column {name!r}", f"holds {dtype}, which is no cell of a table", "convert it to text")
+            what = f"holds {dtype.base_type()}, which is no cell of a table"
+            problems.add(f"column {name!r}", what, "convert it to text")
     problems.raise_if_any(SchemaError)
 
 
@@ -265,8 +265,15 @@ def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
     ]
     unnamed = [name for name in table.columns if name not in roles and schema.rest != "neutral"]
     if unnamed:
-        found.append(f"columns without a role, not looked at: {some(unnamed, 50)}")
+        found.append(f"columns without a role, not looked at: {Names.of(table, schema.roles).listed(unnamed)}")
     return tuple(found)
+
+
+def _spellings(columns: Mapping[str, Values]) -> tuple[str, ...]:
+    """Warn of sensitive values that only their spelling tells apart: they make a class seem more diverse than it is."""
+    texts = {name: values.series for name, values in columns.items() if values.series.dtype == pl.String}
+    found = {name: count for name, series in texts.items() if (count := find_variants(series).n_values)}
+    return (spelling_warning(found, fix=""),) if found else ()
 
 
 def _tuples(cells: Sequence[ReadCells]) -> tuple[Ints, Ints]:

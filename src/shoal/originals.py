@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from shoal.errors import ParameterError, Problems, SchemaError, some
-from shoal.manifest import Manifest
+from shoal.manifest import Layout, Manifest
 from shoal.table.clean import clean
 from shoal.table.schema import Column, Kind, Nominal, Numeric
+from shoal.table.spelling import find_variants, merge_variants
 
 
 def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str] = ()) -> pl.DataFrame:
@@ -28,7 +29,18 @@ def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Seque
     there = [column for column in columns if column.name in original.columns]
     found = [clean(original[column.name], column, missing_values, problems) for column in there]
     problems.raise_if_any(SchemaError)
+    if manifest.recipe.normalise:
+        found = [_spelt(series, layout, missing_values) for series in found]
     return pl.DataFrame(found)
+
+
+def _spelt(series: pl.Series, layout: Layout, missing_values: Sequence[str]) -> pl.Series:
+    """A sensitive column in the spellings of the release; any other as it is."""
+    passed = next((one for one in layout.passed if one.name == series.name and one.role == "sensitive"), None)
+    if passed is None or series.dtype != pl.String:
+        return series
+    known = (*passed.order, *(node.name for node in passed.nodes if node.name is not None))
+    return merge_variants(series, find_variants(series, known=known, missing_values=missing_values))
 
 
 def published_people(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str] = ()) -> pl.DataFrame:

@@ -14,14 +14,14 @@ import numpy as np
 import polars as pl
 
 from shoal.describing import Asked, describe, holder_figures, receipt_of
-from shoal.errors import InternalError, ParameterError, Problems, SchemaError, some
+from shoal.errors import InfeasibleError, InternalError, ParameterError, Problems, SchemaError, some
 from shoal.keeping import Keeping
 from shoal.manifest import LEFT_OUT
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.methods.refine import Refine
-from shoal.privacy.base import Requirement
+from shoal.privacy.base import ColumnRequirement, Requirement, Values
 from shoal.progress import SILENT, Progress
 from shoal.publish import default_publisher
 from shoal.publish.base import Publisher
@@ -33,6 +33,7 @@ from shoal.table.clean import clean
 from shoal.table.frames import to_polars
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
+from shoal.table.shown import only_rows
 from shoal.table.sources import read
 from shoal.verify import verify
 
@@ -147,6 +148,7 @@ def anonymize(
             groups = keep.promises(groups, progress)
 
     progress.stage("publishing")
+    _check_shown(table, groups, require)
     published, order = publish.arrange(publish.publish(table, groups))
     manifest = describe(published, asked, left_out=table.n_input - table.n_rows + groups.n_suppressed)
 
@@ -170,6 +172,18 @@ def anonymize(
     labels = np.full(table.n_input, -1, dtype=np.int64)
     labels[table.kept] = groups.labels
     return Release(published.tables, manifest, labels, receipt, to_native, _picture(groups))
+
+
+def _check_shown(table: Table, groups: Groups, require: Sequence[Requirement]) -> None:
+    """Refuse what the rows that are left cannot promise any more, though all rows could."""
+    if not groups.n_suppressed:
+        return
+    problems, shown = Problems(), only_rows(table, groups.labels >= 0)
+    for one in require:
+        if isinstance(one, ColumnRequirement) and (misfit := one.misfit(Values.of(shown, one.column))):
+            what = f"once {groups.n_suppressed} rows are suppressed, column {one.column!r} {misfit}"
+            problems.add(f"require {one.name}", what, "suppress less, or ask for less", error=InfeasibleError)
+    problems.raise_if_any(InfeasibleError)
 
 
 def _picture(groups: Groups) -> Callable[[], dict[str, bytes]]:

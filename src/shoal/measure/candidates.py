@@ -56,7 +56,8 @@ def of_release(
     shape: str = layout.shape
     if schema is not None:  # rules grow into the trees they were when the release was made
         missing = manifest.recipe.missing
-        schema = prepare(original, schema, missing=missing, missing_values=missing_values).schema
+        normalise = manifest.recipe.normalise
+        schema = prepare(original, schema, missing=missing, missing_values=missing_values, normalise=normalise).schema
     if shape in GENERALISED:
         table = tables["table"]
         if name := layout.class_table:

@@ -60,7 +60,10 @@ def pair_errors(
         raise ParameterError(Problem("pairs", what, "publish generalised cells, buckets or slices"))
     rows = input_rows(manifest, original, missing_values)
     if schema is not None:  # rules grow into the trees they were when the release was made
-        schema = prepare(original, schema, missing=manifest.recipe.missing, missing_values=missing_values).schema
+        asked = manifest.recipe
+        schema = prepare(
+            original, schema, missing=asked.missing, missing_values=missing_values, normalise=asked.normalise
+        ).schema
     if manifest.recipe.missing == "drop":
         rows = rows.drop_nulls([column.name for column in manifest.layout.quasi])
     shown = _Shown.of(tables, manifest, rows, schema)

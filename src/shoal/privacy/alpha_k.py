@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shoal.errors import ParameterError, Problems, some
+from shoal.errors import some
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.spec import AnyText, ColumnName, Maybe, Real, Several, param
 
@@ -19,7 +19,7 @@ class AlphaK(ColumnRequirement):
     """No value of a sensitive column makes up more than the share alpha of a class.
 
     The k of (alpha, k)-anonymity is that of the method, or of a `KAnonymity` beside this requirement. `values`
-    restricts it to the named values; each must occur in the column.
+    restricts it to the named values; each must occur in the column, in the input and in what is published.
 
     Guarantee
     ---------
@@ -83,14 +83,22 @@ class AlphaK(ColumnRequirement):
         """By how much the share is above alpha."""
         return reached - self.alpha
 
-    def _check_whole(self, values: Values, problems: Problems) -> None:
-        """Note named values that do not occur, too: what was meant would go unprotected."""
+    def lacking(self, values: Values) -> tuple[str, ...]:
+        """The named values that a column does not have."""
         found = zip(self.values or (), self.places(values), strict=True)
-        absent = [name for name, place in found if place is None]
-        if absent:
-            what = f"column {self.column!r} does not hold {len(absent)} of the named values: {some(absent)}"
-            problems.add("AlphaK(values=)", what, "correct them, or leave them out", error=ParameterError)
-        super()._check_whole(values, problems)
+        return tuple(name for name, place in found if place is None)
+
+    def misfit(self, values: Values) -> str | None:
+        """Say that named values do not occur: of these anything would hold, and what was meant goes unprotected.
+
+        A published column is asked the same. Of a value whose rows were all suppressed nothing can be promised: that it
+        is named would only tell who reads the release that somebody in the input had it.
+        """
+        absent = self.lacking(values)
+        if not absent:
+            return None
+        why = "they are misspelt, or no row with them is left"
+        return f"does not hold {len(absent)} of the named values: {some(absent)}; {why}"
 
     def nearest(self, reached: float) -> str:
         """The least alpha that a table gives."""

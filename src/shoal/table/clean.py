@@ -8,26 +8,50 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import Problems, rows_at
+from shoal.table.names import Names
 from shoal.table.schema import Column, Numeric, Ordinal
 
 FARTHEST_APART = 1e300
 """Numbers whose span comes near the largest float have no distances any more."""
 
 
-def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str], problems: Problems) -> pl.Series:
+def clean(
+    series: pl.Series,
+    column: Column | None,
+    missing_values: Sequence[str],
+    problems: Problems,
+    names: Names | None = None,
+) -> pl.Series:
     """Bring a column into its canonical type and make its missing cells null.
 
     Numeric columns become Int64 when every value is whole, else Float64; ordinal and nominal ones become text. A column
     without a kind stays as it came, but for what a frame's type could not say: pandas has no whole numbers beside
     missing cells and no days without a time.
+
+    Cells with a problem are noted and become missing: checks that still run on the column then meet nothing that its
+    kind does not have, and so can say nothing of it either. `names` says how to speak of a column that nobody named.
     """
+    cells = canonical(series, column, missing_values, problems, names)
+    kind = None if column is None else column.kind
+    return in_order(cells, kind, problems) if isinstance(kind, Ordinal) else cells
+
+
+def canonical(
+    series: pl.Series,
+    column: Column | None,
+    missing_values: Sequence[str],
+    problems: Problems,
+    names: Names | None = None,
+) -> pl.Series:
+    """As `clean`, but for categories that their order does not have: these stay as they are."""
+    kind = None if column is None else column.kind
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
         series = series.cast(pl.String)
     if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
-        what = f"holds {series.dtype}, which is no cell of a table"
-        problems.add(f"column {series.name!r}", what, "convert it to text")
-        return pl.Series(series.name, [None] * len(series), dtype=pl.String)
-    kind = None if column is None else column.kind
+        what = f"holds {series.dtype.base_type()}, which is no cell of a table"
+        where = f"column {series.name!r}" if names is None else names.where(series.name)
+        problems.add(where, what, "convert it to text")
+        return _nothing(series, pl.Int64() if isinstance(kind, Numeric) else pl.String())
     series = without_markers(series, missing_values, strip=isinstance(kind, Numeric))
     if isinstance(series.dtype, pl.Datetime):
         series = _days_or_microseconds(series, series.dtype)
@@ -35,10 +59,12 @@ def clean(series: pl.Series, column: Column | None, missing_values: Sequence[str
         return _as_it_came(series)
     if isinstance(kind, Numeric):
         return _numbers(series, problems)
-    texts = _texts(series)
-    if isinstance(kind, Ordinal):
-        _check_order(texts, kind, problems)
-    return texts
+    return _texts(series)
+
+
+def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """A column of the same name and length without a value."""
+    return pl.Series(series.name, [None] * len(series), dtype=dtype)
 
 
 def _as_it_came(series: pl.Series) -> pl.Series:
@@ -85,8 +111,8 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     where = f"column {series.name!r}"
     if series.dtype.is_temporal():
         fix = "make it nominal, with shoal.Dates() as its hierarchy"
-        problems.add(where, f"is numeric in the schema, but holds {series.dtype}", fix)
-        return series
+        problems.add(where, f"is numeric in the schema, but holds {series.dtype.base_type()}", fix)
+        return _nothing(series, pl.Int64())
     if series.dtype.is_integer() or series.dtype in (pl.Boolean, pl.String):
         whole = series.cast(pl.Int64, strict=False)
         if whole.null_count() == series.null_count():
@@ -99,9 +125,12 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     if len(bad):
         what = f"is numeric in the schema, but {len(bad)} cells are not numbers, at {rows_at(bad.tolist())}"
         problems.add(where, what, "make it nominal, correct the cells, or name their marker in missing_values")
-    elif len(floats.drop_nulls()) and floats.abs().max() > FARTHEST_APART:  # type: ignore[operator]
+        return _whole(floats.set(~floats.is_finite().fill_null(False), None))
+    far = (floats.abs() > FARTHEST_APART).fill_null(False)
+    if far.any():
         what = f"has numbers beyond {FARTHEST_APART:g}, too far apart to be compared"
         problems.add(where, what, "scale the column, or make it nominal")
+        return _whole(floats.set(far, None))
     return _whole(floats)
 
 
@@ -112,9 +141,13 @@ def _texts(series: pl.Series) -> pl.Series:
     return series.cast(pl.String)
 
 
-def _check_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> None:
-    strange = np.flatnonzero((~texts.is_in(kind.order)).fill_null(False).to_numpy())
-    if len(strange):
-        fix = f"its order has {len(kind.order)} categories: add the missing ones, or correct the cells"
-        what = f"{len(strange)} cells are not in its order, at {rows_at(strange.tolist())}"
-        problems.add(f"column {texts.name!r}", what, fix)
+def in_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> pl.Series:
+    """The categories that the order has, missing in place of the others, which are noted."""
+    strange = (~texts.is_in(kind.order)).fill_null(False)
+    rows = np.flatnonzero(strange.to_numpy())
+    if not len(rows):
+        return texts
+    fix = f"its order has {len(kind.order)} categories: add the missing ones, or correct the cells"
+    what = f"{len(rows)} cells are not in its order, at {rows_at(rows.tolist())}"
+    problems.add(f"column {texts.name!r}", what, fix)
+    return texts.set(strange, None)

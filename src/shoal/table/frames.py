@@ -10,6 +10,7 @@ import narwhals as nw
 import polars as pl
 
 from shoal.errors import Problem, SourceError, some
+from shoal.table.names import Names
 
 
 def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
@@ -34,41 +35,52 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
 
 
 def check_names(names: list[str]) -> None:
-    """Refuse names that are empty, used twice or patterns: which column is meant must never be a guess."""
-    doubled = [name for name, times in Counter(names).items() if times > 1]
+    """Refuse names that are empty, used twice or patterns: which column is meant must never be a guess.
+
+    Columns are named by their number: the first line of a file without a header would be shown otherwise.
+    """
+    times = Counter(names)
+    doubled = [place + 1 for place, name in enumerate(names) if times[name] > 1]
     if doubled:
-        raise SourceError(Problem("table", f"column names used more than once: {some(doubled)}", "rename them"))
+        what = f"column names used more than once: those of columns {some(doubled)}"
+        raise SourceError(Problem("table", what, "rename them"))
     empty = [place + 1 for place, name in enumerate(names) if not name.strip()]
     if empty:
         raise SourceError(Problem("table", f"no name for column number {some(empty)}", "give every column a name"))
     odd = [place + 1 for place, name in enumerate(names) if "\0" in name or name.startswith("\ufeff")]
     if odd:
         raise SourceError(Problem("table", f"a character no name can have, in column number {some(odd)}", "rename it"))
-    patterns = [name for name in names if name == "*" or (name.startswith("^") and name.endswith("$"))]
-    if patterns:  # polars would take them for all columns, or for those that match
-        raise SourceError(Problem("table", f"column names that read as patterns: {some(patterns)}", "rename them"))
+    patterns = [place + 1 for place, name in enumerate(names) if _is_pattern(name)]
+    if patterns:
+        what = f"a name that reads as a pattern, in column number {some(patterns)}"
+        raise SourceError(Problem("table", what, "rename it"))
+
+
+def _is_pattern(name: str) -> bool:
+    """Whether polars would take a name for all columns, or for those that match."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
 
 
 def _from_pandas(frame: Any) -> pl.DataFrame:
     """Column by column, so that a column of mixed Python objects becomes text instead of failing."""
-    columns = {}
+    columns, names = {}, Names(map(str, frame.columns))
     for place, name in enumerate(frame.columns):
         series = frame.iloc[:, place]
         try:
             columns[str(name)] = pl.Series(str(name), pl.from_pandas(series))
         except Exception:  # the messages of the conversion hold cell values, so they must not travel on
-            columns[str(name)] = _as_texts(str(name), series)
+            columns[str(name)] = _as_texts(str(name), series, names)
     return pl.DataFrame(columns)
 
 
-def _as_texts(name: str, series: Any) -> pl.Series:
+def _as_texts(name: str, series: Any, names: Names) -> pl.Series:
     """A column of mixed objects as text."""
     try:
         missing = series.isna().tolist()
         texts = [None if gone else str(value) for value, gone in zip(series.tolist(), missing, strict=True)]
         return pl.Series(name, texts, dtype=pl.String)
     except Exception:
-        problem = Problem(f"column {name!r}", "has cells that cannot be read as text", "convert the column first")
+        problem = Problem(names.where(name), "has cells that cannot be read as text", "convert the column first")
     raise SourceError(problem)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,16 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError, ShoalWarning
 from shoal.table.builders import STAR, Flat, Rule
-from shoal.table.clean import clean
+from shoal.table.clean import canonical, clean, in_order
 from shoal.table.content import content_sha256
 from shoal.table.frames import check_names
 from shoal.table.hierarchy import Hierarchy
+from shoal.table.names import Names
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
+from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
 
 MISSING_MODES = ("keep", "drop")
+Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,14 +38,14 @@ class Table:
     given: Schema
     """The schema as it was given: rules not yet built, roles of the rest not yet settled."""
     sha256: str
-    """Fingerprint of the whole input, rows dropped since then included."""
+    """Fingerprint of the whole input, rows dropped since then included, spellings not yet merged."""
     n_input: int
     dropped: dict[str, int]
     """Rows left out before any work, by reason."""
-    kept: npt.NDArray[np.int64]
+    kept: Rows
     """Position in the input of each row of `frame`."""
     merged: dict[str, int] = field(default_factory=dict)
-    """Cells whose spelling was changed, by column."""
+    """Rows of each sensitive column whose cell gave way to another spelling of it; columns without one are not here."""
 
     @property
     def n_rows(self) -> int:
@@ -95,7 +99,7 @@ def prepare(
     *,
     missing: str = "keep",
     missing_values: Sequence[str] = (),
-    normalise: bool = False,  # noqa: ARG001
+    normalise: bool = False,
     also: Callable[[Table, Problems], None] | None = None,
 ) -> Table:
     """Fit a frame to a schema.
@@ -110,36 +114,88 @@ def prepare(
         ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
     missing_values
         Texts that stand for a missing cell, besides the empty text.
+    normalise
+        Whether texts of sensitive columns that differ only in blanks, case or Unicode form become one value. Where they
+        do not, there is a `ShoalWarning` that says how many there are.
     also
         A further check of the table; what it notes is raised with the rest. The table may have problems already.
     """
     found = Problems()
     if missing not in MISSING_MODES:
         found.add("missing=", 'needs "keep" or "drop"', error=ParameterError)
+    if not isinstance(normalise, bool):
+        found.add("normalise=", "needs true or false", error=ParameterError)
     check_names(frame.columns)
     if not frame.height:
         found.add("table", "has no rows", "nothing can be published of an empty table", error=SchemaError)
-    settled = schema.fit(frame.columns, found)
-    columns, cells, broken = settled.columns, [], set()
-    for series in frame:
-        before = len(found)
-        cells.append(clean(series, columns.get(series.name), missing_values, found))
-        broken |= {series.name} if len(found) > before else set()
-    cleaned = pl.DataFrame(cells)
-    holes = np.zeros(cleaned.height, dtype=bool)
-    if missing == "drop":
-        quasi = [name for name in settled.quasi if name in cleaned.columns]
-        holes = cleaned.select(pl.any_horizontal(pl.col(quasi).is_null())).to_series().to_numpy() if quasi else holes
-    kept = np.flatnonzero(~holes).astype(np.int64)
-    dropped = {"missing quasi-identifier": int(holes.sum())} if holes.any() else {}
-    rows = cleaned[kept] if dropped else cleaned
+    names = Names.of(frame, schema.roles)
+    settled = schema.fit(names, found)
+    if not names.meet(schema.roles):  # nothing else can be said of a table that is not the one meant
+        found.raise_if_any(SchemaError)
+    cleaned, broken = _cleaned(names, frame, settled, missing_values, found)
+    kept = _rows_that_go_on(cleaned, settled, missing)
+    spelt, merged, strange = _spelt(cleaned, settled, kept, missing_values, normalise is True, found)
+    n_dropped = cleaned.height - len(kept)
+    rows = spelt[kept] if n_dropped else spelt
     # Trees grow over the rows that go on: a dropped row leaves no trace.
-    grown = grow_hierarchies(settled, rows, broken, found)
-    table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept)
+    grown = grow_hierarchies(settled, rows, broken | strange, found)
+    dropped = {"missing quasi-identifier": n_dropped} if n_dropped else {}
+    table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept, merged)
     if also is not None:
         also(table, found)
     found.raise_if_any(SchemaError)
     return table
+
+
+def _cleaned(
+    names: Names, frame: pl.DataFrame, schema: Schema, missing_values: Sequence[str], problems: Problems
+) -> tuple[pl.DataFrame, set[str]]:
+    """Every column in its canonical type, and which of them have problems; orders of sensitive ones come later."""
+    columns, cells, broken = schema.columns, [], set()
+    for series in frame:
+        before, column = len(problems), columns.get(series.name)
+        bring = canonical if series.name in schema.sensitive else clean
+        cells.append(bring(series, column, missing_values, problems, names))
+        if len(problems) > before:
+            broken.add(series.name)
+    return pl.DataFrame(cells), broken
+
+
+def _rows_that_go_on(cleaned: pl.DataFrame, schema: Schema, missing: str) -> Rows:
+    """Positions of the rows that are not dropped."""
+    quasi = [name for name in schema.quasi if name in cleaned.columns]
+    if missing != "drop" or not quasi:
+        return np.arange(cleaned.height, dtype=np.int64)
+    holes = cleaned.select(pl.any_horizontal(pl.col(quasi).is_null())).to_series().to_numpy()
+    return np.flatnonzero(~holes).astype(np.int64)
+
+
+def _spelt(
+    cleaned: pl.DataFrame,
+    schema: Schema,
+    kept: Rows,
+    missing_values: Sequence[str],
+    normalise: bool,
+    problems: Problems,
+) -> tuple[pl.DataFrame, dict[str, int], set[str]]:
+    """Sensitive texts in one spelling each, or a warning; how many rows that changed; which do not fit their order."""
+    spelt, merged, n_values, strange = [], {}, {}, set()
+    for column in schema:
+        name, kind = column.name, column.kind
+        if column.role != "sensitive" or cleaned.schema.get(name) != pl.String:
+            continue
+        series, before = cleaned[name], len(problems)
+        found = find_variants(series, kept=kept, known=known_spellings(kind), missing_values=missing_values)
+        if normalise:
+            series, merged[name] = merge_variants(series, found), found.n_rows
+        else:
+            n_values[name] = found.n_values
+        spelt.append(in_order(series, kind, problems) if isinstance(kind, Ordinal) else series)
+        strange |= {name} if len(problems) > before else set()
+    if any(n_values.values()):
+        text = spelling_warning({name: count for name, count in n_values.items() if count})
+        warnings.warn(text, ShoalWarning, stacklevel=3)
+    return cleaned.with_columns(spelt), {name: count for name, count in merged.items() if count}, strange
 
 
 def grow_hierarchies(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> Schema:

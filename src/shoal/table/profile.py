@@ -20,6 +20,7 @@ from shoal.errors import ParameterError, Problem, SchemaError
 from shoal.table.builders import Dates, Prefixes, Rule
 from shoal.table.clean import without_markers
 from shoal.table.frames import check_names, to_polars
+from shoal.table.names import require_header
 from shoal.table.orders import known_order
 from shoal.table.patterns import (
     CATEGORIES,
@@ -181,6 +182,7 @@ def _check(frame: pl.DataFrame, missing_values: Sequence[str]) -> None:
     check_names(frame.columns)
     if not frame.height:
         raise SchemaError(Problem("table", "has no rows", "nothing can be proposed for an empty table"))
+    require_header(frame)
 
 
 def _cells(series: pl.Series, missing_values: Sequence[str]) -> pl.Series:

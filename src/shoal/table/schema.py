@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shoal.errors import Problem, Problems, SchemaError, did_you_mean, some
+from shoal.errors import Problem, Problems, SchemaError, some
 from shoal.table.builders import Rule
 from shoal.table.hierarchy import Hierarchy
+from shoal.table.names import Names
 
 ROLES = ("identifying", "quasi", "sensitive", "neutral", "choice")
 """What a column can be: dropped; hidden in a group; protected; published as it is; each person's own choice."""
@@ -188,20 +189,17 @@ class Schema:
         """Every named column."""
         return {column.name: column for column in self}
 
-    def fit(self, names: Sequence[str], problems: Problems) -> Schema:
+    def fit(self, names: Sequence[str] | Names, problems: Problems) -> Schema:
         """Settle the roles of the columns a table has; note columns that only one of the two knows."""
         roles = self.roles
-        for name in roles:
-            if name not in names:
-                known = [other for other in names if other not in roles]
-                fix = did_you_mean(name, known or names, "check the spelling or remove it from the schema")
-                problems.add(f"column {name!r}", f"{roles[name]} in the schema, but not in the table", fix)
-        unnamed = [name for name in names if name not in roles]
-        if not unnamed:
+        table = names if isinstance(names, Names) else Names(names, written=roles)
+        table.note_absent(roles, problems, "check the spelling or remove it from the schema")
+        unnamed = [name for name in table.names if name not in roles]
+        if not unnamed or not table.meet(roles):
             return self
         if self.rest is None:
             fix = 'give each a role, or say rest = "neutral" or rest = "drop"'
-            problems.add("schema", f"columns of the table without a role: {some(unnamed, 50)}", fix)
+            problems.add("schema", f"columns of the table without a role: {table.listed(unnamed)}", fix)
             return self
         if self.rest == "drop":
             return self

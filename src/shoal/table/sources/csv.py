@@ -50,7 +50,7 @@ def read_csv(source: Source) -> pl.DataFrame:
     scanned = _scan(data, detected.delimiter)
     _check(scanned, detected, where)
     names = _header(data[scanned.header], detected.delimiter)
-    check_header(names, where)
+    check_header(names, where, first_line=True)
     if not scanned.n_records:
         raise SourceError(Problem(where, "has a header but no rows", "nothing can be published of an empty table"))
     body = data[scanned.header.stop :]

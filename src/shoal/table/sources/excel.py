@@ -42,7 +42,7 @@ def read_excel(source: Source) -> pl.DataFrame:
         raise SourceError(Problem(where, "cannot be read", "save the workbook again")) from None
     if not names:
         raise SourceError(Problem(where, "is empty", "a header and at least one row are needed"))
-    check_header(names, where)
+    check_header(names, where, first_line=True)
     frame.columns = names
     if len(names) > 1:
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))

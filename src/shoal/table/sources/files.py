@@ -7,6 +7,7 @@ from pathlib import Path
 
 from shoal.errors import Problem, SourceError
 from shoal.table.frames import check_names
+from shoal.table.names import WRITE_NAMES
 
 
 def found_file(given: str | Path | None) -> Path:
@@ -26,9 +27,11 @@ def found_file(given: str | Path | None) -> Path:
     return path
 
 
-def check_header(names: list[str], where: str) -> None:
-    """Refuse column names that are empty or used twice, saying in which file."""
+def check_header(names: list[str], where: str, *, first_line: bool = False) -> None:
+    """Refuse column names that are empty or used twice, saying in which file; `first_line` says where they stand."""
     try:
         check_names(names)
     except SourceError as error:
-        raise SourceError([dataclasses.replace(problem, where=where) for problem in error.problems]) from None
+        hint = f"; if its first line is no header, {WRITE_NAMES}" if first_line else ""
+        found = [dataclasses.replace(one, where=where, fix=one.fix + hint) for one in error.problems]
+        raise SourceError(found) from None
