@@ -18,7 +18,8 @@ from shoal.manifest import Manifest
 from shoal.methods import METHODS
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
-from shoal.recipe import COLUMN_KEYS, TOP_KEYS
+from shoal.receipt import Receipt
+from shoal.recipe import COLUMN_KEYS, SINGLE, TOP_KEYS
 from shoal.table.builders import RULES
 
 ROOT = Path(__file__).parent.parent
@@ -91,7 +92,7 @@ def test_every_flag_of_a_recipe_is_described():
     described = codes(section("commands.md", "## shoal run"))
     specs = [*METHODS.values(), *PUBLISHERS.values(), shoal.Refine]
     flags = {f"--{parameter.name}" for spec in specs for parameter in spec.parameters()}
-    assert {*flags, "--method", "--publish", "--refine", "--seed", "--missing", "--format", "--suppress"} <= described
+    assert {*flags, *(f"--{key}" for key in SINGLE), "--method", "--publish", "--refine"} <= described
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -149,19 +150,32 @@ def test_every_measure_is_described():
         assert re.sub(r"^(ncp|cm):.*", r"\1:<column>", name) in described, name
 
 
-def test_every_entry_of_the_manifest_is_described():
-    schema = Manifest.model_json_schema()
+DOCUMENTS = {"manifest": Manifest, "receipt": Receipt}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_entry_of_the_documents_is_described(name):
+    schema = DOCUMENTS[name].model_json_schema()
     parts = [schema, *schema["$defs"].values()]
     entries = {entry for part in parts for entry in part["properties"]}
-    assert entries <= codes(text_of("manifest.md"))
+    assert entries <= codes(text_of(f"{name}.md"))
+    top = section(f"{name}.md", "## Top entries").strip().split("\n\n")[0]  # the first table
+    assert re.findall(r"^\| `(\w+)` \|", top, re.MULTILINE) == list(schema["properties"])
+
+
+def test_nothing_of_the_holder_is_an_entry_of_the_manifest():
+    kept = {"seed", "source", "created", "input", "population", "columns", "notes", "merged", "against_input"}
+    assert kept <= set(Receipt.model_fields)
+    assert not kept & set(Manifest.model_fields)
 
 
 # -- what is said is so -----------------------------------------------------------------------------------------
 
 
-def test_the_schema_of_the_manifest_is_the_one_of_the_code():
-    wanted = json.dumps(Manifest.model_json_schema(), indent=2, sort_keys=True) + "\n"
-    assert text_of("manifest.schema.json") == wanted, "docs/manifest.md says how to write it again"
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_schema_of_the_documents_is_the_one_of_the_code(name):
+    wanted = json.dumps(DOCUMENTS[name].model_json_schema(), indent=2, sort_keys=True) + "\n"
+    assert text_of(f"{name}.schema.json") == wanted, "docs/manifest.md says how to write it again"
 
 
 @pytest.mark.parametrize("shape", ["text", "typed", "classes"])
@@ -178,6 +192,17 @@ def test_a_real_manifest_fits_its_schema(tmp_path, shape):
     del manifest["promise"]
     with pytest.raises(jsonschema.ValidationError, match="'promise' is a required property"):
         jsonschema.validate(manifest, schema)
+
+
+def test_a_real_receipt_fits_its_schema(tmp_path):
+    small_release().write(tmp_path / "release")
+    receipt = json.loads((tmp_path / "release.receipt.json").read_text(encoding="utf-8"))
+    schema = json.loads(text_of("receipt.schema.json"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(receipt, schema)
+    del receipt["seed"]
+    with pytest.raises(jsonschema.ValidationError, match="'seed' is a required property"):
+        jsonschema.validate(receipt, schema)
 
 
 @pytest.mark.parametrize(("where", "code"), [pytest.param(w, c, id=w) for w, to_run, c in blocks("python") if to_run])
