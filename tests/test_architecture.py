@@ -24,8 +24,8 @@ ORDER = [
         "buckets", "cells", "closed", "counterfeits", "meanings", "ordering", "originals", "promises", "release_files",
         "sensitive",
     ],
-    ["grammar", "matching", "written"],
-    ["population"],
+    ["grammar", "matching", "transport", "written"],
+    ["population", "refuting"],
     ["slices"],
     ["answers"],
     ["verify", "foreign", "measure"],
@@ -41,7 +41,7 @@ LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
 VERIFY_SEES = {
     "errors", "kernels", "spec", "declared", "manifest", "table", "privacy",
     "buckets", "cells", "closed", "counterfeits", "grammar", "matching", "meanings", "numbering", "ordering",
-    "parquet_bytes", "population", "promises", "release_files", "sensitive", "slices", "written",
+    "parquet_bytes", "population", "promises", "refuting", "release_files", "sensitive", "slices", "transport", "written",
 }  # fmt: skip
 HEAVY = (
     "pyspark", "fastapi", "altair", "vl_convert", "kmedoids", "sklearn", "scipy", "pandas", "numba", "polars",
