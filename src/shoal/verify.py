@@ -211,7 +211,9 @@ def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, cl
 
 def _same_figure(one: float, other: float) -> bool:
     """Whether two figures are the same: sums of real numbers may differ in their last bits between machines."""
-    return one == other or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
+    if isinstance(one, int) or isinstance(other, int):
+        return type(one) is type(other) and one == other
+    return repr(one) == repr(other) or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
 
 
 def verify_directory(
