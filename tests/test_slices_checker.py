@@ -17,6 +17,7 @@ from shoal import slices as checker
 from shoal.declared import METHODS
 from shoal.errors import Problems
 from shoal.publish.base import Published, arrange
+from shoal.manifest import Slice
 from shoal.slices import SlicesRead
 from sliced_tables import OVERLAPPING, SLICINGS, layout_of, published, read
 from slicing_example import ROWS, SCHEMA
@@ -430,4 +431,19 @@ def test_slices_that_show_other_values_of_what_they_share_are_refused():
     assert not len(problems)
     SlicesRead.of({"table": table.with_columns(pl.lit(1).alias(again))}, layout, problems)
     with pytest.raises(shoal.GuaranteeError, match="column 'a': is shown by two slices with other values in a bucket"):
+        problems.raise_if_any(shoal.GuaranteeError)
+
+
+def test_slices_that_share_two_attributes_show_them_together_in_the_same_rows():
+    """Every value of both is there as often; but x with 1 is shown by the first alone."""
+    table = pl.DataFrame({"bucket": [1] * 4, "a": list("xxyy"), "c": list("1122"), "s": list("pqrt")})
+    layout = layout_of([["a", "c"], ["a", "c", "s"]])
+    columns = ({"a": "a", "c": "c"}, {"a": "a_2", "c": "c_2", "s": "s"})
+    slices = tuple(Slice(attributes=tuple(one), columns=tuple(one.values())) for one in columns)
+    layout = layout.model_copy(update={"slices": slices})
+    problems = Problems()
+    SlicesRead.of({"table": table.with_columns(a_2=pl.col("a"), c_2=pl.col("c"))}, layout, problems)
+    assert not len(problems)
+    SlicesRead.of({"table": table.with_columns(a_2=pl.col("a"), c_2=pl.Series(list("1212")))}, layout, problems)
+    with pytest.raises(shoal.GuaranteeError, match="slices: two show a, c in other combinations in a bucket"):
         problems.raise_if_any(shoal.GuaranteeError)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -78,14 +79,24 @@ def _largest_share(shown: kernel.Shown) -> float:
 
 
 def _check_shared(frames: Sequence[pl.DataFrame], buckets: Sequence[Ints], problems: Problems) -> None:
-    """Slices that show the same attribute show the same values in every bucket: they are those of the same rows."""
-    for name in dict.fromkeys(name for frame in frames for name in frame.columns):
-        places = [place for place, frame in enumerate(frames) if name in frame.columns]
-        codes = numbered([frames[place][name] for place in places]) if len(places) > 1 else []
-        lines = [np.stack([buckets[place], code]) for place, code in zip(places, codes, strict=False)]
-        ordered = [line[:, np.lexsort(line)] for line in lines]
-        if any(not np.array_equal(line, ordered[0]) for line in ordered):
-            problems.add(f"column {name!r}", "is shown by two slices with other values in a bucket")
+    """Slices that show the same attributes show the same values in every bucket: they are those of the same rows."""
+    wrong: set[str] = set()
+    for one, other in combinations(range(len(frames)), 2):
+        shared = [name for name in frames[one].columns if name in frames[other].columns]
+        homes = (buckets[one], buckets[other])
+        codes = {name: numbered([frames[one][name], frames[other][name]]) for name in shared}
+        unlike = {name for name in shared if not _same([homes, codes[name]])}
+        wrong |= unlike
+        if not unlike and not _same([homes, *codes.values()]):
+            problems.add("slices", f"two show {some(shared)} in other combinations in a bucket")
+    for name in sorted(wrong):
+        problems.add(f"column {name!r}", "is shown by two slices with other values in a bucket")
+
+
+def _same(columns: Sequence[Sequence[Ints]]) -> bool:
+    """Whether two slices show the same lines; of every column, the numbers of both."""
+    left, right = (np.stack([column[place] for column in columns]) for place in range(2))
+    return np.array_equal(left[:, np.lexsort(left)], right[:, np.lexsort(right)])
 
 
 @dataclass(frozen=True)
