@@ -14,6 +14,7 @@ from realdata import census
 from shoal import Aggregate, Nominal, Numeric, Ordinal
 from shoal.publish.averages import average_categories, average_numbers, convex_median_place, median_place
 from shoal.receipt import receipt_path
+from shoal.release import check_receipt
 from test_contract import MIXED, mixed_frame
 from twins.averages import average
 
@@ -144,7 +145,6 @@ def test_written_and_read_back(tmp_path, form):
 @pytest.mark.parametrize(
     ("column", "cell", "message"),
     [
-        ("grade", "huge", "a category outside the order"),
         ("grade", "*", "though no value of the column was missing"),
         ("age", float("inf"), "not a number"),
         ("weight", None, "no number, though nothing was missing"),
@@ -157,6 +157,30 @@ def test_cells_that_cannot_be_are_refused(column, cell, message):
     table = release.tables["table"].with_columns(pl.lit(cell, dtype=dtype).alias(column))
     with pytest.raises(shoal.GuaranteeError, match=message):
         fingerprinted(release, table=table).verify()
+
+
+def test_a_category_that_nobody_has_is_noticed_by_who_holds_the_receipt():
+    """The order is not told where cells are single categories: it may hold some that nobody shows."""
+    release = shoal.anonymize(mixed_frame(200), MIXED, shoal.Mdav(k=5), seed=1)
+    grade = next(column for column in release.manifest.layout.quasi if column.name == "grade")
+    assert (grade.form, grade.order, grade.ranks, grade.n_values) == ("value", (), (), 0)
+    cells = release.frames["table"]
+    forged = mended(release, table=cells.with_columns(pl.col("grade").replace(cells["grade"][0], "huge")))
+    assert forged.verify().achieved == release.verify().achieved
+    check_receipt(release.receipt, release.manifest)
+    with pytest.raises(shoal.GuaranteeError, match="belongs to another release, or the release was changed since it"):
+        check_receipt(release.receipt, forged.manifest)
+    ordered = grade.model_copy(update={"order": ("low", "middle", "high"), "ranks": (0, 1, 2), "n_values": 3})
+    quasi = tuple(ordered if column == grade else column for column in release.manifest.layout.quasi)
+    with pytest.raises(shoal.GuaranteeError, match="column 'grade': has facts that its form does not have"):
+        with_entries(release, layout={"quasi": quasi}).verify()
+
+
+def test_cells_of_another_type_are_refused():
+    release = shoal.anonymize(mixed_frame(200), MIXED, shoal.Mdav(k=5), seed=1)
+    ones = release.frames["table"].with_columns(pl.lit(1, dtype=pl.Int64).alias("grade"))
+    with pytest.raises(shoal.GuaranteeError, match="column 'grade': has another type than its cells have in a release"):
+        fingerprinted(release, table=ones).verify()
 
 
 def test_a_class_below_k_is_refused():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from forging import with_entries
 from shoal import (
     AlphaK,
     BetaLikeness,
@@ -23,9 +24,9 @@ from shoal import (
     TCloseness,
 )
 from shoal.errors import Problems
-from shoal.privacy import MODELS
+from shoal.privacy import MODELS, promised_requirement
 from shoal.privacy.base import SLACK, Classes, ColumnRequirement, Values
-from shoal.promises import reached, requirement_of
+from shoal.promises import reached
 from shoal.table.prepare import prepare
 
 TREE = shoal.Hierarchy([("flu", "lung", "*"), ("asthma", "lung", "*"), ("ulcer", "*")])
@@ -274,11 +275,15 @@ def test_a_release_whose_promise_names_a_value_it_lacks_is_refused():
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["s"])
     release = shoal.anonymize(frame, schema, shoal.Mondrian(k=3), require=[AlphaK("s", alpha=0.5, values=["HIV"])])
     assert release.verify().achieved["alpha(HIV):s"] == pytest.approx(1 / 3)
-    changed = [{**one, "values": ["HIVV"]} if "values" in one else one for one in release.manifest.promise]
+    changed = [{**one, "values": ("HIVV",)} if "values" in one else one for one in release.manifest.promise]
     problems = Problems()
-    reached([requirement_of(one) for one in changed], release.verify().classes, problems)
-    with pytest.raises(shoal.GuaranteeError, match=r"^alpha-k: column 's' does not hold 1 of the named values: HIVV;"):
+    reached([promised_requirement(one) for one in changed], release.verify().classes, problems)
+    refused = r"^alpha-k: column 's' does not hold 1 of the named values: HIVV;"
+    with pytest.raises(shoal.GuaranteeError, match=refused):
         problems.raise_if_any(shoal.GuaranteeError)
+    request = release.manifest.recipe.model_copy(update={"require": tuple(changed[1:])})
+    with pytest.raises(shoal.GuaranteeError, match=refused):
+        with_entries(release, promise=tuple(changed), recipe=request, achieved={}).verify()
 
 
 @pytest.mark.parametrize(
@@ -367,4 +372,5 @@ def test_a_node_that_too_many_guard_from_within_is_refused_before_any_work():
     with pytest.raises(shoal.InfeasibleError, match=r"2 of 4 people guard one node.*use a p of at least 0\.5$"):
         shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=require)
     release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[shoal.GuardingNodes("s", p=0.5)])
-    assert release.manifest.achieved["breach:s"] == 0.5
+    assert release.receipt.achieved == {"breach:s": 0.5}
+    assert release.manifest.achieved == {"k": 4}

@@ -34,6 +34,7 @@ from shoal import (
     Source,
 )
 from shoal.methods import METHODS
+from shoal.pipeline import SEED_BITS
 from shoal.publish import PUBLISHERS
 from shoal.recipe_text import write_toml
 from shoal.table.builders import RULES
@@ -130,6 +131,8 @@ def test_a_recipe_says_what_python_says():
 def test_what_is_left_out_has_its_default():
     recipe = Recipe.from_toml('[columns.a]\nrole="quasi"\nkind="nominal"\n[method]\nname="mondrian"\nk=2\n')
     assert recipe == Recipe(Schema(quasi={"a": Nominal()}), Mondrian(k=2))
+    assert (recipe.seed, recipe.normalise, recipe.left_out) == (None, False, "public")
+    assert not {"seed", "normalise", "left_out"} & set(recipe.to_mapping())
     with pytest.raises(RecipeError, match=r"recipe: has no \[source\]; say where the table is"):
         recipe.require_source()
 
@@ -202,11 +205,13 @@ def recipes(draw):
         source=draw(st.one_of(st.none(), sources())),
         require=tuple(KAnonymity(k=k) for k in draw(st.lists(st.integers(2, 9), max_size=2))),
         publish=draw(st.builds(Generalize, shape=st.sampled_from(["text", "typed", "classes"]), sets=st.booleans())),
-        seed=draw(st.integers(0, 2**40)),
+        seed=draw(st.one_of(st.none(), st.integers(0, 2**40), st.integers(0, 2**SEED_BITS - 1))),
         missing=draw(st.sampled_from(["keep", "drop"])),
         format=draw(st.sampled_from(["csv", "parquet"])),
         suppress=draw(st.one_of(st.just(0.0), st.floats(0, 1))),
         population=draw(st.one_of(st.none(), sources(marked=False))),
+        normalise=draw(st.booleans()),
+        left_out=draw(st.sampled_from(["public", "private"])),
     )
 
 
@@ -312,6 +317,11 @@ def changed(old: str, new: str) -> str:
         ("seed = 7", "sead = 7", r"sead: unknown key; did you mean 'seed'\?"),
         ("seed = 7", "seed = -1", "seed: needs a whole number of at least 0, got -1"),
         ("seed = 7", "seed = true", "seed: needs a whole number of at least 0, got True"),
+        ("seed = 7", 'seed = "7"', "seed: needs a whole number of at least 0, got '7'"),
+        ("seed = 7", "normalise = 1", "normalise: needs true or false, got 1"),
+        ("seed = 7", "normalize = true", r"normalize: unknown key; did you mean 'normalise'\?"),
+        ("seed = 7", 'left_out = "secret"', 'left_out: needs one of "public", "private", got \'secret\''),
+        ("seed = 7", 'left_out = "privat"', r"left_out: needs one of .* \(did you mean 'private'\?\)"),
         ('missing = "drop"', 'missing = "dorp"', r"missing: needs one of .* \(did you mean 'drop'\?\)"),
         ('rest = "neutral"', 'rest = "keep"', 'rest: needs one of "neutral", "drop", got \'keep\''),
         ('format = "parquet"', "format = 3", 'format: needs one of "csv", "parquet", got 3'),

@@ -87,11 +87,18 @@ def test_columns_without_a_kind_enter_as_they_are():
     assert values["square_error_all"] - values["square_error"] == pytest.approx(0 + 1 + 1)
 
 
-def test_the_manifest_names_the_columns(tmp_path):
+def test_the_receipt_names_the_columns(tmp_path):
     release = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=3))
-    assert {figure.measure for figure in release.manifest.against_input} <= set(release.measure())
-    back = shoal.read_release(release.write(tmp_path / "out"))
-    assert back.manifest.against_input == release.manifest.against_input
+    figures = release.receipt.against_input
+    assert {figure.measure for figure in figures} == {"sse", "sse_percent", "square_error", "square_error_all"}
+    assert {figure.measure: figure.value for figure in figures}.items() <= release.measure().items()
+    folder = release.write(tmp_path / "out")
+    back = shoal.read_release(folder, tmp_path / "out.receipt.json")
+    assert back.receipt.against_input == figures
+    assert back.measure() == release.measure()
+    public = shoal.read_release(folder).measure()
+    assert public == release.manifest.measures
+    assert not {figure.measure for figure in figures} & set(public)
 
 
 class TestClassificationMetric:

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from forging import mended, put, with_entries
 from realdata import ADULT_QUASI, adult
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError, Schema, ThresholdGreedy
 from shoal.kernels import threshold_greedy as kernel
+from shoal.receipt import Receipt
+from shoal.release import check_directory
 from test_caat import mixed
 from twins.partitions import partitions, subsets
 from twins.tables import RAGGED, both, groups_of, patients, tables
@@ -221,7 +224,7 @@ def test_what_is_refused_before_the_work_cannot_be_done(data, k):
     groups = [group for group in subsets(range(len(table.rows))) if len(group) == k]
     weights = [1.0] * len(table.columns)
     least = min(summed([table.rows[row] for row in group], table.rows, table.columns, weights) for group in groups)
-    shoal.anonymize(table.frame, table.schema, ThresholdGreedy(k=k, delta=100))
+    shoal.anonymize(table.frame, table.schema, ThresholdGreedy(k=k, delta=100), seed=0)
     problems = shoal.errors.Problems()
     ThresholdGreedy(k=k, delta=least).check(table.table, problems)
     assert not len(problems)
@@ -298,7 +301,9 @@ def test_protection_prefers_other_sensitive_values():
     schema = Schema(quasi={"age": Numeric()}, sensitive=["disease"])
 
     def first_group(w):
-        labels = shoal.anonymize(frame, schema, ThresholdGreedy(k=2, delta=1, w=w, max_size=2, seeds=(0,))).labels
+        labels = shoal.anonymize(
+            frame, schema, ThresholdGreedy(k=2, delta=1, w=w, max_size=2, seeds=(0,)), seed=0
+        ).labels
         return [row for row in range(4) if labels[row] == labels[0]]
 
     assert first_group(1) == [0, 1]
@@ -312,9 +317,10 @@ def test_protection_prefers_other_sensitive_values():
 def test_suppressed_rows_are_counted_and_charged(shape, tmp_path):
     frame = X.frame.with_columns(pl.Series("name", list("abcdefg")))
     schema = Schema(quasi=X.schema.quasi, identifying=["name"])
-    release = shoal.anonymize(frame, schema, WHOLE, publish=shoal.Generalize(shape=shape))
+    release = shoal.anonymize(frame, schema, WHOLE, publish=shoal.Generalize(shape=shape), seed=0)
     rows, measures = release.manifest.rows, release.manifest.measures
-    assert (rows.published, rows.suppressed, rows.dropped) == (6, 1, {})
+    assert (rows.published, rows.left_out) == (6, 1)
+    assert (release.receipt.rows.suppressed, release.receipt.rows.dropped) == (1, {})
     assert release.labels.tolist() == [0, 0, 0, 1, 1, 1, -1]
     assert release.tables["table"].height == 6
     assert measures["discernibility"] == 9 + 9 + 7
@@ -325,20 +331,34 @@ def test_suppressed_rows_are_counted_and_charged(shape, tmp_path):
     assert shoal.read_release(release.write(tmp_path / "out")).verify().k == 3
 
 
-def test_suppressed_and_dropped_rows_are_told_apart():
+def test_suppressed_and_dropped_rows_are_told_apart_by_the_receipt_alone():
     frame = pl.DataFrame({"age": [1, 2, None, 3, 20]})
     method = ThresholdGreedy(k=3, delta=0.2, w=1)
-    release = shoal.anonymize(frame, Schema(quasi={"age": Numeric()}), method, missing="drop")
-    rows = release.manifest.rows
+    release = shoal.anonymize(frame, Schema(quasi={"age": Numeric()}), method, missing="drop", seed=0)
+    rows = release.receipt.rows
     assert (rows.published, rows.suppressed, rows.dropped) == (3, 1, {"missing quasi-identifier": 1})
+    assert release.manifest.rows.model_dump() == {"published": 3, "left_out": 2, "counterfeits": 0}
     assert release.labels.tolist() == [0, 0, -1, 0, -1]
+    assert release.manifest.measures["discernibility"] == 9 + 2 * 5  # both are charged
+    assert release.manifest.measures["il_total"] == pytest.approx(3 + 2)
 
 
-def test_a_forged_count_of_suppressed_rows_is_refused():
-    release = shoal.anonymize(X.frame, X.schema, WHOLE)
-    rows = release.manifest.rows.model_copy(update={"suppressed": 0})
-    forged = replace(release, manifest=release.manifest.model_copy(update={"rows": rows}))
-    with pytest.raises(shoal.GuaranteeError, match="6 are accounted for, 7 came in"):
+def test_a_forged_count_of_rows_left_out_is_refused(tmp_path):
+    release = shoal.anonymize(X.frame, X.schema, WHOLE, seed=0)
+    folder, held = release.write(tmp_path / "out"), tmp_path / "out.receipt.json"
+    assert shoal.read_release(folder, held).receipt == release.receipt
+    forged = with_entries(release, rows=release.manifest.rows.model_copy(update={"left_out": 0}))
+    with pytest.raises(shoal.GuaranteeError, match="measures: the manifest claims other figures than the release has"):
+        check_directory(put(forged, folder))
+    check_directory(put(mended(forged), folder))  # with its figures, it is a release that could be
+    with pytest.raises(shoal.GuaranteeError, match="belongs to another release, or the release was changed"):
+        shoal.read_release(folder, held)
+
+
+def test_more_rows_left_out_than_the_recipe_allows_are_refused():
+    release = shoal.anonymize(X.frame, X.schema, shoal.Mondrian(k=3))
+    forged = with_entries(release, rows=release.manifest.rows.model_copy(update={"left_out": 1}))
+    with pytest.raises(shoal.GuaranteeError, match="rows: 1 are left out, the recipe allows 0 of 8"):
         forged.verify()
 
 
@@ -349,11 +369,12 @@ def test_recipe_and_manifest_hold_weights_and_seeds(tmp_path):
     assert "weights = {age = 2.0, sex = 0.5}" in text
     assert shoal.Recipe.from_toml(text) == recipe
     assert shoal.Recipe.from_toml(text).to_toml() == text
-    release = shoal.anonymize(FRAME, SCHEMA, replace(method, delta=1.5))
+    release = shoal.anonymize(FRAME, SCHEMA, replace(method, delta=1.5), seed=0)
     release.write(tmp_path / "out")
     said = shoal.manifest.Manifest.read(tmp_path / "out").recipe.method
     assert said["weights"] == {"age": 2.0, "sex": 0.5}
-    assert said["seeds"] == (0, 3)
+    assert "seeds" not in said  # they are rows of the input
+    assert Receipt.read(tmp_path / "out.receipt.json").method["seeds"] == (0, 3)
 
 
 def test_command_line(tmp_path):
@@ -383,9 +404,10 @@ def test_adult():
     )
     suppressed, kept_loss = [], []
     for delta in (0.3, 0.6, 1.2):
-        release = shoal.anonymize(frame, schema, ThresholdGreedy(k=5, delta=delta, w=1, below="return"))
+        release = shoal.anonymize(frame, schema, ThresholdGreedy(k=5, delta=delta, w=1, below="return"), seed=0)
         rows = release.manifest.rows
-        suppressed.append(rows.suppressed)
-        kept_loss.append((release.measure()["ncp"] * 1_500 - rows.suppressed) / rows.published)
+        assert release.receipt.rows.suppressed == rows.left_out
+        suppressed.append(rows.left_out)
+        kept_loss.append((release.measure()["ncp"] * 1_500 - rows.left_out) / rows.published)
     assert suppressed[0] > suppressed[1] > suppressed[2]
     assert kept_loss[0] < kept_loss[1] < kept_loss[2]

@@ -371,6 +371,45 @@ def test_a_manifest_that_is_written_in_another_way_is_refused(folder):
         verify_directory(folder)
 
 
+@pytest.mark.parametrize(
+    ("entry", "other"),
+    [
+        (r'"classes": (\d+)', r'"classes": \1.0'),
+        (r'"k": 5(\n  })', r'"k": 5.0\1'),
+        (r'"suppress": 0\.0', '"suppress": -0.0'),
+    ],
+    ids=["measures", "achieved", "recipe"],
+)
+def test_a_number_that_is_written_in_another_way_is_refused(plain_folder, entry, other):
+    """4 and 4.0 are equal, and so are 0.0 and -0.0: which of them is written could carry a message."""
+    path = plain_folder / "manifest.json"
+    text = path.read_text()
+    changed = re.sub(entry, other, text)
+    assert changed != text
+    path.write_bytes(changed.encode())
+    with pytest.raises(shoal.GuaranteeError):
+        check_directory(plain_folder)
+
+
+@pytest.mark.parametrize("name", ["strict", "width", "nominal"])
+def test_a_parameter_that_is_left_out_is_refused(plain_folder, name):
+    """One that has its default is written all the same: whether it is could carry a message."""
+
+    def without(release):
+        request = release.manifest.recipe
+        method = {key: value for key, value in request.method.items() if key != name}
+        return with_entries(release, recipe=request.model_copy(update={"method": method}))
+
+    rewritten(plain_folder, without)
+    with pytest.raises(shoal.GuaranteeError, match=rf"recipe\.method\.{name}: is missing"):
+        check_directory(plain_folder)
+
+
+@pytest.fixture
+def plain_folder(tmp_path):
+    return shoal.anonymize(mixed_frame(200), MIXED, shoal.Mondrian(k=5), seed=1).write(tmp_path / "out")
+
+
 def test_false_figures_and_foreign_files_are_refused(folder):
     text = (folder / "manifest.json").read_text()
     (folder / "manifest.json").write_text(re.sub(r'"ncp": [0-9.]+', '"ncp": 0.001', text))

@@ -118,12 +118,14 @@ def test_never_better_than_the_best_partition(values):
     assert sse(values, both([values], [Numeric()]).labels(WeightedCMeans(k=2))) >= least_sse(values, 2) - 1e-9
 
 
-def test_notes_reach_the_manifest():
+def test_notes_reach_the_receipt_alone():
     table = mixed(60, seed=1)
-    release = shoal.anonymize(table.frame, table.schema, WeightedCMeans(k=5))
-    notes = release.manifest.notes
+    release = shoal.anonymize(table.frame, table.schema, WeightedCMeans(k=5), seed=0)
+    notes = release.receipt.notes
     assert sum(value for name, value in notes.items() if name.startswith("weight:")) == pytest.approx(1)
     assert {"n_iter", "converged"} <= set(notes)
+    for name in notes:
+        assert name not in release.manifest.to_json()
 
 
 BAD = [

@@ -100,7 +100,7 @@ def _check_parameters(
         problems.add(where, "has its parameters in another order than they are declared")
     for name, bound in known.items():
         if name not in given:
-            if not isinstance(bound, Maybe) and name in ("k", "l", "m", "column", "delta"):
+            if not isinstance(bound, Maybe):
                 problems.add(f"{where}.{name}", "is missing")
         elif given[name] is None or bound.complaint(_listed(given[name])):
             problems.add(f"{where}.{name}", f"needs {bound.describe()}")
@@ -226,6 +226,8 @@ def carriers(column: QuasiColumn, shape: str) -> tuple[str, ...]:
 def _check_rows(manifest: Manifest, method: Declared, problems: Problems) -> None:
     """No more rows are left out than the recipe allows, and their number is there unless it is private."""
     rows, recipe = manifest.rows, manifest.recipe
+    if repr(recipe.suppress).startswith("-"):
+        problems.add("recipe.suppress", "is not written as a share is")
     if (rows.left_out is None) != (recipe.left_out == "private"):
         problems.add("rows", "says how many rows were left out though that is private, or hides it though it is not")
     if rows.left_out is not None and recipe.missing == "keep":

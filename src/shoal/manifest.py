@@ -199,7 +199,10 @@ class Manifest(_Part):
     """What a release says about itself."""
 
     format: Literal[2] = 2
-    shoal: str = Field(pattern=r"^\d{1,4}(\.\d{1,4}){1,3}((a|b|rc|\.dev)\d{1,4})?$", description="version that made it")
+    shoal: str = Field(
+        pattern=r"^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){2}((a|b|rc|\.dev)[1-9]\d?)?$",
+        description="version that made it",
+    )
     recipe: Request
     rows: Rows
     series: Place | None = Field(default=None, description="only where a table is published over and over")

@@ -268,17 +268,25 @@ def _runs(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -> _
 
 
 def _same_tree(nodes: Sequence[Node], hierarchy: Hierarchy) -> bool:
-    """Whether the published nodes of a manifest are nodes of a hierarchy, each below the same others."""
-    listed = {node.name for node in nodes} - {None}
-    for node in nodes:
-        if node.name is None:
-            continue
-        if node.name not in hierarchy.node_of:
+    """Whether the published nodes of a manifest are nodes of a hierarchy, each below the same others, none larger."""
+    return all(node.name is None or _has_path(nodes, place, hierarchy) for place, node in enumerate(nodes))
+
+
+def _has_path(nodes: Sequence[Node], place: int, hierarchy: Hierarchy) -> bool:
+    """Whether a hierarchy has the way from a published node to the root.
+
+    Of a tree that a rule grew, the manifest has the smallest that shows such nodes: the hierarchy may be larger.
+    """
+    name = str(nodes[place].name)
+    if name not in hierarchy.node_of:
+        return False
+    at: int | None = place
+    for above in hierarchy.path(name):
+        if at is None or nodes[at].name not in (None, above):
             return False
-        above, parent = [], node.parent
-        while parent is not None:
-            above.append(nodes[parent].name)
-            parent = nodes[parent].parent
-        if [name for name in above if name] != [name for name in hierarchy.path(node.name)[1:] if name in listed]:
+        number = hierarchy.node_of[above]
+        tree = hierarchy.arrays
+        if tree.height[number] < nodes[at].height or tree.n_leaves[number] < nodes[at].leaves:
             return False
-    return True
+        at = nodes[at].parent
+    return at is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -284,9 +284,14 @@ def check_directory(
     """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
     release, verdict = _read(Path(folder), population, guards, schema, original, missing_values)
     found = measure(release.frames, release.manifest)
-    if list(release.manifest.measures.items()) != list(found.items()):
+    if _written(release.manifest.measures) != _written(found):
         raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
     return verdict, release.manifest
+
+
+def _written(figures: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Figures as they are written, in their order: 4 and 4.0 are not the same text."""
+    return [(name, repr(value)) for name, value in figures.items()]
 
 
 def read_release(folder: str | Path, receipt: str | Path | None = None) -> Release:

@@ -6,19 +6,24 @@ have, and with what chance, is counted from the published cells alone: no code o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, some
+from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems, some
 from shoal.kernels import fitting as kernel
 from shoal.manifest import Layout, QuasiColumn
-from shoal.meanings import axis_of, distinct_cells
+from shoal.meanings import axis_of, boxes_of, distinct_cells
 from shoal.numbering import combined, numbered
 from shoal.population import reader_of
+from shoal.privacy.base import SLACK
+from shoal.refuting import Published, Put, certain_chance
 from shoal.table.schema import Schema
 
 READING = (
@@ -60,15 +65,38 @@ def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(pl.col(TIMES) * pl.col("\0others") / pl.col("\0ways")).drop("\0others", "\0ways")
 
 
+def _codes(frame: pl.DataFrame, column: QuasiColumn) -> Ints:
+    """Number the cells of a quasi-identifier; numbers are compared as such, however they are written."""
+    as_numbers = [pl.Series([], dtype=pl.Int64)] if column.kind == "numeric" and column.form == "raw" else []
+    return numbered([frame[column.name], *as_numbers])[0]
+
+
+def _largest_share(shown: kernel.Shown) -> float:
+    """The largest share of a value beside a combination in a bucket: no chance is larger."""
+    some = np.diff(shown.beside) > 0
+    most = np.maximum.reduceat(shown.times, shown.beside[:-1][some])
+    return float((most / shown.count[some]).max())
+
+
 def _check_shared(frames: Sequence[pl.DataFrame], buckets: Sequence[Ints], problems: Problems) -> None:
-    """Slices that show the same attribute show the same values in every bucket: they are those of the same rows."""
-    for name in dict.fromkeys(name for frame in frames for name in frame.columns):
-        places = [place for place, frame in enumerate(frames) if name in frame.columns]
-        codes = numbered([frames[place][name] for place in places]) if len(places) > 1 else []
-        lines = [np.stack([buckets[place], code]) for place, code in zip(places, codes, strict=False)]
-        ordered = [line[:, np.lexsort(line)] for line in lines]
-        if any(not np.array_equal(line, ordered[0]) for line in ordered):
-            problems.add(f"column {name!r}", "is shown by two slices with other values in a bucket")
+    """Slices that show the same attributes show the same values in every bucket: they are those of the same rows."""
+    wrong: set[str] = set()
+    for one, other in combinations(range(len(frames)), 2):
+        shared = [name for name in frames[one].columns if name in frames[other].columns]
+        homes = (buckets[one], buckets[other])
+        codes = {name: numbered([frames[one][name], frames[other][name]]) for name in shared}
+        unlike = {name for name in shared if not _same([homes, codes[name]])}
+        wrong |= unlike
+        if not unlike and not _same([homes, *codes.values()]):
+            problems.add("slices", f"two show {some(shared)} in other combinations in a bucket")
+    for name in sorted(wrong):
+        problems.add(f"column {name!r}", "is shown by two slices with other values in a bucket")
+
+
+def _same(columns: Sequence[Sequence[Ints]]) -> bool:
+    """Whether two slices show the same lines; of every column, the numbers of both."""
+    left, right = (np.stack([column[place] for column in columns]) for place in range(2))
+    return np.array_equal(left[:, np.lexsort(left)], right[:, np.lexsort(right)])
 
 
 @dataclass(frozen=True)
@@ -85,6 +113,8 @@ class SlicesRead:
     """How many rows each row stands for."""
     names: pl.Series
     """The bucket of each row of the first slice, as it is published."""
+    published: SlicesRead | None = None
+    """The slices as they are published, where these were put together of them."""
 
     @classmethod
     def of(cls, tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> SlicesRead:
@@ -130,6 +160,7 @@ class SlicesRead:
             tuple(frame[BUCKET].to_numpy() for frame in apart),
             tuple(frame[TIMES].to_numpy() for frame in apart),
             apart[0][BUCKET],
+            self,
         )
 
     def rows(self) -> pl.DataFrame:
@@ -148,8 +179,13 @@ class SlicesRead:
 
     def combinations(self, place: int) -> Ints:
         """Number of the combination of quasi-identifiers that each row of a slice shows."""
-        columns = [numbered([self.frames[place][column.name]])[0] for column in self._quasi(place)]
+        columns = [_codes(self.frames[place], column) for column in self._quasi(place)]
         return combined(columns) if columns else np.zeros(len(self.buckets[place]), dtype=np.int64)
+
+    @cached_property
+    def parts(self) -> list[Ints]:
+        """The combinations of all slices."""
+        return [self.combinations(place) for place in range(len(self.frames))]
 
     def shown(self, parts: Sequence[Ints], at: int, values: Ints) -> kernel.Shown:
         """All slices as the kernels read them, with the values of a sensitive attribute in the slice `at`."""
@@ -207,14 +243,12 @@ class SlicesRead:
         The largest share of a value beside a combination in a bucket is never less. It stands for the chance where it
         is small `enough` already, by column, and where there are too many ways to put slices together.
         """
-        parts = [self.combinations(place) for place in range(len(self.frames))]
+        parts = self.parts
         inside, standing, n_ways = self._standing(parts)
         found = {}
         for name, at, values in self._sensitive():
             shown = self.shown(parts, at, values)
-            some = np.diff(shown.beside) > 0
-            most = np.maximum.reduceat(shown.times, shown.beside[:-1][some])
-            found[name] = float((most / shown.count[some]).max())
+            found[name] = _largest_share(shown)
             if found[name] > (enough or {}).get(name, 0.0) and n_ways <= MOST_COMBINATIONS:
                 n_values = int(values.max(initial=0)) + 1
                 found[name] = float(kernel.largest_of_all(shown, inside, standing, at, n_values))
@@ -240,6 +274,74 @@ class SlicesRead:
             at = next(place for place, frame in enumerate(self.frames) if name in frame.columns)
             found.append((name, at, numbered([self.frames[at][name]])[0]))
         return found
+
+    # -- what is certain ----------------------------------------------------------------------------------------------
+
+    def refuted(self, asked: Mapping[str, float]) -> dict[str, float]:
+        """The sensitive columns whose promise no table keeps that has these slices, and a chance that somebody has.
+
+        Every row is that of somebody in its bucket. A column is named if in every way to put the rows of a bucket
+        together, there is somebody with a value of a larger chance than asked for. What is not named may be broken all
+        the same: where there are too many ways, or three slices and more, not all that follows is found.
+
+        Parameters
+        ----------
+        asked
+            The largest chance that is promised, by sensitive column: 1 / l.
+        """
+        found: dict[str, float] = {}
+        for name, at, values in self._sensitive():
+            shown = self.shown(self.parts, at, values)
+            bound = asked.get(name, 1.0) / (1.0 - SLACK)
+            if _largest_share(shown) > bound:  # or nobody can have a larger chance
+                lines = [Put(bucket, part) for bucket, part in zip(self.buckets, self.parts, strict=True)]
+                chance = certain_chance(
+                    shown, lines, self._rows_of_lines, self._groups, at, bound=bound, most=MOST_COMBINATIONS
+                )
+                found |= {name: chance} if chance > bound else {}
+        return found
+
+    @cached_property
+    def _rows_of_lines(self) -> list[Published]:
+        """The slices as they are published, and which of their rows each line of these shows."""
+        if self.published is None:
+            lines = zip(self.buckets, self.parts, strict=True)
+            return [Published(place, bucket, part, part) for place, (bucket, part) in enumerate(lines)]
+        frames = self.published.frames
+        shown = Counter(name for frame in frames for name in frame.columns)
+        telling = {column.name for column in self.layout.quasi} | {name for name, n in shown.items() if n > 1}
+        found = []
+        for frame, bucket in zip(frames, self.published.buckets, strict=True):
+            place = next(i for i, one in enumerate(self.frames) if set(frame.columns) <= set(one.columns))
+            both = [numbered([frame[name], self.frames[place][name]]) for name in frame.columns if name in telling]
+            n_lines = [np.zeros(len(one), dtype=np.int64) for one in (bucket, self.buckets[place])]
+            number = combined([np.concatenate(codes) for codes in (n_lines, *both)])
+            found.append(Published(place, bucket, number[: len(bucket)], number[len(bucket) :]))
+        return found
+
+    @cached_property
+    def _groups(self) -> list[Ints]:
+        """Of each slice, the combinations numbered so that those have one number that may cover the same person.
+
+        Cells that were generalised may cover the same values, or be covered in a row by others that do.
+        """
+        return [self._covering_alike(place, part) for place, part in enumerate(self.parts)]
+
+    def _covering_alike(self, place: int, part: Ints) -> Ints:
+        columns, heads = self._quasi(place), np.unique(part, return_index=True)[1]
+        if all(column.form == "raw" for column in columns):
+            return np.arange(len(heads))
+        axes, codes = [], []
+        for column in columns:
+            cells, code = distinct_cells(self.frames[place][heads].select(column.name))
+            read = reader_of(column, [], None)
+            if isinstance(read, str):
+                raise InternalError(read)
+            axes.append(axis_of([read.cell(*cell) for cell in cells], discrete=column.form != "interval"))
+            codes.append(code)
+        boxes = boxes_of(axes, np.stack(codes, axis=1))
+        groups = kernel.groups_that_meet(boxes.low, boxes.high, boxes.listed, boxes.first, boxes.places)
+        return np.asarray(groups)
 
     # -- people -------------------------------------------------------------------------------------------------------
 

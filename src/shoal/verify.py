@@ -155,10 +155,17 @@ def verify(
 
 
 def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reached, problems: Problems) -> None:
-    """Note what holds for whatever slices can be put together to: who is in the table need not be known for that."""
+    """Note what holds for whatever slices can be put together to, and what holds for none of it.
+
+    Who is in the table need not be known for that. What neither shows is left to who has the original.
+    """
     asked = [one for one in promise if isinstance(one, SliceDiversity)]
     chances = slices.chances_of_all({one.column: 1 / one.l for one in asked})
+    refuted = slices.refuted({one.column: 1 / one.l for one in asked})
     for one in asked:
+        if one.column in refuted and one.key in found.unchecked:
+            what = f"l = {one.l} was promised, and somebody has a value with a chance of {refuted[one.column]:g}"
+            problems.add(one.name, f"column {one.column!r}: {what}, however the slices are put together")
         if one.column in chances:
             found.achieved[one.every] = 1.0 / chances[one.column]
             if one.key in found.unchecked and one.holds(found.achieved[one.every]):
@@ -204,7 +211,9 @@ def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, cl
 
 def _same_figure(one: float, other: float) -> bool:
     """Whether two figures are the same: sums of real numbers may differ in their last bits between machines."""
-    return one == other or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
+    if isinstance(one, int) or isinstance(other, int):
+        return type(one) is type(other) and one == other
+    return repr(one) == repr(other) or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
 
 
 def verify_directory(

@@ -126,3 +126,50 @@ def shares_among(person: Line, rows: Sequence[tuple[Line, Fraction]], name: str)
         if fits(person, row):
             found[row[name]] = found.get(row[name], 0) + share
     return {value: share / sum(found.values()) for value, share in found.items()}
+
+
+def least_sure(buckets: Mapping[Any, Bucket], quasi: Sequence[str], name: str) -> Fraction:
+    """The largest chance that somebody has, in the table that fits the slices where it is smallest."""
+    together = {key: joined(slices) for key, slices in buckets.items()}
+    known: dict[tuple[Any, ...], Fraction] = {}
+
+    def chance(row: Line) -> Fraction:
+        key = tuple(row[one] for one in quasi)
+        if key not in known:
+            known[key] = max(shares({one: row[one] for one in quasi}, together, name).values())
+        return known[key]
+
+    return min(max(chance(row) for rows in table.values() for row in rows) for table in tables_of(buckets))
+
+
+def covers(person: Line, line: Line) -> bool:
+    """Whether a line has cells around the values of a person; a cell is a pair of ends."""
+    return all(line[name][0] <= value <= line[name][1] for name, value in person.items() if name in line)
+
+
+def least_sure_within(buckets: Mapping[Any, Bucket], quasi: Sequence[str], name: str) -> Fraction:
+    """The same where cells are ranges of whole numbers: everybody has the values within them that tell least."""
+    known: dict[tuple[Any, ...], Fraction] = {}
+
+    def chance(row: Line) -> Fraction:
+        key = tuple(row[one] for one in quasi)
+        if key not in known:
+            values = product(*(range(low, high + 1) for low, high in key))
+            known[key] = min(_share_within(dict(zip(quasi, one, strict=True)), buckets, name) for one in values)
+        return known[key]
+
+    return min(max(chance(row) for rows in table.values() for row in rows) for table in tables_of(buckets))
+
+
+def _share_within(person: Line, buckets: Mapping[Any, Bucket], name: str) -> Fraction:
+    """The largest p(t, s) where all lines that cover a person count, of whatever cells."""
+    found: dict[Any, Fraction] = {}
+    for slices in buckets.values():
+        inside = [[line for line in lines if covers(person, line)] for lines in slices]
+        weight = Fraction(1)
+        for some, lines in zip(inside, slices, strict=True):
+            weight *= Fraction(len(some), len(lines))
+        beside = next(some for some, lines in zip(inside, slices, strict=True) if name in lines[0])
+        for line in beside:
+            found[line[name]] = found.get(line[name], Fraction(0)) + weight / len(beside)
+    return max(found.values()) / sum(found.values())

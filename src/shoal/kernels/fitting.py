@@ -144,3 +144,196 @@ def _first_home(shown: Shown, person: Any) -> int:
         if _fit(shown, person, 0, shown.bucket[place])[0] > 0.0:
             return shown.bucket[place]
     return -1
+
+
+class Ways(NamedTuple):
+    """How rows can be put together, in some buckets; lines of a slice are what its rows show, each once a bucket."""
+
+    bucket: Any  # int64[m]              IN  the buckets
+    begin: Any  # int64[m + 1]           IN  where the ways of each begin; of two that follow, the last slice differs
+    inside: Any  # int64[slices, buckets + 1]  IN  where the lines of each bucket begin, of all buckets there are
+    part_at: Any  # int64[slices]        IN  where the lines of each slice begin in `part`
+    part: Any  # int64[...]              IN  combination that a line shows, -1 where nobody with it can be too sure
+    slice: Any  # int64[files]           IN  the slice that each published one is part of
+    row_at: Any  # int64[files]          IN  where the lines of that slice begin in `row`, for each published one
+    row: Any  # int64[...]               IN  row of the published slice that a line shows, equal ones as one
+
+
+class Fitting(NamedTuple):
+    """The buckets that whoever has the first so many combinations fits, level by level, and how well."""
+
+    n: Any  # int64[slices + 1]
+    bucket: Any  # int64[slices + 1, buckets]
+    fit: Any  # float64[slices + 1, buckets]
+    pair: Any  # int64[slices + 1, buckets]  pair of the slice with the sensitive attribute, as soon as it is known
+
+
+@jit
+def chances_of_ways(shown: Shown, ways: Ways, order: Any, most: Any, at: int, n_values: int, chance: Any) -> None:
+    """The largest chance of a value for whoever has the lines of each way.
+
+    Goes down from slice to slice, and keeps on every level which buckets are left.
+
+    IN     order int64[slices], slices whose combinations stand in few buckets first
+    IN     most float64[pairs], largest share of a value beside a combination in a bucket
+    INOUT  chance float64[ways], 0 before; 0 after where a line tells that it is small enough
+    """
+    n_slices, n_buckets = len(order), shown.size.shape[1]
+    sums, touched = np.zeros(n_values), np.empty(n_values, dtype=np.int64)
+    shape = (n_slices + 1, n_buckets)
+    fitting = Fitting(
+        np.zeros(n_slices + 1, dtype=np.int64), np.empty(shape, dtype=np.int64), np.empty(shape),
+        np.full(shape, -1, dtype=np.int64),
+    )  # fmt: skip
+    turn, way = np.empty(n_slices, dtype=np.int64), np.empty(n_slices + 1, dtype=np.int64)
+    for place in range(len(ways.bucket)):
+        bucket, level = ways.bucket[place], 0
+        way[0], turn[0] = ways.begin[place], ways.inside[order[0], bucket]
+        while level >= 0:
+            i = order[level]
+            if turn[level] == ways.inside[i, bucket + 1]:
+                level -= 1
+                continue
+            way[level + 1] = way[level] + (turn[level] - ways.inside[i, bucket]) * _step(ways, i, bucket)
+            part = ways.part[ways.part_at[i] + turn[level]]
+            turn[level] += 1
+            if part < 0:
+                continue
+            _narrow(shown, fitting, level, i, shown.first[i] + part, at)
+            if level + 1 == n_slices:
+                chance[way[n_slices]] = _likeliest(shown, fitting, n_slices, most, sums, touched)
+            else:
+                level += 1
+                turn[level] = ways.inside[order[level], bucket]
+
+
+@jit
+def _step(ways: Ways, i: int, bucket: int) -> int:
+    """How many ways further the next line of a slice is."""
+    step = 1
+    for j in range(i + 1, len(ways.inside)):
+        step *= ways.inside[j, bucket + 1] - ways.inside[j, bucket]
+    return step
+
+
+@jit
+def _narrow(shown: Shown, fitting: Fitting, level: int, i: int, combination: int, at: int) -> None:
+    """The buckets that are left once a combination of slice `i` is known, too."""
+    n, below = 0, level + 1
+    if level == 0:
+        for found in range(shown.begin[combination], shown.begin[combination + 1]):
+            fitting.bucket[below, n] = shown.bucket[found]
+            fitting.fit[below, n] = shown.count[found] / shown.size[i, shown.bucket[found]]
+            fitting.pair[below, n] = found if i == at else -1
+            n += 1
+    elif fitting.n[level] == 1 and i != at:  # the bucket itself, in which the combination stands
+        fitting.bucket[below, 0], fitting.pair[below, 0], n = fitting.bucket[level, 0], fitting.pair[level, 0], 1
+    else:
+        for place in range(fitting.n[level]):
+            bucket = fitting.bucket[level, place]
+            found = _find(shown, combination, bucket)
+            if found >= 0:
+                fitting.bucket[below, n] = bucket
+                fitting.fit[below, n] = fitting.fit[level, place] * shown.count[found] / shown.size[i, bucket]
+                fitting.pair[below, n] = found if i == at else fitting.pair[level, place]
+                n += 1
+    fitting.n[below] = n
+
+
+@jit
+def _likeliest(shown: Shown, fitting: Fitting, level: int, most: Any, sums: Any, touched: Any) -> float:
+    """The largest chance of a value for one person, all of whose combinations are known.
+
+    INOUT  sums float64[values], 0 before and after;  touched int64[values]
+    """
+    if fitting.n[level] == 1:
+        return most[fitting.pair[level, 0]]
+    total, n_touched = 0.0, 0
+    for place in range(fitting.n[level]):
+        fit, pair = fitting.fit[level, place], fitting.pair[level, place]
+        total += fit
+        weight = fit / shown.count[pair]
+        for i in range(shown.beside[pair], shown.beside[pair + 1]):
+            value = shown.value[i]
+            if sums[value] == 0.0:
+                touched[n_touched] = value
+                n_touched += 1
+            sums[value] += weight * shown.times[i]
+    largest = 0.0
+    for i in range(n_touched):
+        largest = max(largest, sums[touched[i]])
+        sums[touched[i]] = 0.0
+    return largest / total
+
+
+@jit
+def least_of_rows(ways: Ways, chance: Any, least: Any) -> None:
+    """The smallest of the chances of the ways that each row is part of.
+
+    INOUT  least float64[rows]
+    """
+    n_slices = len(ways.inside)
+    turn = np.empty(n_slices, dtype=np.int64)
+    for place in range(len(ways.bucket)):
+        bucket = ways.bucket[place]
+        turn[:] = ways.inside[:, bucket]
+        for way in range(ways.begin[place], ways.begin[place + 1]):
+            for j in range(len(ways.slice)):
+                row = ways.row[ways.row_at[j] + turn[ways.slice[j]]]
+                least[row] = min(least[row], chance[way])
+            i = n_slices - 1
+            while i >= 0:
+                turn[i] += 1
+                if turn[i] < ways.inside[i, bucket + 1]:
+                    break
+                turn[i] = ways.inside[i, bucket]
+                i -= 1
+
+
+@jit
+def groups_that_meet(low: Any, high: Any, listed: Any, first: Any, places: Any) -> Any:
+    """Number combinations of cells so that two have one number that may stand for the same values, or lead to it.
+
+    IN   low, high int32[n, columns], the stretch of each cell;  listed int32[n, columns], its list of places, or -1
+    IN   first int64[lists + 1], where each list begins in `places`;  places int32[...], rising within a list
+    OUT  int64[n], the number of the first combination that each belongs to
+    """
+    above = np.arange(len(low))
+    for i in range(len(low)):
+        for j in range(i):
+            one, other = _top(above, i), _top(above, j)
+            if one != other and _meet(low, high, listed, first, places, i, j):
+                above[max(one, other)] = min(one, other)
+    for i in range(len(low)):
+        above[i] = _top(above, i)
+    return above
+
+
+@jit
+def _top(above: Any, i: int) -> int:
+    """The number of a group, halving the way to it for the next time."""
+    while above[i] != i:
+        above[i] = above[above[i]]
+        i = above[i]
+    return i
+
+
+@jit
+def _meet(low: Any, high: Any, listed: Any, first: Any, places: Any, i: int, j: int) -> bool:
+    """Whether two combinations may stand for the same values in every column."""
+    for column in range(low.shape[1]):
+        begin, end = max(low[i, column], low[j, column]), min(high[i, column], high[j, column])
+        if begin > end:
+            return False
+        one, other = listed[i, column], listed[j, column]
+        if one < 0:
+            one, other = other, one
+        if one < 0:
+            continue
+        both = False
+        for place in places[first[one] : first[one + 1]]:
+            if begin <= place <= end and (other < 0 or place in places[first[other] : first[other + 1]]):
+                both = True
+        if not both:
+            return False
+    return True

@@ -65,7 +65,7 @@ class KMeans(Method):
     >>> release = shoal.anonymize(frame, shoal.Schema(quasi={"age": shoal.Numeric()}), KMeans(k=3, seeds=[0, 6]))
     >>> sorted(set(release.table["age"])), release.verify().k
     (['[1, 3]', '[10, 20]'], 3)
-    >>> release.manifest.notes["converged"]
+    >>> release.receipt.notes["converged"]
     True
 
     References

@@ -57,7 +57,7 @@ class ThresholdGreedy(Method):
     >>> frame = pl.DataFrame({"age": [1, 2, 3, 10, 11, 12, 20]})
     >>> method = ThresholdGreedy(k=3, delta=0.2, w=1, seeds=(0, 3, 6))
     >>> release = shoal.anonymize(frame, shoal.Schema(quasi={"age": shoal.Numeric()}), method)
-    >>> sorted(set(release.table["age"])), release.verify().k, release.manifest.rows.suppressed
+    >>> sorted(set(release.table["age"])), release.verify().k, release.manifest.rows.left_out
     (['[1, 3]', '[10, 12]'], 3, 1)
 
     References
