@@ -131,7 +131,7 @@ def promised(promise: str, k: int) -> dict[str, float]:
     time_taken = seconds(lambda: found.append(shoal.anonymize(frame, schema, method, require=require)))
     manifest = found[-1].manifest
     reached = {f"reached {key}": value for key, value in manifest.achieved.items()}
-    return {"seconds": time_taken, "ncp": manifest.measures["ncp"], "suppressed": manifest.rows.suppressed} | reached
+    return {"seconds": time_taken, "ncp": manifest.measures["ncp"], "suppressed": manifest.rows.left_out} | reached
 
 
 def census_refined(k: int, rounds: int) -> dict[str, float]:
