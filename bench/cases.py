@@ -61,11 +61,11 @@ def on_adult(name: str) -> dict[str, float]:
     import shoal
 
     frame, schema, method = adult(), adult_schema(trees=True), runs()[name]
-    shoal.anonymize(frame.head(200), schema, method, publish=shoal.Generalize())  # loads the kernels
+    shoal.anonymize(frame.head(200), schema, method, publish=shoal.Generalize(), seed=0)  # loads the kernels
     found = {}
 
     def work() -> None:
-        found.update(shoal.anonymize(frame, schema, method, publish=shoal.Generalize()).measure())
+        found.update(shoal.anonymize(frame, schema, method, publish=shoal.Generalize(), seed=0).measure())
 
     taken = seconds(work)
     return {"seconds": taken, **{key: found[key] for key in MEASURED}}
@@ -80,7 +80,9 @@ def on_kdd(name: str) -> dict[str, float]:
 
     frame, schema, method = kdd(), kdd_schema(), runs()[name]
     found = {}
-    taken = seconds(lambda: found.update(shoal.anonymize(frame, schema, method, publish=shoal.Generalize()).measure()))
+    taken = seconds(
+        lambda: found.update(shoal.anonymize(frame, schema, method, publish=shoal.Generalize(), seed=0).measure())
+    )
     return {"seconds": taken, "ncp": found["ncp"], "class_size_min": found["class_size_min"]}
 
 
@@ -105,11 +107,11 @@ def k_member(k: int, rounds: str = "") -> dict[str, float]:
 
     frame, method, publish = adult(), shoal.KMember(k=k, cost="set", start=0), shoal.Generalize(sets=True)
     refine = shoal.Refine(rounds=int(rounds)) if rounds != "" else None
-    shoal.anonymize(frame.head(200), adult_schema(trees=False), method, publish=publish, refine=refine)
+    shoal.anonymize(frame.head(200), adult_schema(trees=False), method, publish=publish, refine=refine, seed=0)
     found = {}
 
     def work() -> None:
-        release = shoal.anonymize(frame, adult_schema(trees=False), method, publish=publish, refine=refine)
+        release = shoal.anonymize(frame, adult_schema(trees=False), method, publish=publish, refine=refine, seed=0)
         found.update(ncp=release.measure()["ncp"], k=release.verify().k)
 
     return {"seconds": seconds(work), **found}
@@ -128,7 +130,7 @@ def promised(promise: str, k: int) -> dict[str, float]:
         "closeness": [shoal.TCloseness("occupation", t=0.2)],
     }[promise]
     frame, method, found = adult(), shoal.KMember(k=k), []
-    time_taken = seconds(lambda: found.append(shoal.anonymize(frame, schema, method, require=require)))
+    time_taken = seconds(lambda: found.append(shoal.anonymize(frame, schema, method, require=require, seed=0)))
     manifest = found[-1].manifest
     reached = {f"reached {key}": value for key, value in manifest.achieved.items()}
     return {"seconds": time_taken, "ncp": manifest.measures["ncp"], "suppressed": manifest.rows.left_out} | reached
@@ -141,11 +143,13 @@ def census_refined(k: int, rounds: int) -> dict[str, float]:
     import shoal
 
     frame, schema = census(), shoal.Schema(quasi=dict.fromkeys(census().columns, shoal.Numeric()))
-    shoal.anonymize(frame.head(50), schema, shoal.Mdav(k=k), refine=shoal.Refine(rounds=1))
+    shoal.anonymize(frame.head(50), schema, shoal.Mdav(k=k), refine=shoal.Refine(rounds=1), seed=0)
     found = {}
 
     def work() -> None:
-        found["labels"] = shoal.anonymize(frame, schema, shoal.Mdav(k=k), refine=shoal.Refine(rounds=rounds)).labels
+        found["labels"] = shoal.anonymize(
+            frame, schema, shoal.Mdav(k=k), refine=shoal.Refine(rounds=rounds), seed=0
+        ).labels
 
     taken, labels = seconds(work), found["labels"]
     x = frame.to_numpy().astype(float)
@@ -193,9 +197,9 @@ def mondrian() -> dict[str, float]:
 
     frame, method = adult(), shoal.Mondrian(k=10, nominal="order")
     publish = shoal.Generalize(sets=True)
-    shoal.anonymize(frame.head(200), adult_schema(trees=False), method, publish=publish)
-    release = shoal.anonymize(frame, adult_schema(trees=False), method, publish=publish)
-    taken = seconds(lambda: shoal.anonymize(frame, adult_schema(trees=False), method, publish=publish), times=3)
+    shoal.anonymize(frame.head(200), adult_schema(trees=False), method, publish=publish, seed=0)
+    release = shoal.anonymize(frame, adult_schema(trees=False), method, publish=publish, seed=0)
+    taken = seconds(lambda: shoal.anonymize(frame, adult_schema(trees=False), method, publish=publish, seed=0), times=3)
     return {"seconds": taken, "ncp": release.measure()["ncp"], "rows": release.table.height}
 
 
@@ -211,8 +215,8 @@ def mondrian_scaled(rows: int) -> dict[str, float]:
         frame = frame[rng.integers(0, frame.height, rows)]
         frame = frame.with_columns(pl.col("age") + pl.Series(rng.integers(-2, 3, rows)))
     method = shoal.Mondrian(k=10)
-    shoal.anonymize(frame.head(200), adult_schema(trees=True), method)
-    return {"seconds": seconds(lambda: shoal.anonymize(frame, adult_schema(trees=True), method), times=3)}
+    shoal.anonymize(frame.head(200), adult_schema(trees=True), method, seed=0)
+    return {"seconds": seconds(lambda: shoal.anonymize(frame, adult_schema(trees=True), method, seed=0), times=3)}
 
 
 def command(line: str) -> dict[str, float]:
