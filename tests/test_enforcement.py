@@ -343,6 +343,6 @@ def test_closeness_suppresses_nobody_on_adult():
     release = shoal.anonymize(
         frame, schema, shoal.KMember(k=5), require=[shoal.TCloseness("occupation", t=0.2)], seed=0
     )
-    assert release.manifest.rows.suppressed == 0
+    assert release.receipt.rows.suppressed == 0
     assert release.manifest.achieved["t:occupation"] <= 0.2 + 1e-9
     assert release.manifest.achieved["k"] >= 5

@@ -324,7 +324,7 @@ def described(layout, table):
     """As much of a manifest as is looked at."""
     return SimpleNamespace(
         layout=layout, rows=SimpleNamespace(published=table.n_input - 1, left_out=1),
-        recipe=SimpleNamespace(missing="keep"),
+        recipe=SimpleNamespace(missing="keep", normalise=False),
     )  # fmt: skip
 
 
@@ -370,6 +370,21 @@ class TestReleases:
         with pytest.raises(ParameterError, match=r"column 'town' has values with no known place.*give the schema"):
             of_release(release.frames, release.manifest, self.frame)
         assert of_release(release.frames, release.manifest, self.frame, schema=self.schema).n_classes == 1
+
+    def test_spellings_are_merged_as_they_were(self):
+        """Original and release are compared by the spelling that is published."""
+        frame = self.frame.with_columns(disease=pl.col("disease").replace({"flu": "Flu "}))
+        frame[0, "disease"] = "FLU"
+        schema = shoal.Schema(quasi=self.schema.quasi, sensitive={"disease": Nominal()}, rest="drop")
+        plain, merged = (
+            shoal.anonymize(one, schema, shoal.Mondrian(k=2), normalise=normalise)
+            for one, normalise in ((self.frame, False), (frame, True))
+        )
+        assert merged.receipt.merged == {"disease": 1}
+        of_plain = membership(of_release(plain.frames, plain.manifest, self.frame, schema=schema))
+        of_merged = membership(of_release(merged.frames, merged.manifest, frame, schema=schema))
+        assert counted(of_merged) == counted(of_plain)
+        assert 0 not in of_merged.original_matches
 
     def test_rules_are_grown_again(self):
         kinds = {"age": Numeric(shoal.Quantiles(parts=(4, 2))), "town": Nominal()}
@@ -424,7 +439,9 @@ class TestShapesOfBuckets:
         quasi = [SimpleNamespace(name=name, kind=kind, form="raw") for name, kind in kinds.items()]
         passed = [SimpleNamespace(name="Disease", role="sensitive", kind="nominal")]
         layout = SimpleNamespace(shape=shape, quasi=quasi, passed=passed, slices=pairs)
-        return SimpleNamespace(layout=layout, rows=SimpleNamespace(published=8, left_out=0))
+        return SimpleNamespace(
+            layout=layout, rows=SimpleNamespace(published=8, left_out=0), recipe=SimpleNamespace(normalise=False)
+        )
 
     def test_buckets(self):
         shown = ROWS.with_columns(BUCKETS.alias("bucket"))
