@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections import Counter
 from dataclasses import replace
@@ -138,7 +139,7 @@ def test_contract_with_every_model(name, options, model, data):
     try:
         release = check_contract(case, method, publish, require=require, suppress=suppress, refine=refine)
     except shoal.InfeasibleError as error:
-        check_refusal(error, before, name, options, require)
+        check_refusal(error, before, name, options, require, suppress)
     else:
         assert not before
         if not may_suppress(name, options):
@@ -189,11 +190,20 @@ def refused_before_work(case, require, suppress):
     return []
 
 
-def check_refusal(error, before, name, options, require):
+def check_refusal(error, before, name, options, require, suppress=0.0):
     """It names requirement and column and says what would do; joining all is a way out where that cannot make worse."""
     text = str(error)
     if before:
         assert [str(problem) for problem in error.problems] == before
+    elif "rows are suppressed, column" in text:  # what the others could promise, those that are left cannot
+        assert suppress or may_suppress(name, options)
+        named = {one.column for one in require if one.name == "alpha-k" and one.values is not None}
+        lost = tuple(f"column {column!r} does not hold " for column in named)
+        said = [
+            re.match(r"require alpha-k: once [1-9]\d* rows are suppressed, (.*)", str(one)) for one in error.problems
+        ]
+        assert all(one is not None and one[1].startswith(lost) for one in said)
+        assert all(problem.fix == "suppress less, or ask for less" for problem in error.problems)
     elif not (name in MAY_SUPPRESS_ALL and "suppresses all rows" in text):
         assert may_suppress(name, options) or not all(one.monotone for one in require), text
         may_be_blamed = tuple(f"require {one.name}: {one.key}: no way was found" for one in require)
