@@ -135,9 +135,7 @@ def holder_figures(published: Published, manifest: Manifest, table: Table, group
     kept = groups.labels >= 0
     shown, cells = only_rows(table, kept), published.tables[layout.class_table or next(iter(layout.contents))]
     quasi = tuple(
-        column.model_copy(update={"nodes": published_nodes(cells.select(column.columns), shown.hierarchy(column.name))})
-        if column.name in whole
-        else column
+        column.model_copy(update=_whole(column, cells, shown)) if column.name in whole else column
         for column in layout.quasi
     )
     rows = manifest.rows.model_copy(update={"left_out": table.n_input - int(kept.sum())})
@@ -151,8 +149,20 @@ def holder_figures(published: Published, manifest: Manifest, table: Table, group
 
 
 def _is_bounded(table: Table, column: QuasiColumn) -> bool:
-    """Whether the loss of a column can only be bounded: its tree grew over the input, and has inner nodes."""
+    """Whether the loss of a column can only be bounded: its tree grew over the input, or `*` hides what it spans."""
+    if column.form in ("interval", "set"):
+        return column.has_missing
     return column.form == "node" and table.is_grown(column.name) and column.nodes[0].height > 1
+
+
+def _whole(column: QuasiColumn, cells: pl.DataFrame, shown: Table) -> dict[str, Any]:
+    """What the published rows say of a column, where its cells say less."""
+    values = shown.frame[column.name].drop_nulls()
+    if column.form == "interval":
+        return {"low": values.min(), "high": values.max()}
+    if column.form == "set":
+        return {"n_values": values.n_unique()}
+    return {"nodes": published_nodes(cells.select(column.columns), shown.hierarchy(column.name))}
 
 
 def named(spec: Spec, key: str = "name") -> dict[str, Any]:
