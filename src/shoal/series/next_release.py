@@ -57,8 +57,8 @@ class Republished:
         """Write the release into a new directory and the state into its encrypted file, or neither.
 
         The release is moved into its place first, the state directly after it. Should the machine stop between the two
-        moves, the state is still that of the release before: run the same again with ``overwrite=True``, which gives
-        the same release.
+        moves, the state is still that of the release before: run the same again with ``overwrite=True``. The same
+        seed gives the same release.
 
         Parameters
         ----------

@@ -1,0 +1,199 @@
+"""All tables that a release may have come from: small ones, so that an attacker can go through them one by one.
+
+The attacker knows the method, its parameters and everybody's quasi-identifiers, and which sensitive values there are in
+all; not the seed. A world is one way to give these values to people. Every world is put through the method, with many
+seeds where the method draws; worlds that never give the release are out, the others count as often as they do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+import shoal
+from attacks.chance import Attack
+from shoal.keeping import Keeping
+from shoal.methods.base import Method, Task
+from shoal.methods.refine import Refine
+from shoal.privacy.base import Requirement
+from shoal.progress import SILENT
+from shoal.publish import default_publisher
+from shoal.table.prepare import prepare
+
+World = tuple[str, ...]
+"""The sensitive value of each person."""
+Shares = Mapping[str, float]
+"""How likely each value is."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A release: all that its files say, in a form that can be compared, and the class of each person."""
+
+    key: Hashable
+    labels: tuple[int, ...]
+
+
+def all_worlds(values: Sequence[str]) -> list[World]:
+    """Every way to give some values to as many people."""
+    if not values:
+        return [()]
+    kept = Counter(values)
+    return [(value, *rest) for value in sorted(kept) for rest in all_worlds(list((kept - Counter([value])).elements()))]
+
+
+# -- what the attacker runs ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """The part of the one path that decides who hides with whom, for one table of quasi-identifiers, all numbers."""
+
+    points: np.ndarray
+    method: Method
+    require: tuple[Requirement, ...] = ()
+    refine: Refine | None = None
+    _table: list = field(default_factory=list, repr=False)
+
+    @property
+    def schema(self) -> shoal.Schema:
+        """The columns: x, y, ... and s."""
+        quasi = {name: shoal.Numeric() for name, _ in zip("xyz", self.points.T, strict=False)}
+        return shoal.Schema(quasi=quasi, sensitive={"s": shoal.Nominal()})
+
+    def frame(self, world: World) -> pl.DataFrame:
+        """The table that a world is."""
+        columns = dict(zip("xyz", self.points.T, strict=False))
+        return pl.DataFrame({**columns, "s": pl.Series(world, dtype=pl.String)})
+
+    def whole_path(self, world: World, seed: int) -> shoal.Release:
+        """The release as anybody makes it."""
+        return shoal.anonymize(
+            self.frame(world), self.schema, self.method, require=self.require, refine=self.refine, seed=seed
+        )
+
+    def __call__(self, world: World, seed: int) -> Seen | None:
+        """The release of a world; None where the method finds none."""
+        try:
+            return seen(self.points, world, self._labels(world, seed), boxes=self.method.hides == "cells")
+        except shoal.InfeasibleError:
+            return None
+
+    def _labels(self, world: World, seed: int) -> np.ndarray:
+        task, crowd = self._task(world), self.method.crowd
+        groups = self.method.partition(task, np.random.default_rng([seed, 0]), SILENT)
+        publish = default_publisher(self.method)
+        keep = Keeping(task, crowd, publish, False, 0)
+        groups = keep.promises(groups, SILENT)
+        if self.refine is not None:
+            rng = np.random.default_rng([seed, 2])
+            groups = self.refine.improve(task, groups, crowd, publish.loses, False, rng, SILENT)
+            groups = keep.promises(groups, SILENT)
+        return groups.labels
+
+    def _task(self, world: World) -> Task:
+        """Quasi-identifiers are prepared once: they are the same in all worlds."""
+        if not self._table:
+            own = self.method.promises(self.schema) if self.require and self.method.hides == "links" else ()
+            self._table.append(Task.of(prepare(self.frame(world), self.schema), (*own, *self.require)))
+        task = self._table[0]
+        frame = task.table.frame.with_columns(pl.Series("s", world, dtype=pl.String))
+        return replace(task, table=replace(task.table, frame=frame))
+
+
+def seen(points: np.ndarray, world: World, labels: Sequence[int], *, boxes: bool = True) -> Seen:
+    """What a release shows: the box and the values of every class, of which those with equal boxes are one.
+
+    Without boxes, everybody's quasi-identifiers are shown as they are.
+    """
+    members: dict[int, list[int]] = defaultdict(list)
+    for person, label in enumerate(labels):
+        members[int(label)].append(person)
+    shown: dict[tuple, list[str]] = defaultdict(list)
+    for label, people in members.items():
+        if label >= 0:  # of who is suppressed, nothing is shown
+            box = (*points[people].min(axis=0), *points[people].max(axis=0)) if boxes else tuple(people)
+            shown[box] += [world[person] for person in people]
+    return Seen(tuple(sorted((box, tuple(sorted(values))) for box, values in shown.items())), tuple(map(int, labels)))
+
+
+# -- what the attacker concludes -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Channel:
+    """What the attacker worked out: how often each world gives each release."""
+
+    worlds: list[World]
+    run: Callable[[World, int], Seen | None]
+    seeds: Sequence[int] = (0,)
+
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[int, int], Seen | None] = {}
+        self._ways: dict[Hashable, Counter[int]] = defaultdict(Counter)
+        for place in range(len(self.worlds)):
+            for seed in self.seeds:
+                if (one := self.seen(place, seed)) is not None:
+                    self._ways[one.key][place] += 1
+
+    def seen(self, place: int, seed: int) -> Seen | None:
+        """The release of a world."""
+        if (place, seed) not in self._known:
+            self._known[place, seed] = self.run(self.worlds[place], seed)
+        return self._known[place, seed]
+
+    def posterior(self, key: Hashable) -> list[Shares] | None:
+        """How likely each value is, person by person, once a release is seen; None for one that was never met."""
+        if key not in self._ways:
+            return None
+        ways = self._ways[key]
+        people: list[Counter[str]] = [Counter() for _ in self.worlds[0]]
+        for place, n_ways in ways.items():
+            for person, value in enumerate(self.worlds[place]):
+                people[person][value] += n_ways
+        return [{value: n / ways.total() for value, n in one.items()} for one in people]
+
+
+def class_shares(world: World, labels: Sequence[int]) -> list[Shares]:
+    """The share of each value in the class of each person: what the files say openly."""
+    members: dict[int, Counter[str]] = defaultdict(Counter)
+    for value, label in zip(world, labels, strict=True):
+        members[label][value] += 1
+    return [{value: n / members[label].total() for value, n in members[label].items()} for label in labels]
+
+
+def best_guess(posterior: Sequence[Shares], allowed: Sequence[float]) -> tuple[int, str]:
+    """The person whose value the attacker is surest of, beyond what is allowed, and the value; the first of equals."""
+    beyond = [max(one.values()) - bound for one, bound in zip(posterior, allowed, strict=True)]
+    person = int(np.argmax(beyond))
+    shares = posterior[person]
+    return person, min(value for value in shares if shares[value] == max(shares.values()))
+
+
+def attack(
+    channels: Sequence[Channel], promise: str, *, floor: float, n_guesses: int, draws: bool, seed: int = 0
+) -> Attack:
+    """Draw worlds and seeds that the attacker does not know, publish, and guess the value of one person each time.
+
+    Allowed is 1/l (`floor`), or the largest share of a value in the person's class where that is more. A method that
+    does not draw is run with one seed, any.
+    """
+    rng = np.random.default_rng(seed)
+    hits, chances = [], []
+    while len(hits) < n_guesses:
+        channel = channels[rng.integers(len(channels))]
+        place, secret = int(rng.integers(len(channel.worlds))), int(rng.integers(2**40, 2**41)) if draws else 0
+        one = channel.seen(place, secret)
+        if one is None:
+            continue
+        world, open_shares = channel.worlds[place], class_shares(channel.worlds[place], one.labels)
+        allowed = [max(floor, *shares.values()) for shares in open_shares]
+        allowed = [np.inf if label < 0 else bound for bound, label in zip(allowed, one.labels, strict=True)]
+        person, value = best_guess(channel.posterior(one.key) or open_shares, allowed)
+        hits.append(world[person] == value)
+        chances.append(allowed[person])
+    return Attack(promise, "all files, everybody's quasi-identifiers and the method, not the seed", hits, chances)
