@@ -1,0 +1,263 @@
+"""Cells in another spelling or type, rows and numbers of classes in another order; hashes and figures are made to fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from attacks.mutants import Mutant, forged, with_file, written
+from attacks.mutants_files import arrow_bytes
+from attacks.victims import Files, Victim
+from forging import fingerprinted, mended
+from shoal.publish.base import shuffled_order, text_codes
+from shoal.release import Release
+from shoal.written import COUNT, NUMBER, NUMBERS, TRUTH
+
+TYPED = "the input had numbers of another type: every cell is written so"
+Texts = Callable[[str], str]
+
+# -- spelling --------------------------------------------------------------------------------------------------------
+
+NUMBER_SPELLINGS: dict[str, Texts] = {
+    "plus": lambda text: f"+{text}",
+    "zero before": lambda text: f"0{text}",
+    "point": lambda text: f"{text}.0" if "." not in text else f"{text}0",
+    "no point": lambda text: text.removesuffix(".0") if text.endswith(".0") else f"{text}.",
+    "power": lambda text: f"{text}e0",
+    "space before": lambda text: f" {text}",
+    "space after": lambda text: f"{text} ",
+    "underscore": lambda text: f"{text[:1]}_{text[1:]}" if len(text) > 1 else f"0_{text}",
+    "wide digits": lambda text: "".join(chr(0xFF10 + int(letter)) if letter.isdigit() else letter for letter in text),
+    "hexadecimal": lambda text: hex(int(float(text))),
+    "minus zero": lambda text: "-0",
+    "minus zero with a point": lambda text: "-0.0",
+    "not a number": lambda text: "nan",
+    "infinite": lambda text: "inf",
+    "a text": lambda text: "Alice",
+    "a last digit": lambda text: f"{text}{'.' if '.' not in text else ''}00000000000000001",
+}
+INTERVAL_SPELLINGS: dict[str, Texts] = {
+    "no space": lambda text: text.replace(", ", ","),
+    "two spaces": lambda text: text.replace(", ", ",  "),
+    "space inside": lambda text: text.replace("[", "[ "),
+    "space after": lambda text: f"{text} ",
+    "open": lambda text: text.replace("[", "("),
+    "half open": lambda text: text.replace("]", "["),
+    "swapped": lambda text: "[" + ", ".join(text[1:-1].split(", ")[::-1]) + "]",
+    "one end": lambda text: "[" + text[1:-1].split(", ")[0] + "]",
+    "one end twice": lambda text: "[" + ", ".join([text[1:-1].split(", ")[0]] * 2) + "]",
+    "three ends": lambda text: text.replace("]", ", 99]"),
+    "plus": lambda text: text.replace("[", "[+"),
+    "zero before": lambda text: text.replace("[", "[0"),
+    "point": lambda text: text.replace("]", ".0]") if "." not in text else text.replace("]", "0]"),
+    "power": lambda text: text.replace("]", "e0]"),
+    "minus zero": lambda text: "[-0, 5]" if "." not in text else "[-0.0, 0.5]",
+    "a text": lambda text: "Alice",
+    "endless": lambda text: "[-inf, inf]",
+    "not closed": lambda text: text[:-1],
+}
+SET_SPELLINGS: dict[str, Texts] = {
+    "swapped": lambda text: "{" + ", ".join(text[1:-1].replace("\\,", "\0").split(", ")[::-1]).replace("\0", "\\,") + "}",
+    "no space": lambda text: text.replace(", ", ","),
+    "space inside": lambda text: text.replace("{", "{ "),
+    "comma at the end": lambda text: text.replace("}", ", }"),
+    "one twice": lambda text: "{Ada, " + text[1:] if text.startswith("{Ada") else "{Bo, Bo, Dee}",
+    "escaped letter": lambda text: text.replace("{", "{\\"),
+    "a single one": lambda text: "{Ada}",
+    "none": lambda text: "{}",
+    "not closed": lambda text: text[:-1],
+}
+TRUTH_SPELLINGS: dict[str, Texts] = {
+    word: lambda text, word=word: word for word in ("True", "TRUE", "1", "0", "yes", "t", "Alice", " true", "null")
+}
+
+
+def spelling_mutants(victim: Victim) -> Iterator[Mutant]:
+    """Cells of text files that say the same in another way, one cell of its kind or all that are equal."""
+    if victim.form != "csv":
+        return
+    release = as_texts(victim.release)
+    for table, frame in release.frames.items():
+        for name in frame.columns:
+            for word, cells in _respelt(victim, table, name, frame[name]):
+                changed = frame.with_columns(pl.Series(name, cells, dtype=pl.String))
+                yield Mutant(
+                    f"spelling of {table}.{name} {word}",
+                    lambda table=table, changed=changed: written(covered(release, **{table: changed}), "csv"),
+                    TYPED if word == "all: point" and _may_be_floats(victim, name) else "",
+                )
+
+
+def as_texts(release: Release) -> Release:
+    """A release as it is read from text files."""
+    return replace(release, frames={name: frame.cast(pl.String) for name, frame in release.frames.items()})
+
+
+def covered(release: Release, **tables: pl.DataFrame) -> Release:
+    """The release with other tables, made to fit as far as that goes."""
+    try:
+        made = mended(release, **tables)
+    except Exception:  # noqa: BLE001 - cells that cannot be read: nothing more can be made to fit
+        return fingerprinted(release, **tables)
+    undone = all(frame.equals(release.frames[name]) for name, frame in made.frames.items())
+    return fingerprinted(release, **tables) if undone else made
+
+
+def sort_of(victim: Victim, table: str, name: str) -> str:
+    """What the cells of a column are, by what its type is in memory."""
+    dtype = victim.release.frames[table].schema[name]
+    if dtype == pl.Boolean:
+        return TRUTH
+    if dtype == pl.Int64:
+        return COUNT
+    return NUMBER if dtype == pl.Float64 else "text"
+
+
+def _may_be_floats(victim: Victim, name: str) -> bool:
+    layout = victim.release.manifest.layout
+    numbers = [one.name for one in layout.passed if one.kind == "numeric"]
+    return name in [*numbers, *(one.name for one in layout.quasi if one.form == "raw" and one.kind == "numeric")]
+
+
+def _respelt(victim: Victim, table: str, name: str, cells: pl.Series) -> Iterator[tuple[str, list[str | None]]]:
+    sort, known = sort_of(victim, table, name), [text for text in cells.drop_nulls().unique().sort().to_list() if text != "*"]
+    spellings: dict[str, Texts] = {}
+    if sort in (COUNT, NUMBER):
+        spellings = NUMBER_SPELLINGS
+    elif sort == TRUTH:
+        spellings = TRUTH_SPELLINGS
+    elif known and known[0].startswith("["):
+        spellings = INTERVAL_SPELLINGS
+    elif any(text.startswith("{") for text in known):
+        spellings, known = SET_SPELLINGS, [text for text in known if text.startswith("{")]
+    values = cells.to_list()
+    for word, respell in spellings.items() if known else ():
+        zero = "minus zero" in word and sort != "text" and ("0.0" in known or "0" in known)
+        old = known[0] if not zero else next(text for text in ("0.0", "0") if text in known)
+        if (new := respell(old)) == old:
+            continue
+        yield f"equal: {word}", [new if text == old else text for text in values]
+        if sort in (COUNT, NUMBER):
+            place = values.index(old)
+            yield f"one: {word}", [*values[:place], new, *values[place + 1 :]]
+            if word in ("point", "plus", "zero before", "power"):
+                yield f"all: {word}", [None if text is None else respell(text) for text in values]
+
+
+# -- types -----------------------------------------------------------------------------------------------------------
+
+
+def type_mutants(victim: Victim) -> Iterator[Mutant]:
+    """Columns of Parquet files in another type, and cells that only look alike."""
+    if victim.form != "parquet":
+        return
+    for table, frame in victim.release.frames.items():
+        for name, dtype in frame.schema.items():
+            for other in (pl.String, pl.Float64, pl.Int64, pl.Boolean, pl.Date):
+                cast = _cast(frame[name], other)
+                if other == dtype or cast is None or cast.null_count() > frame[name].null_count():
+                    continue
+                may = other == pl.Float64 and _may_be_floats(victim, name)
+                may = may or (name == "note")
+                changed = frame.with_columns(cast)
+                yield Mutant(f"type of {table}.{name} {other}", forged(victim, lambda release, table=table, changed=changed: covered(release, **{table: changed})), TYPED if may else "")
+            yield from _look_alikes(victim, table, name, frame)
+
+
+def _cast(cells: pl.Series, dtype: type[pl.DataType]) -> pl.Series | None:
+    """A column in another type, where there is a way."""
+    try:
+        return cells.cast(dtype, strict=False)
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def _look_alikes(victim: Victim, table: str, name: str, frame: pl.DataFrame) -> Iterator[Mutant]:
+    cells = frame[name]
+    if cells.dtype == pl.String and cells.null_count():
+        for word, changed in (("all", cells.fill_null("")), ("one", cells.scatter(cells.is_null().arg_max(), ""))):
+            yield Mutant(f"type of {table}.{name} {word} empty instead of missing", forged(victim, lambda release, changed=changed: covered(release, **{table: frame.with_columns(changed)})))
+    if cells.dtype == pl.Float64 and (cells == 0).any():
+        changed = frame.with_columns(cells.scatter((cells == 0).fill_null(value=False).arg_true(), -0.0))
+
+        def make() -> Files:
+            made = written(covered(victim.release, **{table: changed}), "parquet")
+            return with_file(made, f"{table}.parquet", arrow_bytes(changed))
+
+        yield Mutant(f"type of {table}.{name} minus zero", make)
+
+
+# -- order -----------------------------------------------------------------------------------------------------------
+
+
+def order_mutants(victim: Victim) -> Iterator[Mutant]:
+    """Rows in the order of somebody, classes and buckets in the order of something."""
+    frames = victim.release.frames
+    for table, frame in frames.items():
+        rng = np.random.default_rng(frame.height)
+        last = max(row for row in range(frame.height) if frame.row(row) != frame.row(0))
+        orders = {
+            "backwards": np.arange(frame.height)[::-1], "sorted": frame.with_row_index("\0").sort(frame.columns)["\0"].to_numpy(),
+            "rotated": np.roll(np.arange(frame.height), 1), "one swap": _swap(frame.height, 0, last),
+            **{f"shuffled {turn}": rng.permutation(frame.height) for turn in range(3)},
+            "salted": shuffled_order(text_codes(frame), 7),
+        }  # fmt: skip
+        for word, order in orders.items():
+            if not frame[order].equals(frame):
+                yield Mutant(f"order of {table} {word}", forged(victim, lambda release, table=table, order=order: fingerprinted(release, **{table: release.frames[table][order]})))
+    yield from _renumbered(victim)
+    yield from _paired(victim)
+
+
+def _swap(height: int, one: int, other: int) -> np.ndarray:
+    order = np.arange(height)
+    order[[one, other]] = order[[other, one]]
+    return order
+
+
+def _renumbered(victim: Victim) -> Iterator[Mutant]:
+    """Numbers of classes or buckets permuted, rows in the order that fits the new numbers."""
+    frames = victim.release.frames
+    key = next((name for name in ("class", "bucket") if all(name in frame.columns for frame in frames.values())), None)
+    if key is None:
+        return
+    count = max(frame[key].max() for frame in frames.values())
+    rng, numbers = np.random.default_rng(3), np.arange(1, count + 1)
+    for word, new in (
+        ("backwards", numbers[::-1]), ("rotated", np.roll(numbers, 1)), ("first two swapped", _swap(count, 0, 1) + 1),
+        ("last two swapped", _swap(count, count - 2, count - 1) + 1), ("shuffled", rng.permutation(numbers)),
+        ("from 0", numbers - 1), ("from 2", numbers + 1), ("with a gap", np.where(numbers == count, count + 5, numbers)),
+        ("times 2", numbers * 2),
+    ):  # fmt: skip
+        changed = {name: _in_order(frame.with_columns(pl.Series(key, new[frame[key].to_numpy() - 1])), name, key) for name, frame in frames.items()}
+        if any(not changed[name].equals(frame) for name, frame in frames.items()):
+            yield Mutant(f"order of numbers {word}", forged(victim, lambda release, changed=changed: fingerprinted(release, **changed)))
+
+
+def _in_order(frame: pl.DataFrame, name: str, key: str) -> pl.DataFrame:
+    if name in ("classes", "centres", "sensitive"):
+        return frame.sort(key, *([] if name != "sensitive" else [pl.col("disease")]))
+    return frame[shuffled_order(text_codes(frame))]
+
+
+def _paired(victim: Victim) -> Iterator[Mutant]:
+    """Cells of a slice turned against the others within a bucket: pairs could be those of people."""
+    layout = victim.release.manifest.layout
+    if layout.shape != "slices" or layout.files:
+        return
+    table = victim.release.frames["table"]
+    for bucket in table["bucket"].unique().sort().to_list():
+        rows = (table["bucket"] == bucket).arg_true().to_numpy()
+        for place, one in enumerate(layout.slices):
+            order = np.arange(table.height)
+            order[rows] = np.roll(rows, 1)
+            turned = table.with_columns(table.select(one.columns)[order])
+            turned = turned[shuffled_order(text_codes(turned))]
+            if not turned.equals(table):
+                yield Mutant(f"order of slice {place + 1} in bucket {bucket}", forged(victim, lambda release, turned=turned: fingerprinted(release, table=turned)))
+
+
+__all__ = ["NUMBERS", "order_mutants", "spelling_mutants", "type_mutants"]
