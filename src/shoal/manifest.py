@@ -24,6 +24,8 @@ FORMATS = ("csv", "parquet")
 """File formats of the tables beside it."""
 LEFT_OUT = ("public", "private")
 """Whether the number of rows left out is published."""
+VERSION = r"^(0|[1-9][0-9]?)(\.(0|[1-9][0-9]?)){2}((a|b|rc|\.dev)(0|[1-9][0-9]?))?$"
+"""A version of Shoal, written in the one way."""
 MOST = 2**53
 """Largest whole number: beyond, a number has room for a message, and programs round it."""
 Int = Annotated[int, Field(ge=-MOST, le=MOST)]
@@ -203,7 +205,7 @@ class Manifest(_Part):
     """What a release says about itself."""
 
     format: Literal[2] = 2
-    shoal: str = Field(pattern=r"^\d{1,4}(\.\d{1,4}){1,3}((a|b|rc|\.dev)\d{1,4})?$", description="version that made it")
+    shoal: str = Field(pattern=VERSION, description="version that made it")
     recipe: Request
     rows: Rows
     series: Place | None = Field(default=None, description="only where a table is published over and over")
@@ -243,7 +245,16 @@ class Manifest(_Part):
 
 def canonical_json(part: BaseModel) -> str:
     """Write a document in the one way that is accepted when it is read back."""
-    return json.dumps(part.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_one_zero(part.model_dump(mode="json")), indent=2, ensure_ascii=False) + "\n"
+
+
+def _one_zero(entry: Any) -> Any:
+    """The entry with all zeros alike: the sign of one could say something."""
+    if isinstance(entry, dict):
+        return {key: _one_zero(value) for key, value in entry.items()}
+    if isinstance(entry, list):
+        return [_one_zero(value) for value in entry]
+    return 0.0 if isinstance(entry, float) and entry == 0 else entry
 
 
 def _check_format(text: str, folder: str | Path) -> None:
