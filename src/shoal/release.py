@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -285,9 +285,14 @@ def check_directory(
     """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
     release, verdict = _read(Path(folder), population, guards, schema, original, missing_values)
     found = measure(release.frames, release.manifest)
-    if list(release.manifest.measures.items()) != list(found.items()):
+    if _with_sorts(release.manifest.measures) != _with_sorts(found):
         raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
     return verdict, release.manifest
+
+
+def _with_sorts(figures: Mapping[str, float]) -> list[tuple[str, float, bool]]:
+    """Figures in their order, and whether each is a real number: 3 and 3.0 are written in two ways."""
+    return [(key, value, isinstance(value, float)) for key, value in figures.items()]
 
 
 def read_release(folder: str | Path, receipt: str | Path | None = None) -> Release:

@@ -204,7 +204,8 @@ def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, cl
 
 def _same_figure(one: float, other: float) -> bool:
     """Whether two figures are the same: sums of real numbers may differ in their last bits between machines."""
-    return one == other or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
+    same = one == other or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
+    return same and isinstance(one, float) == isinstance(other, float)  # 3 and 3.0 are written in two ways
 
 
 def verify_directory(
