@@ -35,30 +35,38 @@ def check_closed(manifest: Manifest, problems: Problems) -> list[Requirement]:
     if method is None:
         problems.add("recipe.method", "is not one that this version knows")
     _check_request(manifest, method, problems)
+    asked_well = len(problems) == 0  # what is no request promises nothing that could be compared
     _check_layout(manifest, problems)
     promise = _promise(manifest, problems)
     if method is not None:
         _check_rows(manifest, method, problems)
         _check_series(manifest, method, problems)
-        asked = [*method.promised(_without_name(manifest.recipe.method), manifest.layout.sensitive)]
-        asked += [dict(one) for one in manifest.recipe.require]
-        if sorted(map(_sorted, asked)) != sorted(_sorted(dict(one)) for one in manifest.promise):
-            problems.add("promise", _difference(asked, manifest.promise))
+        if asked_well:
+            _check_promise(manifest, method, problems)
     return promise
 
 
-def _sorted(entry: Mapping[str, Any]) -> str:
-    return repr(sorted(entry.items()))
+def _check_promise(manifest: Manifest, method: Declared, problems: Problems) -> None:
+    """What is promised is what follows from the request, in the order and the letters that it is written in."""
+    asked = method.promised(_without_name(manifest.recipe.method), manifest.layout.sensitive)
+    asked += [dict(one) for one in manifest.recipe.require]
+    if [_text(one) for one in asked] != [_text(one) for one in manifest.promise]:
+        problems.add("promise", _difference(asked, manifest.promise))
+
+
+def _text(entry: Mapping[str, Any]) -> str:
+    """An entry as it is written: 2 is not 2.0, and keys have an order."""
+    return repr(list(entry.items()))
 
 
 def _difference(asked: Sequence[Mapping[str, Any]], promise: Sequence[Mapping[str, Any]]) -> str:
     """Say how a promise differs from what the recipe asks for."""
-    stated = [_sorted(one) for one in promise]
-    lacking = [one for one in asked if _sorted(one) not in stated]
-    if not lacking:
-        return "holds more than the recipe asks for"
-    words = "; ".join(", ".join(f"{key} = {value}" for key, value in one.items()) for one in lacking)
-    return f"does not hold what the recipe asks for: {words}"
+    stated = [_text(one) for one in promise]
+    lacking = [one for one in asked if _text(one) not in stated]
+    if lacking:
+        words = "; ".join(", ".join(f"{key} = {value}" for key, value in one.items()) for one in lacking)
+        return f"does not hold what the recipe asks for: {words}"
+    return "holds more than the recipe asks for" if len(promise) > len(asked) else "has another order than the recipe"
 
 
 def _without_name(entry: Mapping[str, Any]) -> dict[str, Any]:
