@@ -30,6 +30,7 @@ MOST = 2**53
 """Largest whole number: beyond, a number has room for a message, and programs round it."""
 Int = Annotated[int, Field(ge=-MOST, le=MOST)]
 Count = Annotated[int, Field(ge=0, le=MOST)]
+Positive = Annotated[int, Field(ge=1, le=MOST)]
 Scalar = Int | float | str | bool | None
 Setting = Scalar | tuple[Scalar, ...] | dict[str, Scalar]
 """A parameter: one value, a list of them, or values by column name."""
@@ -45,7 +46,7 @@ class Node(_Part):
     name: str | None = Field(description="null for a node that no cell shows")
     parent: Count | None = Field(description="position of the parent in this list; null for the root")
     height: Count = Field(description="edges to the deepest leaf below")
-    leaves: Count = Field(ge=1, description="number of leaves below")
+    leaves: Positive = Field(description="number of leaves below")
 
 
 class QuasiColumn(_Part):
@@ -186,7 +187,7 @@ class Rows(_Part):
 class Place(_Part):
     """Where a release stands among the releases of one table that grows and shrinks."""
 
-    number: Count = Field(ge=1, description="1 for the first release")
+    number: Positive = Field(description="1 for the first release")
     previous: str | None = Field(description="fingerprint of the release before it; null for the first")
 
 
