@@ -15,7 +15,7 @@ from shoal.errors import GuaranteeError, Problems, ShoalError
 from shoal.manifest import Layout, Manifest, QuasiColumn
 from shoal.privacy import promised_requirement
 from shoal.privacy.base import Requirement
-from shoal.spec import Bound, ByColumn, ColumnName, Maybe
+from shoal.spec import Bound, ByColumn, ColumnName, Maybe, as_kept
 
 GENERALISED = ("interval", "order", "node", "set")
 FORMS = {"values": ("value",), "centres": ("value",), "buckets": ("raw",), "slices": ("raw", *GENERALISED)}
@@ -89,6 +89,8 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
         _check_parameters("recipe.method", recipe.method, method.parameters, columns, problems)
     if recipe.refine is not None:
         _check_parameters("recipe.refine", recipe.refine, REFINE, columns, problems)
+        if "name" in recipe.refine:
+            problems.add("recipe.refine", "has a name, and there is one search only")
     if method is not None and publisher is not None and len(problems) == 0:
         fits = recipe.publish["name"] in method.publishers and method.protects == publisher.protects
         shape = method.shape or publisher.shape(recipe.publish)
@@ -108,10 +110,12 @@ def _check_parameters(
         problems.add(where, "has its parameters in another order than they are declared")
     for name, bound in known.items():
         if name not in given:
-            if not isinstance(bound, Maybe) and name in ("k", "l", "m", "column", "delta"):
+            if not isinstance(bound, Maybe):  # defaults are written too: else one request could be written in two ways
                 problems.add(f"{where}.{name}", "is missing")
         elif given[name] is None or bound.complaint(_listed(given[name])):
             problems.add(f"{where}.{name}", f"needs {bound.describe()}")
+        elif repr(as_kept(bound, given[name])) != repr(given[name]):
+            problems.add(f"{where}.{name}", "is not written as a request writes it")
         elif _strange(bound, given[name], columns):
             problems.add(f"{where}.{name}", "names a column that the release does not have")
 
