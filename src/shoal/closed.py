@@ -13,7 +13,7 @@ from typing import Any
 from shoal.declared import METHODS, PUBLISHERS, REFINE, Declared
 from shoal.errors import GuaranteeError, Problems, ShoalError
 from shoal.manifest import Layout, Manifest, QuasiColumn
-from shoal.privacy import promised_requirement
+from shoal.privacy import MODELS, promised_requirement
 from shoal.privacy.base import Requirement
 from shoal.spec import Bound, ByColumn, ColumnName, Maybe, as_kept
 
@@ -98,6 +98,23 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
             problems.add("layout", "is not that of the method and the publisher that the recipe names")
         if recipe.refine is not None and method.protects == "links":
             problems.add("recipe.refine", "cannot be there: only classes are refined")
+        _check_groups(manifest, problems)
+    unknown = [one for one in recipe.require if one.get("model") not in MODELS]
+    if unknown:
+        problems.add("recipe.require", f"asks for {len(unknown)} models that cannot be asked for")
+
+
+def _check_groups(manifest: Manifest, problems: Problems) -> None:
+    """Where a request says which attributes stay together, the slices are those; one attribute may be shown again."""
+    groups, again = manifest.recipe.method.get("groups"), {manifest.recipe.method.get("overlap")}
+    if not isinstance(groups, dict):
+        return
+    numbers: list[Any] = sorted({*groups.values()})  # type: ignore[type-var]
+    asked = [{name for name in groups if groups[name] == number} for number in numbers]
+    shown = [{*one.attributes} for one in manifest.layout.slices]
+    fits = len(asked) == len(shown) and {*groups} == {*manifest.layout.kinds}
+    if not fits or not all(names <= one <= names | again for names, one in zip(asked, shown, strict=True)):
+        problems.add("layout", "its slices are not those that the recipe asks for")
 
 
 def _check_parameters(
@@ -178,6 +195,8 @@ def _check_layout(manifest: Manifest, problems: Problems) -> None:
         said = {name for name in QuasiColumn.model_fields if getattr(column, name) not in (None, False, 0, ())}
         if said - FACTS[column.form] - {"name", "kind", "form", "columns", "has_missing"}:
             problems.add(where, "has facts that its form does not have")
+        if column.form == "set" and not manifest.recipe.publish.get("sets"):
+            problems.add(where, "shows sets, and the recipe does not ask for them")
         if column.form == "order" and not _is_order(column):
             problems.add(where, "has places in its order that cannot be")
 
@@ -249,7 +268,10 @@ def _check_rows(manifest: Manifest, method: Declared, problems: Problems) -> Non
 
 def _check_series(manifest: Manifest, method: Declared, problems: Problems) -> None:
     """Only repeated releases have a place in a series, and only the first of them follows none."""
-    series = manifest.series
+    series, recipe = manifest.series, manifest.recipe
+    plain = not recipe.require and recipe.refine is None and not recipe.suppress
+    if method.shape == "invariant" and not (plain and recipe.publish.get("shape") == "classes"):
+        problems.add("recipe", "asks for what repeated releases do not have: other promises, a search, rows suppressed")
     if (method.shape == "invariant") != (series is not None):
         problems.add("series", "is there, and the method is not for repeated releases; or the other way round")
     if series is not None and (series.previous is None) != (series.number == 1):
