@@ -106,9 +106,12 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
 
 def _check_groups(manifest: Manifest, problems: Problems) -> None:
     """Where a request says which attributes stay together, the slices are those; one attribute may be shown again."""
-    groups, again = manifest.recipe.method.get("groups"), {manifest.recipe.method.get("overlap")}
+    method = manifest.recipe.method
+    groups, again = method.get("groups"), {method.get("overlap")}
     if not isinstance(groups, dict):
         return
+    if "columns" in method or method.get("apart"):
+        problems.add("recipe.method", "says which attributes stay together, and that they are to be gathered")
     numbers: list[Any] = sorted({*groups.values()})  # type: ignore[type-var]
     asked = [{name for name in groups if groups[name] == number} for number in numbers]
     shown = [{*one.attributes} for one in manifest.layout.slices]

@@ -12,7 +12,7 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import polars as pl
 
 import shoal
 from attacks.victims import Files, Victim
+from forging import fingerprinted, mended, with_entries
 from shoal.manifest import FILE
 from shoal.parquet_writing import write_parquet
 from shoal.release import Release, check_directory
@@ -38,6 +39,8 @@ class Mutant:
     make: Callable[[], dict[str, Any]]
     true: str = ""
     """Why it must be accepted: nothing that it says is wrong."""
+    bound: bool = True
+    """Whether the receipt tells that it is another release."""
 
 
 Family = Callable[[Victim], Iterator[Mutant]]
@@ -106,6 +109,22 @@ def forged(victim: Victim, change: Callable[[Release], Release]) -> Callable[[],
     return lambda: written(change(victim.release), victim.form)
 
 
+def covered(release: Release, *, layout: Mapping[str, Any] | None = None, **tables: pl.DataFrame) -> Release:
+    """The release with other tables or another layout, made to fit as far as that goes without undoing the change."""
+    given = with_entries(release, layout=layout or {})
+    try:
+        made = mended(given, **tables)
+    except Exception:  # cells that cannot be read: nothing more can be made to fit
+        return fingerprinted(given, **tables)
+    undone = all(frame.cast(pl.String).equals(_texts(release, name)) for name, frame in made.frames.items())
+    lost = any(set(frame.columns) != set(made.frames[name].columns) for name, frame in tables.items())
+    return fingerprinted(given, **tables) if (undone and layout is None) or lost else made
+
+
+def _texts(release: Release, name: str) -> pl.DataFrame:
+    return release.frames[name].cast(pl.String)
+
+
 def replaced(entries: Entries, path: tuple[Any, ...], value: Any) -> Entries:
     """The entries with another value in one place."""
     found = copy.deepcopy(entries)
@@ -148,6 +167,6 @@ def judged(files: dict[str, Any], folder: Path, error: type[Exception] = shoal.G
         check_directory(put(files, folder), **given)
     except error:
         return REFUSED
-    except Exception as other:  # noqa: BLE001
+    except Exception as other:
         return f"{type(other).__name__}: {other}"
     return ACCEPTED

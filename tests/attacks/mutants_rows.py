@@ -144,16 +144,26 @@ def class_mutants(victim: Victim) -> Iterator[Mutant]:
     yield Mutant("classes one is gone", changed(classes[1:]))
     yield Mutant("classes one comes twice", changed(pl.concat([classes, classes[:1]])))
     empty = classes[:1].with_columns(pl.lit(classes.height + 1, dtype=pl.Int64).alias("class"), size=pl.lit(0))
-    yield Mutant("classes one has no rows", changed(pl.concat([classes, empty.select(classes.columns).cast(dict(classes.schema))])))
+    yield Mutant(
+        "classes one has no rows",
+        changed(pl.concat([classes, empty.select(classes.columns).cast(dict(classes.schema))])),
+    )
     for value in (None, 0, classes.height + 1):
         cells = [value, *rows["class"].to_list()[1:]]
-        yield Mutant(f"classes a row is in class {value}", changed(classes, rows.with_columns(pl.Series("class", cells, dtype=pl.Int64))))
-    same = classes.with_columns(classes[column].scatter(1, classes[column][0]) for column in victim.release.manifest.layout.cell_columns)
+        yield Mutant(
+            f"classes a row is in class {value}",
+            changed(classes, rows.with_columns(pl.Series("class", cells, dtype=pl.Int64))),
+        )
+    same = classes.with_columns(
+        classes[column].scatter(1, classes[column][0]) for column in victim.release.manifest.layout.cell_columns
+    )
     if victim.shape == "classes":
         yield Mutant("classes two show the same", changed(same))
     swapped = [rows["class"].to_list()[place] for place in (1, 0)] + rows["class"].to_list()[2:]
     if victim.shape != "invariant" and rows["class"][0] != rows["class"][1]:
-        yield Mutant("classes two rows change places", changed(classes, rows.with_columns(pl.Series("class", swapped))), ANOTHER)
+        yield Mutant(
+            "classes two rows change places", changed(classes, rows.with_columns(pl.Series("class", swapped))), ANOTHER
+        )
 
 
 # -- buckets and slices ----------------------------------------------------------------------------------------------
@@ -172,10 +182,15 @@ def bucket_mutants(victim: Victim) -> Iterator[Mutant]:
         for word, value in (("none", 0), ("more", 2), ("negative", -1), ("missing", None)):
             cells = values["count"].to_list()
             cells[place] = value
-            yield Mutant(f"buckets count {place} is {word}", changed(rows, values.with_columns(pl.Series("count", cells))))
+            yield Mutant(
+                f"buckets count {place} is {word}", changed(rows, values.with_columns(pl.Series("count", cells)))
+            )
         bucket = values["bucket"][place]
         only = values.with_columns(
-            pl.when(pl.col("bucket") == bucket).then(pl.lit(values["disease"][place])).otherwise("disease").alias("disease")
+            pl.when(pl.col("bucket") == bucket)
+            .then(pl.lit(values["disease"][place]))
+            .otherwise("disease")
+            .alias("disease")
         )
         yield Mutant(f"buckets values of {bucket} are all the same, twice", changed(rows, only))
         one = only.group_by("bucket", "disease").agg(pl.col("count").sum()).select(values.columns)
@@ -183,7 +198,9 @@ def bucket_mutants(victim: Victim) -> Iterator[Mutant]:
         yield Mutant(f"buckets value {place} is gone", changed(rows, pl.concat([values[:place], values[place + 1 :]])))
         fewer = pl.concat([values[:place], values[place + 1 :]])
         row = rows["bucket"].to_list().index(bucket)
-        yield Mutant(f"buckets value {place} and a row are gone", changed(pl.concat([rows[:row], rows[row + 1 :]]), fewer))
+        yield Mutant(
+            f"buckets value {place} and a row are gone", changed(pl.concat([rows[:row], rows[row + 1 :]]), fewer)
+        )
     for place in range(0, rows.height, 5):
         cells = rows["bucket"].to_list()
         cells[place] = cells[place] % rows["bucket"].max() + 1
@@ -214,7 +231,10 @@ def slice_mutants(victim: Victim) -> Iterator[Mutant]:
         for word, changed in changes.items():
             if not layout.files and word in ("a row is gone", "a row comes twice"):
                 continue
-            yield Mutant(f"slices {name} {word}", forged(victim, lambda release, name=name, changed=changed: mended(release, **{name: changed})))
+            yield Mutant(
+                f"slices {name} {word}",
+                forged(victim, lambda release, name=name, changed=changed: mended(release, **{name: changed})),
+            )
 
 
 def _at(frame: pl.DataFrame, row: int, bucket: int | None) -> pl.DataFrame:
