@@ -13,9 +13,9 @@ from typing import Any
 from shoal.declared import METHODS, PUBLISHERS, REFINE, Declared
 from shoal.errors import GuaranteeError, Problems, ShoalError
 from shoal.manifest import Layout, Manifest, QuasiColumn
-from shoal.privacy import promised_requirement
+from shoal.privacy import MODELS, promised_requirement
 from shoal.privacy.base import Requirement
-from shoal.spec import Bound, ByColumn, ColumnName, Maybe
+from shoal.spec import Bound, ByColumn, ColumnName, Maybe, as_kept
 
 GENERALISED = ("interval", "order", "node", "set")
 FORMS = {"values": ("value",), "centres": ("value",), "buckets": ("raw",), "slices": ("raw", *GENERALISED)}
@@ -35,30 +35,38 @@ def check_closed(manifest: Manifest, problems: Problems) -> list[Requirement]:
     if method is None:
         problems.add("recipe.method", "is not one that this version knows")
     _check_request(manifest, method, problems)
+    asked_well = len(problems) == 0  # what is no request promises nothing that could be compared
     _check_layout(manifest, problems)
     promise = _promise(manifest, problems)
     if method is not None:
         _check_rows(manifest, method, problems)
         _check_series(manifest, method, problems)
-        asked = [*method.promised(_without_name(manifest.recipe.method), manifest.layout.sensitive)]
-        asked += [dict(one) for one in manifest.recipe.require]
-        if sorted(map(_sorted, asked)) != sorted(_sorted(dict(one)) for one in manifest.promise):
-            problems.add("promise", _difference(asked, manifest.promise))
+        if asked_well:
+            _check_promise(manifest, method, problems)
     return promise
 
 
-def _sorted(entry: Mapping[str, Any]) -> str:
-    return repr(sorted(entry.items()))
+def _check_promise(manifest: Manifest, method: Declared, problems: Problems) -> None:
+    """What is promised is what follows from the request, in the order and the letters that it is written in."""
+    asked = method.promised(_without_name(manifest.recipe.method), manifest.layout.sensitive)
+    asked += [dict(one) for one in manifest.recipe.require]
+    if [_text(one) for one in asked] != [_text(one) for one in manifest.promise]:
+        problems.add("promise", _difference(asked, manifest.promise))
+
+
+def _text(entry: Mapping[str, Any]) -> str:
+    """An entry as it is written: 2 is not 2.0, and keys have an order."""
+    return repr(list(entry.items()))
 
 
 def _difference(asked: Sequence[Mapping[str, Any]], promise: Sequence[Mapping[str, Any]]) -> str:
     """Say how a promise differs from what the recipe asks for."""
-    stated = [_sorted(one) for one in promise]
-    lacking = [one for one in asked if _sorted(one) not in stated]
-    if not lacking:
-        return "holds more than the recipe asks for"
-    words = "; ".join(", ".join(f"{key} = {value}" for key, value in one.items()) for one in lacking)
-    return f"does not hold what the recipe asks for: {words}"
+    stated = [_text(one) for one in promise]
+    lacking = [one for one in asked if _text(one) not in stated]
+    if lacking:
+        words = "; ".join(", ".join(f"{key} = {value}" for key, value in one.items()) for one in lacking)
+        return f"does not hold what the recipe asks for: {words}"
+    return "holds more than the recipe asks for" if len(promise) > len(asked) else "has another order than the recipe"
 
 
 def _without_name(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,6 +89,8 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
         _check_parameters("recipe.method", recipe.method, method.parameters, columns, problems)
     if recipe.refine is not None:
         _check_parameters("recipe.refine", recipe.refine, REFINE, columns, problems)
+        if "name" in recipe.refine:
+            problems.add("recipe.refine", "has a name, and there is one search only")
     if method is not None and publisher is not None and len(problems) == 0:
         fits = recipe.publish["name"] in method.publishers and method.protects == publisher.protects
         shape = method.shape or publisher.shape(recipe.publish)
@@ -88,6 +98,26 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
             problems.add("layout", "is not that of the method and the publisher that the recipe names")
         if recipe.refine is not None and method.protects == "links":
             problems.add("recipe.refine", "cannot be there: only classes are refined")
+        _check_groups(manifest, problems)
+    unknown = [one for one in recipe.require if one.get("model") not in MODELS]
+    if unknown:
+        problems.add("recipe.require", f"asks for {len(unknown)} models that cannot be asked for")
+
+
+def _check_groups(manifest: Manifest, problems: Problems) -> None:
+    """Where a request says which attributes stay together, the slices are those; one attribute may be shown again."""
+    method = manifest.recipe.method
+    groups, again = method.get("groups"), {method.get("overlap")}
+    if not isinstance(groups, dict):
+        return
+    if "columns" in method or method.get("apart"):
+        problems.add("recipe.method", "says which attributes stay together, and that they are to be gathered")
+    numbers: list[Any] = sorted({*groups.values()})  # type: ignore[type-var]
+    asked = [{name for name in groups if groups[name] == number} for number in numbers]
+    shown = [{*one.attributes} for one in manifest.layout.slices]
+    fits = len(asked) == len(shown) and {*groups} == {*manifest.layout.kinds}
+    if not fits or not all(names <= one <= names | again for names, one in zip(asked, shown, strict=True)):
+        problems.add("layout", "its slices are not those that the recipe asks for")
 
 
 def _check_parameters(
@@ -100,10 +130,12 @@ def _check_parameters(
         problems.add(where, "has its parameters in another order than they are declared")
     for name, bound in known.items():
         if name not in given:
-            if not isinstance(bound, Maybe):
+            if not isinstance(bound, Maybe):  # defaults are written too: else one request could be written in two ways
                 problems.add(f"{where}.{name}", "is missing")
         elif given[name] is None or bound.complaint(_listed(given[name])):
             problems.add(f"{where}.{name}", f"needs {bound.describe()}")
+        elif repr(as_kept(bound, given[name])) != repr(given[name]):
+            problems.add(f"{where}.{name}", "is not written as a request writes it")
         elif _strange(bound, given[name], columns):
             problems.add(f"{where}.{name}", "names a column that the release does not have")
 
@@ -166,6 +198,8 @@ def _check_layout(manifest: Manifest, problems: Problems) -> None:
         said = {name for name in QuasiColumn.model_fields if getattr(column, name) not in (None, False, 0, ())}
         if said - FACTS[column.form] - {"name", "kind", "form", "columns", "has_missing"}:
             problems.add(where, "has facts that its form does not have")
+        if column.form == "set" and not manifest.recipe.publish.get("sets"):
+            problems.add(where, "shows sets, and the recipe does not ask for them")
         if column.form == "order" and not _is_order(column):
             problems.add(where, "has places in its order that cannot be")
 
@@ -239,7 +273,10 @@ def _check_rows(manifest: Manifest, method: Declared, problems: Problems) -> Non
 
 def _check_series(manifest: Manifest, method: Declared, problems: Problems) -> None:
     """Only repeated releases have a place in a series, and only the first of them follows none."""
-    series = manifest.series
+    series, recipe = manifest.series, manifest.recipe
+    plain = not recipe.require and recipe.refine is None and not recipe.suppress
+    if method.shape == "invariant" and not (plain and recipe.publish.get("shape") == "classes"):
+        problems.add("recipe", "asks for what repeated releases do not have: other promises, a search, rows suppressed")
     if (method.shape == "invariant") != (series is not None):
         problems.add("series", "is there, and the method is not for repeated releases; or the other way round")
     if series is not None and (series.previous is None) != (series.number == 1):

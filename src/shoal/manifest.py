@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -24,7 +24,14 @@ FORMATS = ("csv", "parquet")
 """File formats of the tables beside it."""
 LEFT_OUT = ("public", "private")
 """Whether the number of rows left out is published."""
-Scalar = int | float | str | bool | None
+VERSION = r"^(0|[1-9][0-9]?)(\.(0|[1-9][0-9]?)){2}((a|b|rc|\.dev)(0|[1-9][0-9]?))?$"
+"""A version of Shoal, written in the one way."""
+MOST = 2**53
+"""Largest whole number: beyond, a number has room for a message, and programs round it."""
+Int = Annotated[int, Field(ge=-MOST, le=MOST)]
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Positive = Annotated[int, Field(ge=1, le=MOST)]
+Scalar = Int | float | str | bool | None
 Setting = Scalar | tuple[Scalar, ...] | dict[str, Scalar]
 """A parameter: one value, a list of them, or values by column name."""
 
@@ -37,9 +44,9 @@ class Node(_Part):
     """One node of a hierarchy: one that the tables show, or one above it."""
 
     name: str | None = Field(description="null for a node that no cell shows")
-    parent: int | None = Field(description="position of the parent in this list; null for the root")
-    height: int = Field(ge=0, description="edges to the deepest leaf below")
-    leaves: int = Field(ge=1, description="number of leaves below")
+    parent: Count | None = Field(description="position of the parent in this list; null for the root")
+    height: Count = Field(description="edges to the deepest leaf below")
+    leaves: Positive = Field(description="number of leaves below")
 
 
 class QuasiColumn(_Part):
@@ -56,9 +63,9 @@ class QuasiColumn(_Part):
     low: float | None = Field(default=None, description="form interval: smallest published number")
     high: float | None = Field(default=None, description="form interval: largest published number")
     order: tuple[str, ...] = Field(default=(), description="form order: the categories that cells name, lowest first")
-    ranks: tuple[int, ...] = Field(default=(), description="form order: place of each of them in the whole order")
-    n_values: int = Field(
-        default=0, ge=0, description="form set: number of categories that cells name; form order: of the whole order"
+    ranks: tuple[Count, ...] = Field(default=(), description="form order: place of each of them in the whole order")
+    n_values: Count = Field(
+        default=0, description="form set: number of categories that cells name; form order: of the whole order"
     )
     nodes: tuple[Node, ...] = Field(default=(), description="form node: published nodes and all nodes above them")
 
@@ -162,9 +169,9 @@ class Request(_Part):
 class Rows(_Part):
     """How many rows there are."""
 
-    published: int = Field(ge=0, description="rows of the input that are published")
-    left_out: int | None = Field(ge=0, description="rows of the input that are not, for any reason; null if private")
-    counterfeits: int = Field(default=0, ge=0, description="rows that stand for nobody, added to the published ones")
+    published: Count = Field(description="rows of the input that are published")
+    left_out: Count | None = Field(description="rows of the input that are not, for any reason; null if private")
+    counterfeits: Count = Field(default=0, description="rows that stand for nobody, added to the published ones")
 
     @property
     def shown(self) -> int:
@@ -180,7 +187,7 @@ class Rows(_Part):
 class Place(_Part):
     """Where a release stands among the releases of one table that grows and shrinks."""
 
-    number: int = Field(ge=1, description="1 for the first release")
+    number: Positive = Field(description="1 for the first release")
     previous: str | None = Field(description="fingerprint of the release before it; null for the first")
 
 
@@ -188,7 +195,7 @@ class PublishedTable(_Part):
     """One table of the release."""
 
     name: str
-    rows: int = Field(ge=0)
+    rows: Count
     columns: tuple[str, ...]
     content_sha256: str
     file: str | None = Field(default=None, description="file name beside the manifest, once written")
@@ -199,19 +206,16 @@ class Manifest(_Part):
     """What a release says about itself."""
 
     format: Literal[2] = 2
-    shoal: str = Field(
-        pattern=r"^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){2}((a|b|rc|\.dev)[1-9]\d?)?$",
-        description="version that made it",
-    )
+    shoal: str = Field(pattern=VERSION, description="version that made it")
     recipe: Request
     rows: Rows
     series: Place | None = Field(default=None, description="only where a table is published over and over")
     layout: Layout
     promise: tuple[dict[str, Setting], ...] = Field(description="what every class satisfies")
-    achieved: dict[str, int | float] = Field(
+    achieved: dict[str, Int | float] = Field(
         default_factory=dict, description="what the weakest class reaches, as far as the tables alone tell"
     )
-    measures: dict[str, int | float] = Field(default_factory=dict)
+    measures: dict[str, Int | float] = Field(default_factory=dict)
     tables: tuple[PublishedTable, ...]
 
     def to_json(self) -> str:
@@ -242,7 +246,16 @@ class Manifest(_Part):
 
 def canonical_json(part: BaseModel) -> str:
     """Write a document in the one way that is accepted when it is read back."""
-    return json.dumps(part.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_one_zero(part.model_dump(mode="json")), indent=2, ensure_ascii=False) + "\n"
+
+
+def _one_zero(entry: Any) -> Any:
+    """The entry with all zeros alike: the sign of one could say something."""
+    if isinstance(entry, dict):
+        return {key: _one_zero(value) for key, value in entry.items()}
+    if isinstance(entry, list):
+        return [_one_zero(value) for value in entry]
+    return 0.0 if isinstance(entry, float) and entry == 0 else entry
 
 
 def _check_format(text: str, folder: str | Path) -> None:

@@ -312,6 +312,11 @@ def _plain(value: object, *, whole: bool = False) -> object:
     return float(value) if hasattr(value, "__float__") else value
 
 
+def as_kept(bound: Bound, value: object) -> object:
+    """A checked value as a spec keeps and writes it."""
+    return _plain(value, whole=_is_whole(bound))
+
+
 def param(bound: Bound, text: str, *, default: object = dataclasses.MISSING) -> Any:
     """Declare a parameter of a spec: its bounds, one line of text, and a default if it has one."""
     inner = bound.bound if isinstance(bound, Maybe) else bound
@@ -347,8 +352,7 @@ class Spec:
                 problems.add(f"{type(self).__name__}({parameter.name}=)", complaint)
         problems.raise_if_any(ParameterError)
         for parameter in self.parameters():
-            plain = _plain(getattr(self, parameter.name), whole=_is_whole(parameter.bound))
-            object.__setattr__(self, parameter.name, plain)
+            object.__setattr__(self, parameter.name, as_kept(parameter.bound, getattr(self, parameter.name)))
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:

@@ -265,6 +265,8 @@ def _cells(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Pro
     rows = tables["table"].select(pl.col("class").cast(pl.String))
     if classes["class"].n_unique() != classes.height or classes["class"].null_count():
         problems.add(f"table {name!r}", "names a class more than once, or not at all")
+    if manifest.layout.shape == "classes" and classes.select(manifest.layout.cell_columns).is_duplicated().any():
+        problems.add(f"table {name!r}", "has classes that show the same: they are one class")
     counted = rows.group_by("class").agg(pl.len().cast(pl.String).alias("\0counted"))
     both = classes.select("class", "size").join(counted, on="class", how="full", coalesce=True)
     if both.filter(pl.col("size").cast(pl.String).ne_missing(pl.col("\0counted"))).height:

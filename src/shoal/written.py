@@ -21,6 +21,8 @@ TYPES: dict[str, tuple[type[pl.DataType], ...]] = {
     TEXT: (pl.String,),
 }  # fmt: skip
 """Types of the columns of a release; from CSV all are text."""
+MINUS_ZERO = "-0.0"
+"""Equal to zero, and written in another way."""
 FACTS = {"class": COUNT, "size": COUNT, "radius": NUMBER, "counterfeits": COUNT, "bucket": COUNT, "count": COUNT}
 
 
@@ -32,6 +34,14 @@ def check_written(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: 
             own = FACTS if name in FACTS and name not in sorts else sorts
             if complaint := _complaint(tables[table][name], own.get(name, ANY)):
                 problems.add(f"column {name!r}", complaint)
+
+
+def check_types(table: pl.DataFrame, layout: Layout, problems: Problems) -> None:
+    """Note columns of text in a Parquet file that hold numbers or truth values: those have types of their own there."""
+    sorts = FACTS | _sorts(layout)
+    for name, dtype in table.schema.items():
+        if dtype == pl.String and sorts.get(name, ANY) not in (TEXT, ANY):
+            problems.add(f"column {name!r}", "has another type than its cells have in a release")
 
 
 def _sorts(layout: Layout) -> dict[str, str]:
@@ -63,6 +73,8 @@ def _complaint(series: pl.Series, sort: str) -> str | None:
     dtype = series.dtype
     if dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration, pl.Categorical, pl.Enum, pl.Null):
         return "has a type that no column of a release has"
+    if dtype == pl.String and (series == "").any():
+        return "has empty texts: a cell that is missing is written as missing"
     if sort == ANY:
         return None
     if dtype != pl.String:
@@ -87,6 +99,8 @@ def _is_plain(texts: pl.Series, sort: str) -> bool:
     known = texts.drop_nulls().unique()
     if sort == TRUTH:
         return True
+    if (known == MINUS_ZERO).any():
+        return False
     for dtype in TYPES[sort]:
         cast = known.cast(dtype, strict=False)
         if cast.null_count() == 0 and (cast.cast(pl.String) == known).all():
@@ -145,9 +159,11 @@ def _interval_facts(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
     ends = pl.concat([low.alias("end"), high.alias("end")])
     dtype = pl.Int64 if column.whole else pl.Float64
     numbers = ends.cast(dtype, strict=False)
-    if numbers.null_count() or (ends.dtype == pl.String and not (numbers.cast(pl.String) == ends).all()):
+    plain = ends.dtype != pl.String or ((numbers.cast(pl.String) == ends) & (ends != MINUS_ZERO)).all()
+    if numbers.null_count() or not plain:
         return ["has numbers that are not written as a release writes them"]
-    if (numbers.min(), numbers.max()) != (column.low, column.high):
+    bounds = numbers.cast(pl.Float64)  # as the manifest has them: a very large whole number is rounded
+    if (bounds.min(), bounds.max()) != (column.low, column.high):
         return ["the manifest's range is not that of its cells"]
     if not column.whole and len(numbers) and (numbers.floor() == numbers).all() and numbers.abs().max() < 2**53:  # type: ignore[operator]
         return ["has whole numbers, and the manifest says that they are not"]

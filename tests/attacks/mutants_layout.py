@@ -1,17 +1,17 @@
-"""What is said of columns tampered with: facts, forms, roles, names; measures and what is reached are made to fit."""
+"""What is said of quasi-identifiers tampered with; measures and what is reached are made to fit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
-from attacks.mutants import Mutant, covered, edited, forged
+from attacks.mutants import Mutant, forged
 from attacks.mutants_json import SECRET
 from attacks.victims import Files, Victim
-from forging import mended, with_entries
-from shoal.manifest import Node, PassedColumn, QuasiColumn
+from forging import fingerprinted, mended, with_entries
+from shoal.manifest import Node, QuasiColumn
 from shoal.release import Release
 
 SCHEMA = "another schema that leads to the same tables: kinds, orders and trees are what was asked for"
@@ -22,7 +22,7 @@ def saying(victim: Victim, column: str, facts: dict[str, Any]) -> Callable[[], F
     layout = victim.release.manifest.layout
     quasi = tuple(one.model_copy(update=facts) if one.name == column else one for one in layout.quasi)
     passed = tuple(one.model_copy(update=facts) if one.name == column else one for one in layout.passed)
-    return forged(victim, lambda release: _fitted(release, quasi=quasi, passed=passed))
+    return forged(victim, lambda release: fitted(release, quasi=quasi, passed=passed))
 
 
 def fact_mutants(victim: Victim) -> Iterator[Mutant]:
@@ -82,7 +82,7 @@ def _other_facts(column: QuasiColumn) -> Iterator[tuple[str, dict[str, Any], str
     if column.order:
         yield from _other_orders(column)
     if column.nodes:
-        yield from _other_trees(column)
+        yield from other_trees(column)
 
 
 def _other_orders(column: QuasiColumn) -> Iterator[tuple[str, dict[str, Any], str]]:
@@ -98,7 +98,7 @@ def _other_orders(column: QuasiColumn) -> Iterator[tuple[str, dict[str, Any], st
     yield "places falling", {"ranks": ranks[::-1]}, ""
 
 
-def _other_trees(column: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
+def other_trees(column: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
     nodes = column.nodes
 
     def but(place: int, **facts: Any) -> dict[str, Any]:
@@ -139,142 +139,9 @@ def _other_sorts(column: QuasiColumn) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "columns with a secret", {"columns": (SECRET,)}
 
 
-# -- passed columns, names, slices -----------------------------------------------------------------------------------
-
-
-def passed_mutants(victim: Victim) -> Iterator[Mutant]:
-    """Roles and kinds of columns that are published as they are, and what is said of their values."""
-    for column in victim.release.manifest.layout.passed:
-        own = dict(column)
-        sensitive = column.role == "sensitive"
-        promised = victim.shape in ("buckets", "slices", "files", "invariant") and sensitive
-        changes: list[tuple[str, dict[str, Any], str]] = [
-            ("role flipped", {"role": "neutral" if sensitive else "sensitive", "order": (), "nodes": ()}, ""),
-            ("role identifying", {"role": "identifying"}, ""),
-            ("role quasi", {"role": "quasi"}, ""),
-            ("role with a secret", {"role": SECRET}, ""),
-            ("an order", {"order": (SECRET,)}, ""),
-            ("an order of its values", {"order": ("flu", "cold", "ulcer", "cough")}, ""),
-            ("a tree", {"nodes": (Node(name=SECRET, parent=None, height=0, leaves=1),)}, ""),
-            ("kind numeric", {"kind": "numeric", "nodes": ()}, ""),
-            ("kind of a text", {"kind": SECRET}, ""),
-            ("name", {"name": SECRET}, ""),
-            ("name empty", {"name": ""}, ""),
-        ]
-        for word, facts, true in changes:
-            if any(own[key] != value for key, value in facts.items()) and not (word == "role flipped" and not promised):
-                yield Mutant(f"passed {column.name} {word}", saying(victim, column.name, facts), true)
-        for word, facts, true in _other_trees(column) if column.nodes else ():
-            if word == "no tree":
-                true = SCHEMA
-            yield Mutant(f"passed {column.name} {word}", saying(victim, column.name, facts), true)
-    yield from _more_columns(victim)
-
-
-def _more_columns(victim: Victim) -> Iterator[Mutant]:
-    """Columns that are listed and not there, or there and not listed."""
-    names = pl.Series("name", [f"person {row}" for row in range(99)])
-
-    def added(release: Release, **entry: Any) -> Release:
-        layout, first = release.manifest.layout, next(iter(release.frames))
-        frame = release.frames[first]
-        table = frame.with_columns(names[: frame.height])
-        column = PassedColumn.model_construct(**{"name": "name", "kind": None, "order": (), "nodes": (), **entry})
-        return covered(release, layout={"passed": (*layout.passed, column)} if entry else None, **{first: table})
-
-    yield Mutant("passed a name is there, not listed", forged(victim, added))
-    for role in ("identifying", "quasi", "drop", "choice", ""):
-        yield Mutant(
-            f"passed a name with role {role!r}", forged(victim, lambda release, role=role: added(release, role=role))
-        )
-    yield Mutant(
-        "passed a name listed, not there",
-        edited(
-            victim,
-            lambda entries: entries["layout"]["passed"].append(
-                {"name": "name", "role": "neutral", "kind": None, "order": [], "nodes": []}
-            ),
-        ),
-    )
-    quasi = {
-        "kind": "nominal",
-        "form": "raw",
-        "columns": ["name"],
-        "has_missing": False,
-        "whole": False,
-        "low": None,
-        "high": None,
-        "order": [],
-        "ranks": [],
-        "n_values": 0,
-        "nodes": [],
-    }
-    yield Mutant(
-        "passed a name listed as a quasi-identifier",
-        edited(victim, lambda entries: entries["layout"]["quasi"].append({"name": "name", **quasi})),
-    )
-
-
-def name_mutants(victim: Victim) -> Iterator[Mutant]:
-    """Names of columns, tables and slices that are not those of the files."""
-    entries = victim.release.manifest
-    for number, table in enumerate(entries.tables):
-        for name in (SECRET, "", "../table", f"{table.name} "):
-            yield Mutant(
-                f"name of table {table.name} {name!r}",
-                edited(victim, lambda entries, number=number, name=name: entries["tables"][number].update(name=name)),
-            )
-        for place, column in enumerate(table.columns):
-            yield Mutant(
-                f"name of column {column} in the list",
-                edited(
-                    victim,
-                    lambda entries, number=number, place=place: entries["tables"][number]["columns"].__setitem__(
-                        place, SECRET
-                    ),
-                ),
-            )
-    for shape in ("text", "typed", "classes", "values", "centres", "invariant", "buckets", "slices"):
-        if shape != entries.layout.shape:
-            yield Mutant(
-                f"name of the shape {shape}", forged(victim, lambda release, shape=shape: _fitted(release, shape=shape))
-            )
-    yield Mutant("name files flipped", forged(victim, lambda release: _fitted(release, files=not entries.layout.files)))
-    slices = entries.layout.slices
-    other = slices[1:] + slices[:1] if slices else ({"attributes": (), "columns": ()},)
-    yield Mutant("name slices others", edited(victim, lambda entries: entries["layout"].update(slices=_plain(other))))
-    if not slices:
-        return
-    for word, changed in (
-        ("one gone", slices[:-1]),
-        ("one twice", (*slices, slices[0])),
-        ("an empty one", (*slices, {"attributes": (), "columns": ()})),
-        (
-            "all in one",
-            ({"attributes": sum((s.attributes for s in slices), ()), "columns": sum((s.columns for s in slices), ())},),
-        ),
-        (
-            "a name again",
-            (
-                {"attributes": slices[0].attributes, "columns": (f"{slices[0].columns[0]}_1", *slices[0].columns[1:])},
-                *slices[1:],
-            ),
-        ),
-        ("attributes swapped", ({"attributes": slices[0].attributes[::-1], "columns": slices[0].columns}, *slices[1:])),
-    ):
-        yield Mutant(
-            f"name slices {word}",
-            edited(victim, lambda entries, changed=changed: entries["layout"].update(slices=_plain(changed))),
-        )
-
-
-def _plain(slices: Any) -> list[dict[str, Any]]:
-    return [{key: list(value) for key, value in dict(one).items()} for one in slices]
-
-
-def _fitted(release: Release, **layout: Any) -> Release:
+def fitted(release: Release, tables: Mapping[str, pl.DataFrame] | None = None, **layout: Any) -> Release:
     """The release with another layout; where nothing can be made to fit any more, as it is."""
     try:
-        return mended(release, facts=False, layout=layout)
-    except Exception:
-        return with_entries(release, layout=layout)
+        return mended(release, facts=False, layout=layout, **(tables or {}))
+    except Exception:  # what cannot be read cannot be made to fit
+        return fingerprinted(with_entries(release, layout=layout), **(tables or {}))

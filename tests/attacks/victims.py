@@ -25,7 +25,7 @@ PEOPLE = pl.DataFrame(
         "grade": [("low", "middle", "high")[row * 5 // 7 % 3] for row in range(N)],
         "town": [None if row in (6, 7) else ("Ada", "Bo", "Cy, the", "Dee")[row // 7] for row in range(N)],
         "disease": [("flu", "cold", "ulcer", "cough")[row * 3 // 2 % 4] for row in range(N)],
-        "income": [10 + (11 * row) % 13 for row in range(N)],
+        "income": [10 + (11 * row) % 7 for row in range(N)],
         "note": [None if row == 9 else f"n{row % 5}" for row in range(N)],
     }
 )
@@ -53,6 +53,7 @@ LINKS = shoal.Schema(
 )
 GROUPS = {"age": 1, "weight": 1, "zip": 2, "grade": 2, "town": 2, "note": 2, "disease": 3}
 MONDRIAN, MDAV = shoal.Mondrian(k=3), shoal.Mdav(k=3)
+L_DIVERSE = shoal.LDiversity(column="disease", l=2)
 MADE: dict[str, tuple[shoal.Schema, Method, Publisher | None]] = {
     "text": (SCHEMA, MONDRIAN, shoal.Generalize()),
     "sets": (SETS, MONDRIAN, shoal.Generalize(sets=True)),
@@ -90,7 +91,8 @@ def released(shape: str) -> Release:
     """The release of a shape; the repeated one is the second of its series, and has counterfeits."""
     schema, method, publish = MADE[shape]
     if publish is not None:
-        return shoal.anonymize(PEOPLE, schema, method, publish=publish, seed=1)
+        require = (L_DIVERSE,) if shape in ("text", "classes") else ()
+        return shoal.anonymize(PEOPLE, schema, method, publish=publish, require=require, seed=1)
     first = shoal.republish(PEOPLE, schema, method, seed=1)
     fewer = PEOPLE.filter(~pl.col("name").is_in(["person 2", "person 5", "person 11", "person 17"]))
     return shoal.republish(fewer, schema, method, seed=1, previous=first.release, state=first.state).release
