@@ -99,9 +99,11 @@ def certain_chance(
 
 
 def _order(shown: kernel.Shown) -> Ints:
-    """Slices whose combinations stand in few buckets first."""
+    """Slices whose combinations stand in few buckets first; before them those that have one only, and tell nothing."""
     ends = np.append(shown.first, len(shown.begin) - 1)
-    return np.argsort(np.diff(shown.begin[ends]) / np.diff(ends), kind="stable").astype(np.int64)
+    n_parts = np.diff(ends)
+    n_buckets = np.diff(shown.begin[ends]) / n_parts
+    return np.lexsort((n_buckets, n_parts > 1)).astype(np.int64)
 
 
 # -- what single combinations say ---------------------------------------------------------------------------------
@@ -254,6 +256,7 @@ class _Lines:
         bucket = np.flatnonzero(n_ways)
         bucket = bucket[np.argsort(n_ways[bucket], kind="stable")]
         bucket = bucket[(np.cumsum(n_ways[bucket]) <= most) & (np.cumsum(n_steps[bucket]) <= STEPS * most)]
+        bucket.sort()
         begin = np.cumsum([0, *n_ways[bucket]]).astype(np.int64)
         part_at = np.cumsum([0, *(len(part) for part in self.part[:-1])]).astype(np.int64)
         row_at = np.cumsum([0, *(len(row) for row in self.row[:-1])]).astype(np.int64)
