@@ -23,6 +23,9 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
+STEPS = 10
+"""How many buckets are looked at, for every way that may be looked at."""
+
 
 class Put(NamedTuple):
     """Slices put together, or one that shares no attribute: what a person can have of them, line by line."""
@@ -78,11 +81,12 @@ def certain_chance(
     lines = _Lines.of(slices, published, [high[limit] <= bound for limit in limits])
     if found > bound and lines.n_ways.sum() > most:  # broken already; only all ways could tell how much
         return found
-    ways = lines.ways(most)
+    order = _order(shown)
+    ways = lines.ways(most, order[0], np.diff(shown.begin)[limits[order[0]]])
     chance, least = np.zeros(ways.begin[-1]), np.full(len(lines.times), np.inf)
     pair = np.repeat(np.arange(len(shown.bucket)), np.diff(shown.beside))
     shares = _extreme(np.maximum, pair, shown.times / shown.count[pair], len(shown.bucket))
-    kernel.chances_of_ways(shown, ways, _order(shown), shares, at, int(shown.value.max(initial=0)) + 1, chance)
+    kernel.chances_of_ways(shown, ways, order, shares, at, int(shown.value.max(initial=0)) + 1, chance)
     kernel.least_of_rows(ways, chance, least)
     least[~np.isin(lines.home, ways.bucket)] = 0.0
     found = max(found, float(least.max(initial=0.0)))
@@ -95,9 +99,11 @@ def certain_chance(
 
 
 def _order(shown: kernel.Shown) -> Ints:
-    """Slices whose combinations stand in few buckets first."""
+    """Slices whose combinations stand in few buckets first; before them those that have one only, and tell nothing."""
     ends = np.append(shown.first, len(shown.begin) - 1)
-    return np.argsort(np.diff(shown.begin[ends]) / np.diff(ends), kind="stable").astype(np.int64)
+    n_parts = np.diff(ends)
+    n_buckets = np.diff(shown.begin[ends]) / n_parts
+    return np.lexsort((n_buckets, n_parts > 1)).astype(np.int64)
 
 
 # -- what single combinations say ---------------------------------------------------------------------------------
@@ -239,12 +245,18 @@ class _Lines:
         ]
         return np.where(np.all(harmful, axis=0), n_lines.astype(np.float64).prod(axis=0), 0.0)
 
-    def ways(self, most: int) -> kernel.Ways:
-        """The ways that are looked at: of buckets where somebody may be too sure, those with the fewest first."""
-        n_ways = self.n_ways
+    def ways(self, most: int, first: int, n_in: Ints) -> kernel.Ways:
+        """The ways that are looked at: of buckets where somebody may be too sure, those with the fewest first.
+
+        `n_in` tells in how many buckets each combination of the `first` slice stands: people who have it fit no other.
+        """
+        part, n_lines = self.part[first], np.diff(self.inside[first])
+        n_fitting = np.bincount(np.repeat(np.arange(len(n_lines)), n_lines), weights=np.where(part < 0, 0, n_in[part]))
+        n_ways, n_steps = self.n_ways, self.n_ways * n_fitting / n_lines
         bucket = np.flatnonzero(n_ways)
         bucket = bucket[np.argsort(n_ways[bucket], kind="stable")]
-        bucket = bucket[np.cumsum(n_ways[bucket]) <= most]
+        bucket = bucket[(np.cumsum(n_ways[bucket]) <= most) & (np.cumsum(n_steps[bucket]) <= STEPS * most)]
+        bucket.sort()
         begin = np.cumsum([0, *n_ways[bucket]]).astype(np.int64)
         part_at = np.cumsum([0, *(len(part) for part in self.part[:-1])]).astype(np.int64)
         row_at = np.cumsum([0, *(len(row) for row in self.row[:-1])]).astype(np.int64)

@@ -19,7 +19,7 @@ import polars as pl
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems, some
 from shoal.kernels import fitting as kernel
 from shoal.manifest import Layout, QuasiColumn
-from shoal.meanings import axis_of, boxes_of, distinct_cells
+from shoal.meanings import SPAN, Meaning, axis_of, boxes_of, distinct_cells
 from shoal.numbering import combined, numbered
 from shoal.population import reader_of
 from shoal.privacy.base import SLACK
@@ -69,6 +69,16 @@ def _codes(frame: pl.DataFrame, column: QuasiColumn) -> Ints:
     """Number the cells of a quasi-identifier; numbers are compared as such, however they are written."""
     as_numbers = [pl.Series([], dtype=pl.Int64)] if column.kind == "numeric" and column.form == "raw" else []
     return numbered([frame[column.name], *as_numbers])[0]
+
+
+def _meanings(column: QuasiColumn, cells: Sequence[tuple[object, ...]]) -> list[Meaning]:
+    """What distinct cells of a column stand for; values that were not generalised for themselves alone."""
+    if column.form == "raw":
+        return [Meaning(SPAN, place, place) for place in range(len(cells))]
+    read = reader_of(column, [], None)
+    if isinstance(read, str):
+        raise InternalError(read)
+    return [read.cell(*cell) for cell in cells]
 
 
 def _largest_share(shown: kernel.Shown) -> float:
@@ -291,8 +301,9 @@ class SlicesRead:
         """
         found: dict[str, float] = {}
         for name, at, values in self._sensitive():
-            shown = self.shown(self.parts, at, values)
-            bound = asked.get(name, 1.0) / (1.0 - SLACK)
+            if name not in asked:
+                continue
+            shown, bound = self.shown(self.parts, at, values), asked[name] / (1.0 - SLACK)
             if _largest_share(shown) > bound:  # or nobody can have a larger chance
                 lines = [Put(bucket, part) for bucket, part in zip(self.buckets, self.parts, strict=True)]
                 chance = certain_chance(
@@ -334,10 +345,7 @@ class SlicesRead:
         axes, codes = [], []
         for column in columns:
             cells, code = distinct_cells(self.frames[place][heads].select(column.name))
-            read = reader_of(column, [], None)
-            if isinstance(read, str):
-                raise InternalError(read)
-            axes.append(axis_of([read.cell(*cell) for cell in cells], discrete=column.form != "interval"))
+            axes.append(axis_of(_meanings(column, cells), discrete=column.form != "interval"))
             codes.append(code)
         boxes = boxes_of(axes, np.stack(codes, axis=1))
         groups = kernel.groups_that_meet(boxes.low, boxes.high, boxes.listed, boxes.first, boxes.places)

@@ -149,11 +149,12 @@ def _first_home(shown: Shown, person: Any) -> int:
 class Ways(NamedTuple):
     """How rows can be put together, in some buckets; lines of a slice are what its rows show, each once a bucket."""
 
-    bucket: Any  # int64[m]              IN  the buckets
+    bucket: Any  # int64[m]              IN  the buckets, in rising order
     begin: Any  # int64[m + 1]           IN  where the ways of each begin; of two that follow, the last slice differs
     inside: Any  # int64[slices, buckets + 1]  IN  where the lines of each bucket begin, of all buckets there are
     part_at: Any  # int64[slices]        IN  where the lines of each slice begin in `part`
-    part: Any  # int64[...]              IN  combination that a line shows, -1 where nobody with it can be too sure
+    part: Any  # int64[...]              IN  combination that a line shows, in rising order for each bucket; -1 where
+    #                                        nobody with it can be too sure
     slice: Any  # int64[files]           IN  the slice that each published one is part of
     row_at: Any  # int64[files]          IN  where the lines of that slice begin in `row`, for each published one
     row: Any  # int64[...]               IN  row of the published slice that a line shows, equal ones as one
@@ -172,7 +173,8 @@ class Fitting(NamedTuple):
 def chances_of_ways(shown: Shown, ways: Ways, order: Any, most: Any, at: int, n_values: int, chance: Any) -> None:
     """The largest chance of a value for whoever has the lines of each way.
 
-    Goes down from slice to slice, and keeps on every level which buckets are left.
+    Goes down from slice to slice, and keeps on every level which buckets are left. Whoever fits an earlier bucket was
+    looked at there.
 
     IN     order int64[slices], slices whose combinations stand in few buckets first
     IN     most float64[pairs], largest share of a value beside a combination in a bucket
@@ -186,8 +188,10 @@ def chances_of_ways(shown: Shown, ways: Ways, order: Any, most: Any, at: int, n_
         np.full(shape, -1, dtype=np.int64),
     )  # fmt: skip
     turn, way = np.empty(n_slices, dtype=np.int64), np.empty(n_slices + 1, dtype=np.int64)
+    person, place_of = np.empty(n_slices, dtype=np.int64), np.full(n_buckets, -1, dtype=np.int64)
     for place in range(len(ways.bucket)):
         bucket, level = ways.bucket[place], 0
+        place_of[bucket] = place
         way[0], turn[0] = ways.begin[place], ways.inside[order[0], bucket]
         while level >= 0:
             i = order[level]
@@ -199,12 +203,46 @@ def chances_of_ways(shown: Shown, ways: Ways, order: Any, most: Any, at: int, n_
             turn[level] += 1
             if part < 0:
                 continue
-            _narrow(shown, fitting, level, i, shown.first[i] + part, at)
-            if level + 1 == n_slices:
-                chance[way[n_slices]] = _likeliest(shown, fitting, n_slices, most, sums, touched)
-            else:
+            person[i] = part
+            if level + 1 < n_slices:
+                _narrow(shown, fitting, level, i, shown.first[i] + part, at)
                 level += 1
                 turn[level] = ways.inside[order[level], bucket]
+                continue
+            home = _home(shown, fitting, level, shown.first[i] + part, place_of, bucket)
+            if home == bucket:
+                _narrow(shown, fitting, level, i, shown.first[i] + part, at)
+                chance[way[n_slices]] = _likeliest(shown, fitting, n_slices, most, sums, touched)
+            else:
+                chance[way[n_slices]] = chance[_same_way(ways, person, home, ways.begin[place_of[home]])]
+
+
+@jit
+def _home(shown: Shown, fitting: Fitting, level: int, combination: int, place_of: Any, bucket: int) -> int:
+    """The first bucket that was looked at and that a person fits, of those left and with one more combination."""
+    for place in range(fitting.n[level]):
+        earlier = fitting.bucket[level, place]
+        if earlier >= bucket:
+            break
+        if place_of[earlier] >= 0 and _find(shown, combination, earlier) >= 0:
+            return earlier
+    return bucket
+
+
+@jit
+def _same_way(ways: Ways, person: Any, bucket: int, begin: int) -> int:
+    """A way of another bucket that shows the same combinations; those of the bucket `begin` there."""
+    way = begin
+    for i in range(len(person)):
+        first, low, high = ways.inside[i, bucket], ways.inside[i, bucket], ways.inside[i, bucket + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if ways.part[ways.part_at[i] + middle] < person[i]:
+                low = middle + 1
+            else:
+                high = middle
+        way += (low - first) * _step(ways, i, bucket)
+    return way
 
 
 @jit
@@ -229,14 +267,21 @@ def _narrow(shown: Shown, fitting: Fitting, level: int, i: int, combination: int
     elif fitting.n[level] == 1 and i != at:  # the bucket itself, in which the combination stands
         fitting.bucket[below, 0], fitting.pair[below, 0], n = fitting.bucket[level, 0], fitting.pair[level, 0], 1
     else:
-        for place in range(fitting.n[level]):
-            bucket = fitting.bucket[level, place]
-            found = _find(shown, combination, bucket)
-            if found >= 0:
+        found, end = shown.begin[combination], shown.begin[combination + 1]
+        few, place = end - found < fitting.n[level], 0
+        while found < end and place < fitting.n[level]:
+            if few:  # look for its buckets among those that are left, or the other way round
+                bucket = shown.bucket[found]
+                place += np.searchsorted(fitting.bucket[level, place : fitting.n[level]], bucket)
+            else:
+                bucket = fitting.bucket[level, place]
+                found += np.searchsorted(shown.bucket[found:end], bucket)
+            if found < end and place < fitting.n[level] and fitting.bucket[level, place] == shown.bucket[found]:
                 fitting.bucket[below, n] = bucket
                 fitting.fit[below, n] = fitting.fit[level, place] * shown.count[found] / shown.size[i, bucket]
                 fitting.pair[below, n] = found if i == at else fitting.pair[level, place]
                 n += 1
+            found, place = found + few, place + (not few)
     fitting.n[below] = n
 
 

@@ -171,7 +171,7 @@ def attack_suppressed(folder: Path, leak: Leak) -> Attack:
     hits = []
     for draw in range(80):
         frame = with_an_outlier(draw)
-        release = shoal.anonymize(frame, EARNING, ONE_OUT, seed=draw)
+        release = shoal.anonymize(frame, EARNING, ONE_OUT, publish=shoal.Generalize(), seed=draw)
         assert release.labels[-1] == -1
         assert release.manifest.rows.left_out == 1
         files = public(release, folder / f"{leak.__name__} {draw}", leak)
@@ -221,9 +221,7 @@ def all_links(release: shoal.Release) -> list[pl.DataFrame]:
         values[bucket].append(value)
     ways = itertools.product(*(itertools.permutations(values[bucket]) for bucket in ages))
     people = [age for bucket in ages for age in ages[bucket]]
-    return [
-        pl.DataFrame({"age": people, "disease": [value for part in way for value in part]}).sort("age") for way in ways
-    ]
+    return [pl.DataFrame({"age": people, "disease": [value for part in way for value in part]}).sort("age") for way in ways]
 
 
 def hashes_in(files: Public) -> set[str]:
@@ -289,9 +287,7 @@ def test_every_hash_of_a_release_follows_from_its_files(form, tmp_path):
     assert found == derived(tmp_path / "two") | {before}
 
 
-SERIES_OF_LINKS = shoal.Schema(
-    identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()}
-)
+SERIES_OF_LINKS = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()})
 TWO_OF_LINKS = shoal.MInvariance(m=2, id="name", column="disease")
 
 

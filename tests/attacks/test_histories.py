@@ -44,18 +44,14 @@ class Case:
         """One guess for every history; with a seed that is not secret, the attacker tries that one alone."""
         worlds = all_histories(self.old, self.values, self.n_new)
         channel = Channel(worlds, self.history, range(self.n_seeds) if secret else (0,))
-        return attack(
-            [channel], f"m-invariance, m = {self.m}", floor=1 / self.m, n_guesses=self.n_guesses, draws=secret
-        )
+        return attack([channel], f"m-invariance, m = {self.m}", floor=1 / self.m, n_guesses=self.n_guesses, draws=secret)
 
 
 KEPT = {
     "two signatures share a value": Case(2, "aaabbc", "abc", n_seeds=30),
     "two signatures share two values": Case(3, "aabbcd", "abcd", n_seeds=8),
     "somebody leaves": Case(2, "aabc", "abc", leave=(1,), n_seeds=40),
-    "two leave": Case(2, "aabbc", "abc", leave=(0, 3), n_seeds=30)
-    if False
-    else Case(2, "aabb", "ab", leave=(0, 3), n_seeds=60),
+    "two leave": Case(2, "aabbc", "abc", leave=(0, 3), n_seeds=30) if False else Case(2, "aabb", "ab", leave=(0, 3), n_seeds=60),
     "somebody comes": Case(2, "aabc", "abc", n_new=2, leave=(), n_seeds=10),
 }
 TOLD = {
@@ -116,15 +112,11 @@ def whole_key(history: History, made: list[shoal.Republished]) -> tuple:
     """What `History` gives, read from releases."""
     keys = []
     for people, one in zip(history.present, made, strict=True):
-        facts = {  # noqa: C416
-            number: fakes for number, fakes in one.release.frames["classes"].select("class", "counterfeits").rows()
-        }
+        facts = {number: fakes for number, fakes in one.release.frames["classes"].select("class", "counterfeits").rows()}
         rows = one.release.frames["table"].select("class", "s").rows()
         classes = []
         for number, fakes in facts.items():
-            members = tuple(
-                sorted(person for person, label in zip(people, one.release.labels, strict=True) if label + 1 == number)
-            )
+            members = tuple(sorted(person for person, label in zip(people, one.release.labels, strict=True) if label + 1 == number))
             signature = tuple(sorted(history.values.index(value) for other, value in rows if other == number))
             classes.append((members, signature, fakes))
         keys.append(tuple(sorted(classes)))

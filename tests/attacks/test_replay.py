@@ -63,7 +63,7 @@ def undone(release: shoal.Release) -> dict[int, str]:
 
 
 def _explained(place: np.ndarray, buckets: dict[int, list[int]], values: dict[int, list[str]]) -> tuple[int, dict]:
-    """How many pairs of rows of one value are in the wrong order at least, as far as small steps tell, and who has what."""  # noqa: E501
+    """How many pairs of rows of one value are in the wrong order at least, as far as small steps tell, and who has what."""
     order = sorted(buckets, key=lambda bucket: float(np.mean(place[buckets[bucket]])))
     turn = {bucket: number for number, bucket in enumerate(order)}
     given = {bucket: dict(zip(values[bucket], buckets[bucket], strict=True)) for bucket in order}
@@ -104,7 +104,7 @@ def attack_anatomy(method: Callable[[int], Method], seed: Callable[[int], int], 
 @pytest.mark.parametrize("l", [2, 3])
 def test_anatomy_is_not_undone(l):  # noqa: E741
     """Promise: 1/l. Known: the input's order, all quasi-identifiers, all files. Chance: one over the bucket's size."""
-    assert_chance(attack_anatomy(lambda l: shoal.Anatomy(l=l), lambda draw: SECRET + draw, l))  # noqa: E741
+    assert_chance(attack_anatomy(lambda l: shoal.Anatomy(l=l), lambda draw: SECRET + draw, l))
 
 
 class InTheOrderOfTheFile(shoal.Anatomy):
@@ -117,8 +117,8 @@ class InTheOrderOfTheFile(shoal.Anatomy):
 @pytest.mark.parametrize("l", [2, 3])
 def test_anatomy_is_undone_where_the_draw_is_known(l):  # noqa: E741
     """The attack can succeed: rows in the order of the file; a seed that can be guessed, as good as one published."""
-    assert_success(attack_anatomy(lambda l: InTheOrderOfTheFile(l=l), lambda draw: SECRET + draw, l))  # noqa: E741
-    assert_success(attack_anatomy(lambda l: shoal.Anatomy(l=l), lambda draw: draw % len(GUESSED), l))  # noqa: E741
+    assert_success(attack_anatomy(lambda l: InTheOrderOfTheFile(l=l), lambda draw: SECRET + draw, l))
+    assert_success(attack_anatomy(lambda l: shoal.Anatomy(l=l), lambda draw: draw % len(GUESSED), l))
 
 
 def test_the_seed_is_drawn_where_none_is_given():
@@ -204,7 +204,7 @@ def test_rows_of_a_class_are_not_told_apart(method, refine):
     """Promise: k. Known: everything but the sensitive values, the seed included. Chance: the value's share of the class.
 
     Classes that show equal cells are one to the reader, and taken for such here.
-    """  # noqa: E501
+    """
     attack = attack_classes(method, refine)
     assert len(attack.hits) >= 30
     assert_chance(attack)
@@ -228,9 +228,7 @@ FEW = pl.DataFrame(
     }
 )
 NAMED = shoal.Schema(
-    identifying=["name"],
-    quasi={"age": shoal.Numeric(), "town": shoal.Nominal()},
-    sensitive={"disease": shoal.Nominal()},
+    identifying=["name"], quasi={"age": shoal.Numeric(), "town": shoal.Nominal()}, sensitive={"disease": shoal.Nominal()}
 )
 PUBLISHED: dict[str, Callable[[int], shoal.Release]] = {
     name: (lambda seed, way=way: shoal.anonymize(FEW, NAMED, way[0], refine=way[1], seed=seed))
