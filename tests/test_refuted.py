@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal

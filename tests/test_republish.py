@@ -230,7 +230,7 @@ def test_balancing_uses_as_many_new_rows_as_can_be(data, m):
     n_values = data.draw(st.integers(m, 5))
     wanted = data.draw(st.lists(st.integers(0, 4), min_size=n_values, max_size=n_values))
     have = data.draw(st.lists(st.integers(0, 4), min_size=n_values, max_size=n_values))
-    left, padding = spared(np.array(have), np.array(wanted), m)
+    left, padding = spared(np.array(have), np.array(wanted), m, np.random.default_rng(data.draw(st.integers(0, 9))))
     assert (left <= have).all()
     assert (have - left <= wanted).all()
     rest = left + padding

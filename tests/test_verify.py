@@ -272,7 +272,7 @@ def test_files_hold(folder, release):
     own = {figure.measure: figure.value for figure in release.receipt.against_input}
     assert release.measure() == manifest.measures | own
     assert set(own) - set(manifest.measures) == {"square_error", "square_error_all", "sse", "sse_percent"}
-    assert set(own) & set(manifest.measures) == {"il_total", "il", "ncp", "ncp:weight"}
+    assert set(own) & set(manifest.measures) == {"il_total", "il", "ncp", "ncp:age", "ncp:weight"}
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def _check_groups(manifest: Manifest, problems: Problems) -> None:
         return
     if "columns" in method or method.get("apart"):
         problems.add("recipe.method", "says which attributes stay together, and that they are to be gathered")
-    numbers: list[Any] = sorted({*groups.values()})  # type: ignore[type-var]
+    numbers: list[Any] = sorted({*groups.values()})
     asked = [{name for name in groups if groups[name] == number} for number in numbers]
     shown = [{*one.attributes} for one in manifest.layout.slices]
     fits = len(asked) == len(shown) and {*groups} == {*manifest.layout.kinds}

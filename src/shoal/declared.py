@@ -203,7 +203,7 @@ METHODS: dict[str, Declared] = {
         publishers=("slices",),
     ),
     "m-invariance": Declared(
-        {"m": Whole(2), "column": ColumnName()},
+        {"m": Whole(2), "column": ColumnName(), "newcomers": OneOf(("mix", "apart"))},
         (Promised("m-uniqueness", {"column": Of(("column",)), "m": Of(("m",))}),),
         private={"id": ColumnName()},
         publishers=("generalize",),

@@ -52,7 +52,7 @@ def _sorts(layout: Layout) -> dict[str, str]:
     for passed in layout.passed:
         sorts[passed.name] = ANY if passed.kind is None else NUMBERS if passed.kind == "numeric" else TEXT
     for one in layout.slices:
-        sorts |= {shown: sorts[name] for name, shown in zip(one.attributes, one.columns, strict=True) if name in sorts}
+        sorts |= {shown: sorts[name] for name, shown in zip(one.attributes, one.columns, strict=False) if name in sorts}
     return sorts
 
 
@@ -124,6 +124,9 @@ def _disagreements(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
     found = []
     if len(column.columns) == 1 and column.has_missing != _shows_missing(column, main):
         found.append("has missing cells though the manifest says that it has none, or none though it says so")
+    flag = column.columns[-1]
+    if flag == f"{column.name}_missing" and shown[flag].cast(pl.String).eq_missing("false").all():
+        found.append("has a column that says which cells are missing, and none is")
     if column.form == "interval":
         found += _interval_facts(column, shown)
     elif column.form == "order":
@@ -150,10 +153,10 @@ def _interval_facts(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
         inside = texts.str.strip_prefix("[").str.strip_suffix("]").str.split_exact(", ", 1).struct.unnest()
         low, high = inside.to_series(0), inside.to_series(1)
         single = high.is_null()
-        plain = pl.DataFrame({"text": texts, "low": low, "high": high}).select(
+        spelled = pl.DataFrame({"text": texts, "low": low, "high": high}).select(
             pl.when(single).then(pl.col("low")).otherwise(pl.format("[{}, {}]", "low", "high")) == pl.col("text")
         )
-        if not plain.to_series().all() or (low.filter(~single) == high.filter(~single)).any():
+        if not spelled.to_series().all() or (low.filter(~single) == high.filter(~single)).any():
             return ["has intervals that are not written as a release writes them"]
         high = high.zip_with(~single, low)
     ends = pl.concat([low.alias("end"), high.alias("end")])
@@ -165,7 +168,7 @@ def _interval_facts(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
     bounds = numbers.cast(pl.Float64)  # as the manifest has them: a very large whole number is rounded
     if (bounds.min(), bounds.max()) != (column.low, column.high):
         return ["the manifest's range is not that of its cells"]
-    if not column.whole and len(numbers) and (numbers.floor() == numbers).all() and numbers.abs().max() < 2**53:  # type: ignore[operator]
+    if not column.whole and len(numbers) and (numbers.floor() == numbers).all() and bounds.abs().max() < 2**53:  # type: ignore[operator]
         return ["has whole numbers, and the manifest says that they are not"]
     return []
 

@@ -54,7 +54,7 @@ def at_least(n_right: int, chances: Sequence[float]) -> float:
 
 
 def permuted_p(found: float, permuted: Sequence[float]) -> float:
-    """How likely a figure is, or a larger one, when nothing but chance decides: the share of permutations that reach it."""  # noqa: E501
+    """How likely a figure is, or a larger one, by chance alone: the share of permutations that reach it."""
     reached = int(np.sum(np.asarray(permuted) >= found - 1e-12))
     return float(Fraction(1 + reached, 1 + len(permuted)))
 

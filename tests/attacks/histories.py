@@ -1,4 +1,4 @@
-"""All histories that releases of a table that grows and shrinks may have come from, as `worlds` does for one release."""  # noqa: E501
+"""All histories that releases of one table may have come from, as `worlds` does for one release."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from attacks.mutants import Mutant, covered, edited, forged
 from attacks.mutants_json import SECRET
 from attacks.mutants_layout import SCHEMA, fitted, other_trees, saying
 from attacks.victims import Victim
-from forging import mended
+from forging import fingerprinted, mended
 from shoal.manifest import Node, PassedColumn
 from shoal.release import Release
 
@@ -97,8 +97,13 @@ def column_order_mutants(victim: Victim) -> Iterator[Mutant]:
         for word, columns in (("backwards", frame.columns[::-1]), ("rotated", [*frame.columns[1:], frame.columns[0]])):
             turned = frame.select(columns)
             if columns != frame.columns:
-                change = forged(victim, lambda release, name=name, turned=turned: mended(release, **{name: turned}))
-                yield Mutant(f"columns of {name} {word}", change, COLUMNS)
+                fit = (
+                    fingerprinted if victim.shape in ("slices", "files") else mended
+                )  # slices have an order of their own
+                change = forged(
+                    victim, lambda release, name=name, turned=turned, fit=fit: fit(release, **{name: turned})
+                )
+                yield Mutant(f"columns of {name} {word}", change, "" if fit is fingerprinted else COLUMNS)
                 listed = edited(victim, lambda entries, name=name, columns=columns: _listed(entries, name, columns))
                 yield Mutant(f"columns of {name} {word} in the manifest alone", listed)
 

@@ -117,9 +117,7 @@ def _series(victim: Victim) -> Iterator[Mutant]:
     ):  # fmt: skip
         place = Place.model_construct(number=pair[0], previous=pair[1])
         change = forged(victim, lambda release, place=place: mended(with_entries(release, series=place)))
-        yield Mutant(
-            f"series {pair[0]} after {str(pair[1])[:9]!r} {len(str(pair[1]))}", change, before if pair in right else ""
-        )
+        yield Mutant(f"series {pair[0]} after {pair[1]!r}", change, before if pair in right else "")
     if own is not None:
         yield Mutant("series gone", forged(victim, lambda release: mended(with_entries(release, series=None))))
 

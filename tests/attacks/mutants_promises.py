@@ -153,7 +153,7 @@ def _asked_for_more(victim: Victim) -> Iterator[Mutant]:
         {"model": "m-uniqueness", "column": "disease", "m": 2}, {"model": "k-anonymity", "k": 2.0},
         {"k": 2, "model": "k-anonymity"}, {"model": "k-anonymity", "k": 2, "note": SECRET}, {"model": SECRET}, {},
         {"model": "l-diversity", "column": "name", "l": 2}, {"model": "l-diversity", "column": "age", "l": 2},
-        {"model": "alpha-k", "column": "disease", "alpha": 0.9, "values": [SECRET, "flu"]},
+        {"model": "alpha-k", "column": "disease", "alpha": 0.9, "values": (SECRET, "flu")},
     ):  # fmt: skip
         yield Mutant(f"require {one}", forged(victim, partial(asking, require=(*require, one))))
     if victim.shape == "invariant":

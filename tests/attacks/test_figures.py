@@ -221,7 +221,9 @@ def all_links(release: shoal.Release) -> list[pl.DataFrame]:
         values[bucket].append(value)
     ways = itertools.product(*(itertools.permutations(values[bucket]) for bucket in ages))
     people = [age for bucket in ages for age in ages[bucket]]
-    return [pl.DataFrame({"age": people, "disease": [value for part in way for value in part]}).sort("age") for way in ways]
+    return [
+        pl.DataFrame({"age": people, "disease": [value for part in way for value in part]}).sort("age") for way in ways
+    ]
 
 
 def hashes_in(files: Public) -> set[str]:
@@ -287,7 +289,9 @@ def test_every_hash_of_a_release_follows_from_its_files(form, tmp_path):
     assert found == derived(tmp_path / "two") | {before}
 
 
-SERIES_OF_LINKS = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()})
+SERIES_OF_LINKS = shoal.Schema(
+    identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()}
+)
 TWO_OF_LINKS = shoal.MInvariance(m=2, id="name", column="disease")
 
 

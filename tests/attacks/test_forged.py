@@ -1,9 +1,9 @@
 """Releases that were changed so that they disclose, or carry what no release says; every trace covered.
 
-The attacker is inside: somebody who may write the files that a receiver will verify. Chance allows nothing here: each is
-refused with exit status 1. That nothing else is wrong with them is shown by the same files with an honest content,
+The attacker is inside: somebody who may write the files that a receiver will verify. Chance allows nothing here: each
+is refused with exit status 1. That nothing else is wrong with them is shown by the same files with an honest content,
 which are accepted.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def exchanged(release: shoal.Release) -> shoal.Release:
 
 
 def test_a_series_whose_classes_exchanged_their_cells_is_refused(tmp_path, monkeypatch, status):
-    """Promise: what the holder verifies is what was released. The forger mends all hashes, and cannot open the state."""  # noqa: E501
+    """Promise: what the holder verifies is what was released. The forger mends all hashes; the state is not his."""
     monkeypatch.setattr(sealed, "COST", (4, 8, 1))
     monkeypatch.setenv("SHOAL_PASSPHRASE", PASSPHRASE)
     frame = PEOPLE.head(8).with_columns(name=pl.Series(list("abcdefgh")))
@@ -120,6 +120,11 @@ def test_a_series_whose_classes_exchanged_their_cells_is_refused(tmp_path, monke
 # -- what a directory carries besides --------------------------------------------------------------------------------
 
 MESSAGE = "Alice is row 7"
+
+
+def turned_round(entries: dict, key: str) -> None:
+    """The keys of an entry the other way round."""
+    entries[key] = dict(reversed(entries[key].items()))
 
 
 def in_manifest(change: Callable[[dict], object]) -> Callable[[Path], None]:
@@ -177,7 +182,7 @@ CHANNELS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "the version": ("csv", in_manifest(lambda entries: entries.update(shoal=f"0.1+{MESSAGE}"))),
     "the order of parameters": (
         "csv",
-        in_manifest(lambda entries: entries["recipe"].update(method=dict(reversed(entries["recipe"]["method"].items())))),  # noqa: E501
+        in_manifest(lambda entries: turned_round(entries["recipe"], "method")),
     ),
     "blanks in the manifest": (
         "csv", lambda folder: (folder / FILE).write_text((folder / FILE).read_text().replace(": ", ":  ", 1)),

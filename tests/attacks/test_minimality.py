@@ -26,7 +26,7 @@ from shoal.methods.repair import classes_of
 from shoal.spec import Whole, param
 
 PAIRS = np.array([[0, 0], [1, 2], [10, 3], [12, 4], [33, 8], [34, 11]], dtype=float)
-"""Three pairs of near people: whoever forms groups of two, and whatever is drawn, these are the groups to begin with."""  # noqa: E501
+"""Three pairs of near people: to whoever forms groups of two these are the groups to begin with, whatever is drawn."""
 EIGHT = np.array([[38, 22], [6, 20], [9, 27], [1, 16], [36, 33], [0, 4], [12, 29], [26, 7]], dtype=float)
 FIVE = EIGHT[:5]
 ENTROPY = shoal.LDiversity("s", l=2, variant="entropy")
@@ -42,7 +42,7 @@ def crowd(name: str, **parameters: object) -> Method:
 
 @dataclass(frozen=True)
 class Case:
-    """A method and the worlds it is tried in; `seeds` is how many the attacker tries, one for a method that draws none."""  # noqa: E501
+    """A method and the worlds it is tried in; `seeds` is how many the attacker tries, one where nothing is drawn."""
 
     method: Method
     values: str
@@ -106,7 +106,7 @@ def test_where_a_promise_is_kept_by_looking_at_values_the_attack_succeeds(case):
 
 @dataclass(frozen=True)
 class Recoding(Method):
-    """Weak on purpose: the finest of a few fixed recodings that keeps what is required, as Wong and others attack it."""  # noqa: E501
+    """Weak on purpose: the finest of a few fixed recodings that keeps what is required; Wong and others attack it."""
 
     name: ClassVar[str] = "mondrian"
     k: int = param(Whole(2), "fewest rows", default=2)

@@ -15,8 +15,8 @@ SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoa
 def numbers_and_places(draw: int) -> tuple[np.ndarray, np.ndarray]:
     """The number of every class, and where its people stand in the input, on average.
 
-    All are of one age: every class has the same centre, size and radius, and rows join classes in the order of the file.
-    """  # noqa: E501
+    All are of one age: every class has the same centre, size and radius; rows join classes in the order of the file.
+    """
     diseases = np.random.default_rng([draw, 6]).choice(list("abcdefgh"), N_ROWS)
     frame = pl.DataFrame({"age": [40] * N_ROWS, "disease": diseases})
     release = shoal.anonymize(frame, SCHEMA, shoal.Mdav(k=3), publish=shoal.Centres(), seed=draw)

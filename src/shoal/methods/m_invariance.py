@@ -17,7 +17,7 @@ from shoal.methods.mondrian import space_of
 from shoal.methods.signatures import Buckets, People, Signature, bucketed
 from shoal.privacy.base import Values
 from shoal.progress import SILENT, Progress
-from shoal.spec import ColumnName, Whole, param
+from shoal.spec import ColumnName, OneOf, Whole, param
 from shoal.table.prepare import Table
 
 WINDOW = 32
@@ -60,13 +60,18 @@ class MInvariance(Method):
         The identifying column by which a person is known from one release to the next.
     column
         The sensitive column.
+    newcomers
+        ``"mix"`` puts new people among those whose signature lacks their value, as the paper does, so that few
+        counterfeits are needed. ``"apart"`` keeps new people among themselves and fills up with counterfeits alone.
 
     Guarantee
     ---------
     Against an attacker who has all releases, knows everybody's quasi-identifiers and who is in which release: the
     chance to name the sensitive value of a person is at most 1/m, for exchanging the values of a signature everywhere
-    gives another history that fits the releases as well. It does not hide who is in a release, nor does it hold for a
-    person who is listed under two ids.
+    gives another history that fits the releases as well. With ``newcomers="apart"`` this holds against an attacker who
+    also re-runs the method on every history; with ``"mix"`` it does not, for a counterfeit where somebody new could
+    have stood in tells which values were lacking. It does not hide who is in a release, nor does it hold for a person
+    who is listed under two ids.
 
     >>> import polars as pl, shoal
     >>> schema = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive=["disease"])
@@ -90,6 +95,11 @@ class MInvariance(Method):
     m: int = param(Whole(2), "least number of different sensitive values in a class")
     id: str = param(ColumnName(), "identifying column that names a person")
     column: str = param(ColumnName(), "sensitive column")
+    newcomers: str = param(
+        OneOf(("mix", "apart")),
+        "whether new people stand in where values are lacking, or counterfeits alone",
+        default="mix",
+    )
 
     @property
     def k(self) -> int:  # type: ignore[override]
@@ -140,7 +150,7 @@ class MInvariance(Method):
         progress.stage("grouping", task.table.n_rows)
         space = space_of(task.encoded, along_trees=True)
         people = People(codes, n_values, signatures, bound)
-        split, member = _split(space, bucketed(people, self.m, rng), rng, progress)
+        split, member = _split(space, bucketed(people, self.m, rng, mix=self.newcomers == "mix"), rng, progress)
         _exchange(space, split, member, progress)
         return _arranged(split, member, len(codes))
 

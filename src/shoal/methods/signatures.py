@@ -34,25 +34,54 @@ class People:
     bound: Labels
 
 
-def bucketed(people: People, m: int, rng: np.random.Generator) -> Buckets:
-    """Put every row into the bucket of one signature, of at least m values, with few counterfeits needed.
+def bucketed(people: People, m: int, rng: np.random.Generator, *, mix: bool = True) -> Buckets:
+    """Put every row into the bucket of one signature, of at least m values.
 
     Which of the rows of a value go to which bucket is drawn: a rule that looked at their quasi-identifiers could be
-    replayed by whoever knows them, and would tell values apart.
+    replayed by whoever knows them, and would tell values apart. New rows are mixed with those that are bound, so that
+    few counterfeits are needed, or kept apart.
     """
     buckets = _divided(people)
     free = _new_rows(people)
+    if mix:
+        _mix(buckets, free, people.n_values, m, rng)
+    else:
+        _keep_apart(buckets, free, people.n_values, m, rng)
+    return buckets
+
+
+def _mix(buckets: Buckets, free: dict[int, Labels], n_values: int, m: int, rng: np.random.Generator) -> None:
+    """Balance buckets with new rows; the others get signatures of their own."""
     lacks = _lacks(buckets)
-    have, wanted = (np.zeros(people.n_values, dtype=np.int64) for _ in range(2))
+    have, wanted = (np.zeros(n_values, dtype=np.int64) for _ in range(2))
     for value, rows in free.items():
         have[value] = len(rows)
     for value, takers in lacks.items():
         wanted[value] = sum(count for _, count in takers)
-    left, padding = spared(have, wanted, m)
+    left, padding = spared(have, wanted, m, rng)
     for value in np.flatnonzero(left < have).tolist():
         free[value] = _balance(buckets, lacks[value], value, free[value], int(have[value] - left[value]), rng)
     _deal(buckets, assigned(left + padding, m), free, rng)
-    return buckets
+
+
+def _keep_apart(buckets: Buckets, free: dict[int, Labels], n_values: int, m: int, rng: np.random.Generator) -> None:
+    """Give new rows signatures of their own; those of one release are as many of each value of a signature.
+
+    Where they are not m-eligible, all get one signature: every value they have, and others drawn at random up to m.
+    Whatever is done then depends on the values only up to an exchange of those of a signature.
+    """
+    have = np.zeros(n_values, dtype=np.int64)
+    for value, rows in free.items():
+        have[value] = len(rows)
+    if have.max(initial=0) * m <= have.sum():
+        deals = assigned(have, m)
+    else:
+        others = rng.permutation(np.flatnonzero(have == 0))
+        signature = [*np.flatnonzero(have), *others[: max(m - len(free), 0)]]
+        if len(signature) < m:
+            raise InternalError("fewer than m sensitive values reached the assignment")
+        deals = [(tuple(sorted(map(int, signature))), int(have.max()))]
+    _deal(buckets, deals, free, rng)
 
 
 def _new_rows(people: People) -> dict[int, Labels]:
@@ -94,27 +123,31 @@ def _count(pieces: Sequence[Labels]) -> int:
     return sum(len(piece) for piece in pieces)
 
 
-def spared(have: Labels, wanted: Labels, m: int) -> tuple[Labels, Labels]:
+def spared(have: Labels, wanted: Labels, m: int, rng: np.random.Generator) -> tuple[Labels, Labels]:
     """Balancing: how many new rows of each value to keep out of it, and the counterfeits to add to those kept out.
 
     As many as possible are used, as long as the others stay m-eligible: no value has more than its share 1/m of them.
     The largest count that must remain, c, is that of the value with the most rows beyond what is wanted. With every
     value cut down to c, the rest is eligible if it has m c rows; if even all rows together have fewer, counterfeits
-    make up for them, in the values that have most rows already.
+    make up for them, in the values that have most rows already. Equals are drawn: the order of the
+    values would tell which of a signature were there and which were added.
     """
     least = have - np.minimum(have, wanted)
     cap = int(least.max(initial=0))
     most = np.minimum(have, cap)
     left = least.copy()
+    padding = np.zeros_like(left)
     short = m * cap - int(left.sum())
-    for value in np.lexsort((np.arange(len(have)), -most)):
+    if short <= 0:
+        return left, padding
+    turn = rng.permutation(len(have))
+    for value in np.lexsort((turn, -most)):
         if short <= 0:
             break
         kept = min(int(most[value] - left[value]), short)
         left[value] += kept
         short -= kept
-    padding = np.zeros_like(left)
-    for value in np.lexsort((np.arange(len(have)), -left)):
+    for value in np.lexsort((turn, -left)):
         if short <= 0:
             break
         padding[value] = min(cap - int(left[value]), short)

@@ -116,8 +116,8 @@ class Aggregate(Publisher):
         members, frame = groups.labels, table.frame
         quasi, parts = [], {name: frame.select(name) for name in frame.columns}
         for column in value_columns(table):
-            cells = self._cells(table, column, frame[column.name], members)
-            quasi.append(as_shown(column, cells))
+            shown, cells = as_shown(column, self._cells(table, column, frame[column.name], members))
+            quasi.append(shown)
             parts[column.name] = cells[members]
         layout = Layout(shape="values", quasi=tuple(quasi), passed=passed_columns(table, frame))
         rows = pl.concat([part for name, part in parts.items() if name in layout.kinds], how="horizontal")

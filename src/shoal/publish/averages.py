@@ -29,13 +29,15 @@ def value_columns(table: Table) -> list[QuasiColumn]:
     return columns
 
 
-def as_shown(column: QuasiColumn, cells: pl.DataFrame) -> QuasiColumn:
-    """The column as its cells show it: where none of them is missing, nothing is said about missing values."""
+def as_shown(column: QuasiColumn, cells: pl.DataFrame) -> tuple[QuasiColumn, pl.DataFrame]:
+    """The column and its cells: where none of them is missing, nothing is said about missing values."""
     values = cells[column.name]
     if len(column.columns) > 1:  # the second column says it
-        return column
+        if cells[column.columns[1]].eq_missing(other=False).all():
+            column = column.model_copy(update={"columns": (column.name,), "has_missing": False})
+        return column, cells.select(column.columns)
     has_missing = values.null_count() > 0 or (values.dtype == pl.String and bool((values == STAR).any()))
-    return column.model_copy(update={"has_missing": has_missing})
+    return column.model_copy(update={"has_missing": has_missing}), cells
 
 
 def number_cells(column: QuasiColumn, numbers: Floats, is_missing: pl.Series) -> pl.DataFrame:

@@ -69,11 +69,10 @@ class Centres(Publisher):
     def show(self, table: Table, groups: Groups) -> Published:
         """Show the groups of a table, in the order of its rows."""
         space = Space.of(Task.of(table), standardize=self.standardize)
-        quasi, passed = tuple(value_columns(table)), passed_columns(table, table.frame)
+        quasi, passed = value_columns(table), passed_columns(table, table.frame)
         rows = None if self.centre == "average" else _central_rows(space, groups)
-        found = [_cells(table, column, groups, rows) for column in quasi]
-        quasi = tuple(as_shown(column, one) for column, one in zip(quasi, found, strict=True))
-        cells = pl.concat(found, how="horizontal")
+        found = [as_shown(column, _cells(table, column, groups, rows)) for column in quasi]
+        cells = pl.concat([one for _, one in found], how="horizontal")
         points = space.centres(groups.labels) if rows is None else space.columns[:, rows].T.copy()
         facts = pl.DataFrame({"size": groups.sizes, "radius": np.sqrt(space.farthest(groups.labels, points))})
         others = table.frame.select([column.name for column in passed])
@@ -81,7 +80,7 @@ class Centres(Publisher):
         number = numbered_groups([(np.arange(groups.n_groups), by_group), (groups.labels, others)])
         centres = pl.DataFrame([pl.Series("class", number), *facts, *cells]).sort("class")
         shown = pl.DataFrame([pl.Series("class", number[groups.labels]), *others])
-        layout = Layout(shape="centres", quasi=quasi, passed=passed)
+        layout = Layout(shape="centres", quasi=tuple(column for column, _ in found), passed=passed)
         return Published({"table": shown, "centres": centres}, layout)
 
 
