@@ -65,7 +65,8 @@ def test_radius_covers_every_row_of_mixed_columns():
 
     def squared(row, centre):
         age, grade, town = row
-        other, is_missing, rank, name = centre
+        other, *said, rank, name = centre  # whether the age is missing, where one is
+        is_missing = said == [True]
         gap = age is None or is_missing
         total = (0 if age is None and is_missing else span**2) if gap else (age - other) ** 2
         return total + ((order.index(grade) - order.index(rank)) / 3) ** 2 + (town != name)

@@ -7,6 +7,8 @@ other identifying and unpublished columns, another seed), and everything after t
 from __future__ import annotations
 
 import itertools
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +172,48 @@ def test_the_whole_path_tells_nothing_of_order_and_seed(method, publish, tmp_pat
         assert made[0] == made[1]
     elif method.name == "mondrian":
         pytest.fail("Mondrian does not depend on the order of the rows")
+
+
+LEFT_OUT_CELLS = {
+    "whole numbers": ([1.0, 2.0], [50.0, 50.5]),
+    "days": ([datetime(2020, 1, 1), datetime(2020, 1, 2)], [datetime(2020, 1, 5), datetime(2020, 1, 5, 13)]),
+    "times": (
+        [datetime(2020, 1, 1, 9), datetime(2020, 1, 2)],
+        [datetime(2020, 1, 5), datetime(2020, 1, 5, 1, 1, 1, 7)],
+    ),
+    "decimals": ([Decimal("1.5"), Decimal("2")], [Decimal("1.5"), Decimal("0.001")]),
+    "large numbers": ([1, 2], [7, 2**63 + 5]),
+    "texts": (["a", "b"], ["a", "ä" * 40]),
+    "truth values": ([True, False], [None, True]),
+}
+"""Cells of rows that are published, and two cells of a row that is not."""
+
+
+@pytest.mark.parametrize("way", ["dropped", "suppressed"])
+@pytest.mark.parametrize("role", ["sensitive", "neutral", "a category", "quasi"])
+@pytest.mark.parametrize("cells", LEFT_OUT_CELLS)
+def test_rows_left_out_do_not_decide_how_others_are_written(cells, role, way, tmp_path):
+    shown, hidden = LEFT_OUT_CELLS[cells]
+    schema = {
+        "sensitive": shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["cell"], identifying=["name"]),
+        "neutral": shoal.Schema(quasi={"age": shoal.Numeric()}, neutral=["cell"], identifying=["name"]),
+        "a category": shoal.Schema(
+            quasi={"age": shoal.Numeric()}, neutral={"cell": shoal.Nominal()}, identifying=["name"]
+        ),
+        "quasi": shoal.Schema(quasi={"age": shoal.Numeric(), "cell": shoal.Nominal()}, identifying=["name"]),
+    }[role]
+    names, made = list("abcdefgh"), []
+    method = carried(shoal.Mondrian(k=2), Groups(np.arange(8) // 4), names)
+    for place, cell in enumerate(hidden):
+        column = pl.Series([*shown * 4, cell], strict=False)
+        age = [*range(20, 28), None if way == "dropped" else 30]
+        frame = pl.DataFrame({"name": [*names, "i"], "age": age, "cell": column})
+        release = shoal.anonymize(
+            frame, schema, method, suppress=0.2, missing="drop" if way == "dropped" else "keep", seed=1
+        )
+        assert release.manifest.rows.left_out == 1
+        made += [content(release.write(tmp_path / f"{place} {form}", format=form)) for form in ("csv", "parquet")]
+    assert made[:2] == made[2:]
 
 
 def test_repeated_releases_tell_nothing_of_order_seed_and_key(tmp_path, monkeypatch):

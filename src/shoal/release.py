@@ -265,7 +265,8 @@ def warn_of_reuse(receipt: Receipt, target: Path) -> None:
 
 
 def _write_csv(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table; a missing cell alone on its line is quoted, for many readers skip blank lines."""
+    """Write a table, times as their text; a missing cell alone on its line is quoted, for many skip blank lines."""
+    frame = frame.with_columns(pl.col(pl.Datetime, pl.Time).cast(pl.String))
     if frame.width == 1 and frame.to_series().null_count():
         texts = frame.to_series().cast(pl.String)
         frame = pl.DataFrame([texts.fill_null("")])

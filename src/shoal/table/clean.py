@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -71,9 +71,21 @@ def _as_it_came(series: pl.Series) -> pl.Series:
     """The column, but for widths and marks of missing that depend on the type of frame."""
     if series.dtype.is_float():
         return _whole(series)
+    if isinstance(series.dtype, pl.Decimal):
+        series = _shortest(series, series.dtype.scale)
     if series.dtype.is_integer() and (whole := series.cast(pl.Int64, strict=False)).null_count() == series.null_count():
         return whole
     return series
+
+
+def _shortest(decimals: pl.Series, scale: int) -> pl.Series:
+    """Decimals with as many digits after the point as the cells need; whole numbers where they need none."""
+    for fewer in range(scale + 1):
+        shorter = decimals.cast(pl.Decimal(38, fewer), strict=False)
+        if shorter.cast(decimals.dtype, strict=False).equals(decimals):
+            whole = shorter.cast(pl.Int64, strict=False)
+            return whole if fewer == 0 and whole.null_count() == decimals.null_count() else shorter
+    return decimals
 
 
 def without_markers(series: pl.Series, missing_values: Sequence[str], *, strip: bool) -> pl.Series:
@@ -135,10 +147,21 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
 
 
 def _texts(series: pl.Series) -> pl.Series:
-    """Categories as text; whole numbers without a point."""
+    """Categories as text, each by itself: whole numbers without a point, midnights as days, no zeros at the end."""
     if series.dtype.is_float() or series.dtype.is_decimal():
-        return _whole(series.cast(pl.Float64)).cast(pl.String)
+        floats = series.cast(pl.Float64)
+        floats = floats.set(floats == 0, 0.0)
+        whole = (floats.is_finite() & (floats.floor() == floats) & (floats.abs() < 2**53)).fill_null(value=False)
+        return floats.cast(pl.Int64, strict=False).cast(pl.String).zip_with(whole, floats.cast(pl.String))
+    if isinstance(series.dtype, pl.Datetime):
+        texts = series.cast(pl.String).str.replace(r"(\.\d*?)0+(\+|-|$)", "$1$2").str.replace(r"\.(\+|-|$)", "$1")
+        return texts if series.dtype.time_zone else texts.str.strip_suffix(" 00:00:00")
     return series.cast(pl.String)
+
+
+def retyped(rows: pl.DataFrame, columns: Mapping[str, Column], problems: Problems) -> pl.DataFrame:
+    """Some of the rows of a clean table, in the types that they have without the others."""
+    return pl.DataFrame([clean(series, columns.get(series.name), (), problems) for series in rows])
 
 
 def in_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> pl.Series:

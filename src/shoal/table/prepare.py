@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError, ShoalWarning
 from shoal.table.builders import STAR, Flat, Rule
-from shoal.table.clean import canonical, clean, in_order
+from shoal.table.clean import canonical, clean, in_order, retyped
 from shoal.table.content import content_sha256
 from shoal.table.frames import check_names
 from shoal.table.hierarchy import Hierarchy
@@ -136,8 +136,8 @@ def prepare(
     kept = _rows_that_go_on(cleaned, settled, missing)
     spelt, merged, strange = _spelt(cleaned, settled, kept, missing_values, normalise is True, found)
     n_dropped = cleaned.height - len(kept)
-    rows = spelt[kept] if n_dropped else spelt
-    # Trees grow over the rows that go on: a dropped row leaves no trace.
+    # Types and trees are those of the rows that go on: a dropped row leaves no trace.
+    rows = retyped(spelt[kept], settled.columns, found) if n_dropped else spelt
     grown = grow_hierarchies(settled, rows, broken | strange, found)
     dropped = {"missing quasi-identifier": n_dropped} if n_dropped else {}
     table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept, merged)

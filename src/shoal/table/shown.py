@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import InternalError, Problems, SchemaError
-from shoal.table.clean import clean
+from shoal.table.clean import retyped
 from shoal.table.prepare import Table, grow_hierarchies
 
 
@@ -23,7 +23,7 @@ def only_rows(table: Table, kept: npt.NDArray[np.bool_]) -> Table:
         return table
     problems, columns = Problems(), table.schema.columns
     rows = table.frame.filter(pl.Series(kept))
-    frame = pl.DataFrame([clean(series, columns.get(series.name), (), problems) for series in rows])
+    frame = retyped(rows, columns, problems)
     schema = grow_hierarchies(table.given.fit(table.frame.columns, problems), frame, set(), problems)
     try:
         problems.raise_if_any(SchemaError)

@@ -1,0 +1,158 @@
+"""The same table, recipe and seed give the same bytes as they always did: every method with every publisher.
+
+The hashes are of the tables, and of the manifest but for the version that made it. They change only where what is
+published is meant to change; then `python tests/test_same_bytes.py` writes them again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+
+HASHES = Path(__file__).with_name("same_bytes.json")
+N_ROWS = 60
+
+
+def _mixed() -> pl.DataFrame:
+    """Every kind of column, with missing values."""
+    rng = np.random.default_rng(11)
+    return pl.DataFrame(
+        {
+            "name": [f"person {row}" for row in range(N_ROWS)],
+            "age": pl.Series(rng.integers(20, 80, N_ROWS)).set(pl.Series(rng.random(N_ROWS) < 0.05), None),
+            "weight": rng.normal(70, 9, N_ROWS).round(1),
+            "zip": [f"47{row % 4}0{row % 3}" for row in range(N_ROWS)],
+            "grade": rng.choice(["low", "middle", "high"], N_ROWS),
+            "town": [("Ada", "Bo", "Cy", None)[row] for row in rng.integers(0, 4, N_ROWS)],
+            "disease": [("flu", "cold", "ulcer", "cough")[row % 4] for row in range(N_ROWS)],
+            "income": rng.integers(10, 90, N_ROWS),
+        }
+    )
+
+
+def _numbers() -> pl.DataFrame:
+    """Numbers alone, some of them equal."""
+    rng = np.random.default_rng(12)
+    columns = {name: rng.integers(0, 40, 2 * N_ROWS) / 4 for name in ("x", "y", "z")}
+    return pl.DataFrame({**columns, "s": rng.permutation(np.arange(2 * N_ROWS) % 5).astype(str)})
+
+
+MIXED = {
+    "age": shoal.Numeric(),
+    "weight": shoal.Numeric(),
+    "zip": shoal.Nominal(shoal.Prefixes(keep=(3, 2))),
+    "grade": shoal.Ordinal(["none", "low", "middle", "high", "highest"]),
+    "town": shoal.Nominal(),
+}
+XYZ = {name: shoal.Numeric() for name in ("x", "y", "z")}
+Table = tuple[Callable[[], pl.DataFrame], shoal.Schema]
+TABLES: dict[str, Table] = {
+    "sample": (lambda: shoal.sample.people(90, seed=3), shoal.sample.schema()),
+    "mixed": (
+        _mixed,
+        shoal.Schema(
+            identifying=["name"], quasi=MIXED, sensitive={"disease": shoal.Nominal(), "income": shoal.Numeric()}
+        ),
+    ),
+    "numbers": (_numbers, shoal.Schema(quasi=XYZ, sensitive={"s": shoal.Nominal()})),
+}
+VALUE = {"sample": "disease", "mixed": "disease", "numbers": "s"}
+"""The sensitive column with few values."""
+PUBLISHERS = {
+    "text": shoal.Generalize(),
+    "typed": shoal.Generalize("typed"),
+    "classes": shoal.Generalize("classes", sets=True),
+    "values": shoal.Aggregate(),
+    "medians": shoal.Aggregate(numeric="median", restore_variance=True),
+    "centres": shoal.Centres(),
+    "averages": shoal.Centres(centre="average"),
+}
+METHODS = [
+    shoal.Caat(k=3), shoal.Caat(k=3, interval="hull", ties="all"), shoal.Kaca(k=3), shoal.Kaca(k=3, weights="height"),
+    shoal.KMember(k=3), shoal.KMember(k=3, cost="set", ref="seed"), shoal.Oka(k=3), shoal.KMeans(k=3),
+    shoal.KMeans(k=3, variant=2), shoal.ThresholdGreedy(k=3, delta=5.0), shoal.WeightedCMeans(k=3), shoal.Mdav(k=3),
+    shoal.Mdav(k=3, leftover="assign"), shoal.VMdav(k=3, gamma=0.4), shoal.Cbfs(k=3), shoal.Dba(k=3), shoal.Tfrp(k=3),
+    shoal.OptimalUnivariate(k=3), shoal.RGather(k=3), shoal.RGather(k=3, epsilon=0.1), shoal.RCellular(k=3),
+    shoal.Mondrian(k=3), shoal.Mondrian(k=3, strict=True),
+]  # fmt: skip
+OPTIONS: dict[str, Callable[[str], dict]] = {
+    "required": lambda column: {"require": [shoal.LDiversity(column=column, l=2)], "suppress": 0.1},
+    "close": lambda column: {"require": [shoal.TCloseness(column=column, t=0.5)], "refine": shoal.Refine(rounds=1)},
+}
+LINKS: dict[str, Callable[[str], dict]] = {
+    "anatomy": lambda column: {"method": shoal.Anatomy(l=2, column=column)},
+    "slicing": lambda _: {"method": shoal.Slicing(l=2, columns=2)},
+    "slices in files": lambda _: {"method": shoal.Slicing(l=2, columns=2), "publish": shoal.Slices(shape="files")},
+    "slices apart": lambda _: {"method": shoal.Slicing(l=2, columns=2, apart=True)},
+}
+
+
+def _cases() -> dict[str, Callable[[], shoal.Release]]:
+    cases: dict[str, Callable[[], shoal.Release]] = {}
+
+    def add(name: str, table: str, **asked) -> None:
+        make, schema = TABLES[table]
+        if isinstance(asked["method"], shoal.OptimalUnivariate):
+            first = dict(itertools.islice(schema.quasi.items(), 1))
+            sensitive = {VALUE[table]: schema.sensitive[VALUE[table]]}
+            schema = shoal.Schema(identifying=schema.identifying, quasi=first, sensitive=sensitive, rest="drop")
+        if isinstance(asked["method"], (shoal.Anatomy, shoal.Slicing)):
+            sensitive = {VALUE[table]: schema.sensitive[VALUE[table]]}
+            schema = shoal.Schema(identifying=schema.identifying, quasi=schema.quasi, sensitive=sensitive, rest="drop")
+        cases[f"{table} {name}"] = lambda: shoal.anonymize(make(), schema, seed=5, **asked)
+
+    for table in TABLES:
+        for place, method in enumerate(METHODS):
+            for word, publish in PUBLISHERS.items():
+                add(f"{method.name} {place} {word}", table, method=method, publish=publish)
+            for word, options in OPTIONS.items():
+                add(f"{method.name} {place} {word}", table, method=method, **options(VALUE[table]))
+        for word, asked in LINKS.items():
+            add(word, table, **asked(VALUE[table]))
+    return cases
+
+
+def digest(make: Callable[[], shoal.Release]) -> str:
+    """One hash of all that a release publishes, or the kind of error."""
+    try:
+        release = make()
+    except shoal.ShoalError as error:
+        return type(error).__name__
+    found = hashlib.sha256()
+    for name in sorted(release.frames):
+        found.update(name.encode() + release.frames[name].write_csv().encode())
+    entries = json.loads(release.manifest.to_json()) | {"shoal": ""}
+    found.update(json.dumps(entries, sort_keys=True).encode())
+    return found.hexdigest()[:16]
+
+
+CASES = _cases()
+TOGETHER = 40
+"""Cases in one test."""
+
+
+@pytest.mark.parametrize("part", range(-(-len(CASES) // TOGETHER)))
+def test_releases_have_the_bytes_they_always_had(part):
+    known = json.loads(HASHES.read_text())
+    names = list(CASES)[part * TOGETHER : (part + 1) * TOGETHER]
+    found = {name: digest(CASES[name]) for name in names}
+    assert {name: found[name] for name in names if found[name] != known.get(name)} == {}
+
+
+def test_every_hash_has_a_case():
+    assert set(json.loads(HASHES.read_text())) == set(CASES)
+
+
+if __name__ == "__main__":
+    HASHES.write_text(json.dumps({name: digest(make) for name, make in CASES.items()}, indent=0) + "\n")
+    sys.exit(0)
