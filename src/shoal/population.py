@@ -28,7 +28,7 @@ from shoal.meanings import (
     one_of,
 )
 from shoal.privacy.base import Matches
-from shoal.table.builders import Grouping, Quantiles, Rule
+from shoal.table.builders import Rule
 from shoal.table.clean import clean
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.numbers import number_text
@@ -236,7 +236,7 @@ def _paths(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -> 
     kind = None if schema is None else schema.quasi.get(column.name)
     hierarchy = None if kind is None else kind.hierarchy
     if isinstance(hierarchy, Rule):
-        if isinstance(hierarchy, (Grouping, Quantiles)):  # their nodes depend on which values there are
+        if hierarchy.by_values:
             return {}
         grown = hierarchy.paths([float(text) for text in texts] if hierarchy.numeric else texts)
         return {path[0]: path for path in grown}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -142,19 +142,23 @@ def _set_text(values: list[str]) -> str | None:
     return "{" + ", ".join(escaped) + "}"
 
 
-def published_nodes(cells: pl.DataFrame, hierarchy: Hierarchy | None, *, grown: bool = False) -> tuple[Node, ...]:
+def published_nodes(
+    cells: pl.DataFrame, hierarchy: Hierarchy | None, *, grown: bool = False, bare: bool = False
+) -> tuple[Node, ...]:
     """The published nodes and those above them, which have no name: of the rest of the tree, a release says nothing.
 
     Of a tree that a rule has grown over the values of the input, not even heights and numbers of leaves are told: they
-    are those of the smallest tree with such nodes.
+    are those of the smallest tree with such nodes. Where it depends on these values which nodes a tree has, nodes that
+    no cell shows are left out (`bare`), but for the root.
     """
     if hierarchy is None:
         return ()
     names = {name for name in cells.to_series().unique().drop_nulls().to_list() if name in hierarchy.node_of}
-    used = sorted({hierarchy.node_of[above] for name in names for above in hierarchy.path(name)} | {0})
+    above = names if bare else {one for name in names for one in hierarchy.path(name)}
+    used = sorted({hierarchy.node_of[name] for name in above} | {0})
     position = {node: place for place, node in enumerate(used)}
     tree = hierarchy.arrays
-    parents = [None if node == 0 else position[int(tree.parent[node])] for node in used]
+    parents = [_place_above(hierarchy, node, position) for node in used]
     sizes = [(int(tree.height[node]), int(tree.n_leaves[node])) for node in used]
     if grown:
         sizes = _smallest(parents, [size[0] > 0 for size in sizes])
@@ -163,6 +167,14 @@ def published_nodes(cells: pl.DataFrame, hierarchy: Hierarchy | None, *, grown: 
         Node(name=name if name in names else None, parent=parent, height=height, leaves=leaves)
         for name, parent, (height, leaves) in zip(shown, parents, sizes, strict=True)
     )
+
+
+def _place_above(hierarchy: Hierarchy, node: int, position: Mapping[int, int]) -> int | None:
+    """The place of the nearest of some nodes above one of them; None for the root."""
+    above = int(hierarchy.arrays.parent[node])
+    while node and above not in position:
+        above = int(hierarchy.arrays.parent[above])
+    return position[above] if node else None
 
 
 def _smallest(parents: Sequence[int | None], inner: Sequence[bool]) -> list[tuple[int, int]]:

@@ -98,7 +98,8 @@ class Generalize(Publisher):
         settled = as_shown(column, covers, hierarchy)
         write = typed_cells if len(column.columns) > 1 else text_cells
         cells = write(settled, covers, hierarchy)
-        nodes = published_nodes(cells, hierarchy, grown=table.is_grown(column.name))
+        grown, bare = table.is_grown(column.name), table.is_grown_by_values(column.name)
+        nodes = published_nodes(cells, hierarchy, grown=grown, bare=bare)
         return settled.model_copy(update={"nodes": nodes}), cells
 
     def columns(self, table: Table) -> list[QuasiColumn]:

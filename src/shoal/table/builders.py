@@ -39,6 +39,8 @@ class Rule(Spec, ABC):
     """Whether the values are numbers."""
     weighs: ClassVar[bool] = False
     """Whether it matters how often a value comes."""
+    by_values: ClassVar[bool] = False
+    """Whether what stands above a value depends on which other values there are."""
 
     @abstractmethod
     def paths(self, values: Iterable[object]) -> Paths:
@@ -135,6 +137,7 @@ class Quantiles(Rule):
     name: ClassVar[str] = "quantiles"
     numeric: ClassVar[bool] = True
     weighs: ClassVar[bool] = True
+    by_values: ClassVar[bool] = True
     parts: Sequence[int] = param(Several(Whole(2)), "how many intervals each level has, most first")
 
     def __post_init__(self) -> None:
@@ -216,6 +219,7 @@ class Grouping(Rule):
     """
 
     name: ClassVar[str] = "grouping"
+    by_values: ClassVar[bool] = True
     sizes: Sequence[int] = param(Several(Whole(2)), "how many nodes of the level below each run joins")
 
     def paths(self, values: Iterable[object]) -> Paths:

@@ -74,6 +74,12 @@ class Table:
         kind = None if column is None else column.kind
         return kind is None or not isinstance(kind.hierarchy, Hierarchy)
 
+    def is_grown_by_values(self, name: str) -> bool:
+        """Whether what stands above a value in the hierarchy of a column depends on which other values there are."""
+        column = self.given.columns.get(name)
+        rule = None if column is None or column.kind is None else column.kind.hierarchy
+        return isinstance(rule, Rule) and rule.by_values
+
     def hierarchy(self, name: str) -> Hierarchy | None:
         """The hierarchy of a column; a nominal one without its own has a flat tree."""
         kind = self.schema.columns[name].kind
