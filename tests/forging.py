@@ -26,8 +26,8 @@ from shoal.verify import verify
 class InOrder:
     """A generator that draws nothing: rows stay in their order, and of several places the first is taken."""
 
-    def permutation(self, n: int) -> np.ndarray:
-        return np.arange(n)
+    def permutation(self, what: int | np.ndarray) -> np.ndarray:
+        return np.arange(what) if np.ndim(what) == 0 else np.array(what)
 
     def integers(self, *_: object) -> int:
         return 0

@@ -21,11 +21,10 @@ ORDER = [
     ["publish"],
     ["keeping"],
     [
-        "buckets", "cells", "closed", "counterfeits", "meanings", "ordering", "originals", "promises", "release_files",
-        "sensitive",
+        "buckets", "cells", "closed", "counterfeits", "meanings", "ordering", "originals", "promises", "sensitive",
     ],
     ["grammar", "matching", "transport", "written"],
-    ["population", "refuting"],
+    ["population", "refuting", "release_files"],
     ["slices"],
     ["answers"],
     ["verify", "foreign", "measure"],

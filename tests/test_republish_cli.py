@@ -238,3 +238,12 @@ def test_on_a_terminal_the_passphrase_is_asked_for(place, call, monkeypatch):
     monkeypatch.setattr(typer, "prompt", prompt)
     assert twice(place, call)[0] == 0
     assert asked == [("Passphrase of the state", True, True), ("Passphrase of the state", True, False)]
+
+
+def test_no_state_is_written_into_a_release(place, call):
+    assert call("republish", "recipe.toml", "--state", "state", "--out", "first")[0] == 0
+    before = sorted(path.name for path in (place / "first").iterdir())
+    status, _, err = call("republish", "recipe.toml", "--state", "first/state", "--out", "second")
+    assert status == 2
+    assert "the state would be inside another release" in " ".join(err.split())
+    assert sorted(path.name for path in (place / "first").iterdir()) == before

@@ -99,6 +99,9 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
         if recipe.refine is not None and method.protects == "links":
             problems.add("recipe.refine", "cannot be there: only classes are refined")
         _check_groups(manifest, problems)
+    keys = [requirement.key for one in recipe.require if (requirement := _asked(one)) is not None]
+    if len(set(keys)) < len(keys):
+        problems.add("recipe.require", "asks for the same more than once")
     unknown = [one for one in recipe.require if one.get("model") not in MODELS]
     if unknown:
         problems.add("recipe.require", f"asks for {len(unknown)} models that cannot be asked for")
@@ -155,6 +158,14 @@ def _strange(bound: Bound, value: Any, columns: Sequence[str]) -> bool:
     inner = bound.bound if isinstance(bound, Maybe) else bound
     names = [value] if isinstance(inner, ColumnName) else list(value) if isinstance(inner, ByColumn) else []
     return bool(set(names) - set(columns))
+
+
+def _asked(entry: Mapping[str, Any]) -> Requirement | None:
+    """A requirement, or None where it cannot be read: that is noted where what is promised is read."""
+    try:
+        return promised_requirement(entry)
+    except ShoalError:
+        return None
 
 
 def _promise(manifest: Manifest, problems: Problems) -> list[Requirement]:

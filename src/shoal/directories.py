@@ -49,6 +49,17 @@ def whole_directory(target: Path, *, marker: str, overwrite: bool) -> Iterator[P
                 folder.rmdir()
 
 
+def check_outside(path: Path, *, marker: str, where: str, what: str) -> None:
+    """Refuse a place inside a directory that has the marker: what is written there would be published with it."""
+    try:
+        around = [folder for folder in path.resolve().parents if (folder / marker).is_file()]
+    except (OSError, ValueError):  # too long, or with a letter no name can have: what writes there says so
+        return
+    if around:
+        text = f"{what} would be inside another release, {around[0]}, which is published"
+        raise SourceError(Problem(where, text, "choose a place outside of it"))
+
+
 def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
     """Refuse a place that is taken, before any work starts."""
     try:

@@ -271,6 +271,9 @@ def _check_fit(method: Method, require: Sequence[Requirement], publish: Publishe
         problems.add("publish=", why[method.hides], fix)
     if refine is not None and method.hides == "links":
         problems.add("refine=", f"brings groups closer, and the buckets of {method.name} need not be", "leave it out")
+    keys = [one.key for one in require]
+    if repeated := [one.name for place, one in enumerate(require) if one.key in keys[:place]]:
+        problems.add("require=", f"asks for the same more than once: {some(repeated)}", "keep the strictest")
     for one in require:
         if not method.carries(one):
             what = f"{one.name} cannot be kept by {method.name}"

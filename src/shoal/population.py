@@ -280,13 +280,18 @@ def _has_path(nodes: Sequence[Node], place: int, hierarchy: Hierarchy) -> bool:
     name = str(nodes[place].name)
     if name not in hierarchy.node_of:
         return False
+    tree, way = hierarchy.arrays, [hierarchy.node_of[one] for one in hierarchy.path(name)]
     at: int | None = place
-    for above in hierarchy.path(name):
-        if at is None or nodes[at].name not in (None, above):
+    while at is not None:
+        node, root = nodes[at], nodes[at].parent is None
+        fits = [
+            number
+            for number in way
+            if (node.name in (None, hierarchy.names[number])) and (not root or number == 0)
+            and tree.height[number] >= node.height and tree.n_leaves[number] >= node.leaves
+        ]  # fmt: skip
+        if not fits:
             return False
-        number = hierarchy.node_of[above]
-        tree = hierarchy.arrays
-        if tree.height[number] < nodes[at].height or tree.n_leaves[number] < nodes[at].leaves:
-            return False
-        at = nodes[at].parent
-    return at is None
+        way = way[way.index(fits[0]) + 1 :]
+        at = node.parent
+    return True

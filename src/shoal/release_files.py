@@ -81,11 +81,9 @@ def _read_table(folder: Path, table: PublishedTable, layout: Layout, problems: P
 def _read_csv(path: Path) -> pl.DataFrame:
     """All cells as text, an empty one missing; the header by the csv module, which knows quotes inside names."""
     with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.reader(file)
-        names = next(reader)
-        frame = pl.read_csv(
-            path, has_header=False, skip_lines=reader.line_num, new_columns=names, infer_schema=False, glob=False
-        )
+        names = next(csv.reader(file))
+    n_lines = 1 + sum(name.count("\n") for name in names)  # a line ends with \n alone, and one inside a name is quoted
+    frame = pl.read_csv(path, has_header=False, skip_lines=n_lines, new_columns=names, infer_schema=False, glob=False)
     return frame.with_columns(pl.all().replace("", None))
 
 

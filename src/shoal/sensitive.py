@@ -91,7 +91,31 @@ def tree_complaint(nodes: Sequence[Node], published: set[str | None]) -> str | N
         return "has a node with more leaves below than it counts"
     if any(node.height == 0 and node.leaves > 1 for node in nodes):
         return "has a leaf that counts more than itself"
-    return None if all(used[1:]) else "has nodes that the release does not use"
+    if not all(used[1:]):
+        return "has nodes that the release does not use"
+    return None if _is_in_order(nodes) else "has nodes in another order than a release has them, or more than it needs"
+
+
+def _is_in_order(nodes: Sequence[Node]) -> bool:
+    """Whether nodes stand below one another without gaps, smaller names first, and those without a name have two below.
+
+    A node comes after the one above it; whatever else lies between them is below that one too.
+    """
+    below: list[list[int]] = [[] for _ in nodes]
+    smallest: list[str | None] = [node.name for node in nodes]
+    for place in range(len(nodes) - 1, 0, -1):
+        above = int(nodes[place].parent or 0)
+        below[above].append(place)
+        own, other = smallest[above], smallest[place]
+        smallest[above] = other if own is None or (other is not None and other < own) else own
+    if any(node.name is None and len(below[place]) < 2 for place, node in enumerate(nodes) if place):
+        return False
+    written, waiting = [], [0]
+    while waiting:
+        place = waiting.pop()
+        written.append(place)
+        waiting += sorted(below[place], key=lambda child: str(smallest[child]), reverse=True)
+    return written == list(range(len(nodes)))
 
 
 def _tree(column: PassedColumn, schema: Schema | None) -> Tree | None:

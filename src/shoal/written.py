@@ -75,6 +75,8 @@ def _complaint(series: pl.Series, sort: str) -> str | None:
         return "has a type that no column of a release has"
     if dtype == pl.String and (series == "").any():
         return "has empty texts: a cell that is missing is written as missing"
+    if dtype.is_float() and not _are_plain(series, sort):
+        return "has numbers that are not written as a release writes them"
     if sort == ANY:
         return None
     if dtype != pl.String:
@@ -85,6 +87,14 @@ def _complaint(series: pl.Series, sort: str) -> str | None:
     if bad:
         return f"{len(bad)} cells are not {'true or false' if sort == TRUTH else 'numbers'}, at {rows_at(bad)}"
     return None if _is_plain(series, sort) else "has cells that are not written as a release writes them"
+
+
+def _are_plain(floats: pl.Series, sort: str) -> bool:
+    """Whether real numbers are as they are in a release: none is NaN; not all are whole where whole ones can be."""
+    known = floats.drop_nulls()
+    if known.is_nan().any() or (sort != ANY and not known.is_finite().all()):
+        return False
+    return sort == NUMBER or not ((known.floor() == known) & (known.abs() < 2**53)).all()
 
 
 def _castable(texts: pl.Series, sort: str) -> pl.Series:
@@ -101,6 +111,11 @@ def _is_plain(texts: pl.Series, sort: str) -> bool:
         return True
     if (known == MINUS_ZERO).any():
         return False
+    if sort == NUMBERS and known.cast(pl.Int64, strict=False).null_count():
+        return (
+            _are_plain(known.cast(pl.Float64, strict=False), sort)
+            and (known.cast(pl.Float64, strict=False).cast(pl.String) == known).all()
+        )
     for dtype in TYPES[sort]:
         cast = known.cast(dtype, strict=False)
         if cast.null_count() == 0 and (cast.cast(pl.String) == known).all():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ import shoal
 from attacks.worlds import Seen, World, all_worlds
 from shoal.methods.base import Task
 from shoal.methods.m_invariance import Arrangement, MInvariance
-from shoal.methods.signatures import Signature
+from shoal.methods.signatures import People, Signature, would_tell
 from shoal.progress import SILENT
 from shoal.table.prepare import prepare
 
@@ -56,12 +56,14 @@ class History:
             made.append(shoal.republish(self.frame(world, people), SCHEMA, self.method, seed=seed, **before))
         return made
 
-    def __call__(self, world: World, seed: int) -> Seen:
-        """All releases of a world."""
+    def __call__(self, world: World, seed: int) -> Seen | None:
+        """All releases of a world; None where one of them is refused."""
         bound: dict[int, Signature] = {}
         keys, labels = [], []
         for number, people in enumerate(self.present):
             made = self._arranged(number, world, bound, np.random.default_rng([seed, number]))
+            if made is None:
+                return None
             for person, label in zip(people, made.labels.tolist(), strict=True):
                 bound.setdefault(person, made.signatures[made.signature_of[label]])
             keys.append(shown(people, made))
@@ -75,15 +77,25 @@ class History:
 
     def _arranged(
         self, number: int, world: World, bound: dict[int, Signature], rng: np.random.Generator
-    ) -> Arrangement:
+    ) -> Arrangement | None:
+        """The classes of one release: values are known that people have now, or that were published before."""
         people = self.present[number]
         if number not in self._tasks:
             self._tasks[number] = Task.of(prepare(self.frame(world, people), SCHEMA))
+        published = {value for signature in bound.values() for value in signature}
+        domain = sorted(published | {self.values.index(world[person]) for person in people})
+        code_of = {value: code for code, value in enumerate(domain)}
         known = sorted({bound[person] for person in people if person in bound})
         place = {signature: i for i, signature in enumerate(known)}
-        codes = np.array([self.values.index(world[person]) for person in people], dtype=np.int64)
+        codes = np.array([code_of[self.values.index(world[person])] for person in people], dtype=np.int64)
         kept = np.array([place[bound[person]] if person in bound else -1 for person in people], dtype=np.int64)
-        return self.method.arrange(self._tasks[number], codes, len(self.values), known, kept, rng, SILENT)
+        own = [tuple(code_of[value] for value in signature) for signature in known]
+        fresh = [code_of[value] for value in domain if value not in published]
+        mix = self.method.newcomers == "mix"
+        if number and would_tell(People(codes, len(domain), own, kept), self.method.m, fresh, mix=mix):
+            return None
+        made = self.method.arrange(self._tasks[number], codes, len(domain), own, kept, rng, SILENT)
+        return replace(made, signatures=tuple(tuple(domain[code] for code in one) for one in made.signatures))
 
 
 def shown(people: Sequence[int], made: Arrangement) -> tuple:

@@ -99,8 +99,7 @@ def as_texts(release: Release) -> Release:
 def _reason(victim: Victim, table: str, name: str, word: str) -> str:
     if name == "town" and word == "equal: space inside":  # a category whose name begins with a space
         return ANOTHER
-    whole = sort_of(victim, table, name) == COUNT
-    return TYPED if word == "all: point" and whole and _may_be_floats(victim, name) else ""
+    return ""
 
 
 def sort_of(victim: Victim, table: str, name: str) -> str:
@@ -111,12 +110,6 @@ def sort_of(victim: Victim, table: str, name: str) -> str:
     if dtype == pl.Int64:
         return COUNT
     return NUMBER if dtype == pl.Float64 else "text"
-
-
-def _may_be_floats(victim: Victim, name: str) -> bool:
-    layout = victim.release.manifest.layout
-    numbers = [one.name for one in layout.passed if one.kind == "numeric"]
-    return name in [*numbers, *(one.name for one in layout.quasi if one.form == "raw" and one.kind == "numeric")]
 
 
 def _respelt(victim: Victim, table: str, name: str, cells: pl.Series) -> Iterator[tuple[str, list[str | None]]]:
@@ -160,7 +153,7 @@ def type_mutants(victim: Victim) -> Iterator[Mutant]:
                 cast = _cast(frame[name], other)
                 if other == dtype or cast is None:
                     continue
-                may = (other == pl.Float64 and _may_be_floats(victim, name)) or name == "note"
+                may = name == "note"  # a column without a kind
                 changed = frame.with_columns(cast)
                 yield Mutant(
                     f"type of {table}.{name} {other}",

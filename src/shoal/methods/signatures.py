@@ -7,7 +7,7 @@ it is balanced when each value has as many rows, and where it is not, counterfei
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,14 +50,39 @@ def bucketed(people: People, m: int, rng: np.random.Generator, *, mix: bool = Tr
     return buckets
 
 
+def would_tell(people: People, m: int, fresh: Collection[int], *, mix: bool) -> bool:
+    """Whether new rows need counterfeits beside a value that was never published before.
+
+    Counterfeits have values that are known. Beside one of them, a value that nobody knew before is a person's.
+    """
+    free = _new_rows(people)
+    if not set(fresh) & set(free):
+        return False
+    if not mix:
+        return len(free) < m
+    have = _counts({value: len(rows) for value, rows in free.items()}, people.n_values)
+    wanted = _counts({value: _wanted(takers) for value, takers in _lacks(_divided(people)).items()}, people.n_values)
+    cap = int((have - np.minimum(have, wanted)).max())
+    return m * cap > int(np.minimum(have, cap).sum())
+
+
+def _counts(counted: Mapping[int, int], n_values: int) -> Labels:
+    """So many of each value, as an array."""
+    counts = np.zeros(n_values, dtype=np.int64)
+    for value, count in counted.items():
+        counts[value] = count
+    return counts
+
+
+def _wanted(takers: list[tuple[Signature, int]]) -> int:
+    return sum(count for _, count in takers)
+
+
 def _mix(buckets: Buckets, free: dict[int, Labels], n_values: int, m: int, rng: np.random.Generator) -> None:
     """Balance buckets with new rows; the others get signatures of their own."""
     lacks = _lacks(buckets)
-    have, wanted = (np.zeros(n_values, dtype=np.int64) for _ in range(2))
-    for value, rows in free.items():
-        have[value] = len(rows)
-    for value, takers in lacks.items():
-        wanted[value] = sum(count for _, count in takers)
+    have = _counts({value: len(rows) for value, rows in free.items()}, n_values)
+    wanted = _counts({value: _wanted(takers) for value, takers in lacks.items()}, n_values)
     left, padding = spared(have, wanted, m, rng)
     for value in np.flatnonzero(left < have).tolist():
         free[value] = _balance(buckets, lacks[value], value, free[value], int(have[value] - left[value]), rng)
@@ -70,9 +95,7 @@ def _keep_apart(buckets: Buckets, free: dict[int, Labels], n_values: int, m: int
     Where they are not m-eligible, all get one signature: every value they have, and others drawn at random up to m.
     Whatever is done then depends on the values only up to an exchange of those of a signature.
     """
-    have = np.zeros(n_values, dtype=np.int64)
-    for value, rows in free.items():
-        have[value] = len(rows)
+    have = _counts({value: len(rows) for value, rows in free.items()}, n_values)
     if have.max(initial=0) * m <= have.sum():
         deals = assigned(have, m)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -12,6 +11,7 @@ import numpy as np
 from shoal.errors import some
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.spec import AnyText, ColumnName, Maybe, Real, Several, param
+from shoal.table.numbers import number_text
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,15 @@ class AlphaK(ColumnRequirement):
         Maybe(Several(AnyText())), "only these values are looked at; all when not given", default=None
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.values is not None:  # one request is written in one way
+            object.__setattr__(self, "values", tuple(sorted(set(self.values))))
+
     @property
     def letter(self) -> str:
         """Alpha, with the values it is about where they are named."""
-        return "alpha" if self.values is None else f"alpha({', '.join(sorted(set(self.values)))})"
+        return "alpha" if self.values is None else f"alpha({', '.join(self.values)})"
 
     def per_class(self, classes: Classes) -> Floats:
         """Share of the most frequent value that is looked at."""
@@ -69,10 +74,8 @@ class AlphaK(ColumnRequirement):
 
     def places(self, values: Values) -> list[int | None]:
         """Code of each named value, None where it does not occur."""
-        if values.kind == "numeric":
-            numbers = {float(value): place for place, value in enumerate(values.known)}  # type: ignore[arg-type]
-            return [numbers.get(_number(name)) for name in self.values or ()]
-        texts = {value: place for place, value in enumerate(values.known)}
+        known = [number_text(value) if values.kind == "numeric" else value for value in values.known]  # type: ignore[arg-type]
+        texts = {value: place for place, value in enumerate(known)}
         return [texts.get(name) for name in self.values or ()]
 
     def enough(self, reached: Floats) -> Bools:
@@ -108,10 +111,3 @@ class AlphaK(ColumnRequirement):
     def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:
         """The share of the most frequent value."""
         return [cls(name, alpha=1) for name in columns]
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

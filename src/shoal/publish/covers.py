@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise
 
 import polars as pl
 
@@ -145,7 +147,9 @@ def _set_text(values: list[str]) -> str | None:
 def published_nodes(
     cells: pl.DataFrame, hierarchy: Hierarchy | None, *, grown: bool = False, bare: bool = False
 ) -> tuple[Node, ...]:
-    """The published nodes and those above them, which have no name: of the rest of the tree, a release says nothing.
+    """The published nodes, and where they meet: nodes without a name. Of the rest of the tree, a release says nothing.
+
+    Every node comes after the one above it and all below that one together, those with the smaller names first.
 
     Of a tree that a rule has grown over the values of the input, not even heights and numbers of leaves are told: they
     are those of the smallest tree with such nodes. Where it depends on these values which nodes a tree has, nodes that
@@ -154,8 +158,7 @@ def published_nodes(
     if hierarchy is None:
         return ()
     names = {name for name in cells.to_series().unique().drop_nulls().to_list() if name in hierarchy.node_of}
-    above = names if bare else {one for name in names for one in hierarchy.path(name)}
-    used = sorted({hierarchy.node_of[name] for name in above} | {0})
+    used = _in_one_order(hierarchy, names, bare=bare)
     position = {node: place for place, node in enumerate(used)}
     tree = hierarchy.arrays
     parents = [_place_above(hierarchy, node, position) for node in used]
@@ -167,6 +170,32 @@ def published_nodes(
         Node(name=name if name in names else None, parent=parent, height=height, leaves=leaves)
         for name, parent, (height, leaves) in zip(shown, parents, sizes, strict=True)
     )
+
+
+def _in_one_order(hierarchy: Hierarchy, names: set[str], *, bare: bool) -> list[int]:
+    """The root, the named nodes and those where the ways from them to the root meet, in the order they are written."""
+    below: dict[int, set[int]] = {}
+    for name in names:
+        way = [hierarchy.node_of[one] for one in hierarchy.path(name)]
+        for node, above in pairwise(way):
+            below.setdefault(above, set()).add(node)
+    told = {hierarchy.node_of[name] for name in names}
+    used: list[int] = []
+
+    @cache
+    def smallest(node: int) -> str:
+        own = [hierarchy.names[node]] if node in told else []
+        return min([*own, *(smallest(child) for child in below.get(node, ()))])
+
+    def visit(node: int) -> None:
+        children = below.get(node, set())
+        if node == 0 or node in told or (len(children) > 1 and not bare):
+            used.append(node)
+        for child in sorted(children, key=smallest):
+            visit(child)
+
+    visit(0)
+    return used
 
 
 def _place_above(hierarchy: Hierarchy, node: int, position: Mapping[int, int]) -> int | None:

@@ -22,6 +22,7 @@ from shoal.errors import (
 )
 from shoal.manifest import LEFT_OUT
 from shoal.methods.m_invariance import MInvariance
+from shoal.methods.signatures import People, would_tell
 from shoal.privacy.m_uniqueness import MUniqueness
 from shoal.publish.base import check_clashes
 from shoal.publish.generalize import Generalize
@@ -119,7 +120,10 @@ def check_table(table: Table, method: MInvariance, state: SeriesState, problems:
     if _check_sensitive(table, method, state, problems):
         _check_columns(table, method, problems)
     if len(problems) == before and table.n_rows:
-        _check_values(table, method, Coded.of(table, method, state), problems)
+        coded = Coded.of(table, method, state)
+        _check_values(table, method, coded, problems)
+        if state.releases:
+            _check_fresh(method, coded, state, problems)
 
 
 def _check_sensitive(table: Table, method: MInvariance, state: SeriesState, problems: Problems) -> bool:
@@ -168,6 +172,21 @@ def _check_ids(table: Table, method: MInvariance, problems: Problems) -> None:
 def _repeated(ids: pl.Series) -> pl.Series:
     texts = ids.cast(pl.String)
     return texts.is_duplicated() & texts.is_not_null()
+
+
+def _check_fresh(method: MInvariance, coded: Coded, state: SeriesState, problems: Problems) -> None:
+    """Note values that were never published before, where too few other new people come with them."""
+    known = {value for signature in state.signatures for value in signature}
+    fresh = {code for code, value in enumerate(coded.domain) if value not in known}
+    people = People(coded.codes, len(coded.domain), coded.signatures, coded.bound)
+    if would_tell(people, method.m, fresh, mix=method.newcomers == "mix"):
+        n_people = int(np.isin(coded.codes[coded.bound < 0], sorted(fresh)).sum())
+        what = (
+            f"{n_people} new people have values that were never published before, and too few others come with them: "
+        )
+        what += "beside counterfeits, which have known values, theirs would show"
+        fix = "leave them out until more new people come"
+        problems.add(f"column {method.column!r}", what, fix, error=InfeasibleError)
 
 
 def _check_values(table: Table, method: MInvariance, coded: Coded, problems: Problems) -> None:

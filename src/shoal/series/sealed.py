@@ -14,7 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from shoal.directories import check_outside
 from shoal.errors import ParameterError, Problem, SourceError
+from shoal.manifest import FILE
 
 MAGIC = b"SHOALSTATE"
 VERSION = 1
@@ -129,7 +131,8 @@ def _cryptography() -> tuple[Any, type[Exception]]:
 
 
 def check_place(path: Path, release: Path) -> None:
-    """Refuse a state beside what is published, and a place that is no file."""
+    """Refuse a state inside what is published, and a place that is no file."""
+    check_outside(path, marker=FILE, where=str(path), what="the state")
     inside = release.resolve() in path.resolve().parents
     if inside or path.is_dir():
         what = "is inside the release, which is published" if inside else "is a directory"
