@@ -238,7 +238,7 @@ def models(rows: int) -> dict[str, float]:
     import shoal
     from data import published
     from shoal.privacy.base import Classes, Tree, Values
-    from shoal.verify import _classes
+    from shoal.check.release import _classes
 
     frame = published(rows)
     quasi, order = frame.columns[:-1], tuple(f"v{value:02d}" for value in range(20))

@@ -18,10 +18,10 @@ import polars as pl
 
 import shoal
 from data import DATA, SEVEN, occupation_schema, whole_adult
-from shoal.kernels import slicing as kernel
-from shoal.kernels.slice_check import check_all
-from shoal.methods.columns import attributes_of, partition_attributes
-from shoal.methods.tuple_partition import TOLERANCE, Search, sliced_of
+from shoal.kernels.slicing import buckets as kernel
+from shoal.kernels.slicing.diversity_check import check_all
+from shoal.slicing.attributes import attributes_of, partition_attributes
+from shoal.slicing.buckets import TOLERANCE, Search, sliced_of
 from shoal.table.encode import encode, value_codes
 from shoal.table.prepare import prepare
 

@@ -12,15 +12,15 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.cells import set_values, splits
-from shoal.manifest import FILE, Node, QuasiColumn
+from shoal.check.cells import set_values, splits
+from shoal.release.manifest import FILE, Node, QuasiColumn
 from shoal.measure import measure
-from shoal.parquet_writing import write_parquet
+from shoal.release.parquet_writing import write_parquet
 from shoal.publish.base import Published, arrange, numbered_groups
-from shoal.release import Release
-from shoal.release_files import canonical_csv, read_directory
-from shoal.table.content import content_sha256
-from shoal.verify import verify
+from shoal.release.release import Release
+from shoal.release.files import canonical_csv, read_directory
+from shoal.table.fingerprint import content_sha256
+from shoal.check.release import verify
 
 
 class InOrder:

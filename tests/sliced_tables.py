@@ -6,8 +6,8 @@ import polars as pl
 from hypothesis import strategies as st
 
 from shoal.errors import Problems
-from shoal.manifest import Layout, PassedColumn, QuasiColumn, Slice
-from shoal.slices import SlicesRead
+from shoal.release.manifest import (Layout, PassedColumn, QuasiColumn, Slice)
+from shoal.check.slices import SlicesRead
 
 QUASI = ("a", "b", "c")
 

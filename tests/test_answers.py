@@ -213,7 +213,7 @@ def test_questions_that_cannot_be_answered(names, message, place):
 
 def test_a_question_that_is_too_large_is_refused(monkeypatch):
     release = shoal.anonymize(unique_rows(), SCHEMA, METHODS[4][0])
-    monkeypatch.setattr("shoal.answers.MOST_LINES", 20)
+    monkeypatch.setattr("shoal.release.queries.MOST_LINES", 20)
     with pytest.raises(
         shoal.ParameterError, match="more than 20 combinations within buckets would have to be looked at"
     ):

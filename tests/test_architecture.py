@@ -103,7 +103,7 @@ def test_the_checker_shares_no_code_with_methods_and_publishers():
 
 
 def test_the_checker_of_slices_has_a_kernel_of_its_own():
-    wanted = ("shoal.kernels import fitting", "shoal.kernels.fitting")
+    wanted = ("shoal.kernels import fitting", "shoal.kernels.check.fitting")
     users = [file for file in FILES if any(words in file.read_text(encoding="utf-8") for words in wanted)]
     assert [file.name for file in users] == ["refuting.py", "slices.py"]
     kernel = (SOURCE / "kernels" / "fitting.py").read_text(encoding="utf-8")
@@ -166,7 +166,7 @@ def test_what_is_declared_is_what_methods_and_publishers_take():
     from shoal.declared import METHODS, PUBLISHERS, REFINE
     from shoal.methods import METHODS as CLASSES
     from shoal.methods import SERIES
-    from shoal.methods.refine import Refine
+    from shoal.enforce.refine import Refine
     from shoal.publish import PUBLISHERS as SHOWING
 
     classes = {**CLASSES, **SERIES}

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal import Dates, Flat, Grouping, Hierarchy, Intervals, ParameterError, Prefixes, Quantiles, SchemaError
-from shoal.table.builders import RULES
+from shoal import (Dates, Flat, Grouping, Hierarchy, Intervals, ParameterError, Prefixes, Quantiles, SchemaError)
+from shoal.table.hierarchy.builders import RULES
 from shoal.table.numbers import number_text
 
 CODES = st.text("0123456789", min_size=1, max_size=6)

@@ -14,13 +14,13 @@ import polars as pl
 import pytest
 
 import shoal
-import shoal.manifest
+import shoal.release.manifest
 import shoal.pipeline
 from shoal.cli.app import main
 from shoal.methods import METHODS, SERIES
 from shoal.privacy import MODELS
-from shoal.receipt import Receipt
-from shoal.recipe_text import read_entries
+from shoal.release.receipt import Receipt
+from shoal.recipe.text import read_entries
 
 CANARY = "Zyx9Canary"
 RECIPE = """
@@ -435,7 +435,7 @@ def test_a_foreign_exception_shows_no_cell(place, call, monkeypatch):
 
 STOPPED_AT = {
     "grouping": "shoal.methods.mondrian.kernel.split_level = wait",
-    "writing": "shoal.release._write_csv = lambda frame, path: (path.write_text('half'), wait())",
+    "writing": "shoal.release.release._write_csv = lambda frame, path: (path.write_text('half'), wait())",
 }
 
 

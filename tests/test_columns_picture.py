@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.methods.columns import Attributes, Columns, partition_attributes
+from shoal.slicing.attributes import Attributes, Columns, partition_attributes
 from shoal.report.columns import READABLE, picture
 from shoal.report.pictures import INK
 

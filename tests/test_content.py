@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal import Nominal, Numeric, Schema
-from shoal.table.content import content_sha256
+from shoal.table.fingerprint import content_sha256
 from shoal.table.frames import to_polars
 from shoal.table.prepare import prepare
 

@@ -20,18 +20,9 @@ from shoal.errors import Problems
 from shoal.methods import CROWDS, METHODS
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
-from shoal.receipt import Receipt, receipt_path
+from shoal.release.receipt import Receipt, receipt_path
 from shoal.table.prepare import prepare
-from shoal.testing import (
-    KIND_MIXES,
-    Case,
-    _kept,
-    check_contract,
-    published_cells,
-    requirements,
-    sensitive_tables,
-    tables,
-)
+from shoal.testing import (KIND_MIXES, Case, _kept, check_contract, published_cells, requirements, sensitive_tables, tables)
 from twins import slices as slices_twin
 from twins.averages import aggregate_cells, centre_cells
 from twins.generalize import ends, text_cell

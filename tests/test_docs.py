@@ -14,13 +14,13 @@ import typer
 
 import shoal
 from shoal.cli.app import app
-from shoal.manifest import Manifest
+from shoal.release.manifest import Manifest
 from shoal.methods import METHODS
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
-from shoal.receipt import Receipt
-from shoal.recipe import COLUMN_KEYS, SINGLE, TOP_KEYS
-from shoal.table.builders import RULES
+from shoal.release.receipt import Receipt
+from shoal.recipe.recipe import COLUMN_KEYS, SINGLE, TOP_KEYS
+from shoal.table.hierarchy.builders import RULES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

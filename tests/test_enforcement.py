@@ -17,9 +17,9 @@ from realdata import adult, adult_schema
 from shoal.methods import CROWDS
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
-from shoal.methods.points import Space
-from shoal.methods.refine_losses import loss_of
-from shoal.methods.repair import Repair, classes_of
+from shoal.cluster.points import Space
+from shoal.enforce.losses import loss_of
+from shoal.enforce.repair import Repair, classes_of
 from shoal.table.prepare import prepare
 from shoal.testing import check_contract, requirements, sensitive_tables
 

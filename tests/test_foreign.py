@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-import shoal.foreign
-import shoal.matching
-from shoal.foreign import judge_table, verify_table
-from shoal.privacy import AlphaK, EpsilonM, KAnonymity, KMap, LDiversity, TCloseness
+import shoal.check.table
+import shoal.check.containment
+from shoal.check.table import judge_table, verify_table
+from shoal.privacy import (AlphaK, EpsilonM, KAnonymity, KMap, LDiversity, TCloseness)
 from shoal.privacy.base import Classes, Values
-from shoal.promises import survey
+from shoal.check.promises import survey
 from shoal.testing import tables
 from test_cli import call  # noqa: F401
 from twins.matching import MISSING, containing, fewest_matches
@@ -118,8 +118,8 @@ def test_both_readings_against_plain_sets(given):
 def test_every_model_is_worked_out_on_the_rows_that_match(at_once, together, given):
     frame, rows = given
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shoal.foreign, "ROWS_AT_ONCE", at_once)
-        patch.setattr(shoal.matching, "TOGETHER", together)
+        patch.setattr(shoal.check.table, "ROWS_AT_ONCE", at_once)
+        patch.setattr(shoal.check.containment, "TOGETHER", together)
         found = judge_table(frame, SCHEMA, require=[EpsilonM("v", epsilon=1, m=2)]).readings["matching"]
     whole = {"s": Values(frame["s"], "nominal"), "v": Values(frame["v"], "numeric")}
     slow: dict[str, float] = {}

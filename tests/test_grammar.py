@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.grammar import UNKNOWN, read_cells
-from shoal.meanings import ANYTHING, NOTHING_KNOWN, SPAN, UNREAD
+from shoal.check.grammar import UNKNOWN, read_cells
+from shoal.check.value_ranges import (ANYTHING, NOTHING_KNOWN, SPAN, UNREAD)
 
 ORDER = shoal.Ordinal(["none", "mild", "pre-severe", "severe", "b, c"])
 TREE = shoal.Hierarchy.from_tree(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from realdata import data_folder
 from shoal import Hierarchy, ParameterError, SchemaError
 from shoal.errors import Problems
-from shoal.kernels.trees import meet
+from shoal.kernels.cluster.trees import meet
 from twins.tables import trees
 
 RAGGED = "flu;lung;*\nasthma;lung;*\nulcer;*\n"

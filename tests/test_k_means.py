@@ -12,7 +12,7 @@ import shoal
 from realdata import adult, adult_schema
 from shoal import Nominal, Numeric
 from shoal.methods import Task
-from shoal.methods.centroids import draw_seeds
+from shoal.cluster.centroids import draw_seeds
 from shoal.methods.k_means import KMeans
 from test_caat import mixed
 from test_oka import least_sse, sse

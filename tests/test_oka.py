@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import shoal
 from realdata import adult, adult_schema
 from shoal import Numeric
-from shoal.methods.centroids import draw_seeds
+from shoal.cluster.centroids import draw_seeds
 from shoal.methods.oka import Oka
 from test_caat import mixed
 from twins.centroids import Clusters, distance, oka, sorted_scan
@@ -74,15 +74,15 @@ def test_kernel_equals_twin_on_a_larger_table(centroid):
 def test_a_tree_too_large_to_be_written_down(monkeypatch):
     table = mixed(150, seed=4)
     small = [table.labels(Oka(k=3, centroid=centroid)) for centroid in ("lca", "mode")]
-    monkeypatch.setattr("shoal.methods.centroids.LARGEST_TREE", 1)
+    monkeypatch.setattr("shoal.cluster.centroids.LARGEST_TREE", 1)
     assert [table.labels(Oka(k=3, centroid=centroid)) for centroid in ("lca", "mode")] == small
 
 
 def test_short_kernel_calls_change_nothing(monkeypatch):
     table = mixed(300, seed=5)
     whole = table.labels(Oka(k=3))
-    monkeypatch.setattr("shoal.methods.centroids.CELLS_PER_CALL", 1)
-    monkeypatch.setattr("shoal.methods.centroids.MOVES_PER_LOAD", 1)
+    monkeypatch.setattr("shoal.cluster.centroids.CELLS_PER_CALL", 1)
+    monkeypatch.setattr("shoal.cluster.centroids.MOVES_PER_LOAD", 1)
     assert table.labels(Oka(k=3)) == whole
 
 

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import parquet_draft as pd
 from parquet_draft import TABLE, Draft, draft, i16, i32, i64, many, struct, text
-from shoal.parquet_bytes import parse_parquet, read_parquet
+from shoal.release.parquet import parse_parquet, read_parquet
 
 
 def refused(content: bytes, *words: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.methods import Task
-from shoal.methods.people import People
+from shoal.enforce.population import People
 from shoal.table.prepare import prepare
 
 TREE = shoal.Hierarchy([("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*")])

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cells import set_values
-from shoal.describing import Asked, describe
+from shoal.check.cells import set_values
+from shoal.release.description import Asked, describe
 from shoal.methods.groups import Groups
-from shoal.population import population_matches
-from shoal.release import Release
+from shoal.check.population import population_matches
+from shoal.release.release import Release
 from shoal.table.prepare import prepare
 from shoal.testing import CATEGORIES, tables
-from shoal.verify import _cells, _classes
+from shoal.check.release import _cells, _classes
 from twins.matching import MISSING, fits
 
 

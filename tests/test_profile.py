@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import ParameterError, SchemaError, SourceError
-from shoal.table import profile as profile_module
-from shoal.table.builders import Dates, Prefixes
-from shoal.table.patterns import QUASI, SHAPES, says, words
+from shoal.table.profile import profile as profile_module
+from shoal.table.hierarchy.builders import Dates, Prefixes
+from shoal.table.profile.patterns import (QUASI, SHAPES, says, words)
 from shoal.table.prepare import prepare
-from shoal.table.profile import ColumnProfile, Profile, profile
+from shoal.table.profile.profile import ColumnProfile, Profile, profile
 from shoal.table.schema import Nominal, Numeric, Ordinal
 
 DATA = Path(os.environ.get("SHOAL_DATA") or Path(__file__).parents[2] / "shared" / "data")

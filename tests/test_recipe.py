@@ -11,33 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import (
-    Caat,
-    Dates,
-    Flat,
-    Generalize,
-    Grouping,
-    Hierarchy,
-    InputError,
-    Intervals,
-    KAnonymity,
-    Mondrian,
-    Nominal,
-    Numeric,
-    Ordinal,
-    Prefixes,
-    Quantiles,
-    Recipe,
-    RecipeError,
-    Schema,
-    ShoalError,
-    Source,
-)
+from shoal import (Caat, Dates, Flat, Generalize, Grouping, Hierarchy, InputError, Intervals, KAnonymity, Mondrian, Nominal, Numeric, Ordinal, Prefixes, Quantiles, Recipe, RecipeError, Schema, ShoalError, Source)
 from shoal.methods import METHODS
 from shoal.pipeline import SEED_BITS
 from shoal.publish import PUBLISHERS
-from shoal.recipe_text import write_toml
-from shoal.table.builders import RULES
+from shoal.recipe.text import write_toml
+from shoal.table.hierarchy.builders import RULES
 from shoal.testing import hierarchies
 
 GOOD = """

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 import shoal
 from realdata import ADULT_QUASI, adult, census
 from shoal import Nominal, Numeric, Ordinal
-from shoal.kernels import refine_covers, refine_mixed
-from shoal.kernels.refine_covers import Covers
-from shoal.kernels.refine_mixed import Mixed
+from shoal.kernels.enforce import refine_covers, refine_mixed
+from shoal.kernels.enforce.refine_covers import Covers
+from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.methods import CROWDS, Groups, Task
-from shoal.methods import refine as method
-from shoal.methods.demands import NOTHING
-from shoal.methods.points import Space
-from shoal.methods.refine import Refine
-from shoal.methods.refine_losses import Covered, Squared
-from shoal.methods.slots import with_room
+from shoal.enforce import refine as method
+from shoal.enforce.constraints import NOTHING
+from shoal.cluster.points import Space
+from shoal.enforce.refine import Refine
+from shoal.enforce.losses import Covered, Squared
+from shoal.enforce.slots import with_room
 from shoal.table.prepare import prepare
 from test_contract import VARIANTS
 from test_mdav import loss as percent

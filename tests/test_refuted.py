@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import slices as checker
+from shoal.check import slices as checker
 from shoal.errors import Problems
-from shoal.manifest import Layout, PassedColumn, QuasiColumn, Slice
-from shoal.slices import SlicesRead
+from shoal.release.manifest import (Layout, PassedColumn, QuasiColumn, Slice)
+from shoal.check.slices import SlicesRead
 from sliced_tables import OVERLAPPING, SLICINGS, layout_of, published, read
 from twins import slices as twin
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from series_example import FIRST, SCHEMA, TWO, table
 from shoal import testing
-from shoal.methods.signatures import assigned, spared
+from shoal.cluster.signatures import assigned, spared
 from twins.m_invariance import can_be_grouped, candidates, highest_chance, least_counterfeits
 
 

@@ -12,8 +12,8 @@ import pytest
 import shoal
 from forging import arranged, fingerprinted, mended, rewritten, with_entries
 from series_example import FIRST, SCHEMA, TWO, table
-from shoal.manifest import Manifest
-from shoal.release import check_receipt
+from shoal.release.manifest import Manifest
+from shoal.release.release import check_receipt
 from shoal.series import sealed
 
 PASSPHRASE = "correct horse battery"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import realdata
 import shoal
 from shoal import testing
-from shoal.kernels import m_invariance as kernel
+from shoal.kernels.cluster import m_invariance as kernel
 from shoal.methods.base import Task
 from shoal.methods.m_invariance import MInvariance
 from shoal.methods.mondrian import space_of

@@ -9,10 +9,10 @@ import pytest
 
 from shoal import sample
 from shoal.errors import InputError, ParameterError
-from shoal.sample import draws, health, life, names, work
+from shoal.sample import (draws, health, life, names, work)
 from shoal.sample.trees import DISEASE, EDUCATION_ORDER
-from shoal.table.builders import Rule
-from shoal.table.hierarchy import Hierarchy
+from shoal.table.hierarchy.builders import Rule
+from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import prepare
 
 COLUMNS = {

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import shoal
 from forging import arranged, fingerprinted, mended, rewritten, with_entries
-from shoal import slices as checker
+from shoal.check import slices as checker
 from shoal.declared import METHODS
 from shoal.errors import Problems
-from shoal.manifest import Slice
+from shoal.release.manifest import Slice
 from shoal.publish.base import Published, arrange
-from shoal.slices import SlicesRead
+from shoal.check.slices import SlicesRead
 from sliced_tables import OVERLAPPING, SLICINGS, layout_of, published, read
 from slicing_example import ROWS, SCHEMA
 from twins import slices as twin

@@ -18,8 +18,8 @@ from shoal.errors import ParameterError, ShoalError, SourceError
 from shoal.methods import METHODS
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
-from shoal.spec import Maybe, OneOf, Real, Spec, Weights, Whole, YesNo, find, param
-from shoal.table.builders import RULES, AnyText, Several
+from shoal.spec import (Maybe, OneOf, Real, Spec, Weights, Whole, YesNo, find, param)
+from shoal.table.hierarchy.builders import RULES, AnyText, Several
 from shoal.table.sources import Source
 
 SPECS = [spec for registry in (METHODS, MODELS, PUBLISHERS, RULES) for spec in registry.values()] + [Source]

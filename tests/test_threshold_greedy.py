@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import shoal
 from forging import mended, put, with_entries
 from realdata import ADULT_QUASI, adult
-from shoal import InfeasibleError, Nominal, Numeric, ParameterError, Schema, ThresholdGreedy
-from shoal.kernels import threshold_greedy as kernel
-from shoal.receipt import Receipt
-from shoal.release import check_directory
+from shoal import (InfeasibleError, Nominal, Numeric, ParameterError, Schema, ThresholdGreedy)
+from shoal.kernels.cluster import threshold_greedy as kernel
+from shoal.release.receipt import Receipt
+from shoal.release.release import check_directory
 from test_caat import mixed
 from twins.partitions import partitions, subsets
 from twins.tables import RAGGED, both, groups_of, patients, tables
@@ -142,7 +142,7 @@ def test_shared_scans_change_nothing(monkeypatch):
     table = mixed(150, seed=5)
     method = ThresholdGreedy(k=4, delta=1.2, w=1, below="return")
     expected = table.labels(method)
-    monkeypatch.setattr("shoal.methods.diversity.MANY_BLOCKS", 0)
+    monkeypatch.setattr("shoal.cluster.diversity.MANY_BLOCKS", 0)
     for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
         numba.set_num_threads(threads)
         try:
@@ -156,14 +156,14 @@ def test_short_calls_change_nothing(monkeypatch):
     table = mixed(100, seed=6)
     method = ThresholdGreedy(k=4, delta=1.5, w=1)
     expected = table.labels(method)
-    monkeypatch.setattr("shoal.methods.diversity.WORK", 1)
+    monkeypatch.setattr("shoal.cluster.diversity.WORK", 1)
     assert table.labels(method) == expected
 
 
 def test_what_is_given_back_is_as_it_was():
     """A cluster that is given back leaves the pool as a fresh one without the seed, but for the order of positions."""
     from shoal.methods import Task
-    from shoal.methods.diversity import Diversity
+    from shoal.cluster.diversity import Diversity
     from shoal.progress import SILENT
 
     table = mixed(60, seed=7)
@@ -371,7 +371,7 @@ def test_recipe_and_manifest_hold_weights_and_seeds(tmp_path):
     assert shoal.Recipe.from_toml(text).to_toml() == text
     release = shoal.anonymize(FRAME, SCHEMA, replace(method, delta=1.5), seed=0)
     release.write(tmp_path / "out")
-    said = shoal.manifest.Manifest.read(tmp_path / "out").recipe.method
+    said = shoal.release.manifest.Manifest.read(tmp_path / "out").recipe.method
     assert said["weights"] == {"age": 2.0, "sex": 0.5}
     assert "seeds" not in said  # they are rows of the input
     assert Receipt.read(tmp_path / "out.receipt.json").method["seeds"] == (0, 3)

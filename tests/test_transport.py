@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.transport import bottleneck, can_be_paired
+from shoal.check.transport import bottleneck, can_be_paired
 
 INF = float("inf")
 

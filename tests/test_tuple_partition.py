@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.kernels import slicing as kernel
-from shoal.kernels.slice_check import check_all
-from shoal.methods import tuple_partition
-from shoal.methods.tuple_partition import TOLERANCE, Search, partition_tuples, sliced_of
+from shoal.kernels.slicing import buckets as kernel
+from shoal.kernels.slicing.diversity_check import check_all
+from shoal.slicing import buckets as tuple_partition
+from shoal.slicing.buckets import (TOLERANCE, Search, partition_tuples, sliced_of)
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import prepare
 from twins import slicing as twin

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 import shoal
-import shoal.manifest
+import shoal.release.manifest
 import shoal.pipeline
 from forging import fingerprinted, mended, rewritten, with_entries, with_tables
 from shoal.publish.base import Published, arrange
-from shoal.receipt import receipt_path
-from shoal.release import check_directory, check_receipt
-from shoal.verify import verify_directory
+from shoal.release.receipt import receipt_path
+from shoal.release.release import check_directory, check_receipt
+from shoal.check.release import verify_directory
 from test_contract import MIXED, mixed_frame
 
 SHAPES = ["text", "typed", "classes"]
@@ -201,7 +201,7 @@ def test_a_column_that_was_added_is_noticed_by_who_holds_the_receipt():
     release = shoal.anonymize(frame, schema, shoal.Mondrian(k=3))
     assert "name" not in {entry for table in release.manifest.tables for entry in table.columns}
     assert {column.name: column.role for column in release.receipt.columns} == {"name": "identifying", "a": "quasi"}
-    passed = (shoal.manifest.PassedColumn(name="name", role="neutral", kind=None),)
+    passed = (shoal.release.manifest.PassedColumn(name="name", role="neutral", kind=None),)
     table = release.tables["table"].with_columns(pl.Series("name", ["x", "y", "z"]))
     with pytest.raises(shoal.GuaranteeError, match="has other columns than the manifest says"):
         fingerprinted(release, table=table).verify()
@@ -236,7 +236,7 @@ def test_a_weaker_promise_cannot_be_read_as_a_stronger_one(release):
 def test_a_manifest_that_contradicts_itself_is_refused(release):
     """A quasi-identifier declared neutral would leave the classes without it."""
     manifest, first = release.manifest, release.manifest.layout.quasi[0]
-    passed = shoal.manifest.PassedColumn(name=first.name, role="neutral", kind=first.kind)
+    passed = shoal.release.manifest.PassedColumn(name=first.name, role="neutral", kind=first.kind)
     layout = {"quasi": manifest.layout.quasi[1:], "passed": (passed, *manifest.layout.passed)}
     cells_are_texts = manifest.layout.shape == "text"
     message = "'age': 200 cells are not numbers, at row" if cells_are_texts else "has other columns than the manifest"
@@ -475,7 +475,7 @@ def plain():
 
 
 def test_a_release_without_quasi_identifiers_is_refused(plain):
-    passed = [shoal.manifest.PassedColumn(name=name, role="neutral", kind=None) for name in ("age", "zip")]
+    passed = [shoal.release.manifest.PassedColumn(name=name, role="neutral", kind=None) for name in ("age", "zip")]
     layout = {"quasi": (), "passed": (*passed, *plain.manifest.layout.passed)}
     with pytest.raises(shoal.GuaranteeError, match="layout: names no quasi-identifier"):
         mended(plain, layout=layout).verify()
@@ -516,7 +516,7 @@ def test_what_looks_different_is_different():
 def test_entries_that_contradict_or_tell_too_much_are_refused(plain):
     manifest = plain.manifest
     age, zip_code = manifest.layout.quasi
-    alice = shoal.manifest.Node(name="Alice", parent=0, height=0, leaves=1)
+    alice = shoal.release.manifest.Node(name="Alice", parent=0, height=0, leaves=1)
     flat = tuple(node.model_copy(update={"height": 0}) for node in zip_code.nodes)
     stronger = manifest.recipe.model_copy(update={"require": ({"model": "k-anonymity", "k": 40},)})
     larger = zip_code.nodes[0].model_copy(update={"leaves": zip_code.nodes[0].leaves + 1})
@@ -548,7 +548,7 @@ def test_metadata_of_a_file_is_looked_at(plain, tmp_path):
     path = folder / "table.parquet"
 
     def refused(message):
-        manifest = shoal.manifest.Manifest.read(folder)
+        manifest = shoal.release.manifest.Manifest.read(folder)
         entry = manifest.tables[0].model_copy(update={"sha256": hashlib.sha256(path.read_bytes()).hexdigest()})
         changed = manifest.model_copy(update={"tables": (entry,)})
         (folder / "manifest.json").write_bytes(changed.to_json().encode())
@@ -563,7 +563,7 @@ def test_metadata_of_a_file_is_looked_at(plain, tmp_path):
 
 def test_a_manifest_without_figures_is_refused_on_disk(plain, tmp_path):
     folder = plain.write(tmp_path / "out")
-    manifest = shoal.manifest.Manifest.read(folder)
+    manifest = shoal.release.manifest.Manifest.read(folder)
     for entry, message in (("achieved", "other values than"), ("measures", "other figures than")):
         changed = manifest.model_copy(update={entry: {}})
         (folder / "manifest.json").write_bytes(changed.to_json().encode())

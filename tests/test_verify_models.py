@@ -10,12 +10,12 @@ import pytest
 
 import shoal
 from forging import fingerprinted, mended, with_entries
-from shoal.describing import named
+from shoal.release.description import named
 from shoal.errors import GuaranteeError
-from shoal.manifest import Manifest, Node
+from shoal.release.manifest import Manifest, Node
 from shoal.methods.groups import Groups
-from shoal.privacy import MODELS, AlphaK, DeltaPresence, EpsilonM, GuardingNodes, KMap, LDiversity, TCloseness
-from shoal.release import check_directory, check_receipt
+from shoal.privacy import (MODELS, AlphaK, DeltaPresence, EpsilonM, GuardingNodes, KMap, LDiversity, TCloseness)
+from shoal.release.release import check_directory, check_receipt
 from shoal.table.prepare import prepare
 
 TREE = shoal.Hierarchy.from_tree(

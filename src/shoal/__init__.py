@@ -12,97 +12,55 @@ from shoal._version import __version__
 
 if TYPE_CHECKING:
     from shoal import sample
-    from shoal.errors import (
-        GuaranteeError,
-        InfeasibleError,
-        InputError,
-        InternalError,
-        ParameterError,
-        RecipeError,
-        SchemaError,
-        ShoalError,
-        ShoalWarning,
-        SourceError,
-    )
-    from shoal.foreign import TableVerdict, verify_table
-    from shoal.invariance import SeriesVerdict, verify_series
-    from shoal.manifest import Manifest
-    from shoal.methods import (
-        Anatomy,
-        Caat,
-        Cbfs,
-        Dba,
-        Kaca,
-        KMeans,
-        KMember,
-        Mdav,
-        MInvariance,
-        Mondrian,
-        Oka,
-        OptimalUnivariate,
-        RCellular,
-        RGather,
-        Slicing,
-        Tfrp,
-        ThresholdGreedy,
-        VMdav,
-        WeightedCMeans,
-    )
-    from shoal.methods.refine import Refine
+    from shoal.errors import (GuaranteeError, InfeasibleError, InputError, InternalError, ParameterError, RecipeError, SchemaError, ShoalError, ShoalWarning, SourceError)
+    from shoal.check.table import TableVerdict, verify_table
+    from shoal.check.series import SeriesVerdict, verify_series
+    from shoal.release.manifest import Manifest
+    from shoal.methods import (Anatomy, Caat, Cbfs, Dba, Kaca, KMeans, KMember, Mdav, MInvariance, Mondrian, Oka, OptimalUnivariate, RCellular, RGather, Slicing, Tfrp, ThresholdGreedy, VMdav, WeightedCMeans)
+    from shoal.enforce.refine import Refine
     from shoal.pipeline import anonymize, run
-    from shoal.privacy import (
-        AlphaK,
-        BetaLikeness,
-        DeltaDisclosure,
-        DeltaPresence,
-        EpsilonM,
-        GuardingNodes,
-        KAnonymity,
-        KMap,
-        LDiversity,
-        TCloseness,
-    )
-    from shoal.publish import Aggregate, Buckets, Centres, Generalize, Slices
-    from shoal.receipt import Receipt
-    from shoal.recipe import Recipe
-    from shoal.release import Release, read_release
+    from shoal.privacy import (AlphaK, BetaLikeness, DeltaDisclosure, DeltaPresence, EpsilonM, GuardingNodes, KAnonymity, KMap, LDiversity, TCloseness)
+    from shoal.publish import (Aggregate, Buckets, Centres, Generalize, Slices)
+    from shoal.release.receipt import Receipt
+    from shoal.recipe.recipe import Recipe
+    from shoal.release.release import Release, read_release
     from shoal.series import Republished, SeriesState, republish
-    from shoal.table.builders import Dates, Flat, Grouping, Intervals, Prefixes, Quantiles
-    from shoal.table.hierarchy import Hierarchy
-    from shoal.table.profile import profile
-    from shoal.table.schema import Nominal, Numeric, Ordinal, Schema
+    from shoal.table.hierarchy.builders import (Dates, Flat, Grouping, Intervals, Prefixes, Quantiles)
+    from shoal.table.hierarchy.tree import Hierarchy
+    from shoal.table.profile.profile import profile
+    from shoal.table.schema import (Nominal, Numeric, Ordinal, Schema)
     from shoal.table.sources import Source, read
-    from shoal.verify import Verdict
+    from shoal.check.release import Verdict
 
 _HOME = {
     "shoal.errors": (
         "GuaranteeError", "InfeasibleError", "InputError", "InternalError", "ParameterError", "RecipeError",
         "SchemaError", "ShoalError", "ShoalWarning", "SourceError",
     ),
-    "shoal.invariance": ("SeriesVerdict", "verify_series"),
-    "shoal.foreign": ("TableVerdict", "verify_table"),
-    "shoal.manifest": ("Manifest",),
+    "shoal.check.series": ("SeriesVerdict", "verify_series"),
+    "shoal.check.table": ("TableVerdict", "verify_table"),
+    "shoal.release.manifest": ("Manifest",),
     "shoal.methods": (
         "Anatomy", "Caat", "Cbfs", "Dba", "KMeans", "KMember", "Kaca", "MInvariance", "Mdav", "Mondrian", "Oka",
         "OptimalUnivariate", "RCellular", "RGather", "Slicing", "Tfrp", "ThresholdGreedy", "VMdav", "WeightedCMeans",
     ),
-    "shoal.methods.refine": ("Refine",),
+    "shoal.enforce.refine": ("Refine",),
     "shoal.pipeline": ("anonymize", "run"),
     "shoal.privacy": (
         "AlphaK", "BetaLikeness", "DeltaDisclosure", "DeltaPresence", "EpsilonM", "GuardingNodes", "KAnonymity", "KMap",
         "LDiversity", "TCloseness",
     ),
     "shoal.publish": ("Aggregate", "Buckets", "Centres", "Generalize", "Slices"),
-    "shoal.receipt": ("Receipt",),
-    "shoal.recipe": ("Recipe",),
-    "shoal.release": ("Release", "read_release"),
+    "shoal.release.receipt": ("Receipt",),
+    "shoal.recipe.recipe": ("Recipe",),
+    "shoal.release.release": ("Release", "read_release"),
     "shoal.series": ("Republished", "SeriesState", "republish"),
-    "shoal.table.builders": ("Dates", "Flat", "Grouping", "Intervals", "Prefixes", "Quantiles"),
-    "shoal.table.hierarchy": ("Hierarchy",),
-    "shoal.table.profile": ("profile",),
+    "shoal.table.hierarchy.builders": ("Dates", "Flat", "Grouping", "Intervals", "Prefixes", "Quantiles"),
+    "shoal.table.hierarchy.tree": ("Hierarchy",),
+    "shoal.table.profile.profile": ("profile",),
     "shoal.table.schema": ("Nominal", "Numeric", "Ordinal", "Schema"),
     "shoal.table.sources": ("Source", "read"),
-    "shoal.verify": ("Verdict",),
+    "shoal.check.release": ("Verdict",),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

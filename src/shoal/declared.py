@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from shoal.errors import ParameterError, Problem, did_you_mean
-from shoal.spec import Bound, ByColumn, ColumnName, Maybe, OneOf, Real, Several, Weights, Whole, YesNo
+from shoal.spec import (Bound, ByColumn, ColumnName, Maybe, OneOf, Real, Several, Weights, Whole, YesNo)
 
 Protects = Literal["cells", "links"]
 """What keeps a person from being found: quasi-identifiers that many share, or links to the rest that are cut."""

@@ -13,29 +13,29 @@ import numba
 import numpy as np
 import polars as pl
 
-from shoal.describing import Asked, describe, holder_figures, receipt_of
-from shoal.errors import InfeasibleError, InternalError, ParameterError, Problems, SchemaError, some
-from shoal.keeping import Keeping
-from shoal.manifest import LEFT_OUT
+from shoal.release.description import (Asked, describe, holder_figures, receipt_of)
+from shoal.errors import (InfeasibleError, InternalError, ParameterError, Problems, SchemaError, some)
+from shoal.enforce.enforcer import Keeping
+from shoal.release.manifest import LEFT_OUT
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
-from shoal.methods.refine import Refine
+from shoal.enforce.refine import Refine
 from shoal.privacy.base import ColumnRequirement, Requirement, Values
 from shoal.progress import SILENT, Progress
 from shoal.publish import default_publisher
 from shoal.publish.base import Publisher
-from shoal.recipe import Recipe
-from shoal.release import Release
+from shoal.recipe.recipe import Recipe
+from shoal.release.release import Release
 from shoal.report.columns import picture
-from shoal.spec import Maybe, OneOf, Real, Whole, YesNo
+from shoal.spec import (Maybe, OneOf, Real, Whole, YesNo)
 from shoal.table.clean import clean
 from shoal.table.frames import to_polars
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 from shoal.table.shown import only_rows
 from shoal.table.sources import read
-from shoal.verify import verify
+from shoal.check.release import verify
 
 SEED_BITS = 128
 """Bits of a seed that is drawn: more than anybody can try."""

@@ -16,26 +16,14 @@ import polars as pl
 from hypothesis import strategies as st
 
 from shoal.methods.base import Method
-from shoal.methods.refine import Refine
+from shoal.enforce.refine import Refine
 from shoal.pipeline import anonymize
-from shoal.privacy import (
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    DeltaPresence,
-    EpsilonM,
-    GuardingNodes,
-    KAnonymity,
-    KMap,
-    LDiversity,
-    Requirement,
-    TCloseness,
-)  # fmt: skip
+from shoal.privacy import (AlphaK, BetaLikeness, DeltaDisclosure, DeltaPresence, EpsilonM, GuardingNodes, KAnonymity, KMap, LDiversity, Requirement, TCloseness)  # fmt: skip
 from shoal.privacy.base import ColumnRequirement
 from shoal.publish.base import Publisher
-from shoal.release import Release
-from shoal.table.hierarchy import Hierarchy
-from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
+from shoal.release.release import Release
+from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.schema import (Kind, Nominal, Numeric, Ordinal, Schema)
 
 KIND_MIXES: dict[str, tuple[str, ...]] = {
     "one": ("whole",),

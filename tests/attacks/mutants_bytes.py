@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from attacks.mutants import Mutant, parquet_bytes, with_file
 from attacks.mutants_json import SECRET
 from attacks.victims import Victim
-from shoal.manifest import FILE
+from shoal.release.manifest import FILE
 
 Bytes = Callable[[bytes], bytes]
 CODECS = ("snappy", "gzip", "zstd", "lz4", "brotli")

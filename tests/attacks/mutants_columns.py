@@ -12,8 +12,8 @@ from attacks.mutants_json import SECRET
 from attacks.mutants_layout import SCHEMA, fitted, other_trees, saying
 from attacks.victims import Victim
 from forging import fingerprinted, mended
-from shoal.manifest import Node, PassedColumn
-from shoal.release import Release
+from shoal.release.manifest import Node, PassedColumn
+from shoal.release.release import Release
 
 COLUMNS = "columns stand in the order of the input, which is no secret"
 

@@ -15,9 +15,9 @@ from attacks.mutants_promises import asking
 from attacks.mutants_rows import Rows
 from attacks.victims import Files, Victim
 from forging import mended, with_entries
-from shoal.manifest import Place
-from shoal.promises import probes
-from shoal.release import Release
+from shoal.release.manifest import Place
+from shoal.check.promises import probes
+from shoal.release.release import Release
 
 STRONGER = "a promise that holds, though nobody had asked for it"
 LETTERS = ("k", "l", "t", "alpha", "delta", "beta", "m")

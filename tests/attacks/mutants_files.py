@@ -9,8 +9,8 @@ from typing import Any
 from attacks.mutants import Mutant, edited, entries_of, json_bytes, with_file
 from attacks.mutants_json import SECRET
 from attacks.victims import Files, Victim, victim
-from shoal.manifest import FILE
-from shoal.receipt import SUFFIX
+from shoal.release.manifest import FILE
+from shoal.release.receipt import SUFFIX
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(32)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from attacks.mutants import Mutant, entries_of, json_bytes, replaced
 from attacks.victims import Files, Victim
-from shoal.manifest import FILE
+from shoal.release.manifest import FILE
 
 SECRET = "Alice has HIV"
 Path = tuple[Any, ...]

@@ -11,8 +11,8 @@ from attacks.mutants import Mutant, forged
 from attacks.mutants_json import SECRET
 from attacks.victims import Files, Victim
 from forging import fingerprinted, mended, with_entries
-from shoal.manifest import Node, QuasiColumn
-from shoal.release import Release
+from shoal.release.manifest import Node, QuasiColumn
+from shoal.release.release import Release
 
 SCHEMA = "another schema that leads to the same tables: kinds, orders and trees are what was asked for"
 

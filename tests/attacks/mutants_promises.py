@@ -15,7 +15,7 @@ from shoal.methods import METHODS as MADE
 from shoal.methods.m_invariance import MInvariance
 from shoal.privacy import MODELS, PROMISED
 from shoal.publish import PUBLISHERS as SHOWN
-from shoal.release import Release
+from shoal.release.release import Release
 from shoal.spec import Spec
 
 WEAKER = "a weaker promise, and a true one"

@@ -11,7 +11,7 @@ import numpy as np
 
 from attacks.mutants import Mutant, with_file
 from attacks.victims import Files, Victim
-from shoal.manifest import FILE
+from shoal.release.manifest import FILE
 
 WRITER = re.compile(rb"(?<=parquet-cpp-arrow version )[1-9][0-9]\.[0-9]\.[0-9]")
 

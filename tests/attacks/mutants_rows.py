@@ -10,7 +10,7 @@ import polars as pl
 from attacks.mutants import Mutant, forged
 from attacks.victims import Victim
 from forging import mended, with_entries
-from shoal.release import Release
+from shoal.release.release import Release
 
 ANOTHER = "a true statement about another table: nothing in the files tells that its rows were others"
 FEWEST = {"invariant": 2, "buckets": 2, "slices": 2, "files": 2}

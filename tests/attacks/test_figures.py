@@ -21,11 +21,11 @@ import pytest
 
 import shoal
 from attacks.chance import Attack, assert_chance, assert_success
-from shoal.manifest import FILE
+from shoal.release.manifest import FILE
 from shoal.measure.square_error import square_errors
 from shoal.methods.groups import Groups
-from shoal.release_files import read_directory
-from shoal.table.content import content_sha256
+from shoal.release.files import read_directory
+from shoal.table.fingerprint import content_sha256
 from shoal.table.prepare import prepare
 
 Public = dict[str, bytes]
@@ -284,7 +284,7 @@ def test_every_hash_of_a_release_follows_from_its_files(form, tmp_path):
         bucketed_by_name().head(5), SERIES_OF_LINKS, TWO_OF_LINKS, previous=one.release, state=one.state
     )
     assert hashes_in(manifest_of(one.release.write(tmp_path / "one", format=form))) == derived(tmp_path / "one")
-    before = shoal.manifest.Manifest.read(tmp_path / "one").fingerprint()
+    before = shoal.release.manifest.Manifest.read(tmp_path / "one").fingerprint()
     found = hashes_in(manifest_of(two.release.write(tmp_path / "two", format=form)))
     assert found == derived(tmp_path / "two") | {before}
 

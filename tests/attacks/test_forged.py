@@ -24,7 +24,7 @@ import pytest
 import shoal
 from forging import mended, rewritten, with_entries
 from shoal.cli.app import main
-from shoal.manifest import FILE, Slice
+from shoal.release.manifest import FILE, Slice
 from shoal.measure import measure
 from shoal.series import sealed
 
@@ -159,7 +159,7 @@ def in_input_order(folder: Path) -> None:
 
     in_table(reverse)(folder)
     frame = pl.read_csv(folder / "table.csv", infer_schema=False)
-    from shoal.table.content import content_sha256
+    from shoal.table.fingerprint import content_sha256
 
     in_manifest(lambda entries: entries["tables"][0].update(content_sha256=content_sha256(frame)))(folder)
 

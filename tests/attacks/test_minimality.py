@@ -22,7 +22,7 @@ from attacks.worlds import Channel, Simulator, World, all_worlds, attack
 from shoal.methods import CROWDS
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
-from shoal.methods.repair import classes_of
+from shoal.enforce.repair import classes_of
 from shoal.spec import Whole, param
 
 PAIRS = np.array([[0, 0], [1, 2], [10, 3], [12, 4], [33, 8], [34, 11]], dtype=float)

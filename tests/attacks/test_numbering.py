@@ -58,5 +58,5 @@ def test_numbers_that_follow_the_groups_are_found(monkeypatch):
         return np.arange(1, max(int(labels.max()) for labels, _ in parts) + 2)
 
     monkeypatch.setattr("shoal.publish.centres.numbered_groups", by_label)
-    monkeypatch.setattr("shoal.verify.check_order", lambda *_: None)
+    monkeypatch.setattr("shoal.check.release.check_order", lambda *_: None)
     assert correlation_p() < LEVEL

@@ -15,7 +15,7 @@ import shoal
 from attacks.mutants import ACCEPTED, REFUSED, judged, written
 from attacks.victims import PEOPLE, SCHEMA, Victim, victim
 from forging import mended, with_entries
-from shoal.manifest import Node
+from shoal.release.manifest import Node
 
 Nodes = tuple[Node, ...]
 

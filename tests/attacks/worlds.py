@@ -16,9 +16,9 @@ import polars as pl
 
 import shoal
 from attacks.chance import Attack
-from shoal.keeping import Keeping
+from shoal.enforce.enforcer import Keeping
 from shoal.methods.base import Method, Task
-from shoal.methods.refine import Refine
+from shoal.enforce.refine import Refine
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT
 from shoal.publish import default_publisher

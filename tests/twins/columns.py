@@ -1,4 +1,4 @@
-"""Attribute partitioning as plain loops over values and fractions, sharing nothing with `shoal.methods.columns`."""
+"""Attribute partitioning as plain loops over values and fractions, sharing nothing with `shoal.slicing.attributes`."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.manifest import Layout
+from shoal.release.manifest import Layout
 
 Line = Mapping[str, Any]
 Bucket = list[list[Line]]

@@ -41,9 +41,9 @@ def apply_flags(
 
 def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], problems: Any) -> dict[str, Any]:
     from shoal.methods import METHODS, SERIES
-    from shoal.methods.refine import Refine
+    from shoal.enforce.refine import Refine
     from shoal.publish import PUBLISHERS
-    from shoal.recipe import SINGLE
+    from shoal.recipe.recipe import SINGLE
     from shoal.spec import find
 
     method = dict(entries.get("method", {}))

@@ -28,7 +28,7 @@ def init(
     """
     from shoal.cli import show
     from shoal.errors import Problem, SourceError
-    from shoal.table.profile import profile
+    from shoal.table.profile.profile import profile
     from shoal.table.sources import Source, detect, read
 
     given = {"table": table, "query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
@@ -72,8 +72,8 @@ def recipe_text(described: Any, source: Any, out: Path) -> str:
     import os
 
     from shoal.methods import Mondrian
-    from shoal.recipe import Recipe
-    from shoal.recipe_text import write_toml
+    from shoal.recipe.recipe import Recipe
+    from shoal.recipe.text import write_toml
 
     entries = Recipe(described.to_schema(), Mondrian(k=5), source).to_mapping()
     if "path" in entries["source"]:

@@ -31,7 +31,7 @@ def measure(
 ) -> None:
     """Measure what a release lost and what is at risk, from its files; with its receipt, also against the input."""
     from shoal.cli import show
-    from shoal.release import read_release
+    from shoal.release.release import read_release
 
     _check_options(membership=membership, label=label, original=original, plot=plot)
     read = read_release(release, receipt)
@@ -68,7 +68,7 @@ def _check_options(*, membership: bool, label: str | None, original: Path | None
 
 def _measure_membership(read: Any, release: Path, original: Path | None, plot: Path | None, *, json: bool) -> None:
     from shoal.cli import show
-    from shoal.recipe import Recipe
+    from shoal.recipe.recipe import Recipe
     from shoal.report.membership import write_picture
     from shoal.table.sources import read as read_table
 

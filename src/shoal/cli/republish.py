@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.run import Out, Overwrite, Quiet, Threads
+from shoal.cli.run import (Out, Overwrite, Quiet, Threads)
 
 PassphraseFile = Annotated[
     Path | None,
@@ -37,10 +37,10 @@ def republish(
     """
     from shoal.cli import show
     from shoal.cli.flags import apply_flags
-    from shoal.manifest import Manifest
-    from shoal.receipt import receipt_path
-    from shoal.recipe import Recipe
-    from shoal.recipe_text import read_entries
+    from shoal.release.manifest import Manifest
+    from shoal.release.receipt import receipt_path
+    from shoal.recipe.recipe import Recipe
+    from shoal.recipe.text import read_entries
     from shoal.series import republish_recipe
 
     read = Recipe.from_entries(apply_flags(read_entries(recipe), context.args), recipe.parent)
@@ -62,7 +62,7 @@ def republish(
 def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: bool) -> None:
     """Refuse places that are taken or missing, before anything is read or asked."""
     from shoal.errors import ParameterError, Problems
-    from shoal.release import check_places
+    from shoal.release.release import check_places
     from shoal.series.sealed import check_place
 
     problems = Problems()
@@ -96,7 +96,7 @@ def verify_series(
 ) -> None:
     """Check repeated releases together; exit status 1, with every reason, when they do not hold."""
     from shoal.cli import show
-    from shoal.invariance import verify_series as check
+    from shoal.check.series import verify_series as check
 
     held = None if state is None else _unlocked(state, passphrase_file, new=False)[1]
     verdict = check(releases) if held is None else check(releases, held.memberships(), held.fingerprints())

@@ -46,10 +46,10 @@ def run(
     """
     from shoal.cli import show
     from shoal.cli.flags import apply_flags
-    from shoal.manifest import Manifest
-    from shoal.receipt import receipt_path
-    from shoal.recipe import Recipe
-    from shoal.recipe_text import read_entries
+    from shoal.release.manifest import Manifest
+    from shoal.release.receipt import receipt_path
+    from shoal.recipe.recipe import Recipe
+    from shoal.recipe.text import read_entries
 
     entries = apply_flags(read_entries(recipe), context.args, require=require or (), population=population)
     read = Recipe.from_entries(entries, recipe.parent)
@@ -76,7 +76,7 @@ def follow(
     from shoal.cli import show
     from shoal.errors import ShoalWarning
     from shoal.pipeline import run as run_recipe
-    from shoal.release import check_places
+    from shoal.release.release import check_places
 
     check_places(out, overwrite=overwrite)
     with warnings.catch_warnings(record=True) as noted:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from shoal.manifest import Manifest
-    from shoal.receipt import Receipt
-    from shoal.release import Release
+    from shoal.release.manifest import Manifest
+    from shoal.release.receipt import Receipt
+    from shoal.release.release import Release
 
 HEADLINES = {
     "ncp": "information loss (NCP)",
@@ -103,7 +103,7 @@ def _rows(manifest: Manifest, receipt: Receipt | None) -> str:
 
 def tell_receipt(out: Path) -> None:
     """Say where the receipt is, and that it is not to be published."""
-    from shoal.receipt import receipt_path
+    from shoal.release.receipt import receipt_path
 
     console().print(f"Publish {out}; keep {receipt_path(out)} to yourself: it has the seed and figures of the input.")
 

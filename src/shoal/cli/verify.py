@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from shoal.foreign import TableVerdict
-    from shoal.manifest import Manifest
-    from shoal.verify import Verdict
+    from shoal.check.table import TableVerdict
+    from shoal.release.manifest import Manifest
+    from shoal.check.release import Verdict
 
 
 def verify(
@@ -84,9 +84,9 @@ def _verify_release(
     target: str, schema: Path | None, population: str | None, original: Path | None, receipt: Path | None, *, json: bool
 ) -> None:
     from shoal.cli import show
-    from shoal.receipt import Receipt
-    from shoal.recipe import Promise, Recipe
-    from shoal.release import check_directory, check_receipt
+    from shoal.release.receipt import Receipt
+    from shoal.recipe.recipe import Promise, Recipe
+    from shoal.release.release import check_directory, check_receipt
     from shoal.table.sources import read
 
     known = None if schema is None else Promise.load(schema).schema
@@ -129,7 +129,7 @@ def _check_input(receipt: Any, frame: Any, recipe: Any) -> None:
     """Read the input as it was read when the release was made, and compare it with what the receipt notes."""
     import warnings
 
-    from shoal.release import check_input
+    from shoal.release.release import check_input
     from shoal.table.frames import to_polars
     from shoal.table.prepare import prepare
 
@@ -161,8 +161,8 @@ def _release_entries(verdict: Verdict, manifest: Manifest) -> dict[str, Any]:
 def _verify_table(target: str, schema: Path, reading: str, suppressed: str | None, *, json: bool) -> None:
     from shoal.cli import show
     from shoal.errors import GuaranteeError
-    from shoal.foreign import judge_table
-    from shoal.recipe import Promise
+    from shoal.check.table import judge_table
+    from shoal.recipe.recipe import Promise
     from shoal.table.sources import read
 
     promise = Promise.load(schema)
@@ -180,7 +180,7 @@ def _verify_table(target: str, schema: Path, reading: str, suppressed: str | Non
 
 def _show_table(target: str, verdict: TableVerdict, require: Sequence[Any]) -> None:
     from shoal.cli import show
-    from shoal.foreign import READINGS
+    from shoal.check.table import READINGS
 
     out, said = show.console(), "does not keep" if verdict.reasons else "keeps"
     what = "what could be checked of what is required" if verdict.unchecked else "what is required"

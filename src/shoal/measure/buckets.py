@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from shoal.buckets import rows_of_buckets
+from shoal.check.buckets import rows_of_buckets
 from shoal.errors import Problems
-from shoal.manifest import Manifest
+from shoal.release.manifest import Manifest
 from shoal.measure.classes import class_figures, class_sizes
 from shoal.measure.classification import classification_figures
 from shoal.measure.loss import loss_figures

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.manifest import Manifest
+from shoal.release.manifest import Manifest
 
 Sizes = npt.NDArray[np.int64]
 

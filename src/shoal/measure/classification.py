@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from shoal.errors import ParameterError, Problem, did_you_mean
-from shoal.manifest import Manifest
+from shoal.release.manifest import Manifest
 
 
 def classification_figures(table: pl.DataFrame, manifest: Manifest, label: str | None = None) -> dict[str, float]:

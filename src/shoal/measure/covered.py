@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import ParameterError, Problem
-from shoal.manifest import Layout, QuasiColumn
-from shoal.meanings import Axis, Places, axis_of, distinct_cells
-from shoal.measure.products import Component, Ints, Products, each
-from shoal.numbering import combined, distinct_rows, numbered
-from shoal.population import reader_of
+from shoal.release.manifest import Layout, QuasiColumn
+from shoal.check.value_ranges import (Axis, Places, axis_of, distinct_cells)
+from shoal.measure.products import (Component, Ints, Products, each)
+from shoal.table.numbering import combined, distinct_rows, numbered
+from shoal.check.population import reader_of
 from shoal.table.schema import Schema
 
 MOST_VALUES = 20_000_000

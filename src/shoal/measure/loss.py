@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from shoal.cells import ReadColumn, read_column
-from shoal.manifest import Manifest
+from shoal.check.cells import ReadColumn, read_column
+from shoal.release.manifest import Manifest
 
 
 def loss_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> dict[str, float]:

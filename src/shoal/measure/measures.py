@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from shoal.manifest import Manifest
+from shoal.release.manifest import Manifest
 from shoal.measure.buckets import bucket_figures
 from shoal.measure.classes import class_figures, class_sizes, people_of_classes
 from shoal.measure.classification import classification_figures

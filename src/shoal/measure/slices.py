@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import polars as pl
 
 from shoal.errors import Problems
-from shoal.manifest import Manifest
+from shoal.release.manifest import Manifest
 from shoal.measure.classes import class_figures, class_sizes
 from shoal.measure.classification import classification_figures
 from shoal.measure.loss import loss_figures
-from shoal.slices import SlicesRead
+from shoal.check.slices import SlicesRead
 
 
 def slice_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest, label: str | None) -> dict[str, float]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.receipt import InputFigure
+from shoal.release.receipt import InputFigure
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.methods.base import Method, Task
-from shoal.methods.demands import Demands
+from shoal.enforce.constraints import Demands
 from shoal.methods.groups import Groups
-from shoal.methods.points import Free, Space
+from shoal.cluster.points import Free, Space
 from shoal.progress import SILENT, Progress
 from shoal.spec import Whole, param
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from shoal.errors import InternalError
 
 if TYPE_CHECKING:
-    from shoal.methods.columns import Attributes, Columns
+    from shoal.slicing.attributes import Attributes, Columns
 
 Labels = npt.NDArray[np.int64]
 

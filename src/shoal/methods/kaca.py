@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.kernels import kaca as kernel
+from shoal.kernels.cluster import kaca as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
-from shoal.spec import OneOf, Real, Whole, param
+from shoal.spec import (OneOf, Real, Whole, param)
 from shoal.table.encode import Floats, Ints
-from shoal.table.hierarchy import Hierarchy, TreeArrays
+from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
 from shoal.table.numbers import number_text
 
 WORK_PER_CALL = 20_000_000

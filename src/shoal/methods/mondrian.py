@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.kernels import mondrian as kernel
-from shoal.kernels.needs import Needs
+from shoal.kernels.cluster import mondrian as kernel
+from shoal.kernels.enforce.violation import Needs
 from shoal.methods.base import Method, Task
-from shoal.methods.demands import NOTHING, Demands
+from shoal.enforce.constraints import NOTHING, Demands
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
-from shoal.spec import OneOf, Whole, YesNo, param
+from shoal.spec import (OneOf, Whole, YesNo, param)
 from shoal.table.encode import Encoded, Floats
 
 

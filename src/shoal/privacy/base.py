@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import InfeasibleError, ParameterError, Problem, Problems, did_you_mean, some
+from shoal.errors import (InfeasibleError, ParameterError, Problem, Problems, did_you_mean, some)
 from shoal.privacy.counts import Counts, Floats, Ints
 from shoal.spec import Spec
-from shoal.table.builders import Rule
+from shoal.table.hierarchy.builders import Rule
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 

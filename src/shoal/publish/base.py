@@ -12,13 +12,13 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import Problems, SchemaError
-from shoal.manifest import Layout, PassedColumn, QuasiColumn
+from shoal.release.manifest import Layout, PassedColumn, QuasiColumn
 from shoal.methods.base import Hides
 from shoal.methods.groups import Groups, Labels
 from shoal.publish.covers import published_nodes
 from shoal.spec import Spec
-from shoal.table.builders import Rule
-from shoal.table.hierarchy import Hierarchy
+from shoal.table.hierarchy.builders import Rule
+from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 from shoal.table.shown import only_rows

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import polars as pl
 
-from shoal.kernels.trees import meet
-from shoal.manifest import Node, QuasiColumn
+from shoal.kernels.cluster.trees import meet
+from shoal.release.manifest import Node, QuasiColumn
 from shoal.methods.groups import Labels
-from shoal.table.builders import STAR
-from shoal.table.hierarchy import Hierarchy
+from shoal.table.hierarchy.builders import STAR
+from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbers import number_text
 
 NONE, SOME, ALL = 0, 1, 2

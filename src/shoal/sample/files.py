@@ -10,8 +10,8 @@ import polars as pl
 from shoal.errors import InputError, Problem
 from shoal.sample.population import people
 from shoal.sample.trees import hierarchies
-from shoal.table.builders import Rule
-from shoal.table.hierarchy import Hierarchy
+from shoal.table.hierarchy.builders import Rule
+from shoal.table.hierarchy.tree import Hierarchy
 
 
 def write(folder: str | Path, n: int = 5000, seed: int = 1) -> list[Path]:

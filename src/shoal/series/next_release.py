@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.describing import Asked, describe, holder_figures, receipt_of
-from shoal.directories import whole_directory
+from shoal.release.description import (Asked, describe, holder_figures, receipt_of)
+from shoal.release.directories import whole_directory
 from shoal.errors import ParameterError, Problems
-from shoal.manifest import FILE, Place
+from shoal.release.manifest import FILE, Place
 from shoal.measure import measure
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
@@ -24,9 +24,9 @@ from shoal.progress import SILENT, Progress
 from shoal.publish.base import Publisher, arrange
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import Counterfeits, publish_invariant
-from shoal.receipt import staged
-from shoal.recipe import Recipe
-from shoal.release import Release, check_places
+from shoal.release.receipt import staged
+from shoal.recipe.recipe import Recipe
+from shoal.release.release import Release, check_places
 from shoal.series import sealed
 from shoal.series.checks import check_arguments, check_previous, check_table
 from shoal.series.state import SeriesState
@@ -35,7 +35,7 @@ from shoal.table.frames import to_polars
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 from shoal.table.sources import read
-from shoal.verify import verify
+from shoal.check.release import verify
 
 
 @dataclass(frozen=True)

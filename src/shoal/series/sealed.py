@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from shoal.directories import check_outside
+from shoal.release.directories import check_outside
 from shoal.errors import ParameterError, Problem, SourceError
-from shoal.manifest import FILE
+from shoal.release.manifest import FILE
 
 MAGIC = b"SHOALSTATE"
 VERSION = 1

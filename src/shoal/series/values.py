@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.methods.groups import Labels
 from shoal.methods.m_invariance import MInvariance
-from shoal.methods.signatures import Signature
+from shoal.cluster.signatures import Signature
 from shoal.series.state import SeriesState, Value
 from shoal.table.numbers import number_text
 from shoal.table.prepare import Table

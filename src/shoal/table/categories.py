@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.table.hierarchy import Hierarchy
-from shoal.table.schema import Kind, Nominal, Numeric, Ordinal
+from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.schema import (Kind, Nominal, Numeric, Ordinal)
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.kernels.trees import Forest
-from shoal.table.hierarchy import TreeArrays
+from shoal.kernels.cluster.trees import Forest
+from shoal.table.hierarchy.tree import TreeArrays
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.table.hierarchy import Hierarchy
+from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.schema import Kind, Ordinal
 
 UNSEEN = re.compile(

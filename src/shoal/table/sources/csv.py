@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import InternalError, Problem, Problems, SourceError, rows_at
+from shoal.errors import (InternalError, Problem, Problems, SourceError, rows_at)
 from shoal.table.sources.decode import load, to_utf8
 from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.source import DELIMITERS, Source
@@ -29,7 +29,7 @@ class Detected:
 
 @dataclass(frozen=True)
 class Scanned:
-    """What the scan of a file found; see `shoal.kernels.csv_scan.scan`."""
+    """What the scan of a file found; see `shoal.kernels.table.csv_scan.scan`."""
 
     n_records: int
     header: slice
@@ -76,7 +76,7 @@ def _delimiter(data: bytes, likely: str) -> str:
 
     When none gives that, the one by which most records agree with the header, so that the others can be named.
     """
-    from shoal.kernels.csv_scan import widths  # numba takes its time to load
+    from shoal.kernels.table.csv_scan import widths  # numba takes its time to load
 
     array = np.frombuffer(data, dtype=np.uint8)
     best, chosen = (False, False, 0.0, 0), likely
@@ -95,7 +95,7 @@ def _delimiter(data: bytes, likely: str) -> str:
 
 
 def _scan(data: bytes, delimiter: str) -> Scanned:
-    from shoal.kernels.csv_scan import scan  # numba takes its time to load
+    from shoal.kernels.table.csv_scan import scan  # numba takes its time to load
 
     n_records, header, counts, first = scan(np.frombuffer(data, dtype=np.uint8), ord(delimiter), _QUOTE)
     start, end, n_columns, broken = header.tolist()
@@ -104,7 +104,7 @@ def _scan(data: bytes, delimiter: str) -> Scanned:
 
 def _check(scanned: Scanned, detected: Detected, where: str) -> None:
     """Refuse records that cannot be read in one way only."""
-    from shoal.kernels.csv_scan import BROKEN, LONE_RETURN, RAGGED  # numba takes its time to load
+    from shoal.kernels.table.csv_scan import BROKEN, LONE_RETURN, RAGGED  # numba takes its time to load
 
     problems = Problems()
     if scanned.header_broken:
@@ -132,7 +132,7 @@ def _header(line: bytes, delimiter: str) -> list[str]:
 
 
 def _parse(body: bytes, names: list[str], scanned: Scanned, delimiter: str) -> pl.DataFrame | None:
-    from shoal.kernels.csv_scan import BARE_QUOTE, BLANK  # numba takes its time to load
+    from shoal.kernels.table.csv_scan import BARE_QUOTE, BLANK  # numba takes its time to load
 
     # polars makes a row of a blank line and loses count of lines after a quote within a plain field.
     blank = bool(scanned.counts[BLANK]) and scanned.n_columns > 1

@@ -1,0 +1,55 @@
+"""The input of a release, read again by whoever compares the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from shoal.errors import (ParameterError, Problems, SchemaError, some)
+from shoal.release.manifest import Layout, Manifest
+from shoal.table.clean import clean
+from shoal.table.schema import (Column, Kind, Nominal, Numeric)
+from shoal.table.spelling import find_variants, merge_variants
+
+
+def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str] = ()) -> pl.DataFrame:
+    """The published columns of the input in their canonical types, or one error with all problems."""
+    layout, problems = manifest.layout, Problems()
+    columns = [Column(one.name, "quasi", _kind(one.kind)) for one in layout.quasi]
+    columns += [Column(one.name, one.role, _kind(one.kind)) for one in layout.passed]
+    least = manifest.rows.published + (manifest.rows.left_out or 0)
+    if original.height < least or (manifest.rows.left_out is not None and original.height != least):
+        at_least = "" if manifest.rows.left_out is not None else "at least "
+        what = f"has {original.height} rows, the release was made of {at_least}{least}"
+        problems.add("original", what, "give the input of the release", error=ParameterError)
+    if lacking := [column.name for column in columns if column.name not in original.columns]:
+        fix = "give the input of the release"
+        problems.add("original", f"has no column {some(lacking, 50)}", fix, error=ParameterError)
+    there = [column for column in columns if column.name in original.columns]
+    found = [clean(original[column.name], column, missing_values, problems) for column in there]
+    problems.raise_if_any(SchemaError)
+    if manifest.recipe.normalise:
+        found = [_spelt(series, layout, missing_values) for series in found]
+    return pl.DataFrame(found)
+
+
+def _spelt(series: pl.Series, layout: Layout, missing_values: Sequence[str]) -> pl.Series:
+    """A sensitive column in the spellings of the release; any other as it is."""
+    passed = next((one for one in layout.passed if one.name == series.name and one.role == "sensitive"), None)
+    if passed is None or series.dtype != pl.String:
+        return series
+    known = (*passed.order, *(node.name for node in passed.nodes if node.name is not None))
+    return merge_variants(series, find_variants(series, known=known, missing_values=missing_values))
+
+
+def published_people(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str] = ()) -> pl.DataFrame:
+    """The rows of the input that were not dropped before the work."""
+    rows = input_rows(manifest, original, missing_values)
+    if manifest.recipe.missing == "keep":
+        return rows
+    return rows.drop_nulls([column.name for column in manifest.layout.quasi])
+
+
+def _kind(name: str | None) -> Kind | None:
+    return None if name is None else Numeric() if name == "numeric" else Nominal()

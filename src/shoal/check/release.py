@@ -1,0 +1,305 @@
+"""Re-derives what a release promises from what was published, and nothing else.
+
+No code of the methods or the publishers is used here: the checker reads the published cells with its own eyes, groups
+equal rows itself, and counts. A release that fails is refused with every reason at once.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.check.buckets import READING as BUCKETS
+from shoal.check.buckets import rows_of_buckets
+from shoal.check.cells import read_column
+from shoal.check.vocabulary import LINKS, check_closed
+from shoal.check.counterfeits import check_counterfeits, fewest_people
+from shoal.errors import (GuaranteeError, InternalError, ParameterError, Problem, Problems)
+from shoal.release.manifest import Manifest
+from shoal.check.row_order import check_order
+from shoal.check.population import population_matches
+from shoal.privacy.base import Classes, Matches, Requirement
+from shoal.privacy.slice_diversity import SliceDiversity
+from shoal.check.promises import (LACKING, Reached, reached, survey)
+from shoal.release.files import read_directory
+from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complaint
+from shoal.check.slices import READING as SLICES
+from shoal.check.slices import SlicesRead
+from shoal.table.fingerprint import content_sha256
+from shoal.table.schema import Schema
+from shoal.check.cell_text import check_facts, check_written
+
+READING = "rows with equal quasi-identifier cells are one class"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a release was found to keep.
+
+    `achieved` holds the value the weakest class reaches for each promised model, by its letter (`k`, ...); `unchecked`
+    names the promises that rest on knowledge from outside which was not given; `surveyed` holds what every model
+    reaches, promised or not, and is worked out when it is asked for.
+    """
+
+    n_rows: int
+    n_classes: int
+    achieved: dict[str, float]
+    reading: str = READING
+    unchecked: tuple[str, ...] = ()
+    classes: Classes | None = field(default=None, compare=False, repr=False)
+    """The classes that were found."""
+    outside: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """Those achieved values that rest on knowledge from outside, and that a manifest does not tell."""
+
+    @property
+    def public(self) -> dict[str, float]:
+        """What the tables alone show to be reached."""
+        return {key: value for key, value in self.achieved.items() if key not in self.outside}
+
+    @property
+    def k(self) -> int:
+        """Size of the smallest class."""
+        if "k" not in self.achieved:
+            what = "the release promises none: its quasi-identifiers are not hidden in classes"
+            raise ParameterError(Problem("k", what, "see what it achieved"))
+        return int(self.achieved["k"])
+
+    @cached_property
+    def surveyed(self) -> dict[str, float]:
+        """What every model reaches that says something about the sensitive columns."""
+        found = {} if self.classes is None else {model.key: value for model, value in survey(self.classes)}
+        if "k" not in self.achieved:  # buckets have a size, which hides nobody
+            found.pop("k", None)
+        return found | {key: value for key, value in self.achieved.items() if key in found}
+
+
+def verify(
+    tables: Mapping[str, pl.DataFrame],
+    manifest: Manifest,
+    *,
+    claims: bool = True,
+    population: pl.DataFrame | None = None,
+    guards: pl.Series | None = None,
+    schema: Schema | None = None,
+    original: pl.DataFrame | None = None,
+) -> Verdict:
+    """Check published tables against their manifest.
+
+    Parameters
+    ----------
+    tables
+        The published tables by name.
+    manifest
+        What the release says about itself.
+    claims
+        Whether the manifest must say what is reached; off while a release is made, and that is not known yet.
+    population
+        The people a release may be compared with, by their quasi-identifiers, for promises that speak of them.
+    guards
+        The node each person chose as a guard, in the order of the published rows, for promises that speak of them.
+    schema
+        Tells where values of the population belong that the release does not show: the manifest has only those nodes of
+        a hierarchy that were published.
+    original
+        The rows that were published, with their quasi-identifiers as they were, for promises that speak of everybody
+        in the table.
+
+    Raises
+    ------
+    GuaranteeError
+        With every reason why the release does not keep its promise.
+    """
+    problems = Problems()
+    promise = check_closed(manifest, problems)
+    _check_tables(tables, manifest, problems)
+    problems.raise_if_any(GuaranteeError)
+    check_written(tables, manifest.layout, problems)
+    problems.raise_if_any(GuaranteeError)  # cells that are none cannot be looked at further
+    _check_rows(tables, manifest, problems)
+    slices = SlicesRead.of(tables, manifest.layout, problems) if manifest.layout.shape == "slices" else None
+    if slices is not None:  # slices that do not fit cannot be looked at further
+        problems.raise_if_any(GuaranteeError)
+    together = None if slices is None else slices.joined()
+    cells = _cells(tables, manifest, problems) if slices is None else slices.rows()
+    check_counterfeits(tables, manifest, problems)
+    _check_cells(cells, manifest, problems)
+    rows = tables["table"] if slices is None else cells
+    if manifest.layout.shape == "buckets":
+        cells = rows = rows_of_buckets(tables, manifest.layout, problems)
+        problems.raise_if_any(GuaranteeError)
+    sensitive = sensitive_values(rows, manifest, problems, schema)
+    problems.raise_if_any(GuaranteeError)
+    check_order(tables, manifest.layout, problems)
+    labels = _classes(cells, manifest.layout.class_columns)
+    matches, lacking = _outside(cells, labels, manifest, promise, population, schema)
+    chances = None if together is None or original is None else together.chances(original, schema)
+    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances)
+    found = reached(promise, classes, problems, lacking)
+    if together is not None:
+        _look_at_all(together, promise, found, problems)
+    if manifest.layout.shape == "invariant":  # counterfeits hide nobody, and everybody can count them
+        found.achieved["k"] = fewest_people(tables, manifest)
+    _check_reached(found, manifest, problems, claims=claims)
+    problems.raise_if_any(GuaranteeError)
+    unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
+    reading = {"buckets": BUCKETS, "slices": SLICES}.get(manifest.layout.shape, READING)
+    return Verdict(rows.height, classes.n_classes, found.achieved, reading, unchecked, classes, found.outside)
+
+
+def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reached, problems: Problems) -> None:
+    """Note what holds for whatever slices can be put together to, and what holds for none of it.
+
+    Who is in the table need not be known for that. What neither shows is left to who has the original.
+    """
+    asked = [one for one in promise if isinstance(one, SliceDiversity)]
+    chances = slices.chances_of_all({one.column: 1 / one.l for one in asked})
+    refuted = slices.refuted({one.column: 1 / one.l for one in asked})
+    for one in asked:
+        if one.column in refuted and one.key in found.unchecked:
+            what = f"l = {one.l} was promised, and somebody has a value with a chance of {refuted[one.column]:g}"
+            problems.add(one.name, f"column {one.column!r}: {what}, however the slices are put together")
+        if one.column in chances:
+            found.achieved[one.every] = 1.0 / chances[one.column]
+            if one.key in found.unchecked and one.holds(found.achieved[one.every]):
+                found.covered.add(one.key)
+
+
+def _outside(
+    cells: pl.DataFrame,
+    labels: npt.NDArray[np.int64],
+    manifest: Manifest,
+    promise: list[Requirement],
+    population: pl.DataFrame | None,
+    schema: Schema | None,
+) -> tuple[Matches | None, Mapping[str, str]]:
+    """How the population fits, where a promise speaks of it; otherwise, or if it cannot be said, why not."""
+    if population is None or not any(requirement.needs == "population" for requirement in promise):
+        return None, LACKING
+    found = population_matches(cells, labels, manifest.layout, population, schema)
+    return (None, {**LACKING, "population": found}) if isinstance(found, str) else (found, LACKING)
+
+
+def _aligned(guards: pl.Series | None, n_rows: int) -> pl.Series | None:
+    if guards is not None and len(guards) != n_rows:
+        what = f"has {len(guards)} entries, the published table has {n_rows} rows"
+        raise ParameterError(Problem("guards=", what, "give one entry per published row, in their order"))
+    return None if guards is None else guards.cast(pl.String)
+
+
+def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, claims: bool) -> None:
+    """Something is promised that hides people, and the manifest claims what is reached, as far as the tables tell."""
+    if manifest.layout.shape in LINKS:
+        if "k" in found.achieved:
+            problems.add("promise", "speaks of equal quasi-identifiers, which buckets do not have")
+        if not any("column" in promise for promise in manifest.promise):
+            problems.add("promise", "says nothing about sensitive values")
+    elif "k" not in found.achieved:
+        problems.add("promise", "says nothing about the size of classes")
+    claimed, own = manifest.achieved, found.public
+    same = list(claimed) == list(own) and all(_same_figure(value, own[key]) for key, value in claimed.items())
+    if (claims or claimed) and not same:
+        problems.add("achieved", "the manifest claims other values than the release reaches")
+
+
+def _same_figure(one: float, other: float) -> bool:
+    """Whether two figures are the same: sums of real numbers may differ in their last bits between machines."""
+    if isinstance(one, int) or isinstance(other, int):
+        return type(one) is type(other) and one == other
+    return repr(one) == repr(other) or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
+
+
+def verify_directory(
+    folder: str | Path,
+    *,
+    population: pl.DataFrame | None = None,
+    guards: pl.Series | None = None,
+    schema: Schema | None = None,
+    original: pl.DataFrame | None = None,
+) -> tuple[Verdict, Manifest]:
+    """Check a release directory from its files, and from nothing else but what is given with it."""
+    manifest, tables = read_directory(Path(folder))
+    verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=original)
+    return verdict, manifest
+
+
+def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:
+    """The tables there are, their columns, and their fingerprints."""
+    columns = manifest.layout.contents
+    if [table.name for table in manifest.tables] != list(columns) or set(tables) != set(columns):
+        problems.add("release", f"needs exactly the tables {', '.join(columns)}, in this order")
+        return
+    for table in manifest.tables:
+        frame = tables[table.name]
+        if set(frame.columns) != set(columns[table.name]) or tuple(frame.columns) != table.columns:
+            problems.add(f"table {table.name!r}", "has other columns than the manifest says")
+        elif frame.height != table.rows:
+            problems.add(f"table {table.name!r}", f"has {frame.height} rows, the manifest says {table.rows}")
+        elif any(dtype.is_nested() or dtype in (pl.Object, pl.Binary) for dtype in frame.dtypes):
+            problems.add(f"table {table.name!r}", "has a column of a type that no column of a release has")
+        elif content_sha256(frame) != table.content_sha256:
+            problems.add(f"table {table.name!r}", "was changed since it was released: its content differs")
+
+
+def _check_rows(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:
+    """As many rows are published as the manifest says."""
+    rows = manifest.rows
+    for name in manifest.layout.slice_tables if manifest.layout.slices else ("table",):
+        if tables[name].height != rows.shown:
+            problems.add("rows", f"{tables[name].height} are published, the manifest says {rows.shown}")
+
+
+def _cells(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> pl.DataFrame:
+    """The quasi-identifier cells row by row; with a table of classes, each row's class number stands for its cells."""
+    name = manifest.layout.class_table
+    if name is None:
+        return tables["table"]
+    classes = tables[name].with_columns(pl.col("class").cast(pl.String))
+    rows = tables["table"].select(pl.col("class").cast(pl.String))
+    if classes["class"].n_unique() != classes.height or classes["class"].null_count():
+        problems.add(f"table {name!r}", "names a class more than once, or not at all")
+    if manifest.layout.shape == "classes" and classes.select(manifest.layout.cell_columns).is_duplicated().any():
+        problems.add(f"table {name!r}", "has classes that show the same: they are one class")
+    counted = rows.group_by("class").agg(pl.len().cast(pl.String).alias("\0counted"))
+    both = classes.select("class", "size").join(counted, on="class", how="full", coalesce=True)
+    if both.filter(pl.col("size").cast(pl.String).ne_missing(pl.col("\0counted"))).height:
+        problems.add(f"table {name!r}", "its sizes are not those of the rows")
+    if "radius" in classes.columns:
+        radius = classes["radius"].cast(pl.Float64, strict=False)
+        if not (radius.is_finite() & (radius >= 0)).fill_null(value=False).all():
+            problems.add(f"table {name!r}", "has a radius that is no distance")
+    return rows.join(classes, on="class", how="left", maintain_order="left")
+
+
+def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
+    """Every cell is one its column could hold."""
+    for column in manifest.layout.quasi:
+        if column.form == "node":
+            complaint = tree_complaint(column.nodes, set(cells[column.columns[0]].unique()))
+            if complaint:
+                problems.add(f"column {column.name!r}", f"the manifest's hierarchy {complaint}")
+            if complaint == NO_TREE:
+                continue
+        for complaint, count in read_column(column, cells).complaints.items():
+            problems.add(f"column {column.name!r}", f"{count} cells cannot be: {complaint}")
+    check_facts(cells, manifest.layout, problems)
+
+
+def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:
+    """Number of each row's class; a missing cell equals another missing cell."""
+    # By their text: what looks different to a reader, such as 0.0 and -0.0, is different.
+    texts = cells.select(pl.col(columns).cast(pl.String)).with_row_index("\0row")
+    grouped = texts.group_by(columns, maintain_order=True).agg("\0row")
+    labels = np.full(cells.height, -1, dtype=np.int64)
+    rows = grouped["\0row"].explode().to_numpy()
+    labels[rows] = np.repeat(np.arange(grouped.height), grouped["\0row"].list.len().to_numpy())
+    if (labels < 0).any():
+        raise InternalError("the checker left a row without a class")
+    return labels

@@ -1,0 +1,170 @@
+"""Whether rows stand, and classes and buckets are numbered, in the one order that their content gives them.
+
+An order that is free could be that of the input, and cells of different slices that stand side by side could be those
+of one person. The order of a release is a function of what it shows: sorted by its text, then shuffled in a fixed way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.errors import Problems
+from shoal.release.manifest import Layout
+from shoal.table.numbering import combined
+
+Ints = npt.NDArray[np.int64]
+
+
+def check_order(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> None:
+    """Note tables whose rows, classes or buckets are in another order than their content gives them."""
+    if layout.slices:
+        _check_slices(tables, layout, problems)
+        return
+    if not _is_shuffled(tables["table"]):
+        problems.add("table 'table'", "its rows are in another order than a release has them")
+    if layout.shape == "buckets":
+        parts = [tables["table"], tables["sensitive"]]
+        values = tables["sensitive"]
+        by_text = [values["bucket"].cast(pl.Int64), *(values[name].cast(pl.String) for name in layout.sensitive)]
+        if not _rises(pl.DataFrame(by_text)):
+            problems.add("table 'sensitive'", "its rows are in another order than a release has them")
+        times = values["count"].cast(pl.Int64)
+        parts[1] = values.drop("count")[np.repeat(np.arange(values.height), times.to_numpy())]
+        _check_numbers([(part["bucket"], part.drop("bucket")) for part in parts], "buckets", problems)
+    elif name := layout.class_table:
+        classes = tables[name]
+        if not _rises(classes.select(pl.col("class").cast(pl.Int64))):
+            problems.add(f"table {name!r}", "its rows are in another order than a release has them")
+        facts = [fact for fact in layout.class_facts if fact != "class"]
+        shown = classes.select(*layout.cell_columns, *facts)
+        rows = tables["table"]
+        parts_of = [(classes["class"], shown), (rows["class"], rows.drop("class"))]
+        _check_numbers(parts_of if layout.shape != "classes" else parts_of[:1], "classes", problems)
+
+
+# -- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _is_shuffled(table: pl.DataFrame) -> bool:
+    """Whether rows are where the fixed shuffle of the sorted table puts them."""
+    ranks = _ranks(table)
+    sorted_back = np.empty(len(ranks), dtype=np.int64)
+    sorted_back[_shuffle(len(ranks))] = ranks
+    return bool((np.diff(sorted_back) >= 0).all())
+
+
+def _shuffle(n_rows: int, salt: int = 0) -> Ints:
+    """Which row of a sorted table comes first, second, and so on: ordered by a mixed number (splitmix64)."""
+    mask, mixed = (1 << 64) - 1, np.arange(n_rows, dtype=np.uint64)
+    mixed = mixed + np.uint64(((salt << 40) + 0x9E3779B97F4A7C15) & mask)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    mixed = mixed ^ (mixed >> np.uint64(31))
+    return np.argsort(mixed, kind="stable").astype(np.int64)
+
+
+def _ranks(table: pl.DataFrame) -> Ints:
+    """Place of every row when rows are sorted by their texts, column after column, missing last."""
+    return _ranked([series.cast(pl.String) for series in table], table.height)
+
+
+def _rises(table: pl.DataFrame) -> bool:
+    """Whether rows are sorted by their columns, missing last."""
+    return bool((np.diff(_ranked(table.get_columns(), table.height)) >= 0).all())
+
+
+def _ranked(columns: Sequence[pl.Series], n_rows: int) -> Ints:
+    """Numbers that rise as the rows do when they are sorted by these columns; equal rows share one."""
+    found, most = np.zeros(n_rows, dtype=np.int64), 1
+    for series in columns:
+        known = series.drop_nulls().unique().sort()
+        if series.dtype == pl.String:
+            places = series.cast(pl.Enum(known)).to_physical().cast(pl.Int64).fill_null(len(known)).to_numpy()
+        else:
+            places = known.search_sorted(series).cast(pl.Int64).set(series.is_null(), len(known)).to_numpy()
+        if most > (1 << 62) // (len(known) + 1):
+            found = np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            most = n_rows
+        found, most = found * (len(known) + 1) + places, most * (len(known) + 1)
+    return found
+
+
+# -- numbers of classes and buckets ----------------------------------------------------------------------------------
+
+
+def _check_numbers(parts: Sequence[tuple[pl.Series, pl.DataFrame]], what: str, problems: Problems) -> None:
+    """Groups are numbered 1, 2, ... so that what each shows comes before what the next one shows."""
+    numbers = [number.cast(pl.Int64, strict=False) for number, _ in parts]
+    n_groups = numbers[0].n_unique()
+    if any(one.null_count() or set(one.unique()) != set(range(1, n_groups + 1)) for one in numbers):
+        problems.add(what, "are not numbered from 1 on")
+        return
+    tied = np.arange(n_groups - 1)  # those that show the same as the next one, so far
+    for number, (_, shown) in zip(numbers, parts, strict=True):
+        if shown.width and len(tied):
+            verdict = _compared(number.to_numpy() - 1, _ranks(shown), n_groups, tied)
+            if verdict is None:
+                problems.add(what, "are numbered in another order than a release numbers them")
+                return
+            tied = verdict
+
+
+def _compared(group: Ints, ranks: Ints, n_groups: int, tied: Ints) -> Ints | None:
+    """Those groups that show the same rows as the next; None where one comes after what should follow it."""
+    order = np.lexsort((ranks, group))
+    begin = np.searchsorted(group[order], np.arange(n_groups + 1))
+    sorted_ranks, place = np.append(ranks[order], -1), 0
+    equal: list[Ints] = []
+    while len(tied):
+        here, there = (_next(begin, groups, place, len(ranks)) for groups in (tied, tied + 1))
+        one, other = sorted_ranks[here], sorted_ranks[there]
+        if (one > other).any():
+            return None
+        ended = (one == -1) & (other == -1)
+        equal.append(tied[ended])
+        tied = tied[(one == other) & ~ended]
+        place += 1
+    return np.sort(np.concatenate(equal)) if equal else np.zeros(0, dtype=np.int64)
+
+
+def _next(begin: Ints, groups: Ints, place: int, end: int) -> Ints:
+    """Where the next row of each group is; `end` for a group that has no more."""
+    return np.where(begin[groups] + place < begin[groups + 1], begin[groups] + place, end)
+
+
+# -- slices ----------------------------------------------------------------------------------------------------------
+
+
+def _check_slices(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> None:
+    """Buckets are numbered by what they show; cells of different slices are put side by side by a fixed rule."""
+    named = {name: frame.with_columns(pl.col("bucket").cast(pl.Int64)) for name, frame in tables.items()}
+    parts = []
+    for place, one in enumerate(layout.slices, 1):
+        table = named[f"slice_{place}" if layout.files else "table"]
+        parts.append((table["bucket"], table.select(one.columns)))
+    _check_numbers(parts, "buckets", problems)
+    for name, table in named.items():
+        if not _is_shuffled(table):
+            problems.add(f"table {name!r}", "its rows are in another order than a release has them")
+    if not layout.files and not _is_put_together(parts):
+        problems.add("slices", "cells of different slices stand side by side in another way than a release puts them")
+
+
+def _is_put_together(parts: Sequence[tuple[pl.Series, pl.DataFrame]]) -> bool:
+    """Whether the rows are those that come about when every slice is shuffled within its buckets by the fixed rule."""
+    ranks, made = [], []
+    for place, (bucket, cells) in enumerate(parts, 1):
+        rank = _ranks(pl.DataFrame([bucket.alias("\0bucket"), *cells]))
+        order = np.argsort(rank, kind="stable")[_shuffle(len(rank), place)]
+        numbers = bucket.to_numpy()
+        order = order[np.argsort(numbers[order], kind="stable")]
+        ranks.append(rank)
+        made.append(rank[order])
+    both = [np.concatenate(pair) for pair in zip(ranks, made, strict=True)]
+    rows = combined(both)
+    half = len(rows) // 2
+    return bool(np.array_equal(np.sort(rows[:half]), np.sort(rows[half:])))

@@ -1,0 +1,177 @@
+"""Re-derives what repeated releases promise together: from the releases alone, and with what the holder remembers.
+
+No code that forms or publishes classes is used here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import (GuaranteeError, ParameterError, Problem, Problems)
+from shoal.release.manifest import Manifest
+from shoal.release.files import read_directory
+from shoal.check.release import Verdict, verify
+
+Memberships = Sequence[Mapping[Any, int]]
+Signatures = dict[int, frozenset[object]]
+
+
+@dataclass(frozen=True)
+class SeriesVerdict:
+    """What releases were found to keep together.
+
+    `m` is the least number of values of a class in any release, `counterfeits` their number in each release, and
+    `n_people` how many people were followed through the releases; None where the holder's knowledge was not given, and
+    invariance therefore not looked at.
+    """
+
+    n_releases: int
+    m: int
+    counterfeits: tuple[int, ...]
+    n_people: int | None = None
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One release: what it says, and its classes with their values, sizes and counterfeits."""
+
+    manifest: Manifest
+    column: str
+    m: int
+    signatures: Signatures
+    sizes: dict[int, int]
+    counterfeits: dict[int, int]
+
+
+def verify_series(
+    releases: Sequence[Any], people: Memberships | None = None, fingerprints: Sequence[str] | None = None
+) -> SeriesVerdict:
+    """Check releases 1 to T of one table.
+
+    Anybody can check that each keeps its own promise, that every class has m different values or more, each once, and
+    that each release names the one before it. That a person is among the same values in all of them, only the holder
+    can check.
+
+    Parameters
+    ----------
+    releases
+        The releases in their order, as `Release` or as directories, from the first on.
+    people
+        For the holder: for each release, the class number of every person in it, by id, as
+        `SeriesState.memberships` gives them.
+    fingerprints
+        For the holder: what each release was when it was made, as `SeriesState.fingerprints` gives them. Without them,
+        releases that were changed after people's classes were noted may still fit.
+
+    Raises
+    ------
+    GuaranteeError
+        With every reason; people are counted, not named.
+    """
+    if not isinstance(releases, (list, tuple)) or not releases:
+        raise ParameterError(Problem("releases", "needs a list of at least one release"))
+    if people is not None and len(people) != len(releases):
+        what = f"{len(people)} releases have people, {len(releases)} are given"
+        raise ParameterError(Problem("people", what, "give all releases, from the first on, with the people of each"))
+    if fingerprints is not None and len(fingerprints) != len(releases):
+        what = f"{len(fingerprints)} are given for {len(releases)} releases"
+        raise ParameterError(Problem("fingerprints", what, "give one for each release, from the first on"))
+    problems = Problems()
+    read = [found for place, one in enumerate(releases) if (found := _read(one, place, problems)) is not None]
+    problems.raise_if_any(GuaranteeError)
+    _check_chain(read, problems)
+    for place, (one, made) in enumerate(zip(read, fingerprints or (), strict=False)):
+        if one.manifest.fingerprint() != made:
+            problems.add(f"release {place + 1}", "is not the one that the state remembers")
+    if people is not None:
+        for place, (one, members) in enumerate(zip(read, people, strict=True)):
+            _check_members(one, members, place, problems)
+        problems.raise_if_any(GuaranteeError)
+        _check_invariance(read, people, problems)
+    problems.raise_if_any(GuaranteeError)
+    m = min(len(signature) for one in read for signature in one.signatures.values())
+    everybody: set[Hashable] | None = None if people is None else {person for members in people for person in members}
+    fakes = tuple(one.manifest.rows.counterfeits for one in read)
+    return SeriesVerdict(len(read), m, fakes, None if everybody is None else len(everybody))
+
+
+def _read(release: Any, place: int, problems: Problems) -> _Read | None:
+    """One release, verified by itself; what is wrong is noted with its number."""
+    try:
+        if isinstance(release, (str, Path)):
+            manifest, tables = read_directory(Path(release))
+            verify(tables, manifest)
+        else:
+            manifest, tables = release.manifest, release.frames
+            _verified: Verdict = release.verify()
+        return _classes(manifest, tables)
+    except GuaranteeError as error:
+        noted = [Problem(f"release {place + 1}, {one.where}", one.what, one.fix) for one in error.problems]
+        problems.take(GuaranteeError(noted))
+    return None
+
+
+def _classes(manifest: Manifest, tables: Mapping[str, pl.DataFrame]) -> _Read:
+    promise = next((one for one in manifest.promise if one.get("model") == "m-uniqueness"), None)
+    if promise is None or manifest.series is None:
+        raise GuaranteeError(Problem("manifest", "is not one of repeated releases"))
+    column, m = str(promise["column"]), int(str(promise["m"]))
+    kind = next(passed.kind for passed in manifest.layout.passed if passed.name == column)
+    rows = tables["table"].select(
+        pl.col("class").cast(pl.Int64), pl.col(column).cast(pl.Float64 if kind == "numeric" else pl.String)
+    )
+    signatures: dict[int, set[object]] = {}
+    for number, value in rows.iter_rows():
+        signatures.setdefault(number, set()).add(value)
+    facts = tables["classes"].select(pl.col("class", "size", "counterfeits").cast(pl.Int64)).rows()
+    return _Read(
+        manifest, column, m, {number: frozenset(values) for number, values in signatures.items()},
+        {number: size for number, size, _ in facts}, {number: fakes for number, _, fakes in facts},
+    )  # fmt: skip
+
+
+def _check_chain(read: Sequence[_Read], problems: Problems) -> None:
+    """Every release has its number, names the one before it, and promises what the first did."""
+    for place, one in enumerate(read):
+        where, series = f"release {place + 1}", one.manifest.series
+        assert series is not None  # noqa: S101  it was read as one of a series
+        if series.number != place + 1:
+            problems.add(where, f"says that it is number {series.number}", "give all releases, from the first on")
+        elif series.previous != (read[place - 1].manifest.fingerprint() if place else None):
+            problems.add(where, "follows another release than the one given before it")
+        if (one.column, one.m) != (read[0].column, read[0].m):
+            problems.add(where, "promises another m, or for another column, than the first")
+
+
+def _check_members(one: _Read, members: Mapping[Any, int], place: int, problems: Problems) -> None:
+    """The people of each class and its counterfeits are all its rows."""
+    where = f"release {place + 1}"
+    counted = Counter(members.values())
+    nowhere = sum(count for number, count in counted.items() if number not in one.sizes)
+    if nowhere:
+        problems.add(where, f"{nowhere} people are said to be in classes that it does not have")
+    wrong = sum(counted[number] + one.counterfeits[number] != size for number, size in one.sizes.items())
+    if wrong:
+        problems.add(where, f"{wrong} classes do not have the people and counterfeits that make up their rows")
+
+
+def _check_invariance(read: Sequence[_Read], people: Memberships, problems: Problems) -> None:
+    """Everybody is among the same values in all releases they are in."""
+    first: dict[Hashable, frozenset[object]] = {}
+    for place, (one, members) in enumerate(zip(read, people, strict=True)):
+        other = 0
+        for person, number in members.items():
+            signature = one.signatures[number]
+            other += first.setdefault(person, signature) != signature
+        if other:
+            what = f"{other} people are among other sensitive values than in the release they were first in"
+            problems.add(f"release {place + 1}", what)
+
+
+__all__ = ["SeriesVerdict", "verify_series"]

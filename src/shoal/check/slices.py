@@ -1,0 +1,396 @@
+"""Slices read back: how sure anybody can be of a sensitive value who matches people with them.
+
+A person fits a bucket as far as the person's quasi-identifiers of every slice stand in it. Which values the person may
+have, and with what chance, is counted from the published cells alone: no code of the method is used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.errors import (GuaranteeError, InternalError, ParameterError, Problem, Problems, some)
+from shoal.kernels.check import fitting as kernel
+from shoal.release.manifest import Layout, QuasiColumn
+from shoal.check.value_ranges import (SPAN, Meaning, axis_of, boxes_of, distinct_cells)
+from shoal.table.numbering import combined, numbered
+from shoal.check.population import reader_of
+from shoal.privacy.base import SLACK
+from shoal.check.refutation import Published, Put, certain_chance
+from shoal.table.schema import Schema
+
+READING = (
+    "slices of a bucket can be put together in every way; a person fits a bucket as far as the person's "
+    "quasi-identifiers of every slice stand in it"
+)
+MOST_COMBINATIONS = 5_000_000
+"""How many ways to put slices together are looked at one by one; beyond, what each says on its own is a bound."""
+BLOCK = 1 << 22
+"""How many cells are compared with people's values at once."""
+
+BUCKET, TIMES = "\0bucket", "\0times"
+"""Names of work columns; no column of a table can have them."""
+MOST_JOINED = 20_000_000
+"""Rows that slices may become that share an attribute and are put together."""
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def _sum(times: Floats, places: Ints) -> Floats:
+    """Rows that go to each place."""
+    return np.bincount(places, weights=times).astype(np.float64)
+
+
+def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
+    """Rows of two slices that agree on bucket and shared attributes, each combination once.
+
+    Each comes with how many rows of the bucket it stands for, on average over all ways to put the slices together: of
+    four rows that show a value in one slice, and four in the other, every pair belongs together in a quarter of them.
+    """
+    shared = [BUCKET, *(name for name in one.columns if name in other.columns and name not in (BUCKET, TIMES))]
+    left, right = (frame.group_by(pl.all().exclude(TIMES)).agg(pl.col(TIMES).sum()) for frame in (one, other))
+    both = left.group_by(shared).len("\0left").join(right.group_by(shared).len("\0right"), on=shared, nulls_equal=True)
+    if both.select((pl.col("\0left").cast(pl.Int64) * pl.col("\0right")).sum()).item() > MOST_JOINED:
+        raise GuaranteeError(Problem("slices", "share an attribute, and have too many combinations to be put together"))
+    others = right.rename({TIMES: "\0others"}).with_columns(pl.col("\0others").sum().over(shared).alias("\0ways"))
+    found = left.join(others, on=shared, how="inner", nulls_equal=True)
+    return found.with_columns(pl.col(TIMES) * pl.col("\0others") / pl.col("\0ways")).drop("\0others", "\0ways")
+
+
+def _codes(frame: pl.DataFrame, column: QuasiColumn) -> Ints:
+    """Number the cells of a quasi-identifier; numbers are compared as such, however they are written."""
+    as_numbers = [pl.Series([], dtype=pl.Int64)] if column.kind == "numeric" and column.form == "raw" else []
+    return numbered([frame[column.name], *as_numbers])[0]
+
+
+def _meanings(column: QuasiColumn, cells: Sequence[tuple[object, ...]]) -> list[Meaning]:
+    """What distinct cells of a column stand for; values that were not generalised for themselves alone."""
+    if column.form == "raw":
+        return [Meaning(SPAN, place, place) for place in range(len(cells))]
+    read = reader_of(column, [], None)
+    if isinstance(read, str):
+        raise InternalError(read)
+    return [read.cell(*cell) for cell in cells]
+
+
+def _largest_share(shown: kernel.Shown) -> float:
+    """The largest share of a value beside a combination in a bucket: no chance is larger."""
+    some = np.diff(shown.beside) > 0
+    most = np.maximum.reduceat(shown.times, shown.beside[:-1][some])
+    return float((most / shown.count[some]).max())
+
+
+def _check_shared(frames: Sequence[pl.DataFrame], buckets: Sequence[Ints], problems: Problems) -> None:
+    """Slices that show the same attributes show the same values in every bucket: they are those of the same rows."""
+    wrong: set[str] = set()
+    for one, other in combinations(range(len(frames)), 2):
+        shared = [name for name in frames[one].columns if name in frames[other].columns]
+        homes = (buckets[one], buckets[other])
+        codes = {name: numbered([frames[one][name], frames[other][name]]) for name in shared}
+        unlike = {name for name in shared if not _same([homes, codes[name]])}
+        wrong |= unlike
+        if not unlike and not _same([homes, *codes.values()]):
+            problems.add("slices", f"two show {some(shared)} in other combinations in a bucket")
+    for name in sorted(wrong):
+        problems.add(f"column {name!r}", "is shown by two slices with other values in a bucket")
+
+
+def _same(columns: Sequence[Sequence[Ints]]) -> bool:
+    """Whether two slices show the same lines; of every column, the numbers of both."""
+    left, right = (np.stack([column[place] for column in columns]) for place in range(2))
+    return np.array_equal(left[:, np.lexsort(left)], right[:, np.lexsort(right)])
+
+
+@dataclass(frozen=True)
+class SlicesRead:
+    """The slices of a release, each with the bucket of every row, rows in no order.
+
+    `frames` have the attributes by the names of the input; `buckets` are numbered from 0.
+    """
+
+    layout: Layout
+    frames: tuple[pl.DataFrame, ...]
+    buckets: tuple[Ints, ...]
+    times: tuple[Floats, ...]
+    """How many rows each row stands for."""
+    names: pl.Series
+    """The bucket of each row of the first slice, as it is published."""
+    published: SlicesRead | None = None
+    """The slices as they are published, where these were put together of them."""
+
+    @classmethod
+    def of(cls, tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> SlicesRead:
+        """Read the tables of a sliced release; note files whose buckets are not the same."""
+        frames, series = [], []
+        for place, one in enumerate(layout.slices, 1):
+            table = tables[f"slice_{place}" if layout.files else "table"]
+            named = [table[shown].alias(name) for name, shown in zip(one.attributes, one.columns, strict=True)]
+            frames.append(pl.DataFrame(named))
+            series.append(table["bucket"].cast(pl.String))
+        numbers = [codes - 1 for codes in numbered(series)]
+        if any(codes.min(initial=0) < 0 for codes in numbers):
+            problems.add("slices", "a row has no bucket")
+        sizes = [np.bincount(codes[codes >= 0]) for codes in numbers]
+        if any(not np.array_equal(size, sizes[0]) for size in sizes):
+            problems.add("slices", "their buckets are not the same")
+        else:
+            _check_shared(frames, numbers, problems)
+        names = tables["slice_1" if layout.files else "table"]["bucket"]
+        times = tuple(np.ones(len(codes)) for codes in numbers)
+        return cls(layout, tuple(frames), tuple(numbers), times, names)
+
+    def joined(self) -> SlicesRead:
+        """The same with slices that share attributes put together: only cells that agree on them can belong."""
+        frames = [
+            frame.with_columns(pl.Series(BUCKET, bucket), pl.Series(TIMES, times))
+            for frame, bucket, times in zip(self.frames, self.buckets, self.times, strict=True)
+        ]
+        apart: list[pl.DataFrame] = []
+        for frame in frames:
+            while True:
+                near = next((one for one in apart if set(one.columns) & set(frame.columns) - {BUCKET, TIMES}), None)
+                if near is None:
+                    break
+                apart = [one for one in apart if one is not near]
+                frame = _join(near, frame)
+            apart.append(frame)
+        if len(apart) == len(frames):
+            return self
+        return SlicesRead(
+            self.layout,
+            tuple(frame.drop(BUCKET, TIMES) for frame in apart),
+            tuple(frame[BUCKET].to_numpy() for frame in apart),
+            tuple(frame[TIMES].to_numpy() for frame in apart),
+            apart[0][BUCKET],
+            self,
+        )
+
+    def rows(self) -> pl.DataFrame:
+        """One row per published person: the bucket, and values that somebody in it has, slice by slice."""
+        orders = [np.argsort(codes, kind="stable") for codes in self.buckets]
+        cells: dict[str, pl.Series] = {}
+        for frame, order in zip(self.frames, orders, strict=True):
+            cells |= {series.name: series[order] for series in frame if series.name not in cells}
+        return pl.DataFrame([self.names[orders[0]], *cells.values()])
+
+    # -- what stands where --------------------------------------------------------------------------------------------
+
+    def _quasi(self, place: int) -> list[QuasiColumn]:
+        known = {column.name: column for column in self.layout.quasi}
+        return [known[name] for name in self.frames[place].columns if name in known]
+
+    def combinations(self, place: int) -> Ints:
+        """Number of the combination of quasi-identifiers that each row of a slice shows."""
+        columns = [_codes(self.frames[place], column) for column in self._quasi(place)]
+        return combined(columns) if columns else np.zeros(len(self.buckets[place]), dtype=np.int64)
+
+    @cached_property
+    def parts(self) -> list[Ints]:
+        """The combinations of all slices."""
+        return [self.combinations(place) for place in range(len(self.frames))]
+
+    def shown(self, parts: Sequence[Ints], at: int, values: Ints) -> kernel.Shown:
+        """All slices as the kernels read them, with the values of a sensitive attribute in the slice `at`."""
+        size = np.array([_sum(times, bucket) for times, bucket in zip(self.times, self.buckets, strict=True)])
+        n_buckets = size.shape[1]
+        first = np.cumsum([0, *(int(part.max(initial=0)) + 1 for part in parts)]).astype(np.int64)
+        keys = [
+            (first[i] + part) * n_buckets + bucket
+            for i, (part, bucket) in enumerate(zip(parts, self.buckets, strict=True))
+        ]
+        pairs, pair = np.unique(np.concatenate(keys), return_inverse=True)
+        count = _sum(np.concatenate(self.times), pair)
+        begin = np.searchsorted(pairs // n_buckets, np.arange(first[-1] + 1))
+        n_values = int(values.max(initial=0)) + 1
+        both, place = np.unique(np.searchsorted(pairs, keys[at]) * n_values + values, return_inverse=True)
+        beside = np.searchsorted(both // n_values, np.arange(len(pairs) + 1))
+        return kernel.Shown(
+            first[:-1].astype(np.int64), begin.astype(np.int64), (pairs % n_buckets).astype(np.int64), count, size,
+            beside.astype(np.int64), (both % n_values).astype(np.int64), _sum(self.times[at], place),
+        )  # fmt: skip
+
+    def chances(self, original: pl.DataFrame, schema: Schema | None = None) -> dict[str, float]:
+        """The largest chance of a value of each sensitive attribute, for everybody in the original table.
+
+        Parameters
+        ----------
+        original
+            The rows that were published, with their quasi-identifiers as they were.
+        schema
+            The hierarchies whole, where cells were generalised.
+        """
+        lacking = [column.name for column in self.layout.quasi if column.name not in original.columns]
+        if lacking:
+            raise ParameterError(
+                Problem("original=", f"has no column {some(lacking, 50)}", "give the input of the release")
+            )
+        parts, people = [], []
+        for place in range(len(self.frames)):
+            part, person = self._placed(place, original, schema)
+            parts.append(part)
+            people.append(person)
+        distinct = np.unique(np.stack(people, axis=1), axis=0)
+        found = {}
+        for name, at, values in self._sensitive():
+            shown = self.shown(parts, at, values)
+            found[name], n_strange = kernel.largest_chance(shown, distinct, at, int(values.max(initial=0)) + 1)
+            if n_strange:
+                what = f"{n_strange} combinations of quasi-identifiers of the original fit no bucket"
+                raise GuaranteeError(Problem("slices", what, "give the input of the release"))
+        return found
+
+    def chances_of_all(self, enough: Mapping[str, float] | None = None) -> dict[str, float]:
+        """The largest chance of a value of each sensitive attribute, for whatever slices can be put together to.
+
+        The largest share of a value beside a combination in a bucket is never less. It stands for the chance where it
+        is small `enough` already, by column, and where there are too many ways to put slices together.
+        """
+        parts = self.parts
+        inside, standing, n_ways = self._standing(parts)
+        found = {}
+        for name, at, values in self._sensitive():
+            shown = self.shown(parts, at, values)
+            found[name] = _largest_share(shown)
+            if found[name] > (enough or {}).get(name, 0.0) and n_ways <= MOST_COMBINATIONS:
+                n_values = int(values.max(initial=0)) + 1
+                found[name] = float(kernel.largest_of_all(shown, inside, standing, at, n_values))
+        return found
+
+    def _standing(self, parts: Sequence[Ints]) -> tuple[Ints, Ints, float]:
+        """The combinations of every bucket, slice by slice, and how many ways there are to put them together."""
+        n_slices, n_buckets = len(parts), int(self.buckets[0].max(initial=-1)) + 1
+        n_parts = max(int(part.max(initial=0)) for part in parts) + 1
+        lines = [
+            np.unique((bucket * n_slices + i) * n_parts + part)
+            for i, (part, bucket) in enumerate(zip(parts, self.buckets, strict=True))
+        ]
+        pairs = np.sort(np.concatenate(lines))
+        inside = np.searchsorted(pairs // n_parts, np.arange(n_buckets * n_slices + 1)).astype(np.int64)
+        n_ways = np.diff(inside).reshape(n_buckets, n_slices).astype(np.float64).prod(axis=1).sum()
+        return inside, (pairs % n_parts).astype(np.int64), float(n_ways)
+
+    def _sensitive(self) -> list[tuple[str, int, Ints]]:
+        """Every sensitive attribute, the slice it is in, and the number of each row's value."""
+        found = []
+        for name in self.layout.sensitive:
+            at = next(place for place, frame in enumerate(self.frames) if name in frame.columns)
+            found.append((name, at, numbered([self.frames[at][name]])[0]))
+        return found
+
+    # -- what is certain ----------------------------------------------------------------------------------------------
+
+    def refuted(self, asked: Mapping[str, float]) -> dict[str, float]:
+        """The sensitive columns whose promise no table keeps that has these slices, and a chance that somebody has.
+
+        Every row is that of somebody in its bucket. A column is named if in every way to put the rows of a bucket
+        together, there is somebody with a value of a larger chance than asked for. What is not named may be broken all
+        the same: where there are too many ways, or three slices and more, not all that follows is found.
+
+        Parameters
+        ----------
+        asked
+            The largest chance that is promised, by sensitive column: 1 / l.
+        """
+        found: dict[str, float] = {}
+        for name, at, values in self._sensitive():
+            if name not in asked:
+                continue
+            shown, bound = self.shown(self.parts, at, values), asked[name] / (1.0 - SLACK)
+            if _largest_share(shown) > bound:  # or nobody can have a larger chance
+                lines = [Put(bucket, part) for bucket, part in zip(self.buckets, self.parts, strict=True)]
+                chance = certain_chance(
+                    shown, lines, self._rows_of_lines, self._groups, at, bound=bound, most=MOST_COMBINATIONS
+                )
+                found |= {name: chance} if chance > bound else {}
+        return found
+
+    @cached_property
+    def _rows_of_lines(self) -> list[Published]:
+        """The slices as they are published, and which of their rows each line of these shows."""
+        if self.published is None:
+            lines = zip(self.buckets, self.parts, strict=True)
+            return [Published(place, bucket, part, part) for place, (bucket, part) in enumerate(lines)]
+        frames = self.published.frames
+        shown = Counter(name for frame in frames for name in frame.columns)
+        telling = {column.name for column in self.layout.quasi} | {name for name, n in shown.items() if n > 1}
+        found = []
+        for frame, bucket in zip(frames, self.published.buckets, strict=True):
+            place = next(i for i, one in enumerate(self.frames) if set(frame.columns) <= set(one.columns))
+            both = [numbered([frame[name], self.frames[place][name]]) for name in frame.columns if name in telling]
+            n_lines = [np.zeros(len(one), dtype=np.int64) for one in (bucket, self.buckets[place])]
+            number = combined([np.concatenate(codes) for codes in (n_lines, *both)])
+            found.append(Published(place, bucket, number[: len(bucket)], number[len(bucket) :]))
+        return found
+
+    @cached_property
+    def _groups(self) -> list[Ints]:
+        """Of each slice, the combinations numbered so that those have one number that may cover the same person.
+
+        Cells that were generalised may cover the same values, or be covered in a row by others that do.
+        """
+        return [self._covering_alike(place, part) for place, part in enumerate(self.parts)]
+
+    def _covering_alike(self, place: int, part: Ints) -> Ints:
+        columns, heads = self._quasi(place), np.unique(part, return_index=True)[1]
+        if all(column.form == "raw" for column in columns):
+            return np.arange(len(heads))
+        axes, codes = [], []
+        for column in columns:
+            cells, code = distinct_cells(self.frames[place][heads].select(column.name))
+            axes.append(axis_of(_meanings(column, cells), discrete=column.form != "interval"))
+            codes.append(code)
+        boxes = boxes_of(axes, np.stack(codes, axis=1))
+        groups = kernel.groups_that_meet(boxes.low, boxes.high, boxes.listed, boxes.first, boxes.places)
+        return np.asarray(groups)
+
+    # -- people -------------------------------------------------------------------------------------------------------
+
+    def _placed(self, place: int, original: pl.DataFrame, schema: Schema | None) -> tuple[Ints, Ints]:
+        """The combination that each row of a slice shows, and that of everybody in the original; -1 for none."""
+        columns, n_shown = self._quasi(place), len(self.buckets[place])
+        if not columns:
+            return np.zeros(n_shown, dtype=np.int64), np.zeros(original.height, dtype=np.int64)
+        if all(column.form == "raw" for column in columns):
+            both = [np.concatenate(numbered([self.frames[place][one.name], original[one.name]])) for one in columns]
+            ids = combined(both)
+            known = np.unique(ids[:n_shown])
+            number = np.full(int(ids.max(initial=0)) + 1, -1, dtype=np.int64)
+            number[known] = np.arange(len(known))
+            return number[ids[:n_shown]], number[ids[n_shown:]]
+        return self._covering(place, columns, original, schema)
+
+    def _covering(
+        self, place: int, columns: Sequence[QuasiColumn], original: pl.DataFrame, schema: Schema | None
+    ) -> tuple[Ints, Ints]:
+        """The same where cells were generalised: everybody has the one combination that covers the person's values."""
+        shown, part = distinct_cells(self.frames[place].select([column.name for column in columns]))
+        people, person = distinct_cells(original.select([column.name for column in columns]))
+        fits = []
+        for j, column in enumerate(columns):
+            read = reader_of(column, [row[j] for row in people], schema)
+            if isinstance(read, str):
+                raise ParameterError(Problem("original=", read.replace("of the population ", "")))
+            meanings = [*(read.cell(row[j]) for row in shown), *(read.person(row[j]) for row in people)]
+            axis = axis_of(meanings, discrete=column.form != "interval")
+            n = len(shown)
+            fits.append((axis.low[:n], axis.high[:n], axis.low[n:]))
+        home, n_homes = np.full(len(people), -1, dtype=np.int64), np.zeros(len(people), dtype=np.int64)
+        step = max(BLOCK // max(len(shown), 1), 1)
+        for begin in range(0, len(people), step):
+            block = slice(begin, begin + step)
+            inside = np.ones((len(home[block]), len(shown)), dtype=np.bool_)
+            for low, high, at in fits:
+                inside &= (low[None, :] <= at[block, None]) & (at[block, None] <= high[None, :])
+            home[block], n_homes[block] = inside.argmax(axis=1), inside.sum(axis=1)
+        if (n_homes > 1).any():
+            raise GuaranteeError(Problem("slices", f"slice {place + 1} has combinations that cover each other"))
+        home[n_homes == 0] = -1
+        return part, home[person]

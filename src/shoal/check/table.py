@@ -1,0 +1,317 @@
+"""Checks any published table, also one that Shoal did not make: what its rows show, and what an adversary can match.
+
+There is no manifest to lean on, only the cells and a schema that says what the columns are. Two readings are worked
+out. `cells`: rows whose cells mean the same are one class. `matching`: the class of a row is every row whose cells
+contain the row's own in every column. Whoever the row stands for, all of these match that person; so it is a bound that
+holds for every person, whatever their true values are. Rows that merely overlap are left out: a person's value may lie
+outside of what the two share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import (GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at)
+from shoal.check.grammar import ReadCells, read_cells
+from shoal.check.containment import Containers
+from shoal.check.value_ranges import Ints, boxes_of, distinct_cells
+from shoal.privacy.base import (Classes, ColumnRequirement, Requirement, Values)
+from shoal.check.promises import LACKING, broken, probes
+from shoal.table.hierarchy.builders import Rule
+from shoal.table.clean import clean
+from shoal.table.frames import check_names, to_polars
+from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.names import Names
+from shoal.table.prepare import Table
+from shoal.table.schema import (Column, Kind, Nominal, Schema)
+from shoal.table.spelling import find_variants, spelling_warning
+
+READINGS = {
+    "cells": "rows whose quasi-identifier cells mean the same are one class",
+    "matching": "the class of a row is every row whose cells contain its own: those that match whoever it stands for",
+}
+ROWS_AT_ONCE = 2_000_000
+"""Rows of overlapping classes that are held in memory at a time, at least."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one way to read a table comes to."""
+
+    n_classes: int
+    achieved: dict[str, float]
+    """What the weakest class reaches of each requirement, by key."""
+    surveyed: dict[str, float]
+    """What the weakest class reaches of every model, by key."""
+
+
+@dataclass(frozen=True)
+class TableVerdict:
+    """What a published table was found to keep, in both readings.
+
+    Attributes
+    ----------
+    n_rows
+        Rows of the table.
+    reading
+        Name of the reading that decides, `cells` or `matching`.
+    readings
+        Both, by name.
+    unread
+        How many cells of each quasi-identifier could not be read; each equals only itself.
+    warnings
+        What else a publisher should know, such as identifying columns that are in the table.
+    unchecked
+        Requirements that rest on knowledge from outside.
+    reasons
+        Why the requirements do not hold; empty when they do.
+    """
+
+    n_rows: int
+    reading: str
+    readings: dict[str, Reading]
+    unread: dict[str, int]
+    warnings: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    reasons: tuple[Problem, ...] = ()
+
+    @property
+    def achieved(self) -> dict[str, float]:
+        """What the weakest class reaches of each requirement, in the reading that decides."""
+        return self.readings[self.reading].achieved
+
+    @property
+    def surveyed(self) -> dict[str, float]:
+        """What the weakest class reaches of every model, in the reading that decides."""
+        return self.readings[self.reading].surveyed
+
+    @property
+    def k(self) -> int:
+        """Rows of the smallest class, in the reading that decides."""
+        return int(self.surveyed["k"])
+
+
+def verify_table(
+    frame: Any,
+    schema: Schema,
+    *,
+    require: Sequence[Requirement] = (),
+    reading: str = "cells",
+    missing_values: Sequence[str] = (),
+    suppressed: Sequence[str] = (),
+) -> TableVerdict:
+    """Check a published table, whoever made it.
+
+    Parameters
+    ----------
+    frame
+        A polars, pandas or pyarrow frame with published cells: intervals, sets, masks, nodes, `*`.
+    schema
+        Roles and kinds; only quasi-identifiers and sensitive columns must be in the frame.
+    require
+        What every class must satisfy.
+    reading
+        Which reading decides: ``"cells"``, the stricter one, or ``"matching"``. Both are reported.
+    missing_values
+        Texts that stand for a missing cell, besides the empty text.
+    suppressed
+        Texts that stand for any value, besides `*` and `?`; the empty text makes missing cells stand for any value.
+
+    Raises
+    ------
+    GuaranteeError
+        With every requirement that does not hold.
+
+    Examples
+    --------
+    >>> import polars as pl, shoal
+    >>> frame = pl.DataFrame({"age": ["20-30", "[20, 30]", "*"], "disease": ["flu", "ulcer", "flu"]})
+    >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    >>> found = shoal.verify_table(frame, schema)
+    >>> found.k, found.readings["matching"].n_classes, found.readings["matching"].surveyed["k"]
+    (1, 2, 1)
+    """
+    verdict = judge_table(
+        frame, schema, require=require, reading=reading, missing_values=missing_values, suppressed=suppressed
+    )
+    if verdict.reasons:
+        raise GuaranteeError(verdict.reasons)
+    return verdict
+
+
+def judge_table(
+    frame: Any,
+    schema: Schema,
+    *,
+    require: Sequence[Requirement] = (),
+    reading: str = "cells",
+    missing_values: Sequence[str] = (),
+    suppressed: Sequence[str] = (),
+) -> TableVerdict:
+    """As `verify_table`, but requirements that do not hold are reasons in the verdict."""
+    if reading not in READINGS:
+        raise ParameterError(Problem("reading=", f"needs {' or '.join(READINGS)}", did_you_mean(reading, READINGS)))
+    table = to_polars(_without_interval_objects(frame))[0]
+    problems = Problems()
+    _check_columns(table, schema, problems)
+    columns = _sensitive(table, schema, missing_values, problems)
+    _check_requirements(require, columns, problems)
+    problems.raise_if_any(SchemaError)
+    cells = {
+        name: read_cells(table[name], kind, missing_values=missing_values, suppressed=suppressed)
+        for name, kind in schema.quasi.items()
+    }
+    tuples, labels = _tuples(list(cells.values()))
+    classes = Classes(labels, columns)
+    readings = {
+        "cells": _read([classes], require),
+        "matching": _read(_overlapping(list(cells.values()), tuples, classes), require),
+    }
+    achieved = readings[reading].achieved
+    kept = [one for one in require if one.key in achieved]
+    complaints = [(one.name, broken(one, achieved[one.key])) for one in kept]
+    return TableVerdict(
+        table.height, reading, readings,
+        {name: read.n_unread for name, read in cells.items() if read.n_unread},
+        _warnings(table, schema) + _spellings(columns),
+        tuple(f"{one.name}: {LACKING[str(one.needs)]}" for one in require if one.needs is not None),
+        tuple(Problem(name, complaint) for name, complaint in complaints if complaint),
+    )  # fmt: skip
+
+
+def _without_interval_objects(frame: Any) -> Any:
+    """A pandas frame with texts in place of what `pandas.cut` makes, which no other library has."""
+    dtypes = getattr(frame, "dtypes", None)
+    if dtypes is None or not hasattr(dtypes, "items"):
+        return frame
+    kinds = {name: getattr(getattr(dtype, "categories", None), "dtype", dtype) for name, dtype in dtypes.items()}
+    cut = [name for name, dtype in kinds.items() if str(dtype).startswith("interval")]
+    changed = frame.copy(deep=False) if cut else frame
+    for name in cut:
+        changed[name] = frame[name].astype(object).map(str, na_action="ignore")
+    return changed
+
+
+def _check_columns(table: pl.DataFrame, schema: Schema, problems: Problems) -> None:
+    check_names(table.columns)
+    if not table.height:
+        problems.add("table", "has no rows", error=SchemaError)
+    wanted = {name: role for name, role in schema.roles.items() if role in ("quasi", "sensitive")}
+    Names.of(table, schema.roles).note_absent(wanted, problems, "correct the schema", error=SchemaError)
+    for name in schema.quasi:
+        if name in table.columns and not _is_cell(dtype := table.schema[name]):
+            what = f"holds {dtype.base_type()}, which is no cell of a table"
+            problems.add(f"column {name!r}", what, "convert it to text")
+    problems.raise_if_any(SchemaError)
+
+
+def _is_cell(dtype: pl.DataType) -> bool:
+    texts = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null, pl.Date, pl.Datetime, pl.Time)
+    return dtype.is_numeric() or dtype in texts
+
+
+def _sensitive(
+    table: pl.DataFrame, schema: Schema, missing_values: Sequence[str], problems: Problems
+) -> dict[str, Values]:
+    """The sensitive columns as the models look at them; values of a hierarchy may be inner nodes."""
+    kinds: dict[str, Kind | None] = dict(schema.sensitive)  # type: ignore[arg-type]
+    found, grown = [], {}
+    for name, kind in kinds.items():
+        before = len(problems)
+        found.append(clean(table[name], Column(name, "sensitive", kind), missing_values, problems))
+        grown[name] = kind if len(problems) > before else _grown(name, kind, found[-1], problems)
+    settled = replace(schema, sensitive=grown)
+    frame = pl.DataFrame(found)
+    whole = Table(frame, settled, schema, "", table.height, {}, np.arange(table.height, dtype=np.int64))
+    return {} if len(problems) else {name: Values.of(whole, name) for name in grown}
+
+
+def _grown(name: str, kind: Kind | None, series: pl.Series, problems: Problems) -> Kind | None:
+    """The kind with its tree built; note values that have no place in it."""
+    if not isinstance(kind, Nominal) or kind.hierarchy is None:
+        return kind
+    if isinstance(kind.hierarchy, Rule):
+        return replace(kind, hierarchy=Hierarchy.grow(kind.hierarchy, series.drop_nulls().unique().sort().to_list()))
+    strange = np.flatnonzero((~series.is_in(kind.hierarchy.names)).fill_null(value=False).to_numpy())
+    if len(strange):
+        what = f"{len(strange)} cells are not in its hierarchy, at {rows_at(strange.tolist())}"
+        problems.add(f"column {name!r}", what, "complete the hierarchy, or leave it out", error=SchemaError)
+    return kind
+
+
+def _check_requirements(require: Sequence[Requirement], columns: dict[str, Values], problems: Problems) -> None:
+    for one in require:
+        if not isinstance(one, ColumnRequirement) or (len(problems) and not columns):
+            continue
+        where = f"{type(one).__name__}(column=)"
+        if one.column not in columns:
+            fix = did_you_mean(one.column, columns)
+            problems.add(where, f"{one.column!r} is no sensitive column of the schema", fix, error=ParameterError)
+        elif misfit := one.misfit(columns[one.column]):
+            problems.add(where, f"column {one.column!r} {misfit}", error=ParameterError)
+
+
+def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
+    roles = schema.roles
+    found = [
+        f"column {name!r}: its role is {roles[name]}, and it is in the table"
+        for name in table.columns
+        if roles.get(name) in ("identifying", "choice")
+    ]
+    unnamed = [name for name in table.columns if name not in roles and schema.rest != "neutral"]
+    if unnamed:
+        found.append(f"columns without a role, not looked at: {Names.of(table, schema.roles).listed(unnamed)}")
+    return tuple(found)
+
+
+def _spellings(columns: Mapping[str, Values]) -> tuple[str, ...]:
+    """Warn of sensitive values that only their spelling tells apart: they make a class seem more diverse than it is."""
+    texts = {name: values.series for name, values in columns.items() if values.series.dtype == pl.String}
+    found = {name: count for name, series in texts.items() if (count := find_variants(series).n_values)}
+    return (spelling_warning(found, fix=""),) if found else ()
+
+
+def _tuples(cells: Sequence[ReadCells]) -> tuple[Ints, Ints]:
+    """The distinct rows of meanings, one number per column, and which of them each row is."""
+    frame = pl.DataFrame({str(place): read.codes for place, read in enumerate(cells)})
+    rows, labels = distinct_cells(frame)
+    return np.array(rows, dtype=np.int64).reshape(-1, len(cells)), labels
+
+
+def _overlapping(cells: Sequence[ReadCells], tuples: Ints, classes: Classes) -> Iterator[Classes]:
+    """For every distinct row, all rows that contain it; a row is in many classes, so they come a few at a time."""
+    boxes = boxes_of([read.axis() for read in cells], tuples)
+    members = np.argsort(classes.labels, kind="stable")
+    first = np.concatenate([[0], np.cumsum(classes.sizes)])
+    most = max(ROWS_AT_ONCE, len(classes.labels))
+    for block in Containers.of(boxes).around(boxes, most):
+        n_rows = np.concatenate([[0], np.cumsum(classes.sizes[block.boxes])])[block.first]
+        begin = 0
+        while begin < len(n_rows) - 1:
+            end = max(int(np.searchsorted(n_rows, n_rows[begin] + most, side="right")) - 1, begin + 1)
+            inside = block.boxes[block.first[begin] : block.first[end]]
+            sizes = classes.sizes[inside]
+            shift = np.repeat(first[inside] - (np.cumsum(sizes) - sizes), sizes)
+            rows = members[np.arange(len(shift)) + shift]
+            labels = np.repeat(np.arange(end - begin), np.diff(n_rows[begin : end + 1]))
+            yield Classes(labels, {name: values.take(rows) for name, values in classes.columns.items()})
+            begin = end
+
+
+def _read(parts: Sequence[Classes] | Iterator[Classes], require: Sequence[Requirement]) -> Reading:
+    """What the weakest of all classes reaches, of what is required and of every model."""
+    n_classes, wanted, all_models = 0, [one for one in require if one.needs is None], list[Requirement]()
+    reached: dict[Requirement, float] = {}
+    for classes in parts:
+        n_classes += classes.n_classes
+        all_models = all_models or probes(classes)
+        for one in {*wanted, *all_models}:
+            value = one.achieved(classes)
+            worst = min if one.rising else max
+            reached[one] = worst(reached[one], value) if one in reached else value
+    return Reading(n_classes, {one.key: reached[one] for one in wanted}, {one.key: reached[one] for one in all_models})

@@ -1,0 +1,300 @@
+"""Whether a manifest says only what one of its sort can say: nothing unknown, nothing free, nothing to spare.
+
+Every name in it is a word that is declared, a column of the release, or a value that its tables show. What is promised
+follows from what was asked for, so a method that is renamed, or a promise that is left out, does not pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from shoal.declared import (METHODS, PUBLISHERS, REFINE, Declared)
+from shoal.errors import GuaranteeError, Problems, ShoalError
+from shoal.release.manifest import Layout, Manifest, QuasiColumn
+from shoal.privacy import MODELS, promised_requirement
+from shoal.privacy.base import Requirement
+from shoal.spec import (Bound, ByColumn, ColumnName, Maybe, as_kept)
+
+GENERALISED = ("interval", "order", "node", "set")
+FORMS = {"values": ("value",), "centres": ("value",), "buckets": ("raw",), "slices": ("raw", *GENERALISED)}
+"""Forms of cells that shapes have, where they are not generalised."""
+LINKS = ("buckets", "slices")
+"""Shapes that hide nobody among equal cells, but cut what links them to sensitive values."""
+FACTS = {
+    "interval": {"whole", "low", "high"}, "order": {"order", "ranks", "n_values"}, "set": {"n_values"},
+    "node": {"nodes"}, "value": set(), "raw": set(),
+}  # fmt: skip
+"""What is said of a column, by the form of its cells; all else is left as it is when nothing is said."""
+
+
+def check_closed(manifest: Manifest, problems: Problems) -> list[Requirement]:
+    """Note what a manifest cannot say; give its promises."""
+    method = METHODS.get(str(manifest.recipe.method.get("name")))
+    if method is None:
+        problems.add("recipe.method", "is not one that this version knows")
+    _check_request(manifest, method, problems)
+    asked_well = len(problems) == 0  # what is no request promises nothing that could be compared
+    _check_layout(manifest, problems)
+    promise = _promise(manifest, problems)
+    if method is not None:
+        _check_rows(manifest, method, problems)
+        _check_series(manifest, method, problems)
+        if asked_well:
+            _check_promise(manifest, method, problems)
+    return promise
+
+
+def _check_promise(manifest: Manifest, method: Declared, problems: Problems) -> None:
+    """What is promised is what follows from the request, in the order and the letters that it is written in."""
+    asked = method.promised(_without_name(manifest.recipe.method), manifest.layout.sensitive)
+    asked += [dict(one) for one in manifest.recipe.require]
+    if [_text(one) for one in asked] != [_text(one) for one in manifest.promise]:
+        problems.add("promise", _difference(asked, manifest.promise))
+
+
+def _text(entry: Mapping[str, Any]) -> str:
+    """An entry as it is written: 2 is not 2.0, and keys have an order."""
+    return repr(list(entry.items()))
+
+
+def _difference(asked: Sequence[Mapping[str, Any]], promise: Sequence[Mapping[str, Any]]) -> str:
+    """Say how a promise differs from what the recipe asks for."""
+    stated = [_text(one) for one in promise]
+    lacking = [one for one in asked if _text(one) not in stated]
+    if lacking:
+        words = "; ".join(", ".join(f"{key} = {value}" for key, value in one.items()) for one in lacking)
+        return f"does not hold what the recipe asks for: {words}"
+    return "holds more than the recipe asks for" if len(promise) > len(asked) else "has another order than the recipe"
+
+
+def _without_name(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key != "name"}
+
+
+# -- what was asked for ----------------------------------------------------------------------------------------------
+
+
+def _check_request(manifest: Manifest, method: Declared | None, problems: Problems) -> None:
+    """Parameters are those that are declared, with values they can have; method, publisher and shape go together."""
+    recipe, layout = manifest.recipe, manifest.layout
+    columns = list(layout.kinds)
+    publisher = PUBLISHERS.get(str(recipe.publish.get("name")))
+    if publisher is None:
+        problems.add("recipe.publish", "is not one that this version knows")
+    else:
+        _check_parameters("recipe.publish", recipe.publish, publisher.parameters, columns, problems)
+    if method is not None:
+        _check_parameters("recipe.method", recipe.method, method.parameters, columns, problems)
+    if recipe.refine is not None:
+        _check_parameters("recipe.refine", recipe.refine, REFINE, columns, problems)
+        if "name" in recipe.refine:
+            problems.add("recipe.refine", "has a name, and there is one search only")
+    if method is not None and publisher is not None and len(problems) == 0:
+        fits = recipe.publish["name"] in method.publishers and method.protects == publisher.protects
+        shape = method.shape or publisher.shape(recipe.publish)
+        if not fits or layout.shape != shape or layout.files != (recipe.publish.get("shape") == "files"):
+            problems.add("layout", "is not that of the method and the publisher that the recipe names")
+        if recipe.refine is not None and method.protects == "links":
+            problems.add("recipe.refine", "cannot be there: only classes are refined")
+        _check_groups(manifest, problems)
+    keys = [requirement.key for one in recipe.require if (requirement := _asked(one)) is not None]
+    if len(set(keys)) < len(keys):
+        problems.add("recipe.require", "asks for the same more than once")
+    unknown = [one for one in recipe.require if one.get("model") not in MODELS]
+    if unknown:
+        problems.add("recipe.require", f"asks for {len(unknown)} models that cannot be asked for")
+
+
+def _check_groups(manifest: Manifest, problems: Problems) -> None:
+    """Where a request says which attributes stay together, the slices are those; one attribute may be shown again."""
+    method = manifest.recipe.method
+    groups, again = method.get("groups"), {method.get("overlap")}
+    if not isinstance(groups, dict):
+        return
+    if "columns" in method or method.get("apart"):
+        problems.add("recipe.method", "says which attributes stay together, and that they are to be gathered")
+    numbers: list[Any] = sorted({*groups.values()})
+    asked = [{name for name in groups if groups[name] == number} for number in numbers]
+    shown = [{*one.attributes} for one in manifest.layout.slices]
+    fits = len(asked) == len(shown) and {*groups} == {*manifest.layout.kinds}
+    if not fits or not all(names <= one <= names | again for names, one in zip(asked, shown, strict=True)):
+        problems.add("layout", "its slices are not those that the recipe asks for")
+
+
+def _check_parameters(
+    where: str, entry: Mapping[str, Any], known: Mapping[str, Bound], columns: Sequence[str], problems: Problems
+) -> None:
+    given = _without_name(entry)
+    if set(given) - set(known):
+        problems.add(where, f"has {len(set(given) - set(known))} parameters that it cannot have")
+    if list(entry) != _in_order(entry, known):
+        problems.add(where, "has its parameters in another order than they are declared")
+    for name, bound in known.items():
+        if name not in given:
+            if not isinstance(bound, Maybe):  # defaults are written too: else one request could be written in two ways
+                problems.add(f"{where}.{name}", "is missing")
+        elif given[name] is None or bound.complaint(_listed(given[name])):
+            problems.add(f"{where}.{name}", f"needs {bound.describe()}")
+        elif repr(as_kept(bound, given[name])) != repr(given[name]):
+            problems.add(f"{where}.{name}", "is not written as a request writes it")
+        elif _strange(bound, given[name], columns):
+            problems.add(f"{where}.{name}", "names a column that the release does not have")
+
+
+def _in_order(entry: Mapping[str, Any], known: Mapping[str, Bound]) -> list[str]:
+    """The keys of an entry as they are written: the name, then the parameters as they are declared."""
+    named = ["name"] if "name" in entry else []
+    return [*named, *(key for key in known if key in entry), *(key for key in entry if key not in ("name", *known))]
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _strange(bound: Bound, value: Any, columns: Sequence[str]) -> bool:
+    """Whether a parameter names a column that is not published."""
+    inner = bound.bound if isinstance(bound, Maybe) else bound
+    names = [value] if isinstance(inner, ColumnName) else list(value) if isinstance(inner, ByColumn) else []
+    return bool(set(names) - set(columns))
+
+
+def _asked(entry: Mapping[str, Any]) -> Requirement | None:
+    """A requirement, or None where it cannot be read: that is noted where what is promised is read."""
+    try:
+        return promised_requirement(entry)
+    except ShoalError:
+        return None
+
+
+def _promise(manifest: Manifest, problems: Problems) -> list[Requirement]:
+    """Everything that is promised, as requirements."""
+    found = []
+    for promise in manifest.promise:
+        try:
+            requirement = promised_requirement(promise)
+        except ShoalError as error:
+            problems.take(GuaranteeError(error.problems))
+            continue
+        if list({"model": requirement.name, **requirement.to_mapping()}.items()) != list(promise.items()):
+            problems.add("promise", f"{requirement.name} is not written as a promise is")
+        found.append(requirement)
+    return found
+
+
+# -- how it is laid out ----------------------------------------------------------------------------------------------
+
+
+def _check_layout(manifest: Manifest, problems: Problems) -> None:
+    """Every column is published in the columns, in the form and with the facts that its shape has."""
+    layout = manifest.layout
+    if not layout.quasi:
+        problems.add("layout", "names no quasi-identifier")
+    for names, what in (
+        ([table.name for table in manifest.tables], "tables"),
+        ([*layout.cell_columns, *(column.name for column in layout.passed)], "layout"),
+        ([*(column.name for column in layout.quasi), *(column.name for column in layout.passed)], "layout"),
+        ([name for columns in layout.slice_tables.values() for name in columns], "layout"),
+    ):
+        if len(set(names)) < len(names):
+            problems.add(what, "names something more than once")
+    _check_slices(layout, problems)
+    for column in layout.quasi:
+        where = f"column {column.name!r}"
+        if column.columns != carriers(column, layout.shape):
+            problems.add(where, "is not published in the columns that its shape has")
+        if column.form not in FORMS.get(layout.shape, GENERALISED) or not _has_form(column, layout):
+            problems.add(where, "is not published in a form that its shape has")
+        said = {name for name in QuasiColumn.model_fields if getattr(column, name) not in (None, False, 0, ())}
+        if said - FACTS[column.form] - {"name", "kind", "form", "columns", "has_missing"}:
+            problems.add(where, "has facts that its form does not have")
+        if column.form == "set" and not manifest.recipe.publish.get("sets"):
+            problems.add(where, "shows sets, and the recipe does not ask for them")
+        if column.form == "order" and not _is_order(column):
+            problems.add(where, "has places in its order that cannot be")
+
+
+def _has_form(column: QuasiColumn, layout: Layout) -> bool:
+    """Whether a column of a kind can have a form."""
+    forms = {"numeric": ("interval", "node"), "ordinal": ("order", "node"), "nominal": ("set", "node")}
+    return column.form in ("value", "raw", *forms[column.kind]) or (layout.shape in FORMS and column.form == "value")
+
+
+def _is_order(column: QuasiColumn) -> bool:
+    ranks = column.ranks
+    rising = all(one < other for one, other in pairwise(ranks))
+    names_once = len(set(column.order)) == len(column.order) == len(ranks)
+    return rising and names_once and all(0 <= rank < column.n_values for rank in ranks)
+
+
+def _check_slices(layout: Layout, problems: Problems) -> None:
+    """Slices show every published attribute, and only a sliced release has them."""
+    if (layout.shape == "slices") != bool(layout.slices):
+        problems.add("layout", "lists slices and has another shape, or has their shape and lists none")
+    shown = {name for one in layout.slices for name in one.attributes}
+    if layout.slices and shown != {
+        *(column.name for column in layout.quasi),
+        *(column.name for column in layout.passed),
+    }:
+        problems.add("layout", "its slices do not show the published attributes")
+    for one in layout.slices:
+        if len(one.attributes) != len(one.columns) or len(set(one.attributes)) < len(one.attributes) or not one.columns:
+            problems.add("layout", "has a slice whose columns are not those of its attributes")
+    _check_slice_names(layout, problems)
+
+
+def _check_slice_names(layout: Layout, problems: Problems) -> None:
+    """The published column of an attribute has its name; where a later slice shows it again, the slice's number too."""
+    taken: set[str] = set()
+    for number, one in enumerate(layout.slices, 1):
+        for name, column in zip(one.attributes, one.columns, strict=False):
+            rest = column.removeprefix(name)
+            if column != name and (name not in taken or rest.replace(f"_{number}", "")):
+                problems.add("layout", f"a slice shows {name!r} under another name than it can have")
+        taken |= set(one.attributes)
+
+
+def carriers(column: QuasiColumn, shape: str) -> tuple[str, ...]:
+    """The published columns that a quasi-identifier must have, by its shape and form alone."""
+    gone = (f"{column.name}_missing",) if column.has_missing else ()
+    if shape in ("values", "centres"):
+        return (column.name, *gone) if column.kind == "numeric" else (column.name,)
+    if shape != "typed" or column.form not in ("interval", "order"):
+        return (column.name,)
+    return (f"{column.name}_low", f"{column.name}_high", *gone)
+
+
+# -- rows, series ----------------------------------------------------------------------------------------------------
+
+
+def _check_rows(manifest: Manifest, method: Declared, problems: Problems) -> None:
+    """No more rows are left out than the recipe allows, and their number is there unless it is private."""
+    rows, recipe = manifest.rows, manifest.recipe
+    if repr(recipe.suppress).startswith("-"):
+        problems.add("recipe.suppress", "is not written as a share is")
+    if (rows.left_out is None) != (recipe.left_out == "private"):
+        problems.add("rows", "says how many rows were left out though that is private, or hides it though it is not")
+    if rows.left_out is not None and recipe.missing == "keep":
+        n_rows = rows.published + rows.left_out
+        most = min(n_rows, int(recipe.suppress * n_rows) + method.most_left_out(recipe.method, n_rows))
+        if rows.left_out > most:
+            problems.add("rows", f"{rows.left_out} are left out, the recipe allows {most} of {n_rows}")
+
+
+def _check_series(manifest: Manifest, method: Declared, problems: Problems) -> None:
+    """Only repeated releases have a place in a series, and only the first of them follows none."""
+    series, recipe = manifest.series, manifest.recipe
+    plain = not recipe.require and recipe.refine is None and not recipe.suppress
+    if method.shape == "invariant" and not (plain and recipe.publish.get("shape") == "classes"):
+        problems.add("recipe", "asks for what repeated releases do not have: other promises, a search, rows suppressed")
+    if (method.shape == "invariant") != (series is not None):
+        problems.add("series", "is there, and the method is not for repeated releases; or the other way round")
+    if series is not None and (series.previous is None) != (series.number == 1):
+        problems.add("series", "the first release, and no other, follows none")
+    if series is not None and series.previous is not None and not _is_sha256(series.previous):
+        problems.add("series", "names the release before it by something that is no fingerprint")
+
+
+def _is_sha256(text: str) -> bool:
+    return len(text) == 64 and set(text) <= set("0123456789abcdef")

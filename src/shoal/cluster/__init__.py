@@ -1,0 +1,1 @@
+"""What families of methods share: points, centroids, free rows, weights, gathering."""

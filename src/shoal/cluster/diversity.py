@@ -1,0 +1,139 @@
+"""How diverse a cluster is in its quasi-identifiers and its sensitive values, and how it grows by that."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.kernels.cluster import threshold_greedy as kernel
+from shoal.kernels.cluster.store import MANY_BLOCKS
+from shoal.methods.base import Task
+from shoal.methods.groups import Labels
+from shoal.progress import Progress
+from shoal.table.encode import (Encoded, Floats, Ints, encode)
+from shoal.table.prepare import Table
+
+Codes = npt.NDArray[np.unsignedinteger]
+WORK = 100_000_000
+"""How many cells may be looked at before somebody who wants to stop is heard."""
+
+
+class Diversity:
+    """The free rows of a table, and one cluster at a time that grows from them.
+
+    Parameters
+    ----------
+    task
+        The table.
+    weights
+        What each quasi-identifier counts.
+    w
+        Usefulness against protection.
+    delta
+        Largest diversity of a cluster.
+    max_size
+        Most rows of a cluster.
+    """
+
+    def __init__(self, task: Task, weights: Floats, w: float, delta: float, max_size: int | None) -> None:
+        quasi, sensitive = (
+            task.encoded,
+            encode(task.table, {name: task.table.published[name] for name in _sensitive(task.table)}),
+        )
+        codes, n_values = _joined(quasi, sensitive)
+        lines = np.concatenate([quasi.lines, sensitive.lines])
+        self.pool = _pool(quasi, sensitive, lines, codes)
+        n_lines, n_trees, n_rows = len(lines), len(codes), quasi.n_rows
+        starts = np.concatenate([[0], np.cumsum(n_values + 1)]).astype(np.int64)
+        self.cluster = kernel.Cluster(
+            np.empty(n_lines), np.empty(n_lines), np.empty(n_lines, dtype=bool), np.empty(starts[-1], dtype=bool),
+            np.empty(n_trees, dtype=np.int64), np.empty(starts[-1]), np.empty(n_rows, dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+        )  # fmt: skip
+        self._terms = kernel.Terms(
+            np.concatenate([quasi.spans, sensitive.spans]), starts,
+            np.concatenate([weights[~quasi.is_tree], np.ones(len(sensitive.lines))]),
+            np.concatenate([weights[quasi.is_tree], np.ones(len(sensitive.codes))]),
+            len(quasi.lines), len(quasi.codes), sensitive.n_columns, float(w), float(delta),
+            n_rows if max_size is None else max_size, MANY_BLOCKS,
+        )  # fmt: skip
+
+    def grow(self, seed: int, k: int, progress: Progress) -> Labels:
+        """Grow a cluster from a row as far as it goes; its members, in the order they joined.
+
+        Rows beyond the first k are told to the progress on the way: they will not be given back.
+        """
+        kernel.begin(self.pool, self.cluster, self._terms, seed)
+        n_columns = len(self.pool.lines) + len(self.pool.codes)
+        told, complete = k, False
+        while not complete:
+            n_steps = max(1, WORK // max(1, int(self.pool.size[0]) * n_columns))
+            complete = kernel.grow(self.pool, self.cluster, self._terms, n_steps)
+            count = int(self.cluster.count[0])
+            if count > told:
+                progress.advance(count - told)
+                told = count
+        return self.cluster.members[: self.cluster.count[0]].copy()  # type: ignore[no-any-return]
+
+
+def least_diversity(encoded: Encoded, weights: Floats, k: int) -> float:
+    """A bound below the diversity of any k rows: the sum of the least that k rows can have in each column.
+
+    Summed as the kernel sums, so that rounding cannot lift it above what the kernel finds.
+    """
+    line_weights, tree_weights = weights[~encoded.is_tree], weights[encoded.is_tree]
+    total = 0.0
+    for line, span, weight in zip(encoded.lines, encoded.spans, line_weights, strict=True):
+        total += weight * _least_of_line(np.sort(line[~np.isnan(line)]), int(np.isnan(line).sum()), float(span), k)
+    for codes, tree, weight in zip(encoded.codes, encoded.trees, tree_weights, strict=True):
+        n_missing = int((codes == tree.missing).sum())
+        total += weight * _least_of_tree(np.unique(codes[codes != tree.missing], return_counts=True)[1], n_missing, k)
+    return float(total)
+
+
+def _least_of_line(ordered: Floats, n_missing: int, span: float, k: int) -> float:
+    if n_missing >= k:
+        return 0.0
+    if len(ordered) < k:
+        return 1.0  # any k rows mix missing and present values
+    return float((ordered[k - 1 :] - ordered[: len(ordered) - k + 1]).min()) / span if span > 0 else 0.0
+
+
+def _least_of_tree(counts: Ints, n_missing: int, k: int) -> float:
+    if n_missing >= k:
+        return 0.0
+    if counts.sum() < k:
+        return 1.0
+    fewest = int(np.searchsorted(np.cumsum(np.sort(counts)[::-1]), k)) + 1
+    return (fewest - 1) / (len(counts) - 1) if fewest > 1 else 0.0
+
+
+def _sensitive(table: Table) -> list[str]:
+    return [name for name in table.published if table.schema.roles[name] == "sensitive"]
+
+
+def _joined(quasi: Encoded, sensitive: Encoded) -> tuple[Codes, Ints]:
+    """The categories of all columns, values numbered from 0 and the missing one last, and how many values each has."""
+    numbered, n_values = [], []
+    for encoded in (quasi, sensitive):
+        for codes, tree in zip(encoded.codes, encoded.trees, strict=True):
+            values, places = np.unique(codes, return_inverse=True)
+            numbered.append(places)
+            n_values.append(len(values) - (tree.missing in values))  # no node has a higher number
+    small = np.uint16 if max(n_values, default=0) < 2**16 - 1 else np.uint32
+    empty = np.zeros((0, quasi.n_rows), dtype=small)
+    return np.stack(numbered).astype(small) if numbered else empty, np.array(n_values, dtype=np.int64)
+
+
+def _pool(quasi: Encoded, sensitive: Encoded, lines: Floats, codes: Codes) -> kernel.Pool:
+    """All rows, free; those that agree in quasi-identifiers and sensitive values are one tuple."""
+    distinct = quasi.collapse(*sensitive.lines, *sensitive.codes)
+    n_tuples, heads = distinct.n_tuples, distinct.heads
+    places = np.arange(n_tuples, dtype=np.int64)
+    tuple_of = np.empty(quasi.n_rows, dtype=np.int64)
+    tuple_of[distinct.rows] = np.repeat(places, np.diff(distinct.first))
+    return kernel.Pool(
+        np.ascontiguousarray(lines[:, heads]), np.ascontiguousarray(codes[:, heads]), distinct.first[:-1].copy(),
+        distinct.first[1:].copy(), distinct.rows.copy(), np.array([n_tuples, 0], dtype=np.int64), places, places.copy(),
+        tuple_of,
+    )  # fmt: skip

@@ -1,0 +1,59 @@
+"""What else than the loss decides who joins a group: its class labels, and the values of a sensitive column."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.errors import (InfeasibleError, ParameterError, Problems, did_you_mean)
+from shoal.kernels.cluster.k_member import Company
+from shoal.methods.base import Task
+from shoal.table.encode import Ints, value_codes
+from shoal.table.prepare import Table
+
+
+def company_of(task: Task, label: str | None, weight: float, diverse: str | None, wanted: int | None) -> Company:
+    """The company of an empty group; the columns it looks at stand behind those of the trees, labels first."""
+    n_trees = len(task.encoded.trees)
+    label_at = n_trees if label is not None else -1
+    diverse_at = n_trees + (label is not None) if diverse is not None else -1
+    n_labels, n_values = (0 if name is None else task.table.frame[name].n_unique() + 1 for name in (label, diverse))
+    return Company(
+        label_at, float(weight), np.zeros(n_labels, dtype=np.int64), np.full(1, -1, dtype=np.int64),
+        diverse_at, np.zeros(n_values, dtype=bool), wanted or 0,
+    )  # fmt: skip
+
+
+def keys_of(table: Table, *names: str | None) -> list[Ints]:
+    """The columns that company looks at, as numbers."""
+    return [value_codes(table.frame[name]) for name in names if name is not None]
+
+
+def check_company(
+    method: str, table: Table, label: str | None, diverse: str | None, wanted: int | None, problems: Problems
+) -> None:
+    """Note columns that are not what they are named for, and more different values than there are."""
+    roles = table.schema.roles
+    shown = [name for name in table.frame.columns if roles.get(name) in ("sensitive", "neutral")]
+    if label is not None and label not in shown:
+        _complain(f"{method}(label=)", table, label, shown, "published as it is", problems)
+    if diverse is None:
+        return
+    sensitive = [name for name in shown if roles[name] == "sensitive"]
+    if diverse not in sensitive:
+        _complain(f"{method}(diverse=)", table, diverse, sensitive, "sensitive", problems)
+        return
+    n_values = table.frame[diverse].n_unique()
+    if wanted is not None and wanted > n_values:
+        what = f"l = {wanted}, but column {diverse!r} has {n_values} different values"
+        problems.add(f"{method}(l=)", what, f"use an l of at most {n_values}", error=InfeasibleError)
+
+
+def _complain(where: str, table: Table, name: str, fitting: list[str], needed: str, problems: Problems) -> None:
+    role = table.schema.roles.get(name, "not named in the schema")
+    if name not in table.frame.columns:
+        what, fix = f"the table has no column {name!r}", did_you_mean(name, fitting)
+    elif role == "quasi":
+        what, fix = f"column {name!r} is a quasi-identifier", f"name a column that is {needed}"
+    else:
+        what, fix = f"column {name!r} is {role}", f"name a column that is {needed}"
+    problems.add(where, what, fix, error=ParameterError)

@@ -1,0 +1,376 @@
+"""A table as points: how far two rows are apart, what their average is, and groups of them that can still change.
+
+Numbers are standardised (divided by their standard deviation) unless they are wanted as they are, orders are ranks
+divided by the number of categories, nominal values are equal or not; the distance of two rows is the square root of the
+sum of squares over the columns.
+Numbers are not scaled in memory but when a distance is formed, except by powers of two, which is exact: rows at equal
+distance are found equal, and the tie rule decides, not the rounding.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.errors import ParameterError, Problems
+from shoal.kernels.cluster import points as kernel
+from shoal.kernels.enforce.growth import choose_near, clear_growth, spend
+from shoal.kernels.cluster.distance_order import Rim, farthest_at_rim
+from shoal.methods.base import Method, Task
+from shoal.enforce.constraints import NO_DEMANDS, Demands
+from shoal.cluster.grid import from_smallest, grid_for, on_grid
+from shoal.methods.groups import Labels, members_of
+from shoal.table.encode import Floats
+from shoal.table.prepare import Table
+from shoal.table.schema import Numeric, Ordinal
+
+T = TypeVar("T")
+MANY_CELLS = 1 << 17
+"""From how many values on a scan may be worth sharing between cores; below, waking them costs more than it saves."""
+FEW_MORE = 4
+"""How many times k near points are looked at for a group that has promises to keep."""
+MOST_POWER = 500
+"""Raw numbers that differ by 2 to this power or more cannot be squared; see `check_raw`."""
+
+
+@dataclass(frozen=True, repr=False)
+class Space:
+    """All rows as points: what the columns are, and their values column by column."""
+
+    axes: kernel.Axes
+    columns: Floats
+
+    @classmethod
+    def of(cls, task: Task, *, standardize: bool = True) -> Space:
+        """Lay out the quasi-identifiers of a table; numbers are divided by their standard deviation, or left as is."""
+        encoded = task.encoded
+        n_rows, n_columns = encoded.n_rows, encoded.n_columns
+        grid = grid_for(n_rows)
+        columns = np.empty((n_columns, n_rows))
+        kind, sizes = np.empty(n_columns, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
+        weight, gap = np.ones(n_columns), np.ones(n_columns)
+        for j, name in enumerate(encoded.names):
+            slot = encoded.slot[j]
+            if encoded.is_tree[j]:
+                columns[j], kind[j], sizes[j] = encoded.codes[slot], kernel.NAME, len(encoded.trees[slot].parent)
+            elif isinstance(task.table.quasi[name], Ordinal):
+                n_ranks = int(encoded.spans[slot]) + 1
+                columns[j], kind[j], sizes[j] = encoded.lines[slot], kernel.ORDER, n_ranks
+                weight[j] = 1.0 / n_ranks**2
+                gap[j] = _gap(n_ranks - 1.0, weight[j])
+            else:
+                kind[j] = kernel.NUMBER
+                columns[j], power = from_smallest(encoded.lines[slot])
+                weight[j], gap[j] = _standard(columns[j], grid) if standardize else _raw(columns[j], power)
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        holes = np.isnan(columns).any(axis=1)
+        return cls(kernel.Axes(kind, weight, gap, holes, first, np.array([grid])), columns)
+
+    def part(self, rows: Labels) -> Space:
+        """Some of the rows, measured as they are among all."""
+        return Space(self.axes, np.ascontiguousarray(self.columns[:, rows]))
+
+    def centres(self, labels: Labels) -> Floats:
+        """Average record of every group; rows with label -1 are in none."""
+        members = members_of(labels)
+        centres = np.empty((len(members), len(self.columns)))
+        for group, rows in enumerate(members):
+            kernel.average_of(self.axes, self.columns, rows, centres[group])
+        return centres
+
+    def farthest(self, labels: Labels, points: Floats) -> Floats:
+        """Squared distance of the farthest row of each group from the point given for it."""
+        distances = self._distances(labels, points)
+        inside = labels >= 0
+        farthest = np.zeros(len(points))
+        np.maximum.at(farthest, labels[inside], distances[inside])
+        return farthest
+
+    def nearest_rows(self, labels: Labels, points: Floats) -> Labels:
+        """The row of each group nearest to the point given for it, the lowest of those that tie."""
+        distances = self._distances(labels, points)
+        rows = np.lexsort((distances, labels))
+        rows = rows[labels[rows] >= 0]
+        return rows[np.searchsorted(labels[rows], np.arange(len(points)))]
+
+    def _distances(self, labels: Labels, points: Floats) -> Floats:
+        distances = np.zeros(len(labels))
+        kernel.distances_to_own(self.axes, self.columns, labels, points, distances)
+        return distances
+
+    def join_nearest(self, labels: Labels) -> int:
+        """Send every row with label -1 to the group with the nearest average, as the groups are now; count them."""
+        leftovers = np.flatnonzero(labels < 0)
+        if len(leftovers):
+            centres = self.centres(labels)
+            nearest = np.empty(len(leftovers), dtype=np.int64)
+            everyone = np.ones(len(centres), dtype=np.bool_)
+            kernel.nearest_groups(self.axes, self.columns, leftovers, centres, everyone, nearest)
+            labels[leftovers] = nearest
+        return len(leftovers)
+
+
+class Pace:
+    """Whether cores share the scans of large stores, decided by the clock: it changes the time and nothing else.
+
+    Waking a core costs little on an idle machine, and as much as many scans on a busy one. A shared scan that was no
+    faster than one alone is followed by scans alone, twice as many each time.
+    """
+
+    def __init__(self) -> None:
+        self._alone = math.inf
+        self._pause = self._wait = 4
+        self.proven = False
+        """Whether sharing was faster when it was last tried."""
+
+    def shares(self, cells: int) -> bool:
+        """Whether the next scan is to be shared."""
+        return cells >= MANY_CELLS and not self._pause
+
+    def run(self, cells: int, alone: Callable[[], T], shared: Callable[[], T], *, times: int = 1) -> T:
+        """Scan so many values, so many times, in one of two ways that have the same result."""
+        shares, begin = self.shares(cells), time.perf_counter()
+        result = shared() if shares else alone()
+        seconds = (time.perf_counter() - begin) / max(cells * times, 1)
+        if shares:
+            self.proven = seconds <= self._alone
+        if shares and not self.proven:
+            self._wait *= 2
+            self._pause = self._wait
+        elif shares:
+            self._wait = 4
+        elif cells >= MANY_CELLS:
+            self._alone = seconds
+            self._pause -= 1
+        return result
+
+
+class Free:
+    """Points that are in no group yet.
+
+    Parameters
+    ----------
+    space
+        The points.
+    labels
+        Gets the label of every point that is taken out.
+    demands
+        What every group is to keep besides its size.
+    """
+
+    def __init__(self, space: Space, labels: Labels, demands: Demands = NO_DEMANDS) -> None:
+        axes, columns, rows = space.axes, space.columns.copy(), np.arange(len(labels))
+        total = np.zeros(len(columns), dtype=np.int64)
+        counts = np.zeros(axes.first[-1], dtype=np.int64)
+        for j, column in enumerate(columns):
+            if axes.kind[j] == kernel.NUMBER:
+                total[j] = on_grid(column, axes.grid[0]).sum()
+            else:
+                begin, end = axes.first[j], axes.first[j + 1]
+                counts[begin:end] = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=end - begin)
+        self.axes, self.labels, self.pace, self._space = axes, labels, Pace(), space
+        self.demands, self._growth = demands, demands.growth(planned=demands.planned)
+        self._size = np.array([len(rows)])
+        present = (~np.isnan(columns)).sum(axis=1)
+        self.store = kernel.Store(columns, rows, rows.copy(), self._size, total, present, counts)
+
+    def __len__(self) -> int:
+        return int(self._size[0])
+
+    @property
+    def points(self) -> tuple[kernel.Axes, Floats, Labels, int]:
+        """What every scan reads."""
+        return self.axes, self.store.columns, self.store.rows, len(self)
+
+    def average(self) -> Floats:
+        """Average record."""
+        centre = np.empty(len(self.store.columns))
+        kernel.average(self.axes, self.store, centre)
+        return centre
+
+    def survey(self, point: Floats, k: int) -> tuple[Floats, Labels, int]:
+        """Squared distances and places of the k nearest, nearest first, and the place of the farthest."""
+        points = self.points
+        found: tuple[Floats, Labels, int] = self.pace.run(
+            len(self) * len(point),
+            lambda: kernel.survey(*points, point, k),
+            lambda: kernel.survey_shared(*points, point, k),
+        )
+        return found
+
+    @cached_property
+    def rim(self) -> Rim:
+        """All points, those farthest from the average of all first."""
+        centre = self.average()
+        everyone = np.zeros(len(self.labels), dtype=np.int64)
+        squared = np.zeros(len(everyone))
+        kernel.distances_to_own(self.axes, self._space.columns, everyone, centre[np.newaxis], squared)
+        order = np.argsort(-squared, kind="stable")
+        return Rim(centre, order, np.sqrt(squared[order]), np.zeros(1, dtype=np.int64))
+
+    def farthest_from_average(self) -> Floats:
+        """The point farthest from the average of all that are free."""
+        return self.at(farthest_at_rim(self.axes, self.store, self.rim, self.average()))
+
+    def farthest(self, point: Floats) -> Floats:
+        """The point farthest from a given one."""
+        return self.at(self.survey(point, 0)[2])
+
+    def at(self, place: int) -> Floats:
+        """The point at a place."""
+        return self.store.columns[:, place].copy()  # type: ignore[no-any-return]
+
+    def take(self, places: Labels, label: int) -> None:
+        """Take points out, as members of a group."""
+        rows = self.store.rows[places]
+        self.labels[rows] = label
+        for row in rows if self.demands.any else ():
+            spend(self._growth, self.demands.keys[row])
+        kernel.take(self.axes, self.store, np.sort(places)[::-1])
+
+    def near(self, point: Floats, k: int) -> Labels:
+        """Places of the k points nearest to a given one, nearest first; of more, or of others, if promises need that.
+
+        Those that would keep the group from its promises are passed over. A group that cannot keep them, whoever
+        joins, has the k nearest: what it lacks is left to the repair.
+        """
+        wanted = k
+        while self.demands.any:
+            places = self.survey(point, min(FEW_MORE * wanted, len(self)))[1]
+            chosen, rows = np.empty(len(places), dtype=np.int64), self.store.rows[places]
+            clear_growth(self._growth)
+            n = choose_near(self._growth, self.demands.keys, rows, k, chosen)
+            if n >= 0:
+                return places[chosen[:n]]
+            if len(places) == len(self):
+                break
+            wanted = len(places)
+        return self.survey(point, k)[1]
+
+    def take_near(self, point: Floats, k: int, label: int) -> None:
+        """Take the points nearest to a given one: k, or as many as promises need."""
+        self.take(self.near(point, k), label)
+
+    def take_rest(self, label: int) -> int:
+        """Take all that are left, and count them."""
+        n = len(self)
+        self.labels[self.store.rows[:n]] = label
+        self._size[0] = 0
+        return n
+
+
+class Clusters:
+    """Groups that can still change, with their averages and squared errors.
+
+    Parameters
+    ----------
+    space
+        The points.
+    labels
+        A label per row, -1 for rows in no group yet.
+    demands
+        What every group is to keep besides its size.
+    """
+
+    def __init__(self, space: Space, labels: Labels, demands: Demands = NO_DEMANDS) -> None:
+        self._space, self._demands = space, demands
+        self.members = members_of(labels)
+        self._centres = np.empty((len(self.members), len(space.columns)))
+        self.errors = np.empty(len(self.members))
+        self._open: npt.NDArray[np.bool_] = np.ones(len(self.members), dtype=np.bool_)
+        for group in range(len(self.members)):
+            self.errors[group] = self._measure(self.members[group], self._centres[group])
+
+    def add(self, row: int) -> None:
+        """Send one row to the group with the nearest average, which then moves."""
+        rows = np.array([row])
+        self._change(self._nearest(rows), rows)
+
+    def dissolve(self, group: int) -> bool:
+        """Send every member of a group to the nearest other one if the squared error falls by it; say whether."""
+        if self._open.sum() < 2:
+            return False
+        self._open[group] = False
+        rows = self.members[group]
+        targets = self._nearest(rows)
+        touched = np.unique(targets)
+        centre = np.empty(len(self._space.columns))
+        after = [self._measure(self._joined(one, rows[targets == one]), centre) for one in touched]
+        lower = math.fsum(after) < math.fsum([self.errors[group], *self.errors[touched]])
+        if not lower or any(self._demands.lacks_of(self._joined(one, rows[targets == one])) > 0 for one in touched):
+            self._open[group] = True
+            return False
+        self._change(targets, rows)
+        self.members[group] = rows[:0]
+        return True
+
+    def labels(self) -> Labels:
+        """A label per row; groups keep their order, those that are gone leave no hole."""
+        labels = np.full(self._space.columns.shape[1], -1, dtype=np.int64)
+        label = 0
+        for rows in self.members:
+            labels[rows] = label
+            label += len(rows) > 0
+        return labels
+
+    def _nearest(self, rows: Labels) -> Labels:
+        nearest = np.empty(len(rows), dtype=np.int64)
+        kernel.nearest_groups(self._space.axes, self._space.columns, rows, self._centres, self._open, nearest)
+        return nearest
+
+    def _change(self, targets: Labels, rows: Labels) -> None:
+        for group in np.unique(targets):
+            self.members[group] = self._joined(group, rows[targets == group])
+            self.errors[group] = self._measure(self.members[group], self._centres[group])
+
+    def _joined(self, group: int, rows: Labels) -> Labels:
+        return np.sort(np.concatenate([self.members[group], rows]))
+
+    def _measure(self, rows: Labels, centre: Floats) -> Any:
+        return kernel.error_of(self._space.axes, self._space.columns, rows, centre)
+
+
+def check_raw(method: Method, table: Table, problems: Problems) -> None:
+    """Note numbers too far apart to be measured as they are."""
+    for name, kind in table.quasi.items():
+        if isinstance(kind, Numeric) and name in table.frame.columns:
+            values = table.frame[name].cast(pl.Float64, strict=False).drop_nulls()
+            if len(values) and not values.max() - values.min() < 2.0**MOST_POWER:  # type: ignore[operator]
+                problems.add(
+                    f"{type(method).__name__}(standardize=)",
+                    f"the numbers of column {name!r} are too far apart to be measured as they are",
+                    "use standardize = true",
+                    error=ParameterError,
+                )
+
+
+def _raw(column: Floats, power: int) -> tuple[float, float]:
+    """What makes a squared difference one of the numbers as they are, and the largest there is."""
+    weight = math.ldexp(1.0, 2 * min(power, MOST_POWER))
+    return weight, _gap(float(np.fmax.reduce(column, initial=0.0)), weight)
+
+
+def _standard(column: Floats, grid: float) -> tuple[float, float]:
+    """What makes a squared difference one of standardised numbers, and the largest there is."""
+    present = column[~np.isnan(column)]
+    span = present.max(initial=0.0)
+    if span == 0.0:
+        return 0.0, 1.0
+    # Exact sums: the result does not depend on the order of the rows.
+    mean = float(on_grid(present, grid).sum()) / len(present) / grid
+    variance = math.fsum(((present - mean) * (present - mean)).tolist()) / len(present)
+    weight = 1.0 / variance
+    return weight, _gap(span, weight)
+
+
+def _gap(span: float, weight: float) -> float:
+    """Squared distance of a missing value: the largest of the column; 1, as between names, if that is nothing."""
+    return span * span * weight if span else 1.0

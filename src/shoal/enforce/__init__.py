@@ -1,0 +1,1 @@
+"""Promises kept by any partition: constraints, repair, coarsening, refinement."""

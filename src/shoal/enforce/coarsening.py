@@ -1,0 +1,173 @@
+"""Groups that must resemble the table, formed from rows that look alike once columns are coarsened.
+
+From the finest grain to the coarsest: rows that agree in all columns, then rows that agree once the cheapest column is
+coarsened a little, and so on. At each grain, of the rows that are left and look alike, as many form a group as can
+without breaking a promise. What they leave behind finds company at a coarser grain. A group thus takes of every value
+what is there, within what its promises allow, and does not rob others of the rare values.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+
+from shoal.kernels.enforce import coarsening as kernel
+from shoal.kernels.enforce import violation as kinds
+from shoal.kernels.enforce.violation import Needs
+from shoal.kernels.enforce.refine_covers import (DEPTH, FIRST, KIND, LEAF, PARENT, RUN, TREE, WHOLE, Covers)
+from shoal.enforce.constraints import Demands
+from shoal.methods.groups import Labels, members_of, without_holes
+from shoal.enforce.losses import Loss
+from shoal.enforce.slots import with_room
+from shoal.progress import Progress
+from shoal.table.encode import Floats, Ints
+
+BANDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
+"""Widths of the bands that numbers are coarsened to, in the width of their column."""
+MOST_GRAINS = 4096
+"""How many grains are tried at most."""
+FEW_COLUMNS = 0.25
+"""The power that costs are raised to when grains are ranked: below 1, to give up one column comes before two halves."""
+PASSES = 6
+"""How often all rows may look for a better group."""
+GIVING_UP = 2
+"""In how many of these passes dear groups are given up: later hardly one can be."""
+MOST_LOOKS = 1e9
+"""How many looks of a row at a group all passes may take together."""
+FEW = 0.002
+"""The share of rows that must find one, for another pass to be worth its while."""
+MARGIN = 0.75
+"""How close to its bound a group may come while it forms: the rest is for rows that find no group of their own."""
+
+
+def coarsen(covers: Covers, demands: Demands, rows: Labels, k: int, labels: Labels, progress: Progress) -> None:
+    """Form groups of rows that are in none, grain by grain; some may be left.
+
+    Parameters
+    ----------
+    covers
+        Cells of all rows, column by column.
+    demands, k
+        What every group keeps.
+    rows
+        Those to form groups of.
+    labels
+        Gets the labels of new groups, from the highest label there is on.
+    progress
+        Who wants to know how far the work is.
+    """
+    columns = [_levels(covers, j, rows) for j in range(len(covers.column))]
+    levels = np.array([codes for column in columns for codes, _ in column], dtype=np.int32)
+    first = np.cumsum([0, *(len(column) for column in columns)])[:-1]
+    needs, least = _tightened(demands.needs), max(k, demands.smallest)
+    desk = _desk(len(rows), demands)
+    label = int(labels.max(initial=-1)) + 1
+    left = np.arange(len(rows))
+    progress.stage("grouping alike", len(rows))
+    for grain in _grains(columns):
+        if len(left) < least:
+            return
+        label, n_left = kernel.take_alike(
+            needs, demands.seen_as, demands.keys, rows, levels, first + grain, left, least, label, labels, desk
+        )
+        progress.advance(len(left) - n_left)
+        left = left[:n_left]
+
+
+def _desk(n_rows: int, demands: Demands) -> kernel.Desk:
+    """Room for a kernel to work in."""
+    n_slots = 1 << max(2 * n_rows - 1, 1).bit_length()
+    n_values, n_keys = int(np.diff(demands.needs.first).max(initial=0)), demands.n_keys
+    shapes = (n_slots, n_rows, n_rows, n_rows, n_rows + 1, n_rows, n_keys, n_keys, n_keys, (3, n_values))
+    return kernel.Desk._make(np.zeros(shape, dtype=np.int64) for shape in shapes)
+
+
+def settle(demands: Demands, measure: Loss, rows: Labels, k: int, labels: Labels) -> Labels:
+    """Send rows that are in no group to groups that can take them, then all rows where they add least.
+
+    Some may be left in no group.
+    """
+    partition = with_room(labels, k, demands.needs, doubled=True)
+    kernel.take_in(partition, measure.state(partition), rows[labels[rows] < 0])
+    for turn in range(_passes(len(rows), int(labels.max(initial=-1)) + 1)):
+        partition = with_room(without_holes(partition.label), k, demands.needs, doubled=True)
+        state, size = measure.state(partition), partition.size
+        mean = np.array([measure.of(members) / max(len(members), 1) for members in members_of(partition.label)])
+        inside = rows[partition.label[rows] >= 0]
+        dear = inside[np.argsort(-mean[partition.label[inside]], kind="stable")]
+        moved = kernel.move_on(partition, state, dear, k)
+        for group in np.argsort(-mean, kind="stable") if turn < GIVING_UP else ():
+            if size[group] and mean[group] > mean.mean():
+                moved += kernel.give_up(partition, state, group)
+        if moved < FEW * len(rows):
+            break
+    return without_holes(partition.label)
+
+
+def _passes(n_rows: int, n_groups: int) -> int:
+    """How often rows may look for a better group: less often in a large table, where each look costs more."""
+    return min(PASSES, int(MOST_LOOKS / max(n_rows * n_groups, 1)))
+
+
+def _tightened(needs: Needs) -> Needs:
+    """The same promises with some of the room between groups and table kept back."""
+    close = np.isin(needs.kind, (kinds.EQUAL, kinds.ORDERED, kinds.HIERARCHICAL))
+    return needs._replace(bound=np.where(close, needs.bound * MARGIN, needs.bound))
+
+
+Level = tuple[Ints, float]
+"""A column coarsened: a code for each row, and what a cell costs on average."""
+
+
+def _levels(covers: Covers, j: int, rows: Labels) -> list[Level]:
+    """A column at every grain, from the values themselves to anything."""
+    cells = covers.cells[rows, j]
+    gone = np.isnan(cells)
+    whole = np.where(gone, -1, 0).astype(np.int64), 1.0
+    kind, width = covers.column[j, KIND], covers.column[j, WHOLE]
+    finest = np.unique(cells, return_inverse=True)[1].reshape(-1).astype(np.int64), 0.0
+    if kind == RUN and width > 0.0:
+        lowest = np.nanmin(cells) if not gone.all() else 0.0
+        filled = np.where(gone, lowest, cells)
+        bands = [np.where(gone, -1, (filled - lowest) // (share * width)).astype(np.int64) for share in BANDS]
+        return [finest, *zip(bands, BANDS, strict=True), (whole[0] * 0, 1.0)]
+    if kind == TREE:
+        return [finest, *_tree_levels(covers, int(covers.column[j, FIRST]), cells), (whole[0] * 0, 1.0)]
+    return [finest, (whole[0] * 0, 1.0)]
+
+
+def _tree_levels(covers: Covers, first: int, cells: Floats) -> list[Level]:
+    """Nodes above the leaves, at every depth from the deepest up to just below the root."""
+    gone = np.isnan(cells)
+    tree = covers.tree[first:]
+    nodes = np.where(gone, 0, tree[np.where(gone, 0, cells).astype(np.int64), LEAF])
+    found: list[Level] = []
+    for depth in range(int(tree[nodes, DEPTH].max(initial=0)) - 1, 0, -1):
+        nodes = np.where(tree[nodes, DEPTH] > depth, tree[nodes, PARENT], nodes)
+        share = covers.share[first + nodes]
+        found.append((np.where(gone, -1, nodes).astype(np.int64), float(share.mean())))
+    return found
+
+
+def _grains(columns: list[list[Level]]) -> list[tuple[int, ...]]:
+    """Which level every column has at each grain, the cheapest grain first, the coarsest last."""
+    costs = [[cost for _, cost in levels] for levels in columns]
+    if math.prod(len(levels) for levels in costs) > MOST_GRAINS:  # each column as it is, halfway, or not at all
+        kept = [sorted({0, len(levels) // 2, len(levels) - 1}) for levels in costs]
+    else:
+        kept = [list(range(len(levels))) for levels in costs]
+    few = math.prod(len(levels) for levels in kept) <= MOST_GRAINS
+    grains = list(product(*kept)) if few else _few_at_once(kept)
+    powers = [[cost**FEW_COLUMNS for cost in levels] for levels in costs]
+    ranked = [(math.fsum(powers[j][level] for j, level in enumerate(grain)), grain) for grain in grains]
+    return [grain for _, grain in sorted(ranked)]
+
+
+def _few_at_once(kept: list[list[int]]) -> list[tuple[int, ...]]:
+    """For many columns: up to two given up, and all from the first or from the last on."""
+    d = len(kept)
+    given_up = [set(some) for n in (0, 1, 2) for some in combinations(range(d), n)][:MOST_GRAINS]
+    given_up += [set(range(n)) for n in range(3, d + 1)] + [set(range(n, d)) for n in range(d - 2)]
+    return sorted({tuple(levels[-1] if j in some else 0 for j, levels in enumerate(kept)) for some in given_up})

@@ -1,0 +1,69 @@
+"""Groups brought to keep what is required of them, as they will be published.
+
+Two groups that show equal cells are one class to every reader. Where joining may break a promise, such groups are
+joined first, so that what is brought to keep the promise is what will be seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InfeasibleError, InternalError, Problems
+from shoal.methods.base import Task
+from shoal.methods.groups import Groups, Labels, without_holes
+from shoal.enforce.repair import repair
+from shoal.progress import Progress
+from shoal.publish.base import Publisher
+
+TRIES = 50
+"""How often groups are joined and repaired before that is given up."""
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What has to be known to bring groups to keep their promises.
+
+    `budget` is how many rows may be suppressed on top of those that the method suppresses.
+    """
+
+    task: Task
+    k: int
+    publish: Publisher
+    sets: bool
+    budget: int
+
+    def promises(self, groups: Groups, progress: Progress) -> Groups:
+        """Groups that keep all that is required, or `InfeasibleError`."""
+        if not self.task.require:
+            return groups
+        fixed = all(one.monotone for one in self.task.require)
+        budget, before = self.budget, groups.n_suppressed
+        for _ in range(TRIES):
+            seen = groups if fixed else self._as_seen(groups)
+            left = budget - (groups.n_suppressed - before)
+            groups = repair(self.task, seen, self.k, self.publish.loses, self.sets, left, progress)
+            groups.check(self.task.table.n_rows, self.k)
+            if fixed or self._as_seen(groups) is groups:
+                return groups
+        problems = Problems()
+        for one in self.task.require:
+            if not one.monotone:
+                what = f"{one.key}: no way was found in {TRIES} tries once groups with equal cells are one class"
+                fix = "use a larger k, ask for less, or allow suppress"
+                problems.add(f"require {one.name}", what, fix, error=InfeasibleError)
+        problems.raise_if_any(InfeasibleError)
+        raise InternalError("groups that must be joined keep no promise, and none is to blame")
+
+    def _as_seen(self, groups: Groups) -> Groups:
+        """The same groups where those that show equal cells are one; the groups themselves where none do."""
+        published = self.publish.publish(self.task.table, groups)
+        rows = published.tables["table"].select(pl.col(published.layout.class_columns).cast(pl.String))
+        class_of = rows.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy()
+        labels: Labels = np.full(len(groups.labels), -1, dtype=np.int64)
+        labels[groups.labels >= 0] = class_of.astype(np.int64) - 1
+        if len(np.unique(class_of)) == groups.n_groups:
+            return groups
+        return Groups(without_holes(labels), groups.notes)

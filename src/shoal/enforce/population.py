@@ -1,0 +1,165 @@
+"""A population that a release is compared with, as far as the work needs it: who the groups would cover."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.kernels.enforce import population as kernel
+from shoal.kernels.enforce import refine_covers as covers
+from shoal.kernels.cluster.trees import meet
+from shoal.methods.base import Task
+from shoal.methods.groups import Labels
+from shoal.privacy.base import Classes, Matches, Requirement
+from shoal.table.encode import Floats, Ints
+from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
+from shoal.table.numbers import number_text
+from shoal.table.schema import Nominal, Ordinal
+
+BLAME = 1e-6
+"""What every group lacks where only all of them together break a promise."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One quasi-identifier: its values among the rows and among the people, in the same numbers."""
+
+    kind: float
+    rows: Floats
+    people: Floats
+    tree: TreeArrays | None = None
+    n_values: int = 0
+
+
+class People:
+    """The population of a task, and what is required of groups on its account.
+
+    Parameters
+    ----------
+    task
+        The table, its population, and what is required.
+    sets
+        Whether a nominal column without a hierarchy is published as a set.
+    """
+
+    def __init__(self, task: Task, *, sets: bool) -> None:
+        self._require: Sequence[Requirement] = [one for one in task.require if one.needs == "population"]
+        self._columns = [] if task.population is None else [_column(task, name, sets) for name in task.encoded.names]
+        self._people = (
+            np.stack([column.people for column in self._columns], axis=1) if self._columns else np.zeros((0, 0))
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self._require) and bool(self._columns)
+
+    def lacks(self, members: Sequence[Labels]) -> Floats:
+        """How far each group is from what is required on account of the population."""
+        classes, class_of = self._classes(members)
+        found = np.zeros(classes.n_classes)
+        for one in self._require:
+            lacking = one.lacks(classes)
+            if not lacking.any() and not one.holds(one.achieved(classes)):
+                lacking = np.full(classes.n_classes, BLAME)  # not one of them, but those that overlap, or all together
+            found += lacking
+        return found[class_of]
+
+    def lacks_of(self, rows: Labels) -> float:
+        """How far one group alone would be from it."""
+        kinds, low, high, sets, first = self._cells([rows])
+        people = np.empty(1, dtype=np.int64)
+        kernel.count_people(kinds, low, high, sets, first, self._people, people)
+        chance = np.array([len(rows) / max(int(people[0]), 1)])
+        classes = Classes(np.zeros(len(rows), dtype=np.int64), {}, matches=Matches(people, chance))
+        return float(sum(one.lacks(classes)[0] for one in self._require))
+
+    def reached(self, members: Sequence[Labels], one: Requirement) -> float:
+        """What the groups reach of one requirement."""
+        return one.achieved(self._classes(members)[0])
+
+    def _classes(self, members: Sequence[Labels]) -> tuple[Classes, Labels]:
+        """The groups as the models see them, those with equal cells as one; and which class each group is."""
+        kinds, low, high, sets, first = self._cells(members)
+        shown = np.concatenate([np.nan_to_num(low, nan=-1.5), np.nan_to_num(high, nan=-1.5), sets], axis=1)
+        _, one_of, class_of = np.unique(shown, axis=0, return_index=True, return_inverse=True)
+        class_of = class_of.reshape(-1)
+        labels = np.repeat(class_of, [len(rows) for rows in members])
+        cells = kinds, low[one_of], high[one_of], sets[one_of], first
+        people, chance = np.empty(len(one_of), dtype=np.int64), np.empty(len(self._people))
+        kernel.count_people(*cells, self._people, people)
+        kernel.sum_chances(*cells, self._people, np.bincount(labels) / np.maximum(people, 1), chance)
+        return Classes(labels, {}, matches=Matches(people, chance)), class_of
+
+    def _cells(self, members: Sequence[Labels]) -> tuple[Floats, Floats, Floats, npt.NDArray[np.bool_], Ints]:
+        """What the groups would show: kinds of columns, ends, sets, and where each column's sets begin."""
+        kinds = np.array([column.kind for column in self._columns])
+        first = np.cumsum([0, *(column.n_values for column in self._columns)])
+        sizes = np.array([len(rows) for rows in members])
+        rows, begin = np.concatenate(members), np.cumsum(sizes) - sizes
+        low, high = (np.empty((len(members), len(kinds))) for _ in range(2))
+        sets = np.zeros((len(members), int(first[-1])), dtype=np.bool_)
+        for j, column in enumerate(self._columns):
+            values = column.rows[rows]
+            low[:, j], high[:, j] = _ends(column, values, begin, sizes)
+            if column.kind == covers.SET:
+                present = ~np.isnan(values)
+                group = np.repeat(np.arange(len(members)), sizes)
+                sets[group[present], first[j] + values[present].astype(np.int64)] = True
+        return kinds, low, high, sets, first[:-1].astype(np.int64)
+
+
+def _ends(column: _Column, values: Floats, begin: Ints, sizes: Ints) -> tuple[Floats, Floats]:
+    """Lowest and highest of what the cell of each group covers; infinite for everything, NaN for a missing cell."""
+    gone = np.add.reduceat(np.isnan(values).astype(np.int64), begin)
+    low, high = np.fmin.reduceat(values, begin), np.fmax.reduceat(values, begin)
+    if column.tree is not None:
+        low, high = _node_ends(column.tree, low, high)
+    mixed = (gone > 0) & (gone < sizes)
+    return np.where(mixed, -np.inf, low), np.where(mixed, np.inf, high)
+
+
+def _node_ends(tree: TreeArrays, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """First and last leaf below the lowest node over two leaves each; the root covers what is in no tree, too."""
+    known = ~np.isnan(low)
+    pairs, which = np.unique(np.stack([low[known], high[known]], axis=1), axis=0, return_inverse=True)
+    ends = np.empty_like(pairs)
+    for place, (left, right) in enumerate(pairs.astype(np.int64)):
+        node = meet(tree.parent, tree.depth, tree.leaf_node[left], tree.leaf_node[right])
+        begin = float(tree.first_leaf[node])
+        whole = node == tree.root and tree.height[node] > 0
+        ends[place] = (-np.inf, np.inf) if whole else (begin, begin + float(tree.n_leaves[node]) - 1.0)
+    low, high = low.copy(), high.copy()
+    low[known], high[known] = ends[which.reshape(-1)].T
+    return low, high
+
+
+def _column(task: Task, name: str, sets: bool) -> _Column:
+    assert task.population is not None  # noqa: S101  asked for only where there is one
+    kind, series, people = task.table.quasi[name], task.table.frame[name], task.population[name]
+    if isinstance(kind, Nominal) and kind.hierarchy is None and sets:
+        known = series.drop_nulls().unique().sort().to_list()
+        return _Column(covers.SET, _places(series, known), _places(people, known), n_values=len(known))
+    hierarchy = task.table.hierarchy(name)
+    if isinstance(hierarchy, Hierarchy):
+        leaves = list(hierarchy.leaves)
+        return _Column(covers.TREE, _places(series, leaves), _places(people, leaves), hierarchy.arrays)
+    if isinstance(kind, Ordinal):
+        return _Column(covers.RUN, _places(series, list(kind.order)), _places(people, list(kind.order)))
+    return _Column(covers.RUN, _numbers(series), _numbers(people))
+
+
+def _places(series: pl.Series, known: list[str]) -> Floats:
+    """Place of each value among the known ones: infinite for others, NaN for missing."""
+    texts = [number_text(value) for value in series.unique().drop_nulls()] if series.dtype.is_numeric() else None
+    values = series.unique().drop_nulls()
+    place = {text: float(at) for at, text in enumerate(known)}
+    found = [place.get(text, np.inf) for text in (texts if texts is not None else values.cast(pl.String).to_list())]
+    placed = series.replace_strict(values, pl.Series(found, dtype=pl.Float64), default=None, return_dtype=pl.Float64)
+    return placed.fill_null(np.nan).to_numpy().copy()
+
+
+def _numbers(series: pl.Series) -> Floats:
+    return series.cast(pl.Float64).fill_null(np.nan).to_numpy().copy()

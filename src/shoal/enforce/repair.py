@@ -1,0 +1,333 @@
+"""The last step to a promise: groups that do not keep it exchange rows with near ones, or join them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.errors import InfeasibleError, Problems
+from shoal.kernels.cluster import points
+from shoal.kernels.enforce import repair as kernel
+from shoal.methods.base import Task
+from shoal.enforce.coarsening import coarsen, settle
+from shoal.enforce.constraints import Demands
+from shoal.methods.groups import (Groups, Labels, members_of, without_holes)
+from shoal.enforce.population import People
+from shoal.cluster.points import Space
+from shoal.enforce.losses import Covered, Loss, loss_of
+from shoal.enforce.slots import as_they_are, with_room
+from shoal.privacy.base import Classes, Requirement, Values
+from shoal.progress import SILENT, Progress
+from shoal.table.encode import Floats
+
+NEAR = 16
+"""How many near groups one looks at that does not keep a promise."""
+MANY = 0.1
+"""From which share of failing rows on they form groups anew."""
+MOST = 0.5
+"""From which share of failing rows on all of them do."""
+LEAST = 1e-9
+"""By how much joining must bring two groups nearer to their promises."""
+MOST_MENDED = 20
+"""Up to which size a group exchanges rows; a larger one joins another."""
+
+
+def repair(
+    task: Task, groups: Groups, k: int, loses: str, sets: bool, budget: int = 0, progress: Progress = SILENT
+) -> Groups:
+    """Bring every group to keep what is required, at the least added loss; raise `InfeasibleError` if that cannot be.
+
+    Parameters
+    ----------
+    task, groups, k
+        The table and what is required, what a method made of it, and the smallest size of a group.
+    loses, sets
+        What the way of publishing loses, ``"sse"`` or ``"ncp"``, and whether it shows sets of values.
+    budget
+        How many rows may be suppressed on top of those that the method suppressed.
+    progress
+        Who wants to know how far the work is.
+    """
+    space = Space.of(task)
+    measure = loss_of(task, space, loses, sets, groups)
+    return Repair(task, groups, k, space, measure, sets=sets, budget=budget).run(progress)
+
+
+class Repair:
+    """Groups on their way to keeping every promise.
+
+    Parameters
+    ----------
+    task
+        The table and what is required.
+    groups
+        What a method made of it.
+    k
+        Smallest size of a group.
+    space, measure
+        The rows as points, to know which groups are near, and what is to be lost least.
+    sets
+        Whether a nominal column without a hierarchy is published as a set.
+    budget
+        How many rows may be suppressed on top of those that the method suppressed.
+    """
+
+    def __init__(
+        self, task: Task, groups: Groups, k: int, space: Space, measure: Loss, *, sets: bool, budget: int = 0
+    ) -> None:
+        self._task, self._groups, self._k, self._space, self._measure = task, groups, k, space, measure
+        self._sets = sets
+        self._budget, self._labels = budget, groups.labels.copy()
+        self._demands, self._people = Demands.of(task, self._labels >= 0), People(task, sets=sets)
+        # Where joining may do harm, what a group lacks counts for each of its rows: two that lack the same are no help.
+        self._by_size = not all(one.monotone for one in task.require)
+        self._counts = {"repair_regrouped": 0, "repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
+
+    def run(self, progress: Progress = SILENT) -> Groups:
+        """Give groups that keep everything, or raise `InfeasibleError`."""
+        if not self._lacking().any():
+            return self._groups
+        progress.stage("repairing")
+        self._regroup(progress)
+        formed, n_out = self._labels.copy(), 0
+        while not self._mended() and (unkept := self._unkept()):
+            if not self._suppress():
+                n_out = self._begin_again(formed, max(2 * n_out, 1))
+                if not n_out:
+                    self._join_all(unkept)
+        labels = without_holes(self._labels)
+        notes = self._groups.notes
+        counts = {key: count + int(str(notes.get(key, 0))) for key, count in self._counts.items()}
+        return Groups(labels, {**notes, **counts})
+
+    def _mended(self) -> bool:
+        """Exchange and join until every group keeps everything, or nothing of that helps; say which."""
+        while (lacking := self._lacking()).any():
+            n_mended = self._exchange(lacking)
+            lacking = self._lacking() if n_mended else lacking
+            n_joined = self._join(lacking) if lacking.any() else 0
+            if not n_mended and not n_joined:
+                return False
+        return True
+
+    def _lacking(self) -> Floats:
+        """How far each group is from all that is required."""
+        lacking = self._demands.lacks(self._labels)
+        return lacking + self._people.lacks(members_of(self._labels)) if self._people else lacking
+
+    def _lacks_of(self, rows: Labels) -> float:
+        """How far one group would be from it."""
+        return self._demands.lacks_of(rows) + (self._people.lacks_of(rows) if self._people else 0.0)
+
+    # -- form anew ------------------------------------------------------------------------------------------------
+
+    def _regroup(self, progress: Progress) -> None:
+        """Form groups anew that must resemble the table, where many do not."""
+        lacking = self._lacking()
+        failing = np.flatnonzero((self._labels >= 0) & (lacking[self._labels] > 0))
+        if not self._demands.planned or len(failing) < MANY * len(self._labels):
+            return
+        if len(failing) > MOST * len(self._labels):  # what is left is kept by luck, and in nobody's reach
+            failing = np.flatnonzero(self._labels >= 0)
+        labels = self._labels.copy()
+        labels[failing] = -1
+        labels = without_holes(labels)
+        covers = Covered(self._task, self._space, sets=self._sets, shown=self._labels >= 0)
+        cells = covers.state(as_they_are(np.zeros(len(labels), dtype=np.int64), self._demands.needs))
+        coarsen(cells, self._demands, failing, self._k, labels, progress)
+        labels = settle(self._demands, self._measure, failing, self._k, labels)
+        rest = failing[labels[failing] < 0]
+        labels[rest] = labels.max(initial=-1) + 1
+        self._labels = labels
+        self._counts["repair_regrouped"] = len(failing)
+
+    # -- exchange -------------------------------------------------------------------------------------------------
+
+    def _exchange(self, lacking: Floats) -> int:
+        """Let groups that are large enough exchange rows with near ones; how many keep their promises by that."""
+        demands, k = self._demands, self._k
+        sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(lacking))
+        fits = (sizes >= demands.smallest) & (sizes <= max(MOST_MENDED, 2 * k))
+        groups = np.flatnonzero((lacking > 0) & fits).tolist()
+        if not groups or len(lacking) < 2:
+            return 0
+        near = self._near(groups)
+        partition = with_room(self._labels, k, demands.needs)
+        loss = self._measure.state(partition)
+        n_mended = 0
+        for group, others in zip(groups, near, strict=True):
+            if demands.lacks_of(partition.members[partition.begin[group] :][: partition.size[group]]) > 0:
+                dearest = self._cheapest(partition.members, partition.begin, partition.size, group, others)
+                done = kernel.mend(partition, loss, others, demands.keys, group, k, dearest)
+                n_mended += bool(done)
+        self._labels = partition.label
+        self._counts["repair_exchanges"] += n_mended
+        return n_mended
+
+    def _cheapest(self, members: Labels, begin: Labels, size: Labels, group: int, others: Labels) -> float:
+        """What it adds to the loss at least if the group joins a near one and both keep their promises by that."""
+        best = np.inf
+        rows = members[begin[group] : begin[group] + size[group]]
+        for other in others:
+            there = members[begin[other] : begin[other] + size[other]]
+            both = np.sort(np.concatenate([rows, there]))
+            if self._lacks_of(both) == 0:
+                best = min(best, self._added(rows, there, both))
+        return best
+
+    # -- join -----------------------------------------------------------------------------------------------------
+
+    def _join(self, lacking: Floats) -> int:
+        """Join groups that lack something with near ones, each group once; how many pairs."""
+        groups = np.flatnonzero(lacking > 0)
+        members, taken, pairs = members_of(self._labels), np.zeros(len(lacking), dtype=np.bool_), 0
+        order = groups[np.argsort([len(members[group]) for group in groups], kind="stable")]
+        for group, near in zip(order, self._near(order.tolist()), strict=True):
+            if taken[group]:
+                continue
+            other = self._best_partner(group, near[~taken[near]], members, lacking)
+            if other < 0:
+                everyone = np.flatnonzero(~taken & (np.arange(len(lacking)) != group))
+                other = self._best_partner(group, everyone, members, lacking)
+            if other >= 0:
+                taken[group] = taken[other] = True
+                self._labels[members[group]] = other
+                pairs += 1
+        self._labels = without_holes(self._labels)
+        self._counts["repair_merges"] += pairs
+        return pairs
+
+    def _best_partner(self, group: int, others: Labels, members: Sequence[Labels], lacking: Floats) -> int:
+        """The group that it costs least to join, for what it brings both nearer to their promises; -1 if none does."""
+        best, partner = np.inf, -1
+        for other in others:
+            both = np.sort(np.concatenate([members[group], members[other]]))
+            left, right, whole = (len(members[group]), len(members[other]), len(both)) if self._by_size else (1, 1, 1)
+            gain = left * lacking[group] + right * lacking[other] - whole * self._lacks_of(both)
+            if gain > LEAST:
+                price = self._added(members[group], members[other], both) / gain
+                if price < best:
+                    best, partner = price, int(other)
+        return partner
+
+    def _added(self, left: Labels, right: Labels, both: Labels) -> float:
+        of = self._measure.of
+        return of(both) - of(left) - of(right)
+
+    def _near(self, groups: Sequence[int]) -> list[Labels]:
+        """For each of some groups, those with the nearest averages, nearest first."""
+        centres = np.ascontiguousarray(self._space.centres(self._labels).T)
+        n_groups, near = centres.shape[1], []
+        distance = np.empty(n_groups)
+        for group in groups:
+            points.fill(self._space.axes, centres, np.ascontiguousarray(centres[:, group]), 0, distance)
+            distance[group] = np.inf
+            wanted = min(NEAR, n_groups - 1)
+            nearest = np.argpartition(distance, wanted - 1)[:wanted] if wanted else np.zeros(0, dtype=np.int64)
+            near.append(nearest[np.lexsort((nearest, distance[nearest]))])
+        return near
+
+    def _join_all(self, unkept: Problems) -> None:
+        """Join everything, if that keeps the promises: nothing loses more, but nothing else is known."""
+        stuck = self._labels
+        self._labels = np.where(stuck >= 0, 0, -1)
+        if self._unkept():
+            self._labels = stuck
+            unkept.raise_if_any(InfeasibleError)
+
+    # -- where nothing else helps ---------------------------------------------------------------------------------
+
+    def _suppress(self) -> bool:
+        """Suppress the smallest group that lacks something, if the budget allows; say whether."""
+        groups = self._smallest_first()[:1]
+        if self._size_of(groups) > self._budget or self._size_of(groups) == (self._labels >= 0).sum():
+            return False
+        self._leave_out(groups)
+        return True
+
+    def _begin_again(self, formed: Labels, n_groups: int) -> int:
+        """Suppress so many groups that lack something as they were formed, if the budget allows; how many.
+
+        Groups that join often become so large that no budget allows to suppress them; a few of those they were made of
+        may have been all that stood in the way. 0 if not more can be suppressed than the last time, half as many.
+        """
+        stuck = self._labels
+        self._budget += self._counts["repair_suppressed"]
+        self._counts |= {"repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
+        self._labels = formed.copy()
+        self._demands = Demands.of(self._task, formed >= 0)
+        groups = self._smallest_first()[:n_groups]
+        while self._size_of(groups) > self._budget or self._size_of(groups) == (formed >= 0).sum():
+            groups = groups[:-1]
+        if len(groups) <= n_groups // 2:
+            self._labels = stuck
+            return 0
+        self._leave_out(groups)
+        return len(groups)
+
+    def _smallest_first(self) -> Labels:
+        """Groups that lack something, the smallest first; of equal ones, that which lacks most."""
+        lacking = self._lacking()
+        groups = np.flatnonzero(lacking > 0)
+        sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(lacking))
+        return groups[np.lexsort((groups, -lacking[groups], sizes[groups]))]
+
+    def _size_of(self, groups: Labels) -> int:
+        return int(np.isin(self._labels, groups).sum())
+
+    def _leave_out(self, groups: Labels) -> None:
+        """Suppress some groups."""
+        n_rows = self._size_of(groups)
+        self._budget -= n_rows
+        self._counts["repair_suppressed"] += n_rows
+        self._labels = without_holes(np.where(np.isin(self._labels, groups), -1, self._labels))
+        self._demands = Demands.of(self._task, self._labels >= 0)  # what is published has other shares now
+
+    def _unkept(self) -> Problems:
+        """Which promises are not kept, in which column, and what could be.
+
+        The models decide: kernels are stricter by a hair.
+        """
+        problems = Problems()
+        classes = classes_of(self._task, self._labels)
+        for one in self._task.require:
+            if one.needs == "population":
+                reached = self._people.reached(members_of(self._labels), one)
+                if not one.holds(reached):
+                    what = f"{one.key}: no way was found to join groups so that it holds, {reached:.6g} is reached"
+                    problems.add(f"require {one.name}", what, "ask for that, or allow suppress", error=InfeasibleError)
+            elif not one.satisfied(classes).all():
+                whole = replace(classes, labels=np.zeros_like(classes.labels))
+                problems.add(f"require {one.name}", *_blocked(one, classes, whole), error=InfeasibleError)
+        return problems
+
+
+def classes_of(task: Task, labels: Labels) -> Classes:
+    """The groups as the privacy models see them; suppressed rows are left out."""
+    shown = labels >= 0
+    frame, roles = task.table.frame, task.table.schema.roles
+    sensitive = [name for name in frame.columns if roles.get(name) == "sensitive"]
+    columns = {name: _shown(Values.of(task.table, name), shown) for name in sensitive}
+    choice = task.table.schema.choice
+    guards = None if choice is None else frame[choice].filter(pl.Series(shown))
+    return Classes(labels[shown], columns, guards)
+
+
+def _shown(values: Values, shown: npt.NDArray[np.bool_]) -> Values:
+    return replace(values, series=values.series.filter(pl.Series(shown)))
+
+
+def _blocked(one: Requirement, classes: Classes, whole: Classes) -> tuple[str, str]:
+    n_bad = int((~one.satisfied(classes)).sum())
+    best = max if one.rising else min
+    reached = best(one.achieved(classes), one.achieved(whole))  # all rows as one class is a way, too
+    what = f"{one.key}: no way was found to bring {n_bad} of {classes.n_classes} groups to it, {reached:.6g} is reached"
+    # What the weakest group reaches may be a value that nobody can ask for: infinite, or a single value.
+    told = math.isfinite(reached) and (reached > 1 or not one.rising)
+    fix = one.nearest(reached) if told and hasattr(one, "nearest") else "use a larger k, ask for less"
+    return what, f"{fix}, or allow suppress"

@@ -1,0 +1,49 @@
+"""V-MDAV: how near each free point is to a group that grows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.cluster.points import (BLOCK, CHUNKS, Axes, before, fill)
+
+
+@jit
+def reach_out(axes: Axes, columns: Any, rows: Any, begin: int, end: int, members: Any, fresh: bool, reach: Any) -> int:
+    """Bring up to date how near each point of a run is to a group; place of the nearest, -1 if the run is empty.
+
+    IN     members float64[m, d], points that joined;  fresh: whether they are the whole group
+    INOUT  reach float64[n], squared distances by row
+    """
+    out, least = np.empty(BLOCK), np.empty(BLOCK)
+    top = -1
+    for first in range(begin, end, BLOCK):
+        m = min(BLOCK, end - first)
+        for i in range(m):
+            least[i] = np.inf if fresh else reach[rows[first + i]]
+        for g in range(len(members)):
+            fill(axes, columns, members[g], first, out[:m])
+            for i in range(m):
+                least[i] = min(least[i], out[i])
+        for i in range(m):
+            row = rows[first + i]
+            reach[row] = least[i]
+            if top < 0 or before(least[i], row, reach[rows[top]], rows[top]):
+                top = first + i
+    return top
+
+
+@jit_parallel
+def reach_out_shared(axes: Axes, columns: Any, rows: Any, n: int, members: Any, fresh: bool, reach: Any) -> int:
+    """`reach_out` over n points on all cores."""
+    step = (n + CHUNKS - 1) // CHUNKS
+    best = np.empty(CHUNKS, dtype=np.int64)
+    for c in prange(CHUNKS):
+        best[c] = reach_out(axes, columns, rows, min(n, c * step), min(n, (c + 1) * step), members, fresh, reach)
+    top: Any = -1
+    for place in best:
+        if place >= 0 and (top < 0 or before(reach[rows[place]], rows[place], reach[rows[top]], rows[top])):
+            top = place
+    return top

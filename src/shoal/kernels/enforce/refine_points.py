@@ -1,0 +1,58 @@
+"""What the squared error of a group becomes when a row leaves it, or joins it, or both: numbers, none missing.
+
+Here and in the kernels like it, `change` is asked millions of times. It calls nothing that is not compiled into it, and
+its arrays are few: handing over arrays costs more than the work itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from shoal.kernels.jit import jit
+from shoal.kernels.cluster.partition import Partition
+
+
+class Points(NamedTuple):
+    """Rows as points, and the means of the groups they are in."""
+
+    flat: Any  # float64[n, m]         IN     standardised numbers
+    centre: Any  # float64[groups, m]  INOUT  their means
+
+
+@jit
+def least_added(partition: Partition, points: Points, group: int) -> float:  # noqa: ARG001
+    """What a further row adds to the loss of a group at least."""
+    return 0.0
+
+
+@jit
+def change(partition: Partition, points: Points, group: int, out: int, into: int) -> float:
+    """By how much the squared error of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
+    flat, centre, size = points.flat, points.centre, partition.size[group]
+    total = 0.0
+    if out >= 0 and into >= 0:
+        share = 1.0 / size
+        for j in range(centre.shape[1]):
+            x, y = flat[out, j] - centre[group, j], flat[into, j] - centre[group, j]
+            total += (y - x) * (x + y - (y - x) * share)
+    elif size > (out >= 0):  # else nobody is left, or one alone comes: no error before, none after
+        row, sign = (out, -1.0) if out >= 0 else (into, 1.0)
+        for j in range(centre.shape[1]):
+            x = flat[row, j] - centre[group, j]
+            total += x * x
+        total *= sign * size / (size + sign)
+    return total
+
+
+@jit
+def renew(partition: Partition, points: Points, group: int) -> None:
+    """Average a group anew, from its members alone: nothing adds up however many rows come and go."""
+    flat, centre, members, begin = points.flat, points.centre, partition.members, partition.begin[group]
+    size = partition.size[group]
+    for j in range(centre.shape[1]):
+        centre[group, j] = 0.0
+    for at in range(begin, begin + size):
+        for j in range(centre.shape[1]):
+            centre[group, j] += flat[members[at], j]
+    for j in range(centre.shape[1]):
+        centre[group, j] /= max(size, 1)

@@ -1,0 +1,1 @@
+"""Recipes: a request in a file."""

@@ -1,0 +1,96 @@
+"""The files of a release directory, read back only if they are what a release has, byte for byte."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import (GuaranteeError, Problem, Problems, SourceError, some)
+from shoal.release.manifest import (FILE, FORMATS, Layout, Manifest, PublishedTable)
+from shoal.release.parquet import read_parquet
+from shoal.check.cell_text import check_types
+
+
+def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
+    """Read a release directory, refusing files that are missing, changed, too many, or written in another way."""
+    if not folder.is_dir() or not (folder / FILE).is_file():
+        what = "is not a release directory" if folder.exists() else "does not exist"
+        raise SourceError(Problem(str(folder), what, f"give the directory that holds {FILE}"))
+    problems = Problems()
+    _check_plain(folder, problems)
+    problems.raise_if_any(GuaranteeError)
+    manifest = Manifest.read(folder)
+    tables: dict[str, pl.DataFrame] = {}
+    if len({Path(str(table.file)).suffix for table in manifest.tables}) > 1:
+        problems.add(FILE, "names files of different formats: a release is written in one", error=GuaranteeError)
+    for table in manifest.tables:
+        if _is_whole(folder, table, problems):
+            frame = _read_table(folder, table, manifest.layout, problems)
+            tables |= {} if frame is None else {table.name: frame}
+    known = {FILE, *(table.file for table in manifest.tables)}
+    strange = [path.name for path in folder.iterdir() if path.name not in known]
+    if strange:
+        fix = "move it elsewhere" if len(strange) == 1 else "move them elsewhere"
+        problems.add(str(folder), f"holds what the manifest does not name: {some(sorted(strange))}", fix)
+    problems.raise_if_any(GuaranteeError)
+    return manifest, tables
+
+
+def _check_plain(folder: Path, problems: Problems) -> None:
+    """Links lead elsewhere: what they point to can change after it was checked."""
+    linked = sorted(path.name for path in folder.iterdir() if path.is_symlink())
+    if linked:
+        problems.add(str(folder), f"holds links instead of files: {some(linked)}", "put the files themselves there")
+
+
+def _is_whole(folder: Path, table: PublishedTable, problems: Problems) -> bool:
+    """Whether the file of a table is there, by its own name, and is the one that the manifest names."""
+    names = [f"{table.name}.{form}" for form in FORMATS]
+    if table.file not in names or not (folder / table.file).is_file():
+        problems.add(f"table {table.name!r}", "its file is not in the directory", error=GuaranteeError)
+        return False
+    if hashlib.sha256((folder / table.file).read_bytes()).hexdigest() != table.sha256:
+        problems.add(table.file, "was changed since it was released: its SHA-256 differs", error=GuaranteeError)
+        return False
+    return True
+
+
+def _read_table(folder: Path, table: PublishedTable, layout: Layout, problems: Problems) -> pl.DataFrame | None:
+    path = folder / str(table.file)
+    if path.suffix == ".parquet":
+        frame, complaints = read_parquet(path)
+        for complaint in complaints:
+            problems.add(path.name, complaint)
+        if frame is not None:
+            check_types(frame, layout, problems)
+        return frame
+    try:
+        frame = _read_csv(path)
+        if canonical_csv(frame) == path.read_bytes():
+            return frame
+        problems.add(path.name, "is not written as a release is: other quotes, line ends, or signs before its text")
+    except (Exception, pl.exceptions.PanicException):  # a damaged file; messages may hold cells
+        problems.add(path.name, "cannot be read as a table")
+    return None
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    """All cells as text, an empty one missing; the header by the csv module, which knows quotes inside names."""
+    with path.open(encoding="utf-8", newline="") as file:
+        names = next(csv.reader(file))
+    n_lines = 1 + sum(name.count("\n") for name in names)  # a line ends with \n alone, and one inside a name is quoted
+    frame = pl.read_csv(path, has_header=False, skip_lines=n_lines, new_columns=names, infer_schema=False, glob=False)
+    return frame.with_columns(pl.all().replace("", None))
+
+
+def canonical_csv(frame: pl.DataFrame) -> bytes:
+    """The one way to write cells of text: quotes where a cell needs them, a missing one alone on its line quoted."""
+    if frame.width == 1:
+        frame = frame.with_columns(pl.all().fill_null(""))
+    written = io.BytesIO()
+    frame.write_csv(written)
+    return written.getvalue()

@@ -1,0 +1,150 @@
+"""The receipt: what only the holder of a table may keep of a release.
+
+It stands beside the release directory and never in it: the seed, the hash of the input, where every row went, figures
+against the input. Whoever has it and the release learns more than the release promises.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from shoal.errors import Problem, SourceError
+from shoal.release.manifest import (Manifest, Setting, _Part, canonical_json)
+
+SUFFIX = ".receipt.json"
+
+
+class HierarchyMark(_Part):
+    """A hierarchy without its values."""
+
+    leaves: int
+    height: int
+    sha256: str
+
+
+class SchemaColumn(_Part):
+    """One column of the input."""
+
+    name: str
+    role: Literal["identifying", "quasi", "sensitive", "neutral", "choice", "drop"]
+    kind: Literal["numeric", "ordinal", "nominal"] | None
+    hierarchy: HierarchyMark | None = Field(default=None, description="only one that the holder supplied")
+
+
+class Input(_Part):
+    """A table that came in."""
+
+    rows: int = Field(ge=0)
+    sha256: str = Field(description="SHA-256 of the canonical content, the same from any file or frame")
+
+
+class InputRows(_Part):
+    """Where every input row went."""
+
+    published: int = Field(ge=0)
+    suppressed: int = Field(ge=0, description="rows that no group could take")
+    dropped: dict[str, int] = Field(description="rows left out before the work, by reason")
+
+    @property
+    def left_out(self) -> int:
+        """Rows that are not published."""
+        return self.suppressed + sum(self.dropped.values())
+
+
+class InputFigure(_Part):
+    """A figure that compares the release with the input."""
+
+    measure: str
+    value: float = Field(ge=0)
+    columns: tuple[str, ...] = Field(description="the columns that enter")
+
+
+class Receipt(_Part):
+    """What only the holder may keep of a release."""
+
+    format: Literal[1] = 1
+    shoal: str = Field(description="version of Shoal that made the release")
+    release: str = Field(description="fingerprint of the manifest that it belongs to")
+    created: str = Field(description="when the release was made, in UTC")
+    seed: int = Field(ge=0, description="what all draws came from; a secret")
+    source: str | None = Field(default=None, description="where the table was read, without a password")
+    input: Input
+    population: Input | None = Field(default=None, description="the people the release was compared with, if any")
+    columns: tuple[SchemaColumn, ...]
+    method: dict[str, Setting] = Field(description="the method with all its parameters")
+    rows: InputRows
+    merged: dict[str, int] = Field(default_factory=dict, description="cells whose spelling was changed, by column")
+    achieved: dict[str, float] = Field(
+        default_factory=dict, description="what was reached of promises that need more than the release to be checked"
+    )
+    against_input: tuple[InputFigure, ...] = Field(default=(), description="figures that compare input and release")
+    notes: dict[str, int | float | bool] = Field(default_factory=dict, description="facts about the run, by the method")
+
+    def to_json(self) -> str:
+        """Write it."""
+        return canonical_json(self)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Receipt:
+        """Read the receipt of a release."""
+        try:
+            return cls.model_validate_json(Path(path).read_bytes())
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise SourceError(Problem(str(path), f"the receipt cannot be read ({reason})", "check the path")) from None
+        except ValidationError:
+            fix = "give the file NAME.receipt.json that was written beside the release"
+            raise SourceError(Problem(str(path), "is no receipt of a release", fix)) from None
+
+    def belongs_to(self, manifest: Manifest) -> bool:
+        """Whether it is the receipt of a release."""
+        return self.release == manifest.fingerprint()
+
+
+def receipt_path(folder: Path) -> Path:
+    """Where the receipt of a release directory stands: beside it, and never in it."""
+    place = folder if folder.name not in ("", "..") else folder.resolve()
+    return place.parent / f"{place.name}{SUFFIX}"
+
+
+@contextmanager
+def staged(receipt: Receipt | None, target: Path) -> Iterator[Callable[[], None]]:
+    """Write a receipt beside its place, readable by its owner alone, and give the step that moves it there.
+
+    What was not moved when the block ends is removed. Without a receipt, nothing is written.
+    """
+    if receipt is None:
+        yield lambda: None
+        return
+    path = receipt_path(target)
+    partial = path.parent / f".{path.name}.partial-{secrets.token_hex(4)}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(receipt.to_json())
+            file.flush()
+            os.fsync(file.fileno())
+        yield lambda: _move(partial, path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _move(partial: Path, path: Path) -> None:
+    try:
+        partial.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> SourceError:
+    reason = error.strerror or type(error).__name__
+    return SourceError(Problem(str(path), f"the receipt cannot be written ({reason})", "choose another place"))

@@ -1,0 +1,395 @@
+"""A release: the published tables, the manifest, and how they reach a directory, all or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.release.queries import Answers
+from shoal.release.directories import check_outside, check_target, whole_directory
+from shoal.errors import (GuaranteeError, ParameterError, Problem, Problems, ShoalWarning, SourceError)
+from shoal.release.manifest import (FILE, FORMATS, Layout, Manifest)
+from shoal.measure import measure
+from shoal.measure.candidates import of_release
+from shoal.measure.membership import Membership, membership
+from shoal.measure.pairs import pair_errors
+from shoal.check.original import published_people
+from shoal.release.parquet_writing import write_parquet
+from shoal.release.receipt import (SUFFIX, Receipt, receipt_path, staged)
+from shoal.release.files import read_directory
+from shoal.check.slices import SlicesRead
+from shoal.table.frames import same, to_polars
+from shoal.table.prepare import Table
+from shoal.table.schema import Schema
+from shoal.check.release import Verdict, verify
+
+
+@dataclass(frozen=True, repr=False)
+class Release:
+    """What is published, and what it says about itself.
+
+    Attributes
+    ----------
+    frames
+        The published tables by name, as polars frames; `table` is there but where every slice has its own.
+    manifest
+        What the release says about itself.
+    labels
+        For the holder alone, never written: the group of each input row, -1 where it was suppressed or dropped; None
+        for a release that was read from files.
+    receipt
+        For the holder alone, written beside the release and never into it: seed, hash of the input, where every row
+        went, figures against the input; None for a release that was read from files.
+    """
+
+    frames: dict[str, pl.DataFrame]
+    manifest: Manifest
+    labels: npt.NDArray[np.int64] | None = None
+    receipt: Receipt | None = None
+    _to_native: Callable[[pl.DataFrame], Any] = field(default=same, repr=False)
+    _draw: Callable[[], dict[str, bytes]] = field(default=dict, repr=False)
+    """Makes the pictures for the holder."""
+
+    @property
+    def table(self) -> Any:
+        """The published table, in the type of frame that was given; slices with their own tables side by side."""
+        if "table" in self.frames:
+            return self._to_native(self.frames["table"])
+        return self._to_native(SlicesRead.of(self.frames, self.manifest.layout, Problems()).rows())
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """All published tables by name, in the type of frame that was given."""
+        return {name: self._to_native(frame) for name, frame in self.frames.items()}
+
+    def __repr__(self) -> str:
+        rows, reached = self.manifest.rows, self.manifest.achieved
+        of = "" if rows.left_out is None else f" of {rows.published + rows.left_out}"
+        values = "".join(f", {name}={value:g}" for name, value in reached.items())
+        return f"Release({rows.published}{of} rows, {self.manifest.recipe.method['name']}{values})"
+
+    def verify(
+        self,
+        *,
+        population: pl.DataFrame | None = None,
+        guards: pl.Series | None = None,
+        schema: Schema | None = None,
+        original: Any = None,
+        missing_values: Sequence[str] = (),
+    ) -> Verdict:
+        """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold.
+
+        Parameters
+        ----------
+        population
+            People to compare with, by their quasi-identifiers, for promises that speak of a population.
+        guards
+            The node each person chose as a guard, in the order of the published rows, for promises that speak of them.
+        schema
+            The schema the release was made with: it knows where values of the population belong that are not published.
+        original
+            The input of the release, for promises that speak of everybody in it: those of slices.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        """
+        people = None if original is None else published_people(self.manifest, to_polars(original)[0], missing_values)
+        return verify(
+            self.frames, self.manifest, claims=self.labels is None,
+            population=population, guards=guards, schema=schema, original=people,
+        )  # fmt: skip
+
+    def measure(self, *, label: str | None = None) -> dict[str, float]:
+        """Information loss, class sizes and risk, by name.
+
+        Where the receipt is at hand, figures that compare with the input are there too, and those take the place of
+        figures that the files alone can only bound.
+
+        Parameters
+        ----------
+        label
+            A published column to measure how well classes keep it apart (`cm:<column>`); sensitive categories are
+            measured anyway.
+        """
+        figures = measure(self.frames, self.manifest, label=label)
+        own = () if self.receipt is None else self.receipt.against_input
+        return figures | {figure.measure: figure.value for figure in own}
+
+    def pictures(self) -> dict[str, bytes]:
+        """Pictures for the holder alone, by file name: how slicing gathered its attributes. They show the input."""
+        return self._draw()
+
+    def membership(
+        self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = (), seed: int = 0
+    ) -> Membership:
+        """What a reader learns about who is in the table: the tuples the release may stand for, and fakes among them.
+
+        Parameters
+        ----------
+        original
+            The input of the release, whole.
+        schema
+            The schema the release was made with: it knows where values belong that are not published.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        seed
+            For estimates, where there are too many tuples to be counted.
+        """
+        products = of_release(
+            self.frames, self.manifest, to_polars(original)[0], schema=schema, missing_values=missing_values
+        )
+        return membership(products, seed=seed)
+
+    def pair_errors(
+        self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = ()
+    ) -> dict[tuple[str, str], float]:
+        """How much of what every two attributes say of each other is lost: 0 for nothing, 1 at worst.
+
+        Attributes are brought to few categories; generalised cells are spread evenly over what they cover, and parts
+        of a bucket put together in every way.
+
+        Parameters
+        ----------
+        original
+            The input of the release, whole.
+        schema
+            The schema the release was made with: it knows where values belong that are not published.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        """
+        return pair_errors(
+            self.frames, self.manifest, to_polars(original)[0], schema=schema, missing_values=missing_values
+        )
+
+    def expected_counts(self, *columns: str) -> Any:
+        """How many rows can be expected to have each combination of cells, in the type of frame that was given.
+
+        Of columns that are published side by side this is what was counted. Buckets and slices leave open which of
+        their cells belong together: then it is the mean over all ways to put them together, as likely each.
+
+        Parameters
+        ----------
+        columns
+            Which published columns; slices are asked by the names of the attributes.
+
+        Examples
+        --------
+        >>> import polars as pl, shoal
+        >>> frame = pl.DataFrame({"age": [23, 27], "disease": ["flu", "ulcer"]})
+        >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+        >>> shoal.anonymize(frame, schema, shoal.Anatomy(l=2)).expected_counts("age", "disease").rows()
+        [(23, 'flu', 0.5), (23, 'ulcer', 0.5), (27, 'flu', 0.5), (27, 'ulcer', 0.5)]
+        """
+        return self._to_native(Answers.of(self.frames, self.manifest.layout).expected_counts(columns))
+
+    def plausible_table(self, seed: int = 0) -> Any:
+        """A table that could have been the one published, in the type of frame that was given.
+
+        Within every bucket, the parts that a release shows apart are put together as they are drawn. Figures of
+        several such tables say how far an answer depends on what is not known.
+
+        Parameters
+        ----------
+        seed
+            Another seed, another table.
+        """
+        return self._to_native(Answers.of(self.frames, self.manifest.layout).plausible_table(seed))
+
+    def write(self, folder: str | Path, *, format: str = "csv", overwrite: bool = False) -> Path:  # noqa: A002
+        """Write tables and manifest into a new directory, and the receipt beside it, or nothing at all.
+
+        The files are written beside their destination, checked there from their bytes, and moved in one step. The
+        receipt, ``NAME.receipt.json``, is for the holder and readable by its owner alone: never publish it.
+
+        Parameters
+        ----------
+        folder
+            The directory to make.
+        format
+            ``"csv"`` or ``"parquet"``.
+        overwrite
+            Whether an earlier release in that place may be replaced; anything else there is never touched.
+        """
+        target = Path(folder)
+        check_places(target, overwrite=overwrite, receipt=self.receipt is not None)
+        with staged(self.receipt, target) as keep:
+            with whole_directory(target, marker=FILE, overwrite=overwrite) as partial:
+                self.fill(partial, format)
+            keep()
+        if self.receipt is not None:
+            warn_of_reuse(self.receipt, target)
+        return target
+
+    def fill(self, folder: Path, form: str = "csv") -> None:
+        """Write tables and manifest into an empty directory, and check them there from their bytes."""
+        if form not in FORMATS:
+            raise ParameterError(Problem("format=", f"needs one of {', '.join(FORMATS)}"))
+        tables = []
+        for table in self.manifest.tables:
+            path = folder / f"{table.name}.{form}"
+            (_write_csv if form == "csv" else write_parquet)(self.frames[table.name], path)
+            sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+            tables.append(table.model_copy(update={"file": path.name, "sha256": sha256}))
+        manifest = self.manifest.model_copy(update={"tables": tuple(tables)})
+        (folder / FILE).write_bytes(manifest.to_json().encode())
+        check_directory(folder)
+
+
+def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None:
+    """Refuse places that are taken, before any work starts: that of a release, and that of its receipt."""
+    check_target(target, marker=FILE, overwrite=overwrite)
+    check_outside(target, marker=FILE, where=str(target), what="the release and its receipt")
+    beside = receipt_path(target)
+    if receipt and beside.exists() and not (overwrite and beside.is_file()):
+        fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"
+        raise SourceError(Problem(str(beside), "a receipt of another release is there already", fix))
+
+
+def warn_of_reuse(receipt: Receipt, target: Path) -> None:
+    """Warn where a receipt in the same folder has the same seed for another table: draws of one tell of the other."""
+    for path in sorted(target.parent.glob(f"*{SUFFIX}")):
+        try:
+            other = Receipt.read(path)
+        except SourceError:
+            continue
+        if other.seed == receipt.seed and other.input.sha256 != receipt.input.sha256 and path != receipt_path(target):
+            what = f"the seed is that of {path.name}, a release of another table; leave it out, so that one is drawn"
+            warnings.warn(ShoalWarning(what), stacklevel=3)
+            return
+
+
+def _write_csv(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table, times as their text; a missing cell alone on its line is quoted, for many skip blank lines."""
+    frame = frame.with_columns(pl.col(pl.Datetime, pl.Time).cast(pl.String))
+    if frame.width == 1 and frame.to_series().null_count():
+        texts = frame.to_series().cast(pl.String)
+        frame = pl.DataFrame([texts.fill_null("")])
+    frame.write_csv(path)
+
+
+def check_directory(
+    folder: str | Path,
+    *,
+    population: pl.DataFrame | None = None,
+    guards: pl.Series | None = None,
+    schema: Schema | None = None,
+    original: pl.DataFrame | None = None,
+    missing_values: Sequence[str] = (),
+) -> tuple[Verdict, Manifest]:
+    """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
+    release, verdict = _read(Path(folder), population, guards, schema, original, missing_values)
+    found = measure(release.frames, release.manifest)
+    if _written(release.manifest.measures) != _written(found):
+        raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
+    return verdict, release.manifest
+
+
+def _written(figures: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Figures as they are written, in their order: 4 and 4.0 are not the same text."""
+    return [(name, repr(value)) for name, value in figures.items()]
+
+
+def read_release(folder: str | Path, receipt: str | Path | None = None) -> Release:
+    """Read a release directory back, with numbers as numbers whatever the format of its files.
+
+    Parameters
+    ----------
+    folder
+        The directory.
+    receipt
+        For the holder: the receipt that was written beside it.
+    """
+    release = _read(Path(folder))[0]
+    if receipt is None:
+        return release
+    held = Receipt.read(receipt)
+    check_receipt(held, release.manifest, str(receipt))
+    return replace(release, receipt=held)
+
+
+def check_receipt(receipt: Receipt, manifest: Manifest, where: str = "receipt") -> None:
+    """Refuse a receipt that is not that of a release, or that says something else than its manifest."""
+    problems = Problems()
+    if not receipt.belongs_to(manifest):
+        what = "belongs to another release, or the release was changed since it was made"
+        problems.add(where, what, "give the receipt that was written beside the release")
+    elif receipt.rows.published != manifest.rows.published or (
+        manifest.rows.left_out not in (None, receipt.rows.left_out)
+        or receipt.rows.published + receipt.rows.left_out != receipt.input.rows
+    ):
+        problems.add(where, "its rows do not add up to those of the release")
+    problems.raise_if_any(GuaranteeError)
+
+
+def check_input(receipt: Receipt, table: Table) -> None:
+    """Refuse an input that is not the one a receipt was written for."""
+    problems = Problems()
+    if (table.n_input, table.sha256) != (receipt.input.rows, receipt.input.sha256):
+        problems.add("original", "is not the input of the release: its content differs from what the receipt notes")
+    elif table.dropped != receipt.rows.dropped:
+        problems.add("receipt", "counts other dropped rows than the input has")
+    problems.raise_if_any(GuaranteeError)
+
+
+def _read(
+    folder: Path,
+    population: pl.DataFrame | None = None,
+    guards: pl.Series | None = None,
+    schema: Schema | None = None,
+    original: pl.DataFrame | None = None,
+    missing_values: Sequence[str] = (),
+) -> tuple[Release, Verdict]:
+    """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
+    manifest, tables = read_directory(folder)
+    people = None if original is None else published_people(manifest, original, missing_values)
+    verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=people)
+    frames = {name: _typed(frame, manifest) for name, frame in tables.items()}
+    return Release(frames, manifest), verdict
+
+
+def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    """Cast the columns that the manifest knows to be numbers or truth values; a cell that is none stops the reader."""
+    facts = {"class": pl.Int64, "size": pl.Int64, "radius": pl.Float64, "counterfeits": pl.Int64}
+    dtypes: dict[str, Any] = {name: facts[name] for name in manifest.layout.class_facts}
+    if manifest.layout.shape in ("buckets", "slices"):
+        dtypes |= {"bucket": pl.Int64} | ({"count": pl.Int64} if manifest.layout.shape == "buckets" else {})
+    for column in manifest.layout.quasi:
+        if column.form == "value" and column.kind == "numeric":
+            dtypes |= dict(zip(column.columns, (pl.Float64, pl.Boolean), strict=False))
+        elif len(column.columns) > 1:
+            number = pl.Int64 if column.whole else pl.Float64
+            ends = pl.String if column.form == "order" else number
+            dtypes |= dict(zip(column.columns, (ends, ends, pl.Boolean), strict=False))
+    texts = [name for name in dtypes if name in frame.columns and frame.schema[name] == pl.String]
+    casts = [_cast(pl.col(name), dtypes[name]).alias(name) for name in texts]
+    try:
+        return _numbers(frame.with_columns(casts), manifest.layout)
+    except pl.exceptions.PolarsError:
+        raise GuaranteeError(Problem("table", "a cell does not fit its column")) from None
+
+
+def _numbers(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
+    """Columns that are published as they are and hold numbers, as numbers."""
+    as_they_are = [column.name for column in layout.passed if column.kind == "numeric"]
+    as_they_are += [column.name for column in layout.quasi if column.form == "raw" and column.kind == "numeric"]
+    shown = {name: name for name in as_they_are}
+    for one in layout.slices:
+        shown |= {column: name for name, column in zip(one.attributes, one.columns, strict=True) if name in as_they_are}
+    casts = []
+    for name in shown:
+        if name in frame.columns and frame.schema[name] == pl.String:
+            whole = frame[name].cast(pl.Int64, strict=False)
+            exact = whole.null_count() == frame[name].null_count()
+            casts.append(pl.col(name).cast(pl.Int64 if exact else pl.Float64))
+    return frame.with_columns(casts)
+
+
+def _cast(column: pl.Expr, dtype: Any) -> pl.Expr:
+    return column.replace_strict({"true": True, "false": False}) if dtype == pl.Boolean else column.cast(dtype)

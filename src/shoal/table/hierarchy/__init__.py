@@ -1,0 +1,1 @@
+"""Trees over the values of a column, given or built by a rule."""

@@ -1,0 +1,1 @@
+"""What a table that nobody described looks like: roles, kinds, patterns."""
