@@ -178,7 +178,7 @@ def mdav(threads: int) -> dict[str, float]:
     import polars as pl
 
     import shoal
-    from shoal.methods import Task
+    from shoal.methods.base import Task
     from shoal.table.prepare import prepare
 
     values = np.random.default_rng(0).standard_normal((8, 50_000))
@@ -237,8 +237,8 @@ def models(rows: int) -> dict[str, float]:
 
     import shoal
     from data import published
-    from shoal.privacy.base import Classes, Tree, Values
     from shoal.check.release import _classes
+    from shoal.privacy.base import Classes, Tree, Values
 
     frame = published(rows)
     quasi, order = frame.columns[:-1], tuple(f"v{value:02d}" for value in range(20))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.methods import Task
 from shoal.cluster.centroids import draw_seeds
+from shoal.methods.base import Task
 from shoal.table.prepare import Table
 from twins.caat import caat
 from twins.centroids import k_means, oka, sorted_scan

@@ -13,14 +13,14 @@ import polars as pl
 
 import shoal
 from shoal.check.cells import set_values, splits
-from shoal.release.manifest import FILE, Node, QuasiColumn
-from shoal.measure import measure
-from shoal.release.parquet_writing import write_parquet
-from shoal.publish.base import Published, arrange, numbered_groups
-from shoal.release.release import Release
-from shoal.release.files import canonical_csv, read_directory
-from shoal.table.fingerprint import content_sha256
 from shoal.check.release import verify
+from shoal.measure import measure
+from shoal.publish.base import Published, arrange, numbered_groups
+from shoal.release.files import canonical_csv, read_directory
+from shoal.release.manifest import FILE, Node, QuasiColumn
+from shoal.release.parquet_writing import write_parquet
+from shoal.release.release import Release
+from shoal.table.fingerprint import content_sha256
 
 
 class InOrder:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 from hypothesis import strategies as st
 
-from shoal.errors import Problems
-from shoal.release.manifest import (Layout, PassedColumn, QuasiColumn, Slice)
 from shoal.check.slices import SlicesRead
+from shoal.errors import Problems
+from shoal.release.manifest import Layout, PassedColumn, QuasiColumn, Slice
 
 QUASI = ("a", "b", "c")
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import shoal
 from forging import InOrder, fingerprinted, mended
-from shoal.release.description import Asked, describe
-from shoal.methods import Task
+from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.publish.base import Published, arrange
+from shoal.release.description import Asked, describe
 from shoal.release.receipt import receipt_path
 from shoal.table.prepare import prepare
 from twins import anatomy as twin

@@ -11,50 +11,56 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "shoal"
 
-# A room may import the rooms listed before it, and its own files.
+# A room, or a file of one, may import what is listed before it, and the files of its own entry.
 ORDER = [
     ["_version", "errors", "kernels"],
-    ["spec", "progress", "manifest", "directories", "numbering", "recipe_text", "parquet_bytes", "parquet_writing"],
-    ["declared", "receipt", "table"],
+    ["spec", "progress", "registry"],
+    ["declared", "table", "release"],
     ["privacy", "sample"],
+    ["methods.groups"],
+    ["methods.base"],
+    ["enforce.constraints"],
+    ["cluster"],
+    ["enforce", "slicing"],
     ["methods"],
     ["publish"],
-    ["keeping"],
-    [
-        "buckets", "cells", "closed", "counterfeits", "meanings", "ordering", "originals", "promises", "sensitive",
-    ],
-    ["grammar", "matching", "transport", "written"],
-    ["population", "refuting", "release_files"],
-    ["slices"],
-    ["answers"],
-    ["verify", "foreign", "measure"],
-    ["describing", "report"],
-    ["release", "recipe", "invariance"],
+    ["check"],
+    ["release.queries"],
+    ["measure"],
+    ["release.description", "report"],
+    ["recipe", "release.release"],
     ["pipeline"],
     ["series"],
     ["testing", "cli"],
     ["__main__"],
-]  # fmt: skip
-LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
+]
+LEVEL = {entry: level for level, entries in enumerate(ORDER) for entry in entries}
 # What the checker may see: nothing that decides or writes what is published.
-VERIFY_SEES = {
-    "errors", "kernels", "spec", "declared", "manifest", "table", "privacy",
-    "buckets", "cells", "closed", "counterfeits", "grammar", "matching", "meanings", "numbering", "ordering",
-    "parquet_bytes", "population", "promises", "refuting", "release_files", "sensitive", "slices", "transport",
-    "written",
-}  # fmt: skip
+CHECKER_SEES = ("errors", "kernels", "spec", "registry", "declared", "table", "privacy", "release", "check")
+CHECKER_NEVER_SEES = (
+    "release.release", "release.description", "release.queries", "release.parquet_writing", "kernels.cluster",
+    "kernels.enforce", "kernels.slicing",
+)  # fmt: skip
 HEAVY = (
     "pyspark", "fastapi", "altair", "vl_convert", "kmedoids", "sklearn", "scipy", "pandas", "numba", "polars",
     "pydantic", "typer",
 )  # fmt: skip
 
 
-def room_of(file: Path) -> str:
-    return file.relative_to(SOURCE).parts[0].removesuffix(".py")
+def module_of(file: Path) -> str:
+    return ".".join(file.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def entry_of(module: str) -> str:
+    """The entry of the order that a module belongs to: the longest that its name begins with."""
+    parts = module.split(".")
+    found = [".".join(parts[:n]) for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in LEVEL]
+    assert found, f"{module} has no place in the order"
+    return found[0]
 
 
 def imports_of(file: Path) -> set[str]:
-    """Rooms of ours that a file imports, inside functions too, but not for type checking only."""
+    """Modules of ours that a file imports, inside functions too, but not for type checking only."""
     found = set()
     tree = ast.parse(file.read_text(encoding="utf-8"))
     typing_only = {
@@ -69,50 +75,49 @@ def imports_of(file: Path) -> set[str]:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file.name} imports relatively"
-            names = [node.module or ""]
-            if node.module == "shoal":
-                names = [f"shoal.{alias.name}" for alias in node.names]
-        found |= {name.split(".")[1] for name in names if name.startswith("shoal.")}
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in MODULES else str(node.module) for name in whole]
+        found |= {name.removeprefix("shoal.") for name in names if name.startswith("shoal.")}
     return found
 
 
 FILES = sorted(file for file in SOURCE.rglob("*.py") if file != SOURCE / "__init__.py")
+MODULES = {f"shoal.{module_of(file)}": file for file in FILES}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
 def test_imports_point_one_way(file):
-    room = room_of(file)
-    assert room in LEVEL, f"the room {room} has no place in the order"
-    for imported in imports_of(file) - {room}:
-        assert LEVEL[imported] < LEVEL[room], f"{room} must not import {imported}"
+    own = entry_of(module_of(file))
+    for imported in imports_of(file):
+        other = entry_of(imported)
+        assert other == own or LEVEL[other] < LEVEL[own], f"{own} must not import {imported}"
 
 
 def test_the_checker_shares_no_code_with_methods_and_publishers():
-    seen, waiting = set(), {SOURCE / "verify.py", SOURCE / "invariance.py"}
+    seen, waiting = set(), {f"shoal.{module_of(file)}" for file in FILES if file.parent.name == "check"}
     while waiting:
-        file = waiting.pop()
-        seen.add(file)
-        for room in imports_of(file):
-            assert room in VERIFY_SEES | {"verify"}, f"{file.name}, which the checker uses, imports {room}"
-            files = [SOURCE / f"{room}.py"] if (SOURCE / f"{room}.py").exists() else list((SOURCE / room).rglob("*.py"))
-            waiting |= set(files) - seen
+        module = waiting.pop()
+        seen.add(module)
+        for imported in imports_of(MODULES[module]):
+            allowed = imported.split(".")[0] in CHECKER_SEES and not imported.startswith(CHECKER_NEVER_SEES)
+            assert allowed, f"{module}, which the checker uses, imports {imported}"
+            waiting |= {f"shoal.{imported}"} - seen
     for file in (SOURCE / "publish").rglob("*.py"):
-        text = file.read_text(encoding="utf-8")
-        for reader in ("cells", "buckets", "slices"):
-            assert f"from shoal.{reader} " not in text, f"the writer of {reader} uses the reader of {reader}"
+        readers = [name for name in imports_of(file) if name.startswith("check")]
+        assert not readers, f"{file.name}, a writer, uses the reader {readers}"
 
 
 def test_the_checker_of_slices_has_a_kernel_of_its_own():
-    wanted = ("shoal.kernels import fitting", "shoal.kernels.check.fitting")
+    wanted = ("shoal.kernels.check import fitting", "shoal.kernels.check.fitting")
     users = [file for file in FILES if any(words in file.read_text(encoding="utf-8") for words in wanted)]
-    assert [file.name for file in users] == ["refuting.py", "slices.py"]
-    kernel = (SOURCE / "kernels" / "fitting.py").read_text(encoding="utf-8")
+    assert [file.name for file in users] == ["refutation.py", "slices.py"]
+    kernel = (SOURCE / "kernels" / "check" / "fitting.py").read_text(encoding="utf-8")
     assert [line for line in kernel.splitlines() if "shoal.kernels" in line] == ["from shoal.kernels.jit import jit"]
 
 
 def test_kernels_import_nothing_of_ours():
-    for file in (SOURCE / "kernels").glob("*.py"):
-        assert imports_of(file) <= {"kernels"}
+    for file in (SOURCE / "kernels").rglob("*.py"):
+        assert all(name.startswith("kernels") for name in imports_of(file))
 
 
 def test_types_are_published():
@@ -145,14 +150,8 @@ def test_every_public_name_is_there():
 def test_the_checker_knows_no_method_by_name():
     from shoal.declared import METHODS, PUBLISHERS
 
-    rooms = VERIFY_SEES - {"errors", "kernels", "spec", "declared", "table", "privacy"} | {
-        "verify",
-        "invariance",
-        "measure",
-    }
-    for room in rooms:
-        files = [SOURCE / f"{room}.py"] if (SOURCE / f"{room}.py").exists() else list((SOURCE / room).rglob("*.py"))
-        for file in files:
+    for room in ("check", "measure", "release"):
+        for file in (SOURCE / room).rglob("*.py"):
             texts = {
                 node.value
                 for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
@@ -163,13 +162,13 @@ def test_the_checker_knows_no_method_by_name():
 
 
 def test_what_is_declared_is_what_methods_and_publishers_take():
+    from registered import METHODS as CLASSES
+    from registered import REPEATED
     from shoal.declared import METHODS, PUBLISHERS, REFINE
-    from shoal.methods import METHODS as CLASSES
-    from shoal.methods import SERIES
     from shoal.enforce.refine import Refine
     from shoal.publish import PUBLISHERS as SHOWING
 
-    classes = {**CLASSES, **SERIES}
+    classes = {**CLASSES, **REPEATED}
     assert set(METHODS) == set(classes)
     for name, declared in METHODS.items():
         bounds = {one.name: one.bound for one in classes[name].parameters()}

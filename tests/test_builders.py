@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal import (Dates, Flat, Grouping, Hierarchy, Intervals, ParameterError, Prefixes, Quantiles, SchemaError)
+from shoal import Dates, Flat, Grouping, Hierarchy, Intervals, ParameterError, Prefixes, Quantiles, SchemaError
 from shoal.table.hierarchy.builders import RULES
 from shoal.table.numbers import number_text
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import (Caat, Nominal, Numeric, Ordinal)
+from shoal import Caat, Nominal, Numeric, Ordinal
+from shoal.cluster.free_rows import bring_forward, empty_group, free_rows, yard_of
 from shoal.kernels.cluster import store as kernel
-from shoal.cluster.free_rows import (bring_forward, empty_group, free_rows, yard_of)
 from twins.caat import caat, distance
 from twins.tables import RAGGED, both, groups_of, patients, tables
 

@@ -11,12 +11,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal import Hierarchy
+from shoal.check.cell_text import check_facts, check_written
 from shoal.check.cells import Cell, read_column
 from shoal.errors import Problems
+from shoal.publish.covers import as_shown, cover, published_nodes, text_cells, typed_cells
 from shoal.release.manifest import Layout, Node, QuasiColumn
-from shoal.publish.covers import (as_shown, cover, published_nodes, text_cells, typed_cells)
 from shoal.testing import CATEGORIES, hierarchies
-from shoal.check.cell_text import check_facts, check_written
 
 ALL, NOTHING = Cell(0.0, 0.0), Cell(1.0, 1.0)
 

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from forging import mended
-from shoal import (Centres, Nominal, Numeric, Ordinal)
+from shoal import Centres, Nominal, Numeric, Ordinal
 from test_contract import MIXED, mixed_frame
 
 EXAMPLE = pl.DataFrame(

@@ -14,13 +14,13 @@ import polars as pl
 import pytest
 
 import shoal
-import shoal.release.manifest
 import shoal.pipeline
+import shoal.release.manifest
+from registered import METHODS, REPEATED
 from shoal.cli.app import main
-from shoal.methods import METHODS, SERIES
 from shoal.privacy import MODELS
-from shoal.release.receipt import Receipt
 from shoal.recipe.text import read_entries
+from shoal.release.receipt import Receipt
 
 CANARY = "Zyx9Canary"
 RECIPE = """
@@ -260,7 +260,7 @@ def test_init_then_run(place, call):
 
 
 def test_listings(call):
-    for command, registry in (("methods", METHODS | SERIES), ("models", MODELS)):
+    for command, registry in (("methods", {**METHODS, **REPEATED}), ("models", MODELS)):
         listed = json.loads(call(command, "--json")[1])
         assert [entry["name"] for entry in listed] == list(registry)
         out = call(command)[1]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from realdata import adult
-from shoal.slicing.attributes import (Attributes, attributes_of, partition_attributes, phi2)
+from shoal.slicing.attributes import Attributes, attributes_of, partition_attributes, phi2
 from shoal.table.categories import categories_of
 from shoal.table.prepare import Table, prepare
 from shoal.testing import tables

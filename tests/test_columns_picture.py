@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.slicing.attributes import Attributes, Columns, partition_attributes
 from shoal.report.columns import READABLE, picture
 from shoal.report.pictures import INK
+from shoal.slicing.attributes import Attributes, Columns, partition_attributes
 
 HOSTILE = ["</script><script>x", "<b>&amp;", "\"quote's", "{braces} \\u003c", "ünï φ²"]
 

@@ -16,13 +16,22 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 import shoal
+from registered import CROWDS, METHODS
 from shoal.errors import Problems
-from shoal.methods import CROWDS, METHODS
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
 from shoal.release.receipt import Receipt, receipt_path
 from shoal.table.prepare import prepare
-from shoal.testing import (KIND_MIXES, Case, _kept, check_contract, published_cells, requirements, sensitive_tables, tables)
+from shoal.testing import (
+    KIND_MIXES,
+    Case,
+    _kept,
+    check_contract,
+    published_cells,
+    requirements,
+    sensitive_tables,
+    tables,
+)
 from twins import slices as slices_twin
 from twins.averages import aggregate_cells, centre_cells
 from twins.generalize import ends, text_cell

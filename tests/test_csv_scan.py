@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.kernels.table.csv_scan import (BARE_QUOTE, BLANK, BROKEN, LONE_RETURN, N_KINDS, N_SHOWN, RAGGED, scan, widths)
+from shoal.kernels.table.csv_scan import BARE_QUOTE, BLANK, BROKEN, LONE_RETURN, N_KINDS, N_SHOWN, RAGGED, scan, widths
 
 TEXTS = st.text(alphabet='ab,;"\n\r ', max_size=40)
 LINES = st.lists(

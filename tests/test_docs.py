@@ -13,13 +13,13 @@ import pytest
 import typer
 
 import shoal
+from registered import METHODS
 from shoal.cli.app import app
-from shoal.release.manifest import Manifest
-from shoal.methods import METHODS
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
-from shoal.release.receipt import Receipt
 from shoal.recipe.recipe import COLUMN_KEYS, SINGLE, TOP_KEYS
+from shoal.release.manifest import Manifest
+from shoal.release.receipt import Receipt
 from shoal.table.hierarchy.builders import RULES
 
 ROOT = Path(__file__).parent.parent

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal import (Hierarchy, Nominal, Numeric, Ordinal, Schema)
+from shoal import Hierarchy, Nominal, Numeric, Ordinal, Schema
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import prepare
 from shoal.testing import KIND_MIXES, tables

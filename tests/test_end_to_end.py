@@ -13,12 +13,12 @@ import pytest
 import shoal
 from postgres import server
 from realdata import ADULT_QUASI, adult, adult_schema, data_folder
-from shoal.release.description import Asked, describe
+from shoal.check.release import verify_directory
 from shoal.methods.groups import Groups
 from shoal.publish.base import arrange
+from shoal.release.description import Asked, describe
 from shoal.release.receipt import Receipt
 from shoal.table.prepare import prepare
-from shoal.check.release import verify_directory
 
 N_ROWS = 3_000
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import shoal
 from realdata import adult, adult_schema
-from shoal.methods import CROWDS
-from shoal.methods.base import Task
-from shoal.methods.groups import Groups
+from registered import CROWDS
 from shoal.cluster.points import Space
 from shoal.enforce.losses import loss_of
 from shoal.enforce.repair import Repair, classes_of
+from shoal.methods.base import Task
+from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from shoal.testing import check_contract, requirements, sensitive_tables
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.methods.base import Task
 from shoal.enforce.constraints import LAID_OUT, Demands
-from shoal.methods.groups import members_of, without_holes
 from shoal.enforce.repair import classes_of
+from shoal.methods.base import Task
+from shoal.methods.groups import members_of, without_holes
 from shoal.privacy import MODELS
 from shoal.table.prepare import prepare
 from shoal.testing import requirements, sensitive_tables

@@ -7,7 +7,18 @@ import pickle
 import pytest
 
 from shoal import errors
-from shoal.errors import (InputError, ParameterError, Problem, Problems, SchemaError, ShoalError, SourceError, did_you_mean, rows_at, some)
+from shoal.errors import (
+    InputError,
+    ParameterError,
+    Problem,
+    Problems,
+    SchemaError,
+    ShoalError,
+    SourceError,
+    did_you_mean,
+    rows_at,
+    some,
+)
 
 EVERY_ERROR = [thing for thing in vars(errors).values() if isinstance(thing, type) and issubclass(thing, ShoalError)]
 

@@ -12,12 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-import shoal.check.table
 import shoal.check.containment
-from shoal.check.table import judge_table, verify_table
-from shoal.privacy import (AlphaK, EpsilonM, KAnonymity, KMap, LDiversity, TCloseness)
-from shoal.privacy.base import Classes, Values
+import shoal.check.table
 from shoal.check.promises import survey
+from shoal.check.table import judge_table, verify_table
+from shoal.privacy.alpha_k import AlphaK
+from shoal.privacy.base import Classes, Values
+from shoal.privacy.epsilon_m import EpsilonM
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.k_map import KMap
+from shoal.privacy.l_diversity import LDiversity
+from shoal.privacy.t_closeness import TCloseness
 from shoal.testing import tables
 from test_cli import call  # noqa: F401
 from twins.matching import MISSING, containing, fewest_matches

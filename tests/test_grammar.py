@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.check.grammar import UNKNOWN, read_cells
-from shoal.check.value_ranges import (ANYTHING, NOTHING_KNOWN, SPAN, UNREAD)
+from shoal.check.value_ranges import ANYTHING, NOTHING_KNOWN, SPAN, UNREAD
 
 ORDER = shoal.Ordinal(["none", "mild", "pre-severe", "severe", "b, c"])
 TREE = shoal.Hierarchy.from_tree(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import shoal
 from realdata import adult, adult_schema
 from shoal import Nominal, Numeric
-from shoal.methods import Task
 from shoal.cluster.centroids import draw_seeds
+from shoal.methods.base import Task
 from shoal.methods.k_means import KMeans
 from test_caat import mixed
 from test_oka import least_sse, sse

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from realdata import ADULT_QUASI, adult
-from shoal import (InfeasibleError, KMember, Nominal, Numeric, ParameterError, Schema)
+from shoal import InfeasibleError, KMember, Nominal, Numeric, ParameterError, Schema
 from shoal.testing import check_contract
 from shoal.testing import tables as whole_tables
 from test_caat import mixed

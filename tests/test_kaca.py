@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import shoal
 from realdata import adult, adult_schema
-from shoal import (Hierarchy, Nominal, Numeric, Ordinal, Schema)
+from shoal import Hierarchy, Nominal, Numeric, Ordinal, Schema
 from shoal.kernels.cluster import kaca as kernel
 from shoal.methods import kaca as method
 from shoal.methods.base import Task

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 import shoal
 from realdata import census
-from shoal import (Nominal, Numeric, Ordinal, SchemaError)
-from shoal.kernels.cluster import points as kernel
-from shoal.methods import Task
-from shoal.methods import dba as dba_method
+from shoal import Nominal, Numeric, Ordinal, SchemaError
 from shoal.cluster import points as points_method
+from shoal.kernels.cluster import points as kernel
+from shoal.methods import dba as dba_method
+from shoal.methods.base import Task
 from shoal.methods.cbfs import Cbfs
 from shoal.methods.dba import Dba
 from shoal.methods.mdav import Mdav

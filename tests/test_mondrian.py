@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import (Mondrian, Nominal, Numeric, Ordinal)
+from shoal import Mondrian, Nominal, Numeric, Ordinal
 from shoal.kernels.cluster.mondrian import kth_smallest
 from twins.mondrian import mondrian
 from twins.tables import RAGGED, both, groups_of, patients, tables

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal import (Nominal, Numeric, Schema, SchemaError, SourceError)
+from shoal import Nominal, Numeric, Schema, SchemaError, SourceError
 from shoal.table.names import Names, headless, looks_like_name
 from shoal.table.profile.profile import profile
 from shoal.table.sources import read

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.methods import METHODS
+from registered import METHODS
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.methods.m_invariance import Arrangement, MInvariance

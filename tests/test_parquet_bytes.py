@@ -20,8 +20,8 @@ from polars.testing import assert_frame_equal
 
 import parquet_draft as pd
 from parquet_draft import TABLE, Draft, draft, i32, i64, many, struct, text
-from shoal.release import parquet_writing
 from shoal.errors import SchemaError
+from shoal.release import parquet_writing
 from shoal.release.parquet import footer, parse_parquet, read_parquet
 from shoal.release.parquet_writing import as_stored, write_parquet
 

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.kernels.check.parquet_runs import (CUT_SHORT, EMPTY_RUN, FINE, LEFT_OVER, TOO_LONG, TOO_WIDE, decode_runs, encode_runs, room_for_runs, split_texts)
+from shoal.kernels.check.parquet_runs import (
+    CUT_SHORT,
+    EMPTY_RUN,
+    FINE,
+    LEFT_OVER,
+    TOO_LONG,
+    TOO_WIDE,
+    decode_runs,
+    encode_runs,
+    room_for_runs,
+    split_texts,
+)
 from twins.parquet_runs import slow_encode
 
 LENGTHS = st.one_of(st.integers(1, 20), st.sampled_from([7, 8, 9, 16, 63 * 8, 64 * 8, 300, 9000]))

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.methods import Task
 from shoal.enforce.population import People
+from shoal.methods.base import Task
 from shoal.table.prepare import prepare
 
 TREE = shoal.Hierarchy([("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*")])

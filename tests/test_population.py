@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.check.cells import set_values
-from shoal.release.description import Asked, describe
-from shoal.methods.groups import Groups
 from shoal.check.population import population_matches
+from shoal.check.release import _cells, _classes
+from shoal.methods.groups import Groups
+from shoal.release.description import Asked, describe
 from shoal.release.release import Release
 from shoal.table.prepare import prepare
 from shoal.testing import CATEGORIES, tables
-from shoal.check.release import _cells, _classes
 from twins.matching import MISSING, fits
 
 

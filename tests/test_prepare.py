@@ -14,7 +14,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import (Dates, Flat, Grouping, Hierarchy, InfeasibleError, Intervals, Nominal, Numeric, Ordinal, ParameterError, Prefixes, Schema, SchemaError, ShoalError, SourceError)
+from shoal import (
+    Dates,
+    Flat,
+    Grouping,
+    Hierarchy,
+    InfeasibleError,
+    Intervals,
+    Nominal,
+    Numeric,
+    Ordinal,
+    ParameterError,
+    Prefixes,
+    Schema,
+    SchemaError,
+    ShoalError,
+    SourceError,
+)
 from shoal.table.frames import to_polars
 from shoal.table.prepare import prepare
 

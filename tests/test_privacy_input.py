@@ -10,11 +10,23 @@ from hypothesis import strategies as st
 
 import shoal
 from forging import with_entries
-from shoal import (AlphaK, BetaLikeness, DeltaDisclosure, DeltaPresence, EpsilonM, GuardingNodes, InfeasibleError, KMap, LDiversity, ParameterError, TCloseness)
+from shoal import (
+    AlphaK,
+    BetaLikeness,
+    DeltaDisclosure,
+    DeltaPresence,
+    EpsilonM,
+    GuardingNodes,
+    InfeasibleError,
+    KMap,
+    LDiversity,
+    ParameterError,
+    TCloseness,
+)
+from shoal.check.promises import reached
 from shoal.errors import Problems
 from shoal.privacy import MODELS, promised_requirement
-from shoal.privacy.base import (SLACK, Classes, ColumnRequirement, Values)
-from shoal.check.promises import reached
+from shoal.privacy.base import SLACK, Classes, ColumnRequirement, Values
 from shoal.table.prepare import prepare
 
 TREE = shoal.Hierarchy([("flu", "lung", "*"), ("asthma", "lung", "*"), ("ulcer", "*")])

@@ -8,8 +8,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal import (AlphaK, BetaLikeness, DeltaDisclosure, DeltaPresence, EpsilonM, GuardingNodes, Hierarchy, KAnonymity, KMap, LDiversity, TCloseness)
-from shoal.privacy.base import (Classes, Matches, Tree, Values)
+from shoal import (
+    AlphaK,
+    BetaLikeness,
+    DeltaDisclosure,
+    DeltaPresence,
+    EpsilonM,
+    GuardingNodes,
+    Hierarchy,
+    KAnonymity,
+    KMap,
+    LDiversity,
+    TCloseness,
+)
+from shoal.privacy.base import Classes, Matches, Tree, Values
 from twins.classes import classes_of, grouped
 
 TIGHT = 1e-12

@@ -8,7 +8,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from shoal import (AlphaK, BetaLikeness, DeltaDisclosure, DeltaPresence, EpsilonM, GuardingNodes, Hierarchy, KAnonymity, KMap, LDiversity, TCloseness)
+from shoal import (
+    AlphaK,
+    BetaLikeness,
+    DeltaDisclosure,
+    DeltaPresence,
+    EpsilonM,
+    GuardingNodes,
+    Hierarchy,
+    KAnonymity,
+    KMap,
+    LDiversity,
+    TCloseness,
+)
 from shoal.privacy import MODELS
 from shoal.privacy.base import SLACK, Classes, Values
 from shoal.testing import CATEGORIES, hierarchies

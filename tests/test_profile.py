@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import ParameterError, SchemaError, SourceError
-from shoal.table.profile import profile as profile_module
 from shoal.table.hierarchy.builders import Dates, Prefixes
-from shoal.table.profile.patterns import (QUASI, SHAPES, says, words)
 from shoal.table.prepare import prepare
+from shoal.table.profile import profile as profile_module
+from shoal.table.profile.patterns import QUASI, SHAPES, says, words
 from shoal.table.profile.profile import ColumnProfile, Profile, profile
 from shoal.table.schema import Nominal, Numeric, Ordinal
 

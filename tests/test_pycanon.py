@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from rivals import BENCH, pycanon_or_skip
-from shoal import (AlphaK, BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness)
+from shoal import AlphaK, BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
 from shoal.privacy.base import Classes, Values
 from twins import privacy as twin
 

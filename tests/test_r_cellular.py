@@ -7,10 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import (InfeasibleError, Nominal, Numeric, ParameterError)
-from shoal.methods import Task
+from shoal import InfeasibleError, Nominal, Numeric, ParameterError
 from shoal.cluster import balls as cell_repair
 from shoal.methods import r_cellular as method
+from shoal.methods.base import Task
 from shoal.methods.r_cellular import RCellular
 from test_mdav import mixed
 from test_r_gather import squared

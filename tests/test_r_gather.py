@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import (InfeasibleError, Nominal, Numeric, ParameterError)
+from shoal import InfeasibleError, Nominal, Numeric, ParameterError
 from shoal.cli.flags import apply_flags
-from shoal.errors import InternalError
-from shoal.methods import Groups, Task
 from shoal.cluster import gathering as gather_search
-from shoal.methods import r_gather as method
 from shoal.cluster.points import Space
+from shoal.errors import InternalError
+from shoal.methods import r_gather as method
+from shoal.methods.base import Task
+from shoal.methods.groups import Groups
 from shoal.methods.r_gather import RGather
 from shoal.progress import SILENT
 from test_mdav import mixed

@@ -11,8 +11,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import (Caat, Dates, Flat, Generalize, Grouping, Hierarchy, InputError, Intervals, KAnonymity, Mondrian, Nominal, Numeric, Ordinal, Prefixes, Quantiles, Recipe, RecipeError, Schema, ShoalError, Source)
-from shoal.methods import METHODS
+from registered import METHODS
+from shoal import (
+    Caat,
+    Dates,
+    Flat,
+    Generalize,
+    Grouping,
+    Hierarchy,
+    InputError,
+    Intervals,
+    KAnonymity,
+    Mondrian,
+    Nominal,
+    Numeric,
+    Ordinal,
+    Prefixes,
+    Quantiles,
+    Recipe,
+    RecipeError,
+    Schema,
+    ShoalError,
+    Source,
+)
 from shoal.pipeline import SEED_BITS
 from shoal.publish import PUBLISHERS
 from shoal.recipe.text import write_toml

@@ -11,17 +11,19 @@ from hypothesis import strategies as st
 
 import shoal
 from realdata import ADULT_QUASI, adult, census
+from registered import CROWDS
 from shoal import Nominal, Numeric, Ordinal
+from shoal.cluster.points import Space
+from shoal.enforce import refine as method
+from shoal.enforce.constraints import NOTHING
+from shoal.enforce.losses import Covered, Squared
+from shoal.enforce.refine import Refine
+from shoal.enforce.slots import with_room
 from shoal.kernels.enforce import refine_covers, refine_mixed
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_mixed import Mixed
-from shoal.methods import CROWDS, Groups, Task
-from shoal.enforce import refine as method
-from shoal.enforce.constraints import NOTHING
-from shoal.cluster.points import Space
-from shoal.enforce.refine import Refine
-from shoal.enforce.losses import Covered, Squared
-from shoal.enforce.slots import with_room
+from shoal.methods.base import Task
+from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from test_contract import VARIANTS
 from test_mdav import loss as percent

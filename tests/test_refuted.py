@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.check import slices as checker
-from shoal.errors import Problems
-from shoal.release.manifest import (Layout, PassedColumn, QuasiColumn, Slice)
 from shoal.check.slices import SlicesRead
+from shoal.errors import Problems
+from shoal.release.manifest import Layout, PassedColumn, QuasiColumn, Slice
 from sliced_tables import OVERLAPPING, SLICINGS, layout_of, published, read
 from twins import slices as twin
 

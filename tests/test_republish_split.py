@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import realdata
 import shoal
 from shoal import testing
+from shoal.cluster.space import space_of
 from shoal.kernels.cluster import m_invariance as kernel
 from shoal.methods.base import Task
 from shoal.methods.m_invariance import MInvariance
-from shoal.methods.mondrian import space_of
 from shoal.table.prepare import prepare
 
 

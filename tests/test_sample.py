@@ -9,7 +9,7 @@ import pytest
 
 from shoal import sample
 from shoal.errors import InputError, ParameterError
-from shoal.sample import (draws, health, life, names, work)
+from shoal.sample import draws, health, life, names, work
 from shoal.sample.trees import DISEASE, EDUCATION_ORDER
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy

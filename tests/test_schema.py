@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal import (Flat, Hierarchy, Nominal, Numeric, Ordinal, Schema, SchemaError)
+from shoal import Flat, Hierarchy, Nominal, Numeric, Ordinal, Schema, SchemaError
 from shoal.errors import Problems
 from shoal.table.schema import KINDS, Column, kind_name
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import shoal
 from forging import arranged, fingerprinted, mended, rewritten, with_entries
 from shoal.check import slices as checker
+from shoal.check.slices import SlicesRead
 from shoal.declared import METHODS
 from shoal.errors import Problems
-from shoal.release.manifest import Slice
 from shoal.publish.base import Published, arrange
-from shoal.check.slices import SlicesRead
+from shoal.release.manifest import Slice
 from sliced_tables import OVERLAPPING, SLICINGS, layout_of, published, read
 from slicing_example import ROWS, SCHEMA
 from twins import slices as twin

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import membership
-from shoal.methods import Groups
+from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from shoal.testing import sensitive_tables, tables
 from slicing_example import ROWS, SCHEMA

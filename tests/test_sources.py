@@ -26,7 +26,7 @@ from polars.testing import assert_frame_equal
 
 from postgres import server
 from shoal.errors import InternalError, SourceError
-from shoal.table.sources import (Detected, Source, detect, read)
+from shoal.table.sources import Detected, Source, detect, read
 from shoal.table.sources import csv as csv_module
 
 CANARY = "Kanarienvogel77"

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from registered import METHODS
 from shoal.errors import ParameterError, ShoalError, SourceError
-from shoal.methods import METHODS
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
-from shoal.spec import (Maybe, OneOf, Real, Spec, Weights, Whole, YesNo, find, param)
+from shoal.spec import Maybe, OneOf, Real, Spec, Weights, Whole, YesNo, find, param
 from shoal.table.hierarchy.builders import RULES, AnyText, Several
 from shoal.table.sources import Source
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import (Hierarchy, Nominal, Numeric, Ordinal, ParameterError, Schema, SchemaError, ShoalWarning)
+from shoal import Hierarchy, Nominal, Numeric, Ordinal, ParameterError, Schema, SchemaError, ShoalWarning
 from shoal.table.prepare import prepare
-from shoal.table.spelling import (_normal_forms, find_variants, merge_variants, normal_form, spelling_warning)
+from shoal.table.spelling import _normal_forms, find_variants, merge_variants, normal_form, spelling_warning
 
 CANARY = "Kanarienvogel77"
 SPELLINGS = [

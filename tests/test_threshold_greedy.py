@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import shoal
 from forging import mended, put, with_entries
 from realdata import ADULT_QUASI, adult
-from shoal import (InfeasibleError, Nominal, Numeric, ParameterError, Schema, ThresholdGreedy)
+from shoal import InfeasibleError, Nominal, Numeric, ParameterError, Schema, ThresholdGreedy
 from shoal.kernels.cluster import threshold_greedy as kernel
 from shoal.release.receipt import Receipt
 from shoal.release.release import check_directory
@@ -162,8 +162,8 @@ def test_short_calls_change_nothing(monkeypatch):
 
 def test_what_is_given_back_is_as_it_was():
     """A cluster that is given back leaves the pool as a fresh one without the seed, but for the order of positions."""
-    from shoal.methods import Task
     from shoal.cluster.diversity import Diversity
+    from shoal.methods.base import Task
     from shoal.progress import SILENT
 
     table = mixed(60, seed=7)

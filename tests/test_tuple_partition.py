@@ -17,7 +17,7 @@ import shoal
 from shoal.kernels.slicing import buckets as kernel
 from shoal.kernels.slicing.diversity_check import check_all
 from shoal.slicing import buckets as tuple_partition
-from shoal.slicing.buckets import (TOLERANCE, Search, partition_tuples, sliced_of)
+from shoal.slicing.buckets import TOLERANCE, Search, partition_tuples, sliced_of
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import prepare
 from twins import slicing as twin

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import (Dates, Flat, Hierarchy, Intervals, Nominal, Numeric, Ordinal, Prefixes, Quantiles, Schema, ShoalError)
+from shoal import Dates, Flat, Hierarchy, Intervals, Nominal, Numeric, Ordinal, Prefixes, Quantiles, Schema, ShoalError
 from shoal.errors import InternalError
 from shoal.table.prepare import prepare
 

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 import shoal
-import shoal.release.manifest
 import shoal.pipeline
+import shoal.release.manifest
 from forging import fingerprinted, mended, rewritten, with_entries, with_tables
+from shoal.check.release import verify_directory
 from shoal.publish.base import Published, arrange
 from shoal.release.receipt import receipt_path
 from shoal.release.release import check_directory, check_receipt
-from shoal.check.release import verify_directory
 from test_contract import MIXED, mixed_frame
 
 SHAPES = ["text", "typed", "classes"]

@@ -10,11 +10,18 @@ import pytest
 
 import shoal
 from forging import fingerprinted, mended, with_entries
-from shoal.release.description import named
 from shoal.errors import GuaranteeError
-from shoal.release.manifest import Manifest, Node
 from shoal.methods.groups import Groups
-from shoal.privacy import (MODELS, AlphaK, DeltaPresence, EpsilonM, GuardingNodes, KMap, LDiversity, TCloseness)
+from shoal.privacy import MODELS
+from shoal.privacy.alpha_k import AlphaK
+from shoal.privacy.delta_presence import DeltaPresence
+from shoal.privacy.epsilon_m import EpsilonM
+from shoal.privacy.guarding_nodes import GuardingNodes
+from shoal.privacy.k_map import KMap
+from shoal.privacy.l_diversity import LDiversity
+from shoal.privacy.t_closeness import TCloseness
+from shoal.release.description import named
+from shoal.release.manifest import Manifest, Node
 from shoal.release.release import check_directory, check_receipt
 from shoal.table.prepare import prepare
 

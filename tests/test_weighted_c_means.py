@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Nominal, Numeric
-from shoal.methods import Task
 from shoal.cluster.centroids import draw_seeds
+from shoal.methods.base import Task
 from shoal.methods.weighted_c_means import Means, WeightedCMeans, weights_of
 from test_caat import mixed
 from test_oka import least_sse, sse

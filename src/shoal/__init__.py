@@ -12,25 +12,67 @@ from shoal._version import __version__
 
 if TYPE_CHECKING:
     from shoal import sample
-    from shoal.errors import (GuaranteeError, InfeasibleError, InputError, InternalError, ParameterError, RecipeError, SchemaError, ShoalError, ShoalWarning, SourceError)
-    from shoal.check.table import TableVerdict, verify_table
+    from shoal.check.release import Verdict
     from shoal.check.series import SeriesVerdict, verify_series
-    from shoal.release.manifest import Manifest
-    from shoal.methods import (Anatomy, Caat, Cbfs, Dba, Kaca, KMeans, KMember, Mdav, MInvariance, Mondrian, Oka, OptimalUnivariate, RCellular, RGather, Slicing, Tfrp, ThresholdGreedy, VMdav, WeightedCMeans)
+    from shoal.check.table import TableVerdict, verify_table
     from shoal.enforce.refine import Refine
+    from shoal.errors import (
+        GuaranteeError,
+        InfeasibleError,
+        InputError,
+        InternalError,
+        ParameterError,
+        RecipeError,
+        SchemaError,
+        ShoalError,
+        ShoalWarning,
+        SourceError,
+    )
+    from shoal.methods.anatomy import Anatomy
+    from shoal.methods.caat import Caat
+    from shoal.methods.cbfs import Cbfs
+    from shoal.methods.dba import Dba
+    from shoal.methods.k_means import KMeans
+    from shoal.methods.k_member import KMember
+    from shoal.methods.kaca import Kaca
+    from shoal.methods.m_invariance import MInvariance
+    from shoal.methods.mdav import Mdav
+    from shoal.methods.mondrian import Mondrian
+    from shoal.methods.oka import Oka
+    from shoal.methods.optimal_univariate import OptimalUnivariate
+    from shoal.methods.r_cellular import RCellular
+    from shoal.methods.r_gather import RGather
+    from shoal.methods.slicing import Slicing
+    from shoal.methods.tfrp import Tfrp
+    from shoal.methods.threshold_greedy import ThresholdGreedy
+    from shoal.methods.v_mdav import VMdav
+    from shoal.methods.weighted_c_means import WeightedCMeans
     from shoal.pipeline import anonymize, run
-    from shoal.privacy import (AlphaK, BetaLikeness, DeltaDisclosure, DeltaPresence, EpsilonM, GuardingNodes, KAnonymity, KMap, LDiversity, TCloseness)
-    from shoal.publish import (Aggregate, Buckets, Centres, Generalize, Slices)
-    from shoal.release.receipt import Receipt
+    from shoal.privacy.alpha_k import AlphaK
+    from shoal.privacy.beta_likeness import BetaLikeness
+    from shoal.privacy.delta_disclosure import DeltaDisclosure
+    from shoal.privacy.delta_presence import DeltaPresence
+    from shoal.privacy.epsilon_m import EpsilonM
+    from shoal.privacy.guarding_nodes import GuardingNodes
+    from shoal.privacy.k_anonymity import KAnonymity
+    from shoal.privacy.k_map import KMap
+    from shoal.privacy.l_diversity import LDiversity
+    from shoal.privacy.t_closeness import TCloseness
+    from shoal.publish.aggregate import Aggregate
+    from shoal.publish.buckets import Buckets
+    from shoal.publish.centres import Centres
+    from shoal.publish.generalize import Generalize
+    from shoal.publish.slices import Slices
     from shoal.recipe.recipe import Recipe
+    from shoal.release.manifest import Manifest
+    from shoal.release.receipt import Receipt
     from shoal.release.release import Release, read_release
     from shoal.series import Republished, SeriesState, republish
-    from shoal.table.hierarchy.builders import (Dates, Flat, Grouping, Intervals, Prefixes, Quantiles)
+    from shoal.table.hierarchy.builders import Dates, Flat, Grouping, Intervals, Prefixes, Quantiles
     from shoal.table.hierarchy.tree import Hierarchy
     from shoal.table.profile.profile import profile
-    from shoal.table.schema import (Nominal, Numeric, Ordinal, Schema)
+    from shoal.table.schema import Nominal, Numeric, Ordinal, Schema
     from shoal.table.sources import Source, read
-    from shoal.check.release import Verdict
 
 _HOME = {
     "shoal.errors": (

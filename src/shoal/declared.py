@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from shoal.errors import ParameterError, Problem, did_you_mean
-from shoal.spec import (Bound, ByColumn, ColumnName, Maybe, OneOf, Real, Several, Weights, Whole, YesNo)
+from shoal.registry import Registry
+from shoal.spec import Bound, ByColumn, ColumnName, Maybe, OneOf, Real, Several, Weights, Whole, YesNo
 
 Protects = Literal["cells", "links"]
 """What keeps a person from being found: quasi-identifiers that many share, or links to the rest that are cut."""
@@ -58,8 +59,10 @@ class Promised:
 
 @dataclass(frozen=True)
 class Declared:
-    """A method: its public parameters, what it promises, and what a release of it looks like."""
+    """A method: where it is, its public parameters, what it promises, and what a release of it looks like."""
 
+    home: str
+    """``"module:class"``; the checker never loads it."""
     parameters: Mapping[str, Bound]
     promises: tuple[Promised, ...]
     private: Mapping[str, Bound] = field(default_factory=dict)
@@ -84,8 +87,10 @@ class Declared:
 
 @dataclass(frozen=True)
 class DeclaredPublisher:
-    """A publisher: its parameters, and the shape of what it publishes."""
+    """A publisher: where it is, its parameters, and the shape of what it publishes."""
 
+    home: str
+    """``"module:class"``; the checker never loads it."""
     parameters: Mapping[str, Bound]
     shapes: Mapping[str | None, str]
     """Shape by the parameter `shape`; by None where there is none."""
@@ -103,11 +108,13 @@ STANDARDIZE: dict[str, Bound] = {"standardize": YesNo()}
 
 METHODS: dict[str, Declared] = {
     "caat": Declared(
+        "shoal.methods.caat:Caat",
         K | {"interval": OneOf(("mean_cost", "hull", "gap", "midpoint")), "ties": OneOf(("one", "all"))},
         K_ANONYMITY,
         private={"start": Maybe(Whole(0))},
     ),
     "kaca": Declared(
+        "shoal.methods.kaca:Kaca",
         K
         | {
             "weights": OneOf(("uniform", "height")),
@@ -117,6 +124,7 @@ METHODS: dict[str, Declared] = {
         K_ANONYMITY,
     ),
     "k-member": Declared(
+        "shoal.methods.k_member:KMember",
         K
         | {
             "ref": OneOf(("last", "seed")),
@@ -130,11 +138,13 @@ METHODS: dict[str, Declared] = {
         private={"start": Maybe(Whole(0))},
     ),
     "oka": Declared(
+        "shoal.methods.oka:Oka",
         K | {"centroid": OneOf(("lca", "mode")), "order": OneOf(("sorted", "file"))},
         K_ANONYMITY,
         private={"seeds": ROWS},
     ),
     "k-means": Declared(
+        "shoal.methods.k_means:KMeans",
         K
         | {
             "variant": Whole(1, 3),
@@ -146,6 +156,7 @@ METHODS: dict[str, Declared] = {
         private={"seeds": ROWS},
     ),
     "threshold-greedy": Declared(
+        "shoal.methods.threshold_greedy:ThresholdGreedy",
         K
         | {
             "delta": Real(0),
@@ -159,30 +170,40 @@ METHODS: dict[str, Declared] = {
         leaves_out="any",
     ),
     "weighted-c-means": Declared(
+        "shoal.methods.weighted_c_means:WeightedCMeans",
         K | {"beta": Real(1, open_low=True), "weights": Maybe(Weights()), "max_iter": Whole(1)},
         K_ANONYMITY,
         private={"seeds": ROWS},
     ),
-    "mdav": Declared(K | {"leftover": OneOf(("generic", "assign"))}, K_ANONYMITY),
-    "v-mdav": Declared(K | {"gamma": Real(0.0)}, K_ANONYMITY),
-    "cbfs": Declared(K, K_ANONYMITY),
-    "dba": Declared(K | {"variant": Whole(1, 2)}, K_ANONYMITY),
-    "tfrp": Declared(K | {"variant": Whole(1, 2)}, K_ANONYMITY),
-    "optimal-univariate": Declared(K, K_ANONYMITY),
+    "mdav": Declared("shoal.methods.mdav:Mdav", K | {"leftover": OneOf(("generic", "assign"))}, K_ANONYMITY),
+    "v-mdav": Declared("shoal.methods.v_mdav:VMdav", K | {"gamma": Real(0.0)}, K_ANONYMITY),
+    "cbfs": Declared("shoal.methods.cbfs:Cbfs", K, K_ANONYMITY),
+    "dba": Declared("shoal.methods.dba:Dba", K | {"variant": Whole(1, 2)}, K_ANONYMITY),
+    "tfrp": Declared("shoal.methods.tfrp:Tfrp", K | {"variant": Whole(1, 2)}, K_ANONYMITY),
+    "optimal-univariate": Declared("shoal.methods.optimal_univariate:OptimalUnivariate", K, K_ANONYMITY),
     "r-gather": Declared(
-        K | {"epsilon": Real(0.0, 1.0, open_high=True)} | STANDARDIZE, K_ANONYMITY, leaves_out="epsilon"
+        "shoal.methods.r_gather:RGather",
+        K | {"epsilon": Real(0.0, 1.0, open_high=True)} | STANDARDIZE,
+        K_ANONYMITY,
+        leaves_out="epsilon",
     ),
-    "r-cellular": Declared(K | {"facility": Real(0.0)} | STANDARDIZE, K_ANONYMITY),
+    "r-cellular": Declared(
+        "shoal.methods.r_cellular:RCellular", K | {"facility": Real(0.0)} | STANDARDIZE, K_ANONYMITY
+    ),
     "mondrian": Declared(
-        K | {"strict": YesNo(), "width": OneOf(("true", "box")), "nominal": OneOf(("tree", "order"))}, K_ANONYMITY
+        "shoal.methods.mondrian:Mondrian",
+        K | {"strict": YesNo(), "width": OneOf(("true", "box")), "nominal": OneOf(("tree", "order"))},
+        K_ANONYMITY,
     ),
     "anatomy": Declared(
+        "shoal.methods.anatomy:Anatomy",
         {"l": Whole(2), "column": Maybe(ColumnName())},
         (Promised("alpha-k", {"column": Of(("column",)), "alpha": OneOver(("l",))}),),
         protects="links",
         publishers=("buckets",),
     ),
     "slicing": Declared(
+        "shoal.methods.slicing:Slicing",
         {
             "l": Whole(2),
             "columns": Maybe(Whole(1)),
@@ -203,6 +224,7 @@ METHODS: dict[str, Declared] = {
         publishers=("slices",),
     ),
     "m-invariance": Declared(
+        "shoal.methods.m_invariance:MInvariance",
         {"m": Whole(2), "column": ColumnName(), "newcomers": OneOf(("mix", "apart"))},
         (Promised("m-uniqueness", {"column": Of(("column",)), "m": Of(("m",))}),),
         private={"id": ColumnName()},
@@ -214,10 +236,12 @@ METHODS: dict[str, Declared] = {
 AVERAGES = OneOf(("mean", "median", "convex-median", "mode"))
 PUBLISHERS: dict[str, DeclaredPublisher] = {
     "generalize": DeclaredPublisher(
+        "shoal.publish.generalize:Generalize",
         {"shape": OneOf(("text", "typed", "classes")), "sets": YesNo()},
         {"text": "text", "typed": "typed", "classes": "classes"},
     ),
     "aggregate": DeclaredPublisher(
+        "shoal.publish.aggregate:Aggregate",
         {
             "numeric": OneOf(("mean", "median")),
             "ordinal": OneOf(("median", "convex-median", "mode")),
@@ -226,10 +250,15 @@ PUBLISHERS: dict[str, DeclaredPublisher] = {
         },
         {None: "values"},
     ),
-    "centres": DeclaredPublisher({"centre": OneOf(("record", "average"))} | STANDARDIZE, {None: "centres"}),
-    "buckets": DeclaredPublisher({}, {None: "buckets"}, protects="links"),
+    "centres": DeclaredPublisher(
+        "shoal.publish.centres:Centres", {"centre": OneOf(("record", "average"))} | STANDARDIZE, {None: "centres"}
+    ),
+    "buckets": DeclaredPublisher("shoal.publish.buckets:Buckets", {}, {None: "buckets"}, protects="links"),
     "slices": DeclaredPublisher(
-        {"shape": OneOf(("table", "files"))}, {"table": "slices", "files": "slices"}, protects="links"
+        "shoal.publish.slices:Slices",
+        {"shape": OneOf(("table", "files"))},
+        {"table": "slices", "files": "slices"},
+        protects="links",
     ),
 }
 
@@ -237,11 +266,34 @@ REFINE: dict[str, Bound] = {"loss": Maybe(OneOf(("sse", "ncp"))), "rounds": Whol
 """Parameters of the local search after a method."""
 
 
+METHOD_CLASSES: Registry[Any] = Registry("shoal.methods", {name: one.home for name, one in METHODS.items()})
+"""The methods themselves, those of other packages too."""
+PUBLISHER_CLASSES: Registry[Any] = Registry("shoal.publishers", {name: one.home for name, one in PUBLISHERS.items()})
+"""The publishers themselves, those of other packages too."""
+
+
+def method_called(name: object) -> Declared | None:
+    """What is declared of a method, by its name; a method of another package says it itself."""
+    if isinstance(name, str) and name not in METHODS and name in METHOD_CLASSES:
+        found = METHOD_CLASSES[name].declared
+        return found if isinstance(found, Declared) else None
+    return METHODS.get(name) if isinstance(name, str) else None
+
+
+def publisher_called(name: object) -> DeclaredPublisher | None:
+    """What is declared of a publisher, by its name; one of another package says it itself."""
+    if isinstance(name, str) and name not in PUBLISHERS and name in PUBLISHER_CLASSES:
+        found = PUBLISHER_CLASSES[name].declared
+        return found if isinstance(found, DeclaredPublisher) else None
+    return PUBLISHERS.get(name) if isinstance(name, str) else None
+
+
 def declared_method(name: object) -> Declared:
-    """What is declared of a method, by its name."""
-    if not isinstance(name, str) or name not in METHODS:
-        raise ParameterError(Problem("method", "is not one that is known", did_you_mean(str(name), METHODS)))
-    return METHODS[name]
+    """What is declared of a method, which must be known."""
+    found = method_called(name)
+    if found is None:
+        raise ParameterError(Problem("method", "is not one that is known", did_you_mean(str(name), METHOD_CLASSES)))
+    return found
 
 
 __all__ = ["METHODS", "PUBLISHERS", "REFINE", "Declared", "DeclaredPublisher", "Of", "Promised", "declared_method"]

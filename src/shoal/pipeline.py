@@ -13,29 +13,29 @@ import numba
 import numpy as np
 import polars as pl
 
-from shoal.release.description import (Asked, describe, holder_figures, receipt_of)
-from shoal.errors import (InfeasibleError, InternalError, ParameterError, Problems, SchemaError, some)
-from shoal.enforce.enforcer import Keeping
-from shoal.release.manifest import LEFT_OUT
+from shoal.check.release import verify
+from shoal.enforce.enforcer import Enforcer
+from shoal.enforce.refine import Refine
+from shoal.errors import InfeasibleError, InternalError, ParameterError, Problems, SchemaError, some
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
-from shoal.enforce.refine import Refine
 from shoal.privacy.base import ColumnRequirement, Requirement, Values
 from shoal.progress import SILENT, Progress
 from shoal.publish import default_publisher
-from shoal.publish.base import Publisher
+from shoal.publish.base import Publisher, shown_classes
 from shoal.recipe.recipe import Recipe
+from shoal.release.description import Asked, describe, holder_figures, receipt_of
+from shoal.release.manifest import LEFT_OUT
 from shoal.release.release import Release
 from shoal.report.columns import picture
-from shoal.spec import (Maybe, OneOf, Real, Whole, YesNo)
+from shoal.spec import Maybe, OneOf, Real, Whole, YesNo
 from shoal.table.clean import clean
 from shoal.table.frames import to_polars
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 from shoal.table.shown import only_rows
 from shoal.table.sources import read
-from shoal.check.release import verify
 
 SEED_BITS = 128
 """Bits of a seed that is drawn: more than anybody can try."""
@@ -139,13 +139,16 @@ def anonymize(
         sets = bool(getattr(publish, "sets", False))
         groups = method.partition(task, np.random.default_rng([seed, 0]), progress)
         groups.check(table.n_rows, method.crowd)
-        keep = Keeping(task, method.crowd, publish, sets, int(suppress * table.n_rows))
-        groups = keep.promises(groups, progress)
+        enforcer = Enforcer(
+            task, method.crowd, publish.loses, sets, int(suppress * table.n_rows),
+            lambda found: shown_classes(publish.publish(table, found)),
+        )  # fmt: skip
+        groups = enforcer.enforce(groups, progress)
         if refine is not None:
             rng = np.random.default_rng([seed, 2])
             groups = refine.improve(task, groups, method.crowd, refine.loss or publish.loses, sets, rng, progress)
             groups.check(table.n_rows, method.crowd)
-            groups = keep.promises(groups, progress)
+            groups = enforcer.enforce(groups, progress)
 
     progress.stage("publishing")
     _check_shown(table, groups, require)

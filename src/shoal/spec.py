@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from shoal.errors import (ParameterError, Problem, Problems, did_you_mean)
+from shoal.errors import ParameterError, Problem, Problems, did_you_mean
 
 
 class Bound(Protocol):

@@ -15,15 +15,24 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from shoal.methods.base import Method
 from shoal.enforce.refine import Refine
+from shoal.methods.base import Method
 from shoal.pipeline import anonymize
-from shoal.privacy import (AlphaK, BetaLikeness, DeltaDisclosure, DeltaPresence, EpsilonM, GuardingNodes, KAnonymity, KMap, LDiversity, Requirement, TCloseness)  # fmt: skip
-from shoal.privacy.base import ColumnRequirement
+from shoal.privacy.alpha_k import AlphaK
+from shoal.privacy.base import ColumnRequirement, Requirement
+from shoal.privacy.beta_likeness import BetaLikeness
+from shoal.privacy.delta_disclosure import DeltaDisclosure
+from shoal.privacy.delta_presence import DeltaPresence
+from shoal.privacy.epsilon_m import EpsilonM
+from shoal.privacy.guarding_nodes import GuardingNodes
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.k_map import KMap
+from shoal.privacy.l_diversity import LDiversity
+from shoal.privacy.t_closeness import TCloseness
 from shoal.publish.base import Publisher
 from shoal.release.release import Release
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.schema import (Kind, Nominal, Numeric, Ordinal, Schema)
+from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
 KIND_MIXES: dict[str, tuple[str, ...]] = {
     "one": ("whole",),

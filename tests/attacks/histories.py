@@ -12,9 +12,9 @@ import polars as pl
 
 import shoal
 from attacks.worlds import Seen, World, all_worlds
+from shoal.cluster.signatures import People, Signature, would_tell
 from shoal.methods.base import Task
 from shoal.methods.m_invariance import Arrangement, MInvariance
-from shoal.cluster.signatures import People, Signature, would_tell
 from shoal.progress import SILENT
 from shoal.table.prepare import prepare
 

@@ -15,8 +15,8 @@ from attacks.mutants_promises import asking
 from attacks.mutants_rows import Rows
 from attacks.victims import Files, Victim
 from forging import mended, with_entries
-from shoal.release.manifest import Place
 from shoal.check.promises import probes
+from shoal.release.manifest import Place
 from shoal.release.release import Release
 
 STRONGER = "a promise that holds, though nobody had asked for it"

@@ -10,10 +10,10 @@ from attacks.mutants import Entries, Mutant, edited, forged
 from attacks.mutants_json import SECRET
 from attacks.victims import Files, Victim
 from forging import mended, with_entries
+from registered import METHODS as MADE
 from shoal.declared import METHODS, PUBLISHERS
-from shoal.methods import METHODS as MADE
 from shoal.methods.m_invariance import MInvariance
-from shoal.privacy import MODELS, PROMISED
+from shoal.privacy import MODELS, OF_METHODS
 from shoal.publish import PUBLISHERS as SHOWN
 from shoal.release.release import Release
 from shoal.spec import Spec
@@ -117,7 +117,7 @@ def _instead(one: Entry) -> Iterator[tuple[str, list[Entry]]]:
             retyped = float(value) if isinstance(value, int) else str(value)
             for other in (value + 1, value - 1, value * 2, value / 2, retyped, 0, None):
                 yield f"{key} {other!r}", [one | {key: other}]
-    for model in PROMISED:
+    for model in {**MODELS, **OF_METHODS}:
         if model != one["model"]:
             yield f"is {model}", [{**one, "model": model}]
 

@@ -21,10 +21,10 @@ import pytest
 
 import shoal
 from attacks.chance import Attack, assert_chance, assert_success
-from shoal.release.manifest import FILE
 from shoal.measure.square_error import square_errors
 from shoal.methods.groups import Groups
 from shoal.release.files import read_directory
+from shoal.release.manifest import FILE
 from shoal.table.fingerprint import content_sha256
 from shoal.table.prepare import prepare
 

@@ -24,8 +24,8 @@ import pytest
 import shoal
 from forging import mended, rewritten, with_entries
 from shoal.cli.app import main
-from shoal.release.manifest import FILE, Slice
 from shoal.measure import measure
+from shoal.release.manifest import FILE, Slice
 from shoal.series import sealed
 
 PASSPHRASE = "correct horse battery"

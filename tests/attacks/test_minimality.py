@@ -19,10 +19,10 @@ import pytest
 import shoal
 from attacks.chance import assert_chance, assert_success
 from attacks.worlds import Channel, Simulator, World, all_worlds, attack
-from shoal.methods import CROWDS
+from registered import CROWDS
+from shoal.enforce.repair import classes_of
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
-from shoal.enforce.repair import classes_of
 from shoal.spec import Whole, param
 
 PAIRS = np.array([[0, 0], [1, 2], [10, 3], [12, 4], [33, 8], [34, 11]], dtype=float)

@@ -16,12 +16,13 @@ import polars as pl
 
 import shoal
 from attacks.chance import Attack
-from shoal.enforce.enforcer import Keeping
-from shoal.methods.base import Method, Task
+from shoal.enforce.enforcer import Enforcer
 from shoal.enforce.refine import Refine
+from shoal.methods.base import Method, Task
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT
 from shoal.publish import default_publisher
+from shoal.publish.base import shown_classes
 from shoal.table.prepare import prepare
 
 World = tuple[str, ...]
@@ -87,12 +88,14 @@ class Simulator:
         task, crowd = self._task(world), self.method.crowd
         groups = self.method.partition(task, np.random.default_rng([seed, 0]), SILENT)
         publish = default_publisher(self.method)
-        keep = Keeping(task, crowd, publish, False, 0)
-        groups = keep.promises(groups, SILENT)
+        enforcer = Enforcer(
+            task, crowd, publish.loses, False, 0, lambda found: shown_classes(publish.publish(task.table, found))
+        )
+        groups = enforcer.enforce(groups, SILENT)
         if self.refine is not None:
             rng = np.random.default_rng([seed, 2])
             groups = self.refine.improve(task, groups, crowd, publish.loses, False, rng, SILENT)
-            groups = keep.promises(groups, SILENT)
+            groups = enforcer.enforce(groups, SILENT)
         return groups.labels
 
     def _task(self, world: World) -> Task:

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from shoal import (Hierarchy, Nominal, Numeric, Ordinal, Schema)
-from shoal.methods import Task
+from shoal import Hierarchy, Nominal, Numeric, Ordinal, Schema
+from shoal.methods.base import Task
 from shoal.table.encode import encode
 from shoal.table.prepare import prepare
 

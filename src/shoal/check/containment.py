@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.check.containment import (add_shares, count_containers, find_containers, weigh_boxes)
 from shoal.check.value_ranges import Boxes, Ints, Places
+from shoal.kernels.check.containment import add_shares, count_containers, find_containers, weigh_boxes
 
 TOGETHER = 16
 """Cells side by side that share one bound, and such bounds that share another."""

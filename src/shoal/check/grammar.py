@@ -29,12 +29,25 @@ from typing import NamedTuple
 import polars as pl
 
 from shoal.check.cells import set_values, splits
-from shoal.check.value_ranges import (ANY, ANYTHING, NOTHING_KNOWN, SPAN, UNREAD, Axis, Ints, Meaning, axis_of, distinct_cells, one_of, span)
-from shoal.table.hierarchy.builders import Dates, Flat, Prefixes
+from shoal.check.value_ranges import (
+    ANY,
+    ANYTHING,
+    NOTHING_KNOWN,
+    SPAN,
+    UNREAD,
+    Axis,
+    Ints,
+    Meaning,
+    axis_of,
+    distinct_cells,
+    one_of,
+    span,
+)
 from shoal.table.clean import without_markers
+from shoal.table.hierarchy.builders import Dates, Flat, Prefixes
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbers import number_text
-from shoal.table.schema import (Kind, Nominal, Numeric, Ordinal)
+from shoal.table.schema import Kind, Nominal, Numeric, Ordinal
 
 Reader = Callable[[str], Meaning | None]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from shoal.errors import (ParameterError, Problems, SchemaError, some)
+from shoal.errors import ParameterError, Problems, SchemaError, some
 from shoal.release.manifest import Layout, Manifest
 from shoal.table.clean import clean
-from shoal.table.schema import (Column, Kind, Nominal, Numeric)
+from shoal.table.schema import Column, Kind, Nominal, Numeric
 from shoal.table.spelling import find_variants, merge_variants
 
 

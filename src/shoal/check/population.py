@@ -11,16 +11,28 @@ import numpy as np
 import polars as pl
 
 from shoal.check.cells import set_values, splits
-from shoal.errors import (ParameterError, Problem, Problems, SchemaError, some)
-from shoal.release.manifest import Layout, Node, QuasiColumn
 from shoal.check.containment import Containers
-from shoal.check.value_ranges import (ANYTHING, NOTHING_KNOWN, SPAN, UNREAD, Axis, Ints, Meaning, axis_of, boxes_of, distinct_cells, one_of)
+from shoal.check.value_ranges import (
+    ANYTHING,
+    NOTHING_KNOWN,
+    SPAN,
+    UNREAD,
+    Axis,
+    Ints,
+    Meaning,
+    axis_of,
+    boxes_of,
+    distinct_cells,
+    one_of,
+)
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, some
 from shoal.privacy.base import Matches
-from shoal.table.hierarchy.builders import Rule
+from shoal.release.manifest import Layout, Node, QuasiColumn
 from shoal.table.clean import clean
+from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbers import number_text
-from shoal.table.schema import (Column, Nominal, Numeric, Ordinal, Schema)
+from shoal.table.schema import Column, Nominal, Numeric, Ordinal, Schema
 
 GENERALISED = ("text", "typed", "classes")
 """Shapes of releases whose cells cover values."""

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal.check.transport import bottleneck
 from shoal.kernels.check import fitting as kernel
 from shoal.table.numbering import combined
-from shoal.check.transport import bottleneck
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

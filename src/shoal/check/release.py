@@ -19,23 +19,23 @@ import polars as pl
 
 from shoal.check.buckets import READING as BUCKETS
 from shoal.check.buckets import rows_of_buckets
+from shoal.check.cell_text import check_facts, check_types, check_written
 from shoal.check.cells import read_column
-from shoal.check.vocabulary import LINKS, check_closed
 from shoal.check.counterfeits import check_counterfeits, fewest_people
-from shoal.errors import (GuaranteeError, InternalError, ParameterError, Problem, Problems)
-from shoal.release.manifest import Manifest
-from shoal.check.row_order import check_order
 from shoal.check.population import population_matches
-from shoal.privacy.base import Classes, Matches, Requirement
-from shoal.privacy.slice_diversity import SliceDiversity
-from shoal.check.promises import (LACKING, Reached, reached, survey)
-from shoal.release.files import read_directory
+from shoal.check.promises import LACKING, Reached, reached, survey
+from shoal.check.row_order import check_order
 from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complaint
 from shoal.check.slices import READING as SLICES
 from shoal.check.slices import SlicesRead
+from shoal.check.vocabulary import LINKS, check_closed
+from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems
+from shoal.privacy.base import Classes, Matches, Requirement
+from shoal.privacy.slice_diversity import SliceDiversity
+from shoal.release.files import read_directory
+from shoal.release.manifest import Manifest
 from shoal.table.fingerprint import content_sha256
 from shoal.table.schema import Schema
-from shoal.check.cell_text import check_facts, check_written
 
 READING = "rows with equal quasi-identifier cells are one class"
 
@@ -121,6 +121,9 @@ def verify(
     promise = check_closed(manifest, problems)
     _check_tables(tables, manifest, problems)
     problems.raise_if_any(GuaranteeError)
+    for table in manifest.tables:
+        if str(table.file).endswith(".parquet"):
+            check_types(tables[table.name], manifest.layout, problems)
     check_written(tables, manifest.layout, problems)
     problems.raise_if_any(GuaranteeError)  # cells that are none cannot be looked at further
     _check_rows(tables, manifest, problems)

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import Problems, rows_at
-from shoal.release.manifest import Manifest, Node, PassedColumn
 from shoal.privacy.base import Tree, Values
+from shoal.release.manifest import Manifest, Node, PassedColumn
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.schema import Schema

@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from shoal.errors import (GuaranteeError, ParameterError, Problem, Problems)
-from shoal.release.manifest import Manifest
-from shoal.release.files import read_directory
 from shoal.check.release import Verdict, verify
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
+from shoal.release.files import read_directory
+from shoal.release.manifest import Manifest
 
 Memberships = Sequence[Mapping[Any, int]]
 Signatures = dict[int, frozenset[object]]

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import (GuaranteeError, InternalError, ParameterError, Problem, Problems, some)
-from shoal.kernels.check import fitting as kernel
-from shoal.release.manifest import Layout, QuasiColumn
-from shoal.check.value_ranges import (SPAN, Meaning, axis_of, boxes_of, distinct_cells)
-from shoal.table.numbering import combined, numbered
 from shoal.check.population import reader_of
-from shoal.privacy.base import SLACK
 from shoal.check.refutation import Published, Put, certain_chance
+from shoal.check.value_ranges import SPAN, Meaning, axis_of, boxes_of, distinct_cells
+from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems, some
+from shoal.kernels.check import fitting as kernel
+from shoal.privacy.base import SLACK
+from shoal.release.manifest import Layout, QuasiColumn
+from shoal.table.numbering import combined, numbered
 from shoal.table.schema import Schema
 
 READING = (

@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.errors import (GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at)
-from shoal.check.grammar import ReadCells, read_cells
 from shoal.check.containment import Containers
-from shoal.check.value_ranges import Ints, boxes_of, distinct_cells
-from shoal.privacy.base import (Classes, ColumnRequirement, Requirement, Values)
+from shoal.check.grammar import ReadCells, read_cells
 from shoal.check.promises import LACKING, broken, probes
-from shoal.table.hierarchy.builders import Rule
+from shoal.check.value_ranges import Ints, boxes_of, distinct_cells
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at
+from shoal.privacy.base import Classes, ColumnRequirement, Requirement, Values
 from shoal.table.clean import clean
 from shoal.table.frames import check_names, to_polars
+from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
 from shoal.table.prepare import Table
-from shoal.table.schema import (Column, Kind, Nominal, Schema)
+from shoal.table.schema import Column, Kind, Nominal, Schema
 from shoal.table.spelling import find_variants, spelling_warning
 
 READINGS = {

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from shoal.declared import (METHODS, PUBLISHERS, REFINE, Declared)
+from shoal.declared import REFINE, Declared, method_called, publisher_called
 from shoal.errors import GuaranteeError, Problems, ShoalError
-from shoal.release.manifest import Layout, Manifest, QuasiColumn
 from shoal.privacy import MODELS, promised_requirement
 from shoal.privacy.base import Requirement
-from shoal.spec import (Bound, ByColumn, ColumnName, Maybe, as_kept)
+from shoal.release.manifest import Layout, Manifest, QuasiColumn
+from shoal.spec import Bound, ByColumn, ColumnName, Maybe, as_kept
 
 GENERALISED = ("interval", "order", "node", "set")
 FORMS = {"values": ("value",), "centres": ("value",), "buckets": ("raw",), "slices": ("raw", *GENERALISED)}
@@ -31,7 +31,7 @@ FACTS = {
 
 def check_closed(manifest: Manifest, problems: Problems) -> list[Requirement]:
     """Note what a manifest cannot say; give its promises."""
-    method = METHODS.get(str(manifest.recipe.method.get("name")))
+    method = method_called(manifest.recipe.method.get("name"))
     if method is None:
         problems.add("recipe.method", "is not one that this version knows")
     _check_request(manifest, method, problems)
@@ -80,7 +80,7 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
     """Parameters are those that are declared, with values they can have; method, publisher and shape go together."""
     recipe, layout = manifest.recipe, manifest.layout
     columns = list(layout.kinds)
-    publisher = PUBLISHERS.get(str(recipe.publish.get("name")))
+    publisher = publisher_called(recipe.publish.get("name"))
     if publisher is None:
         problems.add("recipe.publish", "is not one that this version knows")
     else:

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import typer
 
-from shoal.cli import (demo, init, listings, measure, republish, run, verify)
+from shoal.cli import demo, init, listings, measure, republish, run, verify
 from shoal.errors import GuaranteeError, InternalError, ShoalError
 
 app = typer.Typer(

@@ -23,11 +23,11 @@ def demo(
     from shoal.cli import show
     from shoal.cli.flags import apply_flags
     from shoal.cli.run import follow
-    from shoal.release.directories import whole_directory
     from shoal.errors import ParameterError, Problem
-    from shoal.methods import Caat
+    from shoal.methods.caat import Caat
     from shoal.recipe.recipe import Recipe
     from shoal.recipe.text import write_toml
+    from shoal.release.directories import whole_directory
     from shoal.spec import Whole
     from shoal.table.sources import Source
 

@@ -40,8 +40,8 @@ def apply_flags(
 
 
 def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], problems: Any) -> dict[str, Any]:
-    from shoal.methods import METHODS, SERIES
     from shoal.enforce.refine import Refine
+    from shoal.methods import METHODS
     from shoal.publish import PUBLISHERS
     from shoal.recipe.recipe import SINGLE
     from shoal.spec import find
@@ -50,8 +50,7 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     exchanged = "method" in flags
     if exchanged:
         method = _exchanged(method, find(METHODS, flags.pop("method"), "--method"))
-    known_methods = {**METHODS, **SERIES}
-    current = known_methods.get(str(method.get("name")))
+    current = METHODS.get(str(method.get("name")))
     publish = {"name": current.publisher if current else "generalize", **entries.get("publish", {})}
     shown = PUBLISHERS.get(str(publish["name"]))
     if exchanged and current and shown and shown.hides != current.hides:  # the recipe's was for its own method
@@ -59,7 +58,7 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     if "publish" in flags:
         publish = _exchanged(publish, find(PUBLISHERS, flags.pop("publish"), "--publish"))
     homes: dict[str, list[tuple[dict[str, Any], Any]]] = {}
-    for table, registry in ((method, known_methods), (publish, PUBLISHERS)):
+    for table, registry in ((method, METHODS), (publish, PUBLISHERS)):
         spec = registry.get(str(table.get("name")))
         for parameter in spec.parameters() if spec else ():  # what both have is meant for both
             homes.setdefault(parameter.name, []).append((table, parameter.bound))

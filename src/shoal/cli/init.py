@@ -71,7 +71,7 @@ def recipe_text(described: Any, source: Any, out: Path) -> str:
     """The proposed recipe, with the reason for each column as a comment."""
     import os
 
-    from shoal.methods import Mondrian
+    from shoal.methods.mondrian import Mondrian
     from shoal.recipe.recipe import Recipe
     from shoal.recipe.text import write_toml
 

@@ -13,9 +13,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 def methods(json: Json = False) -> None:
     """List the methods, with their parameters, papers, costs and when to use them."""
-    from shoal.methods import METHODS, SERIES
+    from shoal.methods import METHODS
 
-    _list({**METHODS, **SERIES}, ("title", "paper", "complexity", "advice", "publisher"), json=json)
+    _list(METHODS, ("title", "paper", "complexity", "advice", "publisher"), json=json)
 
 
 def models(json: Json = False) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.run import (Out, Overwrite, Quiet, Threads)
+from shoal.cli.run import Out, Overwrite, Quiet, Threads
 
 PassphraseFile = Annotated[
     Path | None,
@@ -37,10 +37,10 @@ def republish(
     """
     from shoal.cli import show
     from shoal.cli.flags import apply_flags
-    from shoal.release.manifest import Manifest
-    from shoal.release.receipt import receipt_path
     from shoal.recipe.recipe import Recipe
     from shoal.recipe.text import read_entries
+    from shoal.release.manifest import Manifest
+    from shoal.release.receipt import receipt_path
     from shoal.series import republish_recipe
 
     read = Recipe.from_entries(apply_flags(read_entries(recipe), context.args), recipe.parent)
@@ -95,8 +95,8 @@ def verify_series(
     json: Json = False,
 ) -> None:
     """Check repeated releases together; exit status 1, with every reason, when they do not hold."""
-    from shoal.cli import show
     from shoal.check.series import verify_series as check
+    from shoal.cli import show
 
     held = None if state is None else _unlocked(state, passphrase_file, new=False)[1]
     verdict = check(releases) if held is None else check(releases, held.memberships(), held.fingerprints())

@@ -46,10 +46,10 @@ def run(
     """
     from shoal.cli import show
     from shoal.cli.flags import apply_flags
-    from shoal.release.manifest import Manifest
-    from shoal.release.receipt import receipt_path
     from shoal.recipe.recipe import Recipe
     from shoal.recipe.text import read_entries
+    from shoal.release.manifest import Manifest
+    from shoal.release.receipt import receipt_path
 
     entries = apply_flags(read_entries(recipe), context.args, require=require or (), population=population)
     read = Recipe.from_entries(entries, recipe.parent)

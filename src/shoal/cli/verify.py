@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from shoal.check.release import Verdict
     from shoal.check.table import TableVerdict
     from shoal.release.manifest import Manifest
-    from shoal.check.release import Verdict
 
 
 def verify(
@@ -84,8 +84,8 @@ def _verify_release(
     target: str, schema: Path | None, population: str | None, original: Path | None, receipt: Path | None, *, json: bool
 ) -> None:
     from shoal.cli import show
-    from shoal.release.receipt import Receipt
     from shoal.recipe.recipe import Promise, Recipe
+    from shoal.release.receipt import Receipt
     from shoal.release.release import check_directory, check_receipt
     from shoal.table.sources import read
 
@@ -159,9 +159,9 @@ def _release_entries(verdict: Verdict, manifest: Manifest) -> dict[str, Any]:
 
 
 def _verify_table(target: str, schema: Path, reading: str, suppressed: str | None, *, json: bool) -> None:
+    from shoal.check.table import judge_table
     from shoal.cli import show
     from shoal.errors import GuaranteeError
-    from shoal.check.table import judge_table
     from shoal.recipe.recipe import Promise
     from shoal.table.sources import read
 
@@ -179,8 +179,8 @@ def _verify_table(target: str, schema: Path, reading: str, suppressed: str | Non
 
 
 def _show_table(target: str, verdict: TableVerdict, require: Sequence[Any]) -> None:
-    from shoal.cli import show
     from shoal.check.table import READINGS
+    from shoal.cli import show
 
     out, said = show.console(), "does not keep" if verdict.reasons else "keeps"
     what = "what could be checked of what is required" if verdict.unchecked else "what is required"

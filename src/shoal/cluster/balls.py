@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.cluster.points import Space
 from shoal.kernels.cluster import r_cellular as kernel
 from shoal.methods.groups import Groups, Labels, members_of
-from shoal.cluster.points import Space
 from shoal.progress import Progress
 
 CELLS = 1 << 28

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from shoal.cluster.grid import from_smallest, grid_for
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import centroids as kernel
 from shoal.kernels.cluster import nearest
 from shoal.methods.base import Method
-from shoal.cluster.grid import from_smallest, grid_for
 from shoal.methods.groups import Labels
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Encoded, Floats

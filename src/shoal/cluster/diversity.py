@@ -10,7 +10,7 @@ from shoal.kernels.cluster.store import MANY_BLOCKS
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels
 from shoal.progress import Progress
-from shoal.table.encode import (Encoded, Floats, Ints, encode)
+from shoal.table.encode import Encoded, Floats, Ints, encode
 from shoal.table.prepare import Table
 
 Codes = npt.NDArray[np.unsignedinteger]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from shoal.cluster.points import Space
 from shoal.kernels.cluster import r_gather as kernel
 from shoal.methods.groups import Groups, Labels
-from shoal.cluster.points import Space
 from shoal.progress import Progress
 from shoal.table.encode import Floats
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.errors import (InfeasibleError, ParameterError, Problems, did_you_mean)
+from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean
 from shoal.kernels.cluster.k_member import Company
 from shoal.methods.base import Task
 from shoal.table.encode import Ints, value_codes

@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.cluster.grid import from_smallest, grid_for, on_grid
+from shoal.enforce.constraints import NO_DEMANDS, Demands
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
-from shoal.kernels.enforce.growth import choose_near, clear_growth, spend
 from shoal.kernels.cluster.distance_order import Rim, farthest_at_rim
+from shoal.kernels.enforce.growth import choose_near, clear_growth, spend
 from shoal.methods.base import Method, Task
-from shoal.enforce.constraints import NO_DEMANDS, Demands
-from shoal.cluster.grid import from_smallest, grid_for, on_grid
 from shoal.methods.groups import Labels, members_of
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table

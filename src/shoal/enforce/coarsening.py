@@ -13,14 +13,14 @@ from itertools import combinations, product
 
 import numpy as np
 
-from shoal.kernels.enforce import coarsening as kernel
-from shoal.kernels.enforce import violation as kinds
-from shoal.kernels.enforce.violation import Needs
-from shoal.kernels.enforce.refine_covers import (DEPTH, FIRST, KIND, LEAF, PARENT, RUN, TREE, WHOLE, Covers)
 from shoal.enforce.constraints import Demands
-from shoal.methods.groups import Labels, members_of, without_holes
 from shoal.enforce.losses import Loss
 from shoal.enforce.slots import with_room
+from shoal.kernels.enforce import coarsening as kernel
+from shoal.kernels.enforce import violation as kinds
+from shoal.kernels.enforce.refine_covers import DEPTH, FIRST, KIND, LEAF, PARENT, RUN, TREE, WHOLE, Covers
+from shoal.kernels.enforce.violation import Needs
+from shoal.methods.groups import Labels, members_of, without_holes
 from shoal.progress import Progress
 from shoal.table.encode import Floats, Ints
 

@@ -16,9 +16,16 @@ from shoal.kernels.enforce.growth import Growth, closing_size, resembles
 from shoal.kernels.enforce.violation import Needs
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels, members_of
-from shoal.privacy import (AlphaK, BetaLikeness, DeltaDisclosure, EpsilonM, GuardingNodes, KAnonymity, LDiversity, TCloseness)  # fmt: skip
+from shoal.privacy.alpha_k import AlphaK
 from shoal.privacy.base import Requirement, Tree, Values
+from shoal.privacy.beta_likeness import BetaLikeness
+from shoal.privacy.delta_disclosure import DeltaDisclosure
 from shoal.privacy.epsilon_m import ROUNDING as NEARLY
+from shoal.privacy.epsilon_m import EpsilonM
+from shoal.privacy.guarding_nodes import GuardingNodes
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.l_diversity import LDiversity
+from shoal.privacy.t_closeness import TCloseness
 from shoal.table.encode import Floats, Ints
 
 INSIDE = 1.0 - 1e-8

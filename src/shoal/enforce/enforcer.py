@@ -6,36 +6,39 @@ joined first, so that what is brought to keep the promise is what will be seen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
+from shoal.enforce.repair import repair
 from shoal.errors import InfeasibleError, InternalError, Problems
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels, without_holes
-from shoal.enforce.repair import repair
 from shoal.progress import Progress
-from shoal.publish.base import Publisher
 
 TRIES = 50
 """How often groups are joined and repaired before that is given up."""
 
 
 @dataclass(frozen=True)
-class Keeping:
+class Enforcer:
     """What has to be known to bring groups to keep their promises.
 
     `budget` is how many rows may be suppressed on top of those that the method suppresses.
     """
 
     task: Task
-    k: int
-    publish: Publisher
+    min_group_size: int
+    loses: str
+    """The loss that joining and exchanging rows keeps low."""
     sets: bool
+    """Whether names are shown as sets."""
     budget: int
+    shown_classes: Callable[[Groups], Labels]
+    """Numbers of the classes that the rows of some groups are seen to be in; suppressed rows have none."""
 
-    def promises(self, groups: Groups, progress: Progress) -> Groups:
+    def enforce(self, groups: Groups, progress: Progress) -> Groups:
         """Groups that keep all that is required, or `InfeasibleError`."""
         if not self.task.require:
             return groups
@@ -44,8 +47,8 @@ class Keeping:
         for _ in range(TRIES):
             seen = groups if fixed else self._as_seen(groups)
             left = budget - (groups.n_suppressed - before)
-            groups = repair(self.task, seen, self.k, self.publish.loses, self.sets, left, progress)
-            groups.check(self.task.table.n_rows, self.k)
+            groups = repair(self.task, seen, self.min_group_size, self.loses, self.sets, left, progress)
+            groups.check(self.task.table.n_rows, self.min_group_size)
             if fixed or self._as_seen(groups) is groups:
                 return groups
         problems = Problems()
@@ -59,11 +62,9 @@ class Keeping:
 
     def _as_seen(self, groups: Groups) -> Groups:
         """The same groups where those that show equal cells are one; the groups themselves where none do."""
-        published = self.publish.publish(self.task.table, groups)
-        rows = published.tables["table"].select(pl.col(published.layout.class_columns).cast(pl.String))
-        class_of = rows.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy()
+        class_of = self.shown_classes(groups)
         labels: Labels = np.full(len(groups.labels), -1, dtype=np.int64)
-        labels[groups.labels >= 0] = class_of.astype(np.int64) - 1
+        labels[groups.labels >= 0] = class_of
         if len(np.unique(class_of)) == groups.n_groups:
             return groups
         return Groups(without_holes(labels), groups.notes)

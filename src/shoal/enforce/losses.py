@@ -10,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.cluster.points import Space
+from shoal.enforce.constraints import NOTHING
+from shoal.enforce.slots import as_they_are
 from shoal.kernels.cluster import points as space_kernel
-from shoal.kernels.enforce import refine as kernel
-from shoal.kernels.enforce import refine_covers as covers
 from shoal.kernels.cluster.partition import Partition
 from shoal.kernels.cluster.points import NAME, NUMBER
+from shoal.kernels.enforce import refine as kernel
+from shoal.kernels.enforce import refine_covers as covers
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_mixed import Mixed
-from shoal.kernels.enforce.refine_near import (ABSOLUTE, SQUARE, TREE, UNEQUAL, Nearness)
+from shoal.kernels.enforce.refine_near import ABSOLUTE, SQUARE, TREE, UNEQUAL, Nearness
 from shoal.kernels.enforce.refine_points import Points
 from shoal.methods.base import Task
-from shoal.enforce.constraints import NOTHING
 from shoal.methods.groups import Groups, Labels, members_of
-from shoal.cluster.points import Space
-from shoal.enforce.slots import as_they_are
 from shoal.table.encode import Floats, Ints
 from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
 from shoal.table.numbers import number_text

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.kernels.cluster.trees import meet
 from shoal.kernels.enforce import population as kernel
 from shoal.kernels.enforce import refine_covers as covers
-from shoal.kernels.cluster.trees import meet
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels
 from shoal.privacy.base import Classes, Matches, Requirement

@@ -8,18 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.kernels.cluster import points
-from shoal.kernels.enforce import refine as kernel
-from shoal.kernels.enforce.violation import Needs
-from shoal.kernels.enforce.refine_near import near_rows
-from shoal.methods.base import Task
-from shoal.enforce.constraints import Demands
-from shoal.methods.groups import Groups, Labels
 from shoal.cluster.points import Space
+from shoal.enforce.constraints import Demands
 from shoal.enforce.losses import Loss, loss_of
 from shoal.enforce.slots import with_room
+from shoal.kernels.cluster import points
+from shoal.kernels.enforce import refine as kernel
+from shoal.kernels.enforce.refine_near import near_rows
+from shoal.kernels.enforce.violation import Needs
+from shoal.methods.base import Task
+from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
-from shoal.spec import (Maybe, OneOf, Spec, Whole, param)
+from shoal.spec import Maybe, OneOf, Spec, Whole, param
 
 EVERY_PAIR = 2048
 """Up to how many rows the search looks at every pair of them."""
@@ -54,7 +54,8 @@ class Refine(Spec):
     suppressed row stays suppressed. The loss never rises. What else is required of groups, they keep.
 
     >>> import numpy as np, polars as pl, shoal
-    >>> from shoal.methods import Groups, Task
+    >>> from shoal.methods.base import Task
+    >>> from shoal.methods.groups import Groups
     >>> from shoal.table.prepare import prepare
     >>> frame = pl.DataFrame({"age": [25, 27, 29, 35, 39], "salary": [50, 60, 100, 110, 120]})
     >>> schema = shoal.Schema(quasi={"age": shoal.Numeric(), "salary": shoal.Numeric()})

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.cluster.points import Space
+from shoal.enforce.coarsening import coarsen, settle
+from shoal.enforce.constraints import Demands
+from shoal.enforce.losses import Covered, Loss, loss_of
+from shoal.enforce.population import People
+from shoal.enforce.slots import as_they_are, with_room
 from shoal.errors import InfeasibleError, Problems
 from shoal.kernels.cluster import points
 from shoal.kernels.enforce import repair as kernel
 from shoal.methods.base import Task
-from shoal.enforce.coarsening import coarsen, settle
-from shoal.enforce.constraints import Demands
-from shoal.methods.groups import (Groups, Labels, members_of, without_holes)
-from shoal.enforce.population import People
-from shoal.cluster.points import Space
-from shoal.enforce.losses import Covered, Loss, loss_of
-from shoal.enforce.slots import as_they_are, with_room
+from shoal.methods.groups import Groups, Labels, members_of, without_holes
 from shoal.privacy.base import Classes, Requirement, Values
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Floats

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.enforce.violation import Needs
 from shoal.kernels.cluster.partition import Partition
+from shoal.kernels.enforce.violation import Needs
 from shoal.methods.groups import Labels, members_of
 
 

@@ -9,11 +9,11 @@ import polars as pl
 
 from shoal.check.buckets import rows_of_buckets
 from shoal.errors import Problems
-from shoal.release.manifest import Manifest
 from shoal.measure.classes import class_figures, class_sizes
 from shoal.measure.classification import classification_figures
 from shoal.measure.loss import loss_figures
 from shoal.measure.risk import risk_figures
+from shoal.release.manifest import Manifest
 
 
 def bucket_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest, label: str | None) -> dict[str, float]:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.errors import (ParameterError, Problem, Problems, some)
-from shoal.release.manifest import Manifest
+from shoal.check.original import input_rows
+from shoal.errors import ParameterError, Problem, Problems, some
 from shoal.measure.covered import COVERING, products_of_cells, written_out
 from shoal.measure.products import Component, Products
+from shoal.release.manifest import Manifest
 from shoal.table.numbering import combined, distinct_rows, numbered
-from shoal.check.original import input_rows
 from shoal.table.prepare import prepare
 from shoal.table.schema import Schema
 

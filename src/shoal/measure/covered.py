@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from shoal.errors import ParameterError, Problem
-from shoal.release.manifest import Layout, QuasiColumn
-from shoal.check.value_ranges import (Axis, Places, axis_of, distinct_cells)
-from shoal.measure.products import (Component, Ints, Products, each)
-from shoal.table.numbering import combined, distinct_rows, numbered
 from shoal.check.population import reader_of
+from shoal.check.value_ranges import Axis, Places, axis_of, distinct_cells
+from shoal.errors import ParameterError, Problem
+from shoal.measure.products import Component, Ints, Products, each
+from shoal.release.manifest import Layout, QuasiColumn
+from shoal.table.numbering import combined, distinct_rows, numbered
 from shoal.table.schema import Schema
 
 MOST_VALUES = 20_000_000

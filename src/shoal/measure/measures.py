@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from shoal.release.manifest import Manifest
 from shoal.measure.buckets import bucket_figures
 from shoal.measure.classes import class_figures, class_sizes, people_of_classes
 from shoal.measure.classification import classification_figures
 from shoal.measure.loss import loss_figures
 from shoal.measure.risk import risk_figures
 from shoal.measure.slices import slice_figures
+from shoal.release.manifest import Manifest
 
 
 def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, label: str | None = None) -> dict[str, float]:

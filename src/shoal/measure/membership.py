@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.check.membership import count_matches, count_union
-from shoal.measure.products import (Ints, Lists, Products, Runs)
+from shoal.measure.products import Ints, Lists, Products, Runs
 from shoal.spec import Whole
 
 LISTED, FEWEST = 8, 2**16

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.release.queries import BUCKET, Answers
+from shoal.check.original import input_rows
 from shoal.errors import ParameterError, Problem
-from shoal.release.manifest import Manifest, QuasiColumn
 from shoal.measure.covered import COVERING, covered
 from shoal.measure.products import Ints
-from shoal.table.numbering import combined, numbered
-from shoal.check.original import input_rows
+from shoal.release.manifest import Manifest, QuasiColumn
+from shoal.release.queries import BUCKET, Answers
 from shoal.table.categories import categories_of
+from shoal.table.numbering import combined, numbered
 from shoal.table.prepare import prepare
 from shoal.table.schema import Nominal, Numeric, Schema
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from shoal.check.slices import SlicesRead
 from shoal.errors import Problems
-from shoal.release.manifest import Manifest
 from shoal.measure.classes import class_figures, class_sizes
 from shoal.measure.classification import classification_figures
 from shoal.measure.loss import loss_figures
-from shoal.check.slices import SlicesRead
+from shoal.release.manifest import Manifest
 
 
 def slice_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest, label: str | None) -> dict[str, float]:

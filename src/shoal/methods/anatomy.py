@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import (InfeasibleError, ParameterError, Problems, did_you_mean, some)
+from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean, some
 from shoal.kernels.cluster import anatomy as kernel
 from shoal.methods.base import Hides, Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.privacy.base import Requirement, Values
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.progress import SILENT, Progress
-from shoal.spec import (ColumnName, Maybe, Whole, param)
+from shoal.spec import ColumnName, Maybe, Whole, param
 from shoal.table.encode import Ints
 from shoal.table.prepare import Table
 from shoal.table.schema import Schema

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.free_rows import bring_forward, check_start, empty_group, free_rows, with_keys, yard_of
+from shoal.enforce.constraints import Demands
 from shoal.errors import Problems
 from shoal.kernels.cluster import caat as kernel
-from shoal.kernels.cluster.store import (GAP, HULL, MEAN_COST, MIDPOINT, Group, extreme)
+from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, Group, extreme
 from shoal.methods.base import Method, Task
-from shoal.enforce.constraints import Demands
-from shoal.cluster.free_rows import (bring_forward, check_start, empty_group, free_rows, with_keys, yard_of)
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
-from shoal.spec import (Maybe, OneOf, Whole, param)
+from shoal.spec import Maybe, OneOf, Whole, param
 from shoal.table.prepare import Table
 
 INTERVALS = {"mean_cost": MEAN_COST, "hull": HULL, "gap": GAP, "midpoint": MIDPOINT}

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.points import Clusters, Free, Space
+from shoal.enforce.constraints import Demands
 from shoal.kernels.cluster import dba as kernel
 from shoal.methods import mdav
 from shoal.methods.base import Method, Task
-from shoal.enforce.constraints import Demands
 from shoal.methods.groups import Groups, Labels, members_of
-from shoal.cluster.points import Clusters, Free, Space
 from shoal.progress import SILENT, Progress
 from shoal.spec import Whole, param
 from shoal.table.encode import Floats

@@ -10,16 +10,16 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from shoal.cluster.centroids import Centroids, check_seeds, draw_seeds, line_on_grid
+from shoal.cluster.grid import grid_for
 from shoal.errors import Problems
 from shoal.kernels.cluster import centroids as kernel
 from shoal.methods.base import Method, Task
-from shoal.cluster.centroids import (Centroids, check_seeds, draw_seeds, line_on_grid)
-from shoal.cluster.grid import grid_for
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
-from shoal.spec import (Maybe, OneOf, Several, Whole, param)
-from shoal.table.hierarchy.builders import STAR
+from shoal.spec import Maybe, OneOf, Several, Whole, param
 from shoal.table.encode import Encoded, Floats, encode
+from shoal.table.hierarchy.builders import STAR
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Numeric
 

@@ -7,17 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.free_rows import check_start, empty_group, free_rows, with_keys, yard_of
+from shoal.cluster.join_preferences import check_company, company_of, keys_of
+from shoal.enforce.constraints import Demands
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel
 from shoal.kernels.cluster.store import HULL, Group
 from shoal.methods.base import Method, Task
-from shoal.cluster.join_preferences import check_company, company_of, keys_of
-from shoal.enforce.constraints import Demands
-from shoal.cluster.free_rows import (check_start, empty_group, free_rows, with_keys, yard_of)
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
-from shoal.spec import (ColumnName, Maybe, OneOf, Real, Whole, param)
-from shoal.table.encode import (Encoded, Floats, Ints, value_codes)
+from shoal.spec import ColumnName, Maybe, OneOf, Real, Whole, param
+from shoal.table.encode import Encoded, Floats, Ints, value_codes
 from shoal.table.prepare import Table
 
 

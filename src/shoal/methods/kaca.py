@@ -13,7 +13,7 @@ from shoal.kernels.cluster import kaca as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
-from shoal.spec import (OneOf, Real, Whole, param)
+from shoal.spec import OneOf, Real, Whole, param
 from shoal.table.encode import Floats, Ints
 from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
 from shoal.table.numbers import number_text

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.signatures import Buckets, People, Signature, bucketed
+from shoal.cluster.space import space_of
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import m_invariance as kernel
 from shoal.kernels.cluster.mondrian import Space
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
-from shoal.methods.mondrian import space_of
-from shoal.cluster.signatures import (Buckets, People, Signature, bucketed)
 from shoal.privacy.base import Values
 from shoal.progress import SILENT, Progress
-from shoal.spec import (ColumnName, OneOf, Whole, param)
+from shoal.spec import ColumnName, OneOf, Whole, param
 from shoal.table.prepare import Table
 
 WINDOW = 32

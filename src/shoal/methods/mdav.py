@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.points import Free, Space
+from shoal.enforce.constraints import Demands
 from shoal.kernels.cluster import mdav as kernel
 from shoal.methods.base import Method, Task
-from shoal.enforce.constraints import Demands
 from shoal.methods.groups import Groups
-from shoal.cluster.points import Free, Space
 from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Whole, param
 

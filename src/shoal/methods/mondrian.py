@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.space import space_of
+from shoal.enforce.constraints import NOTHING, Demands
 from shoal.kernels.cluster import mondrian as kernel
 from shoal.kernels.enforce.violation import Needs
 from shoal.methods.base import Method, Task
-from shoal.enforce.constraints import NOTHING, Demands
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
-from shoal.spec import (OneOf, Whole, YesNo, param)
-from shoal.table.encode import Encoded, Floats
+from shoal.spec import OneOf, Whole, YesNo, param
+from shoal.table.encode import Floats
 
 
 @dataclass(frozen=True)
@@ -98,40 +99,6 @@ def _seen_by_cuts(demands: Demands, k: int) -> Needs:
     are formed afterwards, of rows that look alike.
     """
     return NOTHING if demands.planned > k else demands.needs
-
-
-def space_of(encoded: Encoded, *, along_trees: bool) -> kernel.Space:
-    """Lay rows out as points, nominal values by the place of their leaf."""
-    points = np.empty((encoded.n_rows, encoded.n_columns))
-    spans = np.ones(encoded.n_columns)
-    tree = np.full(encoded.n_columns, -1, dtype=np.int64)
-    for column, (is_tree, slot) in enumerate(zip(encoded.is_tree, encoded.slot, strict=True)):
-        if is_tree:
-            points[:, column] = _leaf_places(encoded, slot)
-            spans[column] = max(len(encoded.trees[slot].leaf_node) - 1, 1)
-            tree[column] = slot if along_trees else -1
-        else:
-            line = encoded.lines[slot]
-            points[:, column] = np.where(np.isnan(line), np.inf, line)
-            spans[column] = encoded.spans[slot] or 1.0
-    empty = np.zeros(0, dtype=np.int32)
-    forest, trees = encoded.forest, encoded.trees
-    n_leaves = [len(one.leaf_node) for one in trees]
-    return kernel.Space(
-        points, spans, tree, forest.start, forest.parent, forest.depth, forest.n_leaves,
-        np.concatenate([one.first_leaf for one in trees] or [empty]),
-        np.concatenate([[0], np.cumsum(n_leaves)]).astype(np.int64),
-        np.concatenate([one.leaf_node for one in trees] or [empty]),
-    )  # fmt: skip
-
-
-def _leaf_places(encoded: Encoded, slot: int) -> Floats:
-    """Left-to-right position of each row's leaf, infinity for missing."""
-    tree = encoded.trees[slot]
-    place = np.full(len(tree.parent), np.inf)
-    place[tree.leaf_node] = np.arange(len(tree.leaf_node))
-    places: Floats = place[encoded.codes[slot]]
-    return places
 
 
 def _level(first: Labels, last: Labels, low: Floats, high: Floats) -> kernel.Level:

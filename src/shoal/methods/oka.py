@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.centroids import Centroids, check_seeds, draw_seeds
 from shoal.errors import Problems
 from shoal.methods.base import Method, Task
-from shoal.cluster.centroids import Centroids, check_seeds, draw_seeds
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
-from shoal.spec import (Maybe, OneOf, Several, Whole, param)
+from shoal.spec import Maybe, OneOf, Several, Whole, param
 from shoal.table.encode import Encoded
 from shoal.table.prepare import Table
 

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.points import Space
 from shoal.errors import Problems, SchemaError
 from shoal.kernels.cluster import optimal_univariate as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
-from shoal.cluster.points import Space
 from shoal.progress import SILENT, Progress
 from shoal.spec import Whole, param
 from shoal.table.encode import Floats

@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.balls import Cells
+from shoal.cluster.points import Space, check_raw
 from shoal.errors import Problems
 from shoal.kernels.cluster import r_cellular as kernel
 from shoal.methods.base import Method, Task
-from shoal.cluster.balls import Cells
 from shoal.methods.groups import Groups, Labels
-from shoal.cluster.points import Space, check_raw
 from shoal.progress import SILENT, Progress
-from shoal.spec import (Real, Whole, YesNo, param)
+from shoal.spec import Real, Whole, YesNo, param
 from shoal.table.prepare import Table
 
 CELLS = 1 << 26

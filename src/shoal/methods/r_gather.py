@@ -8,15 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.gathering import least_reach
+from shoal.cluster.points import Space, check_raw
 from shoal.errors import Problems
 from shoal.kernels.cluster import points as points_kernel
 from shoal.kernels.cluster import r_gather as kernel
 from shoal.methods.base import Method, Task
-from shoal.cluster.gathering import least_reach
 from shoal.methods.groups import Groups, Labels
-from shoal.cluster.points import Space, check_raw
 from shoal.progress import SILENT, Progress
-from shoal.spec import (Real, Whole, YesNo, param)
+from shoal.spec import Real, Whole, YesNo, param
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
 

@@ -12,17 +12,27 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.errors import (InfeasibleError, InputError, ParameterError, Problem, Problems, SchemaError, ShoalWarning, did_you_mean, some)
+from shoal.errors import (
+    InfeasibleError,
+    InputError,
+    ParameterError,
+    Problem,
+    Problems,
+    SchemaError,
+    ShoalWarning,
+    did_you_mean,
+    some,
+)
 from shoal.methods.base import Hides, Method, Task
-from shoal.slicing.attributes import (Attributes, Columns, attributes_of, partition_attributes)
 from shoal.methods.groups import Groups, Labels, Slices
 from shoal.methods.mondrian import Mondrian
-from shoal.slicing.overlap import Overlapping
-from shoal.slicing.buckets import TOLERANCE, Split, partition_tuples
 from shoal.privacy.alpha_k import AlphaK
 from shoal.privacy.base import Requirement, Values
 from shoal.progress import SILENT, Progress
-from shoal.spec import (ByColumn, ColumnName, Maybe, OneOf, Whole, YesNo, param)
+from shoal.slicing.attributes import Attributes, Columns, attributes_of, partition_attributes
+from shoal.slicing.buckets import TOLERANCE, Split, partition_tuples
+from shoal.slicing.overlap import Overlapping
+from shoal.spec import ByColumn, ColumnName, Maybe, OneOf, Whole, YesNo, param
 from shoal.table.encode import Ints
 from shoal.table.prepare import Table
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.methods.base import Method, Task
-from shoal.enforce.constraints import Demands
-from shoal.methods.groups import Groups
 from shoal.cluster.points import Clusters, Free, Space
+from shoal.enforce.constraints import Demands
+from shoal.methods.base import Method, Task
+from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Whole, param
 from shoal.table.encode import Floats

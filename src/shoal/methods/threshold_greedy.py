@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import (InfeasibleError, ParameterError, Problem, Problems)
+from shoal.cluster.diversity import Diversity, least_diversity
+from shoal.cluster.weights import check_weights, weights_of
+from shoal.errors import InfeasibleError, ParameterError, Problem, Problems
 from shoal.kernels.cluster import threshold_greedy as kernel
 from shoal.methods.base import Method, Task
-from shoal.cluster.diversity import Diversity, least_diversity
 from shoal.methods.groups import Groups, Labels
-from shoal.cluster.weights import check_weights, weights_of
 from shoal.progress import SILENT, Progress
-from shoal.spec import (Maybe, OneOf, Real, Several, Weights, Whole, param)
+from shoal.spec import Maybe, OneOf, Real, Several, Weights, Whole, param
 from shoal.table.encode import encode
 from shoal.table.prepare import Table
 

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.centroids import Centroids, check_seeds, draw_seeds
 from shoal.errors import ParameterError, Problems, did_you_mean
 from shoal.kernels.cluster import weighted_c_means as kernel
 from shoal.methods.base import Method, Task
-from shoal.cluster.centroids import Centroids, check_seeds, draw_seeds
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
-from shoal.spec import (Maybe, Real, Several, Weights, Whole, param)
+from shoal.spec import Maybe, Real, Several, Weights, Whole, param
 from shoal.table.encode import Encoded, Floats
 from shoal.table.prepare import Table
 

@@ -1,45 +1,56 @@
-"""What a group must satisfy: one file per privacy model."""
+"""Privacy models: one file per model."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.base import Classes, Requirement
-from shoal.privacy.beta_likeness import BetaLikeness
-from shoal.privacy.bucket_size import BucketSize
-from shoal.privacy.delta_disclosure import DeltaDisclosure
-from shoal.privacy.delta_presence import DeltaPresence
-from shoal.privacy.epsilon_m import EpsilonM
-from shoal.privacy.guarding_nodes import GuardingNodes
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.k_map import KMap
-from shoal.privacy.l_diversity import LDiversity
-from shoal.privacy.m_uniqueness import MUniqueness
-from shoal.privacy.slice_diversity import SliceDiversity
-from shoal.privacy.t_closeness import TCloseness
+from shoal.privacy.base import Requirement
+from shoal.registry import Registry
 from shoal.spec import find
 
-MODELS: dict[str, type[Requirement]] = {
-    model.name: model
-    for model in (
-        KAnonymity, LDiversity, AlphaK, TCloseness, EpsilonM, DeltaDisclosure, BetaLikeness, GuardingNodes, KMap,
-        DeltaPresence,
-    )
-}  # fmt: skip
-PROMISED: dict[str, type[Requirement]] = {
-    **MODELS,
-    **{model.name: model for model in (MUniqueness, BucketSize, SliceDiversity)},
+MODELS: Registry[type[Requirement]] = Registry(
+    "shoal.models",
+    {
+        "k-anonymity": "shoal.privacy.k_anonymity:KAnonymity",
+        "l-diversity": "shoal.privacy.l_diversity:LDiversity",
+        "alpha-k": "shoal.privacy.alpha_k:AlphaK",
+        "t-closeness": "shoal.privacy.t_closeness:TCloseness",
+        "epsilon-m": "shoal.privacy.epsilon_m:EpsilonM",
+        "delta-disclosure": "shoal.privacy.delta_disclosure:DeltaDisclosure",
+        "beta-likeness": "shoal.privacy.beta_likeness:BetaLikeness",
+        "guarding-nodes": "shoal.privacy.guarding_nodes:GuardingNodes",
+        "k-map": "shoal.privacy.k_map:KMap",
+        "delta-presence": "shoal.privacy.delta_presence:DeltaPresence",
+    },
+)
+"""What any method can be asked for."""
+OF_METHODS: Registry[type[Requirement]] = Registry(
+    "shoal.models_of_methods",
+    {
+        "m-uniqueness": "shoal.privacy.m_uniqueness:MUniqueness",
+        "bucket-size": "shoal.privacy.bucket_size:BucketSize",
+        "slice-diversity": "shoal.privacy.slice_diversity:SliceDiversity",
+    },
+)
+"""What repeated releases and slices alone promise."""
+
+_NAMES = {
+    registry.home(name).rpartition(":")[2]: (registry, name)
+    for registry in (MODELS, OF_METHODS)
+    for name in registry.own
 }
-"""What a release may promise: what any method can be asked for, and what repeated releases and slices alone keep."""
 
 
 def promised_requirement(promise: Mapping[str, object]) -> Requirement:
     """A promise as a manifest writes it, as a requirement."""
     entries = dict(promise)
-    model = find(PROMISED, entries.pop("model", None), "promise.model")
+    model = find({**MODELS, **OF_METHODS}, entries.pop("model", None), "promise.model")
     return model.from_mapping(entries, "promise")
 
 
-__all__ = [
-    "MODELS", "PROMISED", "AlphaK", "BetaLikeness", "Classes", "DeltaDisclosure", "DeltaPresence", "EpsilonM",
-    "GuardingNodes", "KAnonymity", "KMap", "LDiversity", "Requirement", "TCloseness", "promised_requirement",
-]  # fmt: skip
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    registry, key = _NAMES[name]
+    return registry[key]

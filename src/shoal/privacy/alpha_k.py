@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shoal.errors import some
-from shoal.privacy.base import (SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded)
-from shoal.spec import (AnyText, ColumnName, Maybe, Real, Several, param)
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
+from shoal.spec import AnyText, ColumnName, Maybe, Real, Several, param
 from shoal.table.numbers import number_text
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import (InfeasibleError, ParameterError, Problem, Problems, did_you_mean, some)
+from shoal.errors import InfeasibleError, ParameterError, Problem, Problems, did_you_mean, some
 from shoal.privacy.counts import Counts, Floats, Ints
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule

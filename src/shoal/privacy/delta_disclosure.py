@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shoal.privacy.base import (SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded)
-from shoal.spec import (ColumnName, OneOf, Real, param)
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
+from shoal.spec import ColumnName, OneOf, Real, param
 
 
 @dataclass(frozen=True)

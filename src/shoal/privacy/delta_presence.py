@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import (InfeasibleError, ParameterError, Problem, Problems)
-from shoal.privacy.base import (SLACK, Bools, Classes, Floats, Requirement)
+from shoal.errors import InfeasibleError, ParameterError, Problem, Problems
+from shoal.privacy.base import SLACK, Bools, Classes, Floats, Requirement
 from shoal.spec import Real, param
 from shoal.table.prepare import Table
 

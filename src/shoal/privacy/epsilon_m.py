@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.errors import InfeasibleError, Problems
-from shoal.privacy.base import (SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded)
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.counts import Ints
-from shoal.spec import (ColumnName, Real, YesNo, param)
+from shoal.spec import ColumnName, Real, YesNo, param
 from shoal.table.prepare import Table
 
 ROUNDING = 1e-12

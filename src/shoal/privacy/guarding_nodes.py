@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.errors import (InfeasibleError, ParameterError, Problems, rows_at)
-from shoal.privacy.base import (SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded)
+from shoal.errors import InfeasibleError, ParameterError, Problems, rows_at
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
 from shoal.privacy.counts import Counts, Ints
 from shoal.spec import ColumnName, Real, param

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shoal.errors import InfeasibleError, Problems
-from shoal.privacy.base import (Bools, Classes, Floats, Requirement, Values)
+from shoal.privacy.base import Bools, Classes, Floats, Requirement, Values
 from shoal.spec import Whole, param
 from shoal.table.prepare import Table
 

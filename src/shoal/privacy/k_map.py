@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.errors import InfeasibleError, Problems
-from shoal.privacy.base import (Bools, Classes, Floats, Requirement)
+from shoal.privacy.base import Bools, Classes, Floats, Requirement
 from shoal.spec import Whole, param
 from shoal.table.prepare import Table
 

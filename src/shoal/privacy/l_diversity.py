@@ -10,9 +10,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shoal.errors import InfeasibleError, ParameterError, Problems
-from shoal.privacy.base import (SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded)
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.counts import Counts
-from shoal.spec import (ColumnName, Maybe, OneOf, Real, Whole, param)
+from shoal.spec import ColumnName, Maybe, OneOf, Real, Whole, param
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.privacy.base import (SLACK, Bools, Classes, ColumnRequirement, Floats)
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats
 from shoal.spec import ColumnName, Whole, param
 
 

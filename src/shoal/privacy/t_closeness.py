@@ -8,10 +8,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shoal.privacy.base import (SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded)
+from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
 from shoal.privacy.counts import Counts, weighed
-from shoal.spec import (ColumnName, OneOf, Real, param)
+from shoal.spec import ColumnName, OneOf, Real, param
 
 
 @dataclass(frozen=True)

@@ -1,31 +1,28 @@
-"""How a group is shown: one file per way."""
+"""Publishers: one file per way of showing equivalence classes, buckets or slices."""
 
-from shoal.methods.base import Method
-from shoal.publish.aggregate import Aggregate
-from shoal.publish.base import Published, Publisher
-from shoal.publish.buckets import Buckets
-from shoal.publish.centres import Centres
-from shoal.publish.generalize import Generalize
-from shoal.publish.slices import Slices
+from __future__ import annotations
 
-PUBLISHERS: dict[str, type[Publisher]] = {
-    publisher.name: publisher for publisher in (Generalize, Aggregate, Centres, Buckets, Slices)
-}
+from typing import TYPE_CHECKING, Any
+
+from shoal.declared import PUBLISHER_CLASSES
+
+if TYPE_CHECKING:
+    from shoal.methods.base import Method
+    from shoal.publish.base import Publisher
+
+PUBLISHERS = PUBLISHER_CLASSES
+"""All publishers by name."""
+
+_NAMES = {PUBLISHERS.home(name).rpartition(":")[2]: name for name in PUBLISHERS.own}
 
 
 def default_publisher(method: Method) -> Publisher:
-    """The way of showing groups that fits a method."""
-    return PUBLISHERS[method.publisher]()
+    """The publisher that fits a method."""
+    made: Publisher = PUBLISHERS[method.publisher]()
+    return made
 
 
-__all__ = [
-    "PUBLISHERS",
-    "Aggregate",
-    "Buckets",
-    "Centres",
-    "Generalize",
-    "Published",
-    "Publisher",
-    "Slices",
-    "default_publisher",
-]
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return PUBLISHERS[_NAMES[name]]

@@ -10,14 +10,22 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import ParameterError, Problems, did_you_mean
-from shoal.release.manifest import Layout, QuasiColumn
 from shoal.methods.groups import Groups, Labels
-from shoal.publish.averages import (Floats, as_shown, average_categories, average_numbers, domain, number_cells, value_columns)
-from shoal.publish.base import (Published, Publisher, check_clashes, passed_columns)
-from shoal.spec import (ByColumn, Maybe, OneOf, YesNo, param)
+from shoal.publish.averages import (
+    Floats,
+    as_shown,
+    average_categories,
+    average_numbers,
+    domain,
+    number_cells,
+    value_columns,
+)
+from shoal.publish.base import Published, Publisher, check_clashes, passed_columns
+from shoal.release.manifest import Layout, QuasiColumn
+from shoal.spec import ByColumn, Maybe, OneOf, YesNo, param
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.prepare import Table
-from shoal.table.schema import (Kind, Nominal, Numeric, Ordinal, kind_name)
+from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, kind_name
 
 RULES: dict[type[Kind], tuple[str, ...]] = {
     Numeric: ("mean", "median"),

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.release.manifest import QuasiColumn
 from shoal.methods.groups import Labels
+from shoal.release.manifest import QuasiColumn
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric, Ordinal, kind_name

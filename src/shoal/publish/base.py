@@ -12,10 +12,10 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import Problems, SchemaError
-from shoal.release.manifest import Layout, PassedColumn, QuasiColumn
 from shoal.methods.base import Hides
 from shoal.methods.groups import Groups, Labels
 from shoal.publish.covers import published_nodes
+from shoal.release.manifest import Layout, PassedColumn, QuasiColumn
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
@@ -198,3 +198,10 @@ def check_clashes(names: Sequence[str], adds: str, problems: Problems) -> None:
     for name in sorted({name for name in names if names.count(name) > 1}):
         fix = "rename the column of the input, or choose another way to publish"
         problems.add(f"column {name!r}", f"clashes with a column that {adds} adds", fix, error=SchemaError)
+
+
+def shown_classes(published: Published) -> Labels:
+    """The class that each row is seen to be in: rows that show equal cells are in one."""
+    rows = published.tables["table"].select(pl.col(published.layout.class_columns).cast(pl.String))
+    places: Labels = rows.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
+    return places

@@ -8,10 +8,10 @@ from typing import ClassVar
 import polars as pl
 
 from shoal.errors import Problems
-from shoal.release.manifest import Layout
 from shoal.methods.base import Hides
 from shoal.methods.groups import Groups
-from shoal.publish.base import (Published, Publisher, check_clashes, numbered_groups, passed_columns, raw_columns)
+from shoal.publish.base import Published, Publisher, check_clashes, numbered_groups, passed_columns, raw_columns
+from shoal.release.manifest import Layout
 from shoal.table.prepare import Table
 
 

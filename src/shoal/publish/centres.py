@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from shoal.cluster.points import Space
 from shoal.errors import Problems
-from shoal.release.manifest import Layout, QuasiColumn
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
-from shoal.cluster.points import Space
-from shoal.publish.averages import (as_shown, average_categories, average_numbers, domain, number_cells, value_columns)
-from shoal.publish.base import (Published, Publisher, check_clashes, numbered_groups, passed_columns)
+from shoal.publish.averages import as_shown, average_categories, average_numbers, domain, number_cells, value_columns
+from shoal.publish.base import Published, Publisher, check_clashes, numbered_groups, passed_columns
+from shoal.release.manifest import Layout, QuasiColumn
 from shoal.spec import OneOf, YesNo, param
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric, Ordinal

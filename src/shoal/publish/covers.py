@@ -9,8 +9,8 @@ from itertools import pairwise
 import polars as pl
 
 from shoal.kernels.cluster.trees import meet
-from shoal.release.manifest import Node, QuasiColumn
 from shoal.methods.groups import Labels
+from shoal.release.manifest import Node, QuasiColumn
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbers import number_text

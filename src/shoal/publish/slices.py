@@ -9,12 +9,21 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InternalError, Problems
-from shoal.release.manifest import Layout, QuasiColumn, Slice
 from shoal.methods.base import Hides
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.groups import Slices as Sliced
-from shoal.publish.base import (Published, Publisher, check_clashes, numbered_groups, passed_columns, raw_columns, shuffled_order, text_codes)
+from shoal.publish.base import (
+    Published,
+    Publisher,
+    check_clashes,
+    numbered_groups,
+    passed_columns,
+    raw_columns,
+    shuffled_order,
+    text_codes,
+)
 from shoal.publish.generalize import Generalize
+from shoal.release.manifest import Layout, QuasiColumn, Slice
 from shoal.spec import OneOf, param
 from shoal.table.prepare import Table
 

@@ -10,18 +10,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import (Problem, Problems, RecipeError, ShoalError, did_you_mean)
-from shoal.release.manifest import FORMATS, LEFT_OUT
-from shoal.methods import METHODS, SERIES, Method
 from shoal.enforce.refine import Refine
-from shoal.privacy import MODELS, Requirement
-from shoal.publish import PUBLISHERS, Publisher, default_publisher
+from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mean
+from shoal.methods import METHODS
+from shoal.methods.base import Method
+from shoal.privacy import MODELS
+from shoal.privacy.base import Requirement
+from shoal.publish import PUBLISHERS, default_publisher
+from shoal.publish.base import Publisher
 from shoal.recipe.text import parsed, read_entries, write_toml
-from shoal.spec import (Bound, Maybe, OneOf, Real, Spec, Whole, YesNo, find)
+from shoal.release.manifest import FORMATS, LEFT_OUT
+from shoal.spec import Bound, Maybe, OneOf, Real, Spec, Whole, YesNo, find
 from shoal.table.hierarchy.builders import RULES, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import MISSING_MODES
-from shoal.table.schema import (KINDS, ROLES, Kind, Ordinal, Schema, kind_name)
+from shoal.table.schema import KINDS, ROLES, Kind, Ordinal, Schema, kind_name
 from shoal.table.sources import Source
 
 TOP_KEYS = (
@@ -213,7 +216,7 @@ class _Reader:
         self._check_keys()
         source, population = self._source(), self._source("population")
         schema = self._schema()
-        method = self._spec("method", {**METHODS, **SERIES}, self._table("method", needed=True))
+        method = self._spec("method", METHODS, self._table("method", needed=True))
         fitting = {"name": method.publisher} if isinstance(method, Method) else {"name": "generalize"}
         publish = self._spec("publish", PUBLISHERS, {**fitting, **(self._table("publish") or {})})
         require, refine = tuple(self._requirements()), self._refine()

@@ -12,17 +12,17 @@ import polars as pl
 
 from shoal._version import __version__
 from shoal.declared import declared_method
-from shoal.release.manifest import (Manifest, Place, PublishedTable, QuasiColumn, Request, Rows)
+from shoal.enforce.refine import Refine
 from shoal.measure import measure
 from shoal.measure.square_error import square_errors
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
-from shoal.enforce.refine import Refine
 from shoal.privacy import promised_requirement
 from shoal.privacy.base import Requirement
 from shoal.publish.base import Published, Publisher
 from shoal.publish.covers import published_nodes
-from shoal.release.receipt import (HierarchyMark, Input, InputFigure, InputRows, Receipt, SchemaColumn)
+from shoal.release.manifest import Manifest, Place, PublishedTable, QuasiColumn, Request, Rows
+from shoal.release.receipt import HierarchyMark, Input, InputFigure, InputRows, Receipt, SchemaColumn
 from shoal.spec import Spec
 from shoal.table.fingerprint import content_sha256
 from shoal.table.hierarchy.tree import Hierarchy

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.errors import (GuaranteeError, Problem, Problems, SourceError, some)
-from shoal.release.manifest import (FILE, FORMATS, Layout, Manifest, PublishedTable)
+from shoal.errors import GuaranteeError, Problem, Problems, SourceError, some
+from shoal.release.manifest import FILE, FORMATS, Manifest, PublishedTable
 from shoal.release.parquet import read_parquet
-from shoal.check.cell_text import check_types
 
 
 def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
@@ -29,7 +28,7 @@ def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
         problems.add(FILE, "names files of different formats: a release is written in one", error=GuaranteeError)
     for table in manifest.tables:
         if _is_whole(folder, table, problems):
-            frame = _read_table(folder, table, manifest.layout, problems)
+            frame = _read_table(folder, table, problems)
             tables |= {} if frame is None else {table.name: frame}
     known = {FILE, *(table.file for table in manifest.tables)}
     strange = [path.name for path in folder.iterdir() if path.name not in known]
@@ -59,14 +58,12 @@ def _is_whole(folder: Path, table: PublishedTable, problems: Problems) -> bool:
     return True
 
 
-def _read_table(folder: Path, table: PublishedTable, layout: Layout, problems: Problems) -> pl.DataFrame | None:
+def _read_table(folder: Path, table: PublishedTable, problems: Problems) -> pl.DataFrame | None:
     path = folder / str(table.file)
     if path.suffix == ".parquet":
         frame, complaints = read_parquet(path)
         for complaint in complaints:
             problems.add(path.name, complaint)
-        if frame is not None:
-            check_types(frame, layout, problems)
         return frame
     try:
         frame = _read_csv(path)

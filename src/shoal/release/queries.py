@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from shoal.check.buckets import rows_of_buckets
-from shoal.errors import (GuaranteeError, ParameterError, Problem, Problems, did_you_mean)
-from shoal.release.manifest import Layout
 from shoal.check.slices import SlicesRead
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, did_you_mean
+from shoal.release.manifest import Layout
 
 BUCKET, TIMES, SHARE = "\0bucket", "\0times", "\0share"
 """Names of work columns; no column of a table can have them."""

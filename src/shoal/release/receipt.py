@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from shoal.errors import Problem, SourceError
-from shoal.release.manifest import (Manifest, Setting, _Part, canonical_json)
+from shoal.release.manifest import Manifest, Setting, _Part, canonical_json
 
 SUFFIX = ".receipt.json"
 

@@ -13,23 +13,23 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.release.queries import Answers
-from shoal.release.directories import check_outside, check_target, whole_directory
-from shoal.errors import (GuaranteeError, ParameterError, Problem, Problems, ShoalWarning, SourceError)
-from shoal.release.manifest import (FILE, FORMATS, Layout, Manifest)
+from shoal.check.original import published_people
+from shoal.check.release import Verdict, verify
+from shoal.check.slices import SlicesRead
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, ShoalWarning, SourceError
 from shoal.measure import measure
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
 from shoal.measure.pairs import pair_errors
-from shoal.check.original import published_people
-from shoal.release.parquet_writing import write_parquet
-from shoal.release.receipt import (SUFFIX, Receipt, receipt_path, staged)
+from shoal.release.directories import check_outside, check_target, whole_directory
 from shoal.release.files import read_directory
-from shoal.check.slices import SlicesRead
+from shoal.release.manifest import FILE, FORMATS, Layout, Manifest
+from shoal.release.parquet_writing import write_parquet
+from shoal.release.queries import Answers
+from shoal.release.receipt import SUFFIX, Receipt, receipt_path, staged
 from shoal.table.frames import same, to_polars
 from shoal.table.prepare import Table
 from shoal.table.schema import Schema
-from shoal.check.release import Verdict, verify
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from shoal.report.pictures import FONT, INK, charts, drawn
 from shoal.slicing.attributes import Attributes, Columns
-from shoal.report.pictures import (FONT, INK, charts, drawn)
 
 RAMP = ("#f4f8fc", "#7fb3dc", "#08306b")
 """Colours at phi = 0, 1/2 and 1, of one hue, mixed in between."""

@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problem
 from shoal.measure.membership import Membership
-from shoal.report.pictures import (FONT, INK, charts, drawn)
+from shoal.report.pictures import FONT, INK, charts, drawn
 
 MOST_BARS = 24
 """So many numbers of classes are told apart; more are gathered."""

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from shoal.sample.draws import (Floats, Places, curves, factors, pick_each)
+from shoal.sample.draws import Floats, Places, curves, factors, pick_each
 from shoal.sample.work import OCCUPATIONS
 
 _DISEASES = {

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from shoal.sample.draws import (OLDEST, Floats, Places, curve, curves, factors, pick, pick_each)
+from shoal.sample.draws import OLDEST, Floats, Places, curve, curves, factors, pick, pick_each
 from shoal.sample.trees import EDUCATION_ORDER
 
 SEXES: Final = ("female", "male")

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import ParameterError, Problems
-from shoal.sample import (health, life, names, work)
+from shoal.sample import health, life, names, work
 from shoal.sample.draws import Floats, Places, draw
 from shoal.sample.trees import EDUCATION_ORDER
 from shoal.spec import Whole

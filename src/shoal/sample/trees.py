@@ -6,7 +6,7 @@ from typing import Final
 
 from shoal.table.hierarchy.builders import Dates, Prefixes, Rule
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.schema import (Nominal, Numeric, Ordinal, Schema)
+from shoal.table.schema import Nominal, Numeric, Ordinal, Schema
 
 EDUCATION: Final = {
     "School": ["Primary school", "Lower secondary", "Upper secondary"],

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from shoal.sample.draws import (Floats, Places, curve, curves, factors, normal, pick_each)
+from shoal.sample.draws import Floats, Places, curve, curves, factors, normal, pick_each
 
 # Who works where, by level of education, lowest first.
 _JOBS = {

@@ -9,18 +9,28 @@ import numba
 import numpy as np
 import polars as pl
 
-from shoal.errors import (GuaranteeError, InfeasibleError, ParameterError, Problem, Problems, SchemaError, ShoalError, rows_at, some)
-from shoal.release.manifest import LEFT_OUT
-from shoal.methods.m_invariance import MInvariance
 from shoal.cluster.signatures import People, would_tell
+from shoal.errors import (
+    GuaranteeError,
+    InfeasibleError,
+    ParameterError,
+    Problem,
+    Problems,
+    SchemaError,
+    ShoalError,
+    rows_at,
+    some,
+)
+from shoal.methods.m_invariance import MInvariance
 from shoal.privacy.m_uniqueness import MUniqueness
 from shoal.publish.base import check_clashes
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import FACTS
+from shoal.release.manifest import LEFT_OUT
 from shoal.release.release import Release, read_release
 from shoal.series.state import SeriesState, schema_fingerprint
 from shoal.series.values import Coded
-from shoal.spec import (Maybe, OneOf, Whole, YesNo)
+from shoal.spec import Maybe, OneOf, Whole, YesNo
 from shoal.table.fingerprint import content_sha256
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.release.description import (Asked, describe, holder_figures, receipt_of)
-from shoal.release.directories import whole_directory
+from shoal.check.release import verify
 from shoal.errors import ParameterError, Problems
-from shoal.release.manifest import FILE, Place
 from shoal.measure import measure
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
@@ -24,8 +22,11 @@ from shoal.progress import SILENT, Progress
 from shoal.publish.base import Publisher, arrange
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import Counterfeits, publish_invariant
-from shoal.release.receipt import staged
 from shoal.recipe.recipe import Recipe
+from shoal.release.description import Asked, describe, holder_figures, receipt_of
+from shoal.release.directories import whole_directory
+from shoal.release.manifest import FILE, Place
+from shoal.release.receipt import staged
 from shoal.release.release import Release, check_places
 from shoal.series import sealed
 from shoal.series.checks import check_arguments, check_previous, check_table
@@ -35,7 +36,6 @@ from shoal.table.frames import to_polars
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 from shoal.table.sources import read
-from shoal.check.release import verify
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from shoal.release.directories import check_outside
 from shoal.errors import ParameterError, Problem, SourceError
+from shoal.release.directories import check_outside
 from shoal.release.manifest import FILE
 
 MAGIC = b"SHOALSTATE"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from shoal.cluster.signatures import Signature
 from shoal.methods.groups import Labels
 from shoal.methods.m_invariance import MInvariance
-from shoal.cluster.signatures import Signature
 from shoal.series.state import SeriesState, Value
 from shoal.table.numbers import number_text
 from shoal.table.prepare import Table

@@ -15,7 +15,7 @@ from math import fsum
 import numpy as np
 import numpy.typing as npt
 
-from shoal.table.categories import (FEWEST, Codes, Discretise, categories_of)
+from shoal.table.categories import FEWEST, Codes, Discretise, categories_of
 from shoal.table.prepare import Table
 
 Floats = npt.NDArray[np.float64]

@@ -9,11 +9,11 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.slicing import buckets as kernel
+from shoal.cluster.space import space_of
 from shoal.kernels.cluster.mondrian import Space
+from shoal.kernels.slicing import buckets as kernel
 from shoal.kernels.slicing.halves import Halves, Rows, Sliced
 from shoal.kernels.slicing.sums import Buckets, Sums
-from shoal.methods.mondrian import space_of
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Encoded
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.schema import (Kind, Nominal, Numeric, Ordinal)
+from shoal.table.schema import Kind, Nominal, Numeric, Ordinal
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import polars as pl
 
-from shoal.errors import (Problem, Problems, ShoalError, SourceError, did_you_mean, some)
+from shoal.errors import Problem, Problems, ShoalError, SourceError, did_you_mean, some
 
 LONGEST = 64
 """Characters that a name may have to be shown."""

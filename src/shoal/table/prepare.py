@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import (ParameterError, Problem, Problems, SchemaError, ShoalError, ShoalWarning)
-from shoal.table.hierarchy.builders import STAR, Flat, Rule
-from shoal.table.clean import (canonical, clean, in_order, retyped)
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError, ShoalWarning
+from shoal.table.clean import canonical, clean, in_order, retyped
 from shoal.table.fingerprint import content_sha256
 from shoal.table.frames import check_names
+from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
 from shoal.table.numbers import number_text
-from shoal.table.schema import (Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name)
-from shoal.table.spelling import (find_variants, known_spellings, merge_variants, spelling_warning)
+from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
+from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
 
 MISSING_MODES = ("keep", "drop")
 Rows = npt.NDArray[np.int64]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.enforce.growth import (Growth, choose, clear_growth, closes, greet_key)
-from shoal.kernels.jit import jit
-from shoal.kernels.cluster.store import (Group, Store, Yard, absorb, clear, extreme, fill, line_cost, take)
+from shoal.kernels.cluster.store import Group, Store, Yard, absorb, clear, extreme, fill, line_cost, take
 from shoal.kernels.cluster.trees import Forest, climb, meet
+from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
+from shoal.kernels.jit import jit
 
 
 @jit

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit
 from shoal.kernels.cluster.trees import meet
+from shoal.kernels.jit import jit
 
 
 class Ruler(NamedTuple):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from shoal.kernels.cluster.points import BLOCK, Axes, before, error_of, fill, scan, sort
 from shoal.kernels.jit import jit, jit_parallel, prange
-from shoal.kernels.cluster.points import (BLOCK, Axes, before, error_of, fill, scan, sort)
 
 
 @jit

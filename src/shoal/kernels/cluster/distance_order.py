@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.cluster.points import Axes, Store, between, scan
 from shoal.kernels.jit import jit
-from shoal.kernels.cluster.points import (Axes, Store, between, scan)
 
 SLACK = 1.0 + 1e-9
 """Rounding must not end a search too early."""

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.enforce.growth import (Growth, choose, clear_growth, closes, greet_key)
-from shoal.kernels.jit import jit
-from shoal.kernels.cluster.store import (HULL, Group, Store, Yard, absorb, clear, extreme, line_cost, take)
+from shoal.kernels.cluster.store import HULL, Group, Store, Yard, absorb, clear, extreme, line_cost, take
 from shoal.kernels.cluster.trees import Forest, meet
+from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
+from shoal.kernels.jit import jit
 
 
 class Company(NamedTuple):

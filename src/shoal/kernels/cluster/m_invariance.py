@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit, jit_parallel, prange
 from shoal.kernels.cluster.mondrian import Space, kth_smallest, width
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 LEAST_GAIN = 1e-12
 """An exchange that gains less than this gains nothing but rounding."""

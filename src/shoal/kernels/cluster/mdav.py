@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.jit import jit
-from shoal.kernels.cluster.points import (Axes, Store, average, sort, survey, survey_shared, take)
 from shoal.kernels.cluster.distance_order import Rim, farthest_at_rim
+from shoal.kernels.cluster.points import Axes, Store, average, sort, survey, survey_shared, take
+from shoal.kernels.jit import jit
 
 
 @jit

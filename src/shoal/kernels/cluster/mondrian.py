@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit, jit_parallel, prange
-from shoal.kernels.enforce.violation import Needs, lack
 from shoal.kernels.cluster.trees import meet
+from shoal.kernels.enforce.violation import Needs, lack
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 
 class Space(NamedTuple):

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.centroids import (Groups, Ruler, join, line_term, tree_term)
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.cluster.centroids import Groups, Ruler, join, line_term, tree_term
 from shoal.kernels.cluster.points import sort
 from shoal.kernels.cluster.trees import meet
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 BLOCK = 16
 CHUNKS = 16

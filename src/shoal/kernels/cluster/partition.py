@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit
 from shoal.kernels.enforce.violation import Needs, lack
+from shoal.kernels.jit import jit
 
 
 class Partition(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from shoal.kernels.cluster.points import BLOCK, CHUNKS, Axes, between, fill, sort
 from shoal.kernels.jit import jit, jit_parallel, prange
-from shoal.kernels.cluster.points import (BLOCK, CHUNKS, Axes, between, fill, sort)
 
 BINS = 11
 """Distances are counted and sorted by their first so many bits."""

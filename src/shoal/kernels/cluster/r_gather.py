@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from shoal.kernels.cluster.points import BLOCK, CHUNKS, Axes, fill
 from shoal.kernels.jit import jit, jit_parallel, prange
-from shoal.kernels.cluster.points import (BLOCK, CHUNKS, Axes, fill)
 
 
 @jit

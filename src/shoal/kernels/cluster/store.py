@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit, jit_parallel, prange
 from shoal.kernels.cluster.trees import Forest, meet
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 MEAN_COST, HULL, GAP, MIDPOINT = 0, 1, 2, 3
 BLOCK = 1024

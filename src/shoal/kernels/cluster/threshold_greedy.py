@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit, jit_parallel, prange
 from shoal.kernels.cluster.points import sort
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 BLOCK = 1024
 

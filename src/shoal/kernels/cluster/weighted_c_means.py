@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.centroids import (Groups, Ruler, centre_of, leads, line_term, tree_term)
+from shoal.kernels.cluster.centroids import Groups, Ruler, centre_of, leads, line_term, tree_term
+from shoal.kernels.cluster.nearest import BLOCK, Index, close, move, nearest
 from shoal.kernels.jit import jit
-from shoal.kernels.cluster.nearest import (BLOCK, Index, close, move, nearest)
 
 
 @jit

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.cluster.partition import Partition, enter, keeps, members_of
+from shoal.kernels.enforce.refine import LEAST, change, least_added, move, renew
+from shoal.kernels.enforce.violation import EQUAL, ROUNDING, Needs, short
 from shoal.kernels.jit import jit
-from shoal.kernels.enforce.violation import (EQUAL, ROUNDING, Needs, short)
-from shoal.kernels.cluster.partition import (Partition, enter, keeps, members_of)
-from shoal.kernels.enforce.refine import (LEAST, change, least_added, move, renew)
 
 SLICES = 20
 """Into how many slices the rows of one key are cut, to be left out one after the other."""

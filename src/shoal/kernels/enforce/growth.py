@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.cluster.store import Group, Store, Yard, extreme
+from shoal.kernels.enforce.violation import BANDS, EQUAL, HIERARCHICAL, ORDERED, SIZE, Needs, short
 from shoal.kernels.jit import jit
-from shoal.kernels.enforce.violation import (BANDS, EQUAL, HIERARCHICAL, ORDERED, SIZE, Needs, short)
-from shoal.kernels.cluster.store import (Group, Store, Yard, extreme)
 
 TRIED = 64
 """How many different values are tried when the rows are counted that a group still needs."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.kernels.jit import jit, jit_parallel, prange
 from shoal.kernels.enforce.refine_covers import SET
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 MANY = 16
 """From how many groups on cores share the work."""

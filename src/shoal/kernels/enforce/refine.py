@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
+from shoal.kernels.cluster.partition import Partition, enter, keeps, leave, may_become, members_of
 from shoal.kernels.enforce import refine_covers, refine_mixed, refine_points
-from shoal.kernels.jit import jit
-from shoal.kernels.cluster.partition import (Partition, enter, keeps, leave, may_become, members_of)
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_points import Points
+from shoal.kernels.jit import jit
 
 STEPS, CHAINS = 0, 1
 LEAST = 1e-9

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit
 from shoal.kernels.cluster.partition import Partition
+from shoal.kernels.jit import jit
 
 RUN, TREE, SET = 0.0, 1.0, 2.0
 KIND, WHOLE, FIRST = 0, 1, 2

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit
 from shoal.kernels.cluster.partition import Partition, members_of
 from shoal.kernels.cluster.points import NAME, ORDER, sort
 from shoal.kernels.enforce.refine_points import Points
 from shoal.kernels.enforce.refine_points import change as flat_change
 from shoal.kernels.enforce.refine_points import renew as renew_points
+from shoal.kernels.jit import jit
 
 KIND, WEIGHT, GAP = 0, 1, 2
 PRESENT, MEAN, WITHIN = 0, 1, 2

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit, jit_parallel, prange
 from shoal.kernels.cluster.points import before, sort
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 SQUARE, ABSOLUTE, UNEQUAL, TREE = 0, 1, 2, 3
 MOST_LOOKED_AT = 64

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from shoal.kernels.jit import jit
 from shoal.kernels.cluster.partition import Partition
+from shoal.kernels.jit import jit
 
 
 class Points(NamedTuple):

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.jit import jit
-from shoal.kernels.enforce.violation import lack
-from shoal.kernels.cluster.partition import (Partition, lack_with, may_become, members_of)
+from shoal.kernels.cluster.partition import Partition, lack_with, may_become, members_of
 from shoal.kernels.enforce.refine import change, move, swap
+from shoal.kernels.enforce.violation import lack
+from shoal.kernels.jit import jit
 
 LEAST = 1e-9
 """By how much a step must bring two groups nearer to their promises."""

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit, jit_parallel, prange
 from shoal.kernels.cluster.points import sort
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 SIZE, DISTINCT, ENTROPY, RECURSIVE, BANDS, EQUAL, ORDERED, HIERARCHICAL, WINDOW, GUARDED = range(10)
 ROUNDING = 1e-11

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit
 from shoal.kernels.cluster.mondrian import Space, _cut_by_order, width
-from shoal.kernels.slicing.halves import (WHOLE, Halves, Rows, Sliced, clear_halves, count_halves, matching)
-from shoal.kernels.slicing.sums import (Buckets, Sums, all_agree, largest_share, store, summed)
+from shoal.kernels.jit import jit
+from shoal.kernels.slicing.halves import WHOLE, Halves, Rows, Sliced, clear_halves, count_halves, matching
+from shoal.kernels.slicing.sums import Buckets, Sums, all_agree, largest_share, store, summed
 
 
 class Queue(NamedTuple):

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from shoal.kernels.jit import jit
-from shoal.kernels.slicing.halves import (LEFT, RIGHT, WHOLE, Halves, Sliced, part_of)
+from shoal.kernels.slicing.halves import LEFT, RIGHT, WHOLE, Halves, Sliced, part_of
 
 ROUNDING = 2.0**-101
 """More than what one split can add to the error of a sum, as a share of the largest sum on the way."""

@@ -29,7 +29,18 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import GuaranteeError, Problem
-from shoal.release.parquet.footer import (COLUMN, DATA_PAGE, DICTIONARY_PAGE, GROUP, PLAIN, RLE, RLE_DICTIONARY, Column, Footer, read_footer)
+from shoal.release.parquet.footer import (
+    COLUMN,
+    DATA_PAGE,
+    DICTIONARY_PAGE,
+    GROUP,
+    PLAIN,
+    RLE,
+    RLE_DICTIONARY,
+    Column,
+    Footer,
+    read_footer,
+)
 from shoal.release.parquet.pages import Chunk, ChunkReader
 from shoal.release.parquet.thrift import Habits, differing
 

@@ -11,7 +11,18 @@ import polars as pl
 import pyarrow as pa
 
 from shoal.errors import GuaranteeError, Problem
-from shoal.kernels.check.parquet_runs import (CUT_SHORT, EMPTY_RUN, FINE, LEFT_OVER, TOO_LONG, TOO_WIDE, decode_runs, encode_runs, room_for_runs, split_texts)
+from shoal.kernels.check.parquet_runs import (
+    CUT_SHORT,
+    EMPTY_RUN,
+    FINE,
+    LEFT_OVER,
+    TOO_LONG,
+    TOO_WIDE,
+    decode_runs,
+    encode_runs,
+    room_for_runs,
+    split_texts,
+)
 from shoal.release.parquet.footer import Column
 
 Bytes = npt.NDArray[np.uint8]

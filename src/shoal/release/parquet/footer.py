@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import GuaranteeError, Problem
-from shoal.release.parquet.thrift import (EMPTY, FLAG, I16, I32, I64, TEXT, Habits, Many, Reader, Shape)
+from shoal.release.parquet.thrift import EMPTY, FLAG, I16, I32, I64, TEXT, Habits, Many, Reader, Shape
 
 MAGIC = b"PAR1"
 ROWS = 16_384

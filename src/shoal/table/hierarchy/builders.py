@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.errors import ParameterError, Problem, SchemaError
-from shoal.spec import (AnyText, OneOf, Real, Several, Spec, Whole, param)
+from shoal.spec import AnyText, OneOf, Real, Several, Spec, Whole, param
 from shoal.table.numbers import number_text
 
 STAR = "*"

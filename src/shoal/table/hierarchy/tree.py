@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import (ParameterError, Problem, Problems, SchemaError)
+from shoal.errors import ParameterError, Problem, Problems, SchemaError
 from shoal.table.hierarchy import builders
 from shoal.table.hierarchy.builders import STAR
 

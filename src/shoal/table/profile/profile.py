@@ -17,13 +17,28 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import ParameterError, Problem, SchemaError
-from shoal.table.hierarchy.builders import Dates, Prefixes, Rule
 from shoal.table.clean import without_markers
 from shoal.table.frames import check_names, to_polars
+from shoal.table.hierarchy.builders import Dates, Prefixes, Rule
 from shoal.table.names import require_header
 from shoal.table.orders import known_order
-from shoal.table.profile.patterns import (CATEGORIES, CODES, HOLDS, MOSTLY, NAMING, NAMING_WEAKLY, QUASI, SENSITIVE, Evidence, distinct, gather, groupable, prefix_lengths, says)
-from shoal.table.schema import (Kind, Nominal, Numeric, Ordinal, Schema)
+from shoal.table.profile.patterns import (
+    CATEGORIES,
+    CODES,
+    HOLDS,
+    MOSTLY,
+    NAMING,
+    NAMING_WEAKLY,
+    QUASI,
+    SENSITIVE,
+    Evidence,
+    distinct,
+    gather,
+    groupable,
+    prefix_lengths,
+    says,
+)
+from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
 AGE = frozenset({("age",)})
 BIRTH = frozenset({("birth",), ("dob",)})

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import (InternalError, Problem, Problems, SourceError, rows_at)
+from shoal.errors import InternalError, Problem, Problems, SourceError, rows_at
 from shoal.table.sources.decode import load, to_utf8
 from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.source import DELIMITERS, Source

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
 
-from shoal.errors import (Problems, SourceError, did_you_mean, some)
+from shoal.errors import Problems, SourceError, did_you_mean, some
 from shoal.spec import Maybe, Spec, param
 
 ENDINGS: dict[str, tuple[str, ...]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.errors import (Problem, SourceError, did_you_mean, some)
+from shoal.errors import Problem, SourceError, did_you_mean, some
 from shoal.table.numbers import number_text
 from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.source import Source
