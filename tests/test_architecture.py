@@ -174,10 +174,10 @@ def test_what_is_declared_is_what_methods_and_publishers_take():
         bounds = {one.name: one.bound for one in classes[name].parameters()}
         assert {**declared.parameters, **declared.private} == bounds, name
         assert [one for one in bounds if one not in declared.private] == list(declared.parameters), name
-        assert declared.protects == classes[name].hides
+        assert declared.protects == classes[name].protects
         assert classes[name].publisher in declared.publishers or name == "m-invariance"
     assert set(PUBLISHERS) == set(SHOWING)
     for name, publisher in PUBLISHERS.items():
         assert list(publisher.parameters.items()) == [(one.name, one.bound) for one in SHOWING[name].parameters()]
-        assert publisher.protects == SHOWING[name].hides
+        assert publisher.protects == SHOWING[name].protects
     assert list(REFINE.items()) == [(one.name, one.bound) for one in Refine.parameters()]

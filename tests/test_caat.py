@@ -172,7 +172,7 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sig
     values = grid[:, np.random.default_rng(4).permutation(grid.shape[1])]
     encoded = both(values.tolist(), [Numeric(), Numeric()]).encoded
     start = int(np.flatnonzero((values == 150).all(axis=0))[0])
-    yard = yard_of(encoded, kernel.MEAN_COST, divisor=2)
+    cost_table = yard_of(encoded, kernel.MEAN_COST, divisor=2)
     distances = np.abs(values - 150).sum(axis=0) / 300 / 2
     distances[start] = np.inf if sign > 0 else -np.inf
     expected = int(np.argmin(sign * distances))
@@ -185,7 +185,7 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sig
         kernel.clear(group)
         kernel.absorb(group, store.lines[:, seed], store.codes[:, seed], encoded.forest)
         kernel.take(store, seed)
-        position, _ = kernel.extreme(store, group, yard, sign)
+        position, _ = kernel.extreme(store, group, cost_table, sign)
         assert np.isclose(distances, distances[expected]).sum() >= 4
         assert store.rows[store.next_row[position]] == expected
 

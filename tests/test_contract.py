@@ -90,7 +90,7 @@ def every_method(*, any_table: bool = False):
 
 
 def every_publisher():
-    cells = {name for name, publisher in PUBLISHERS.items() if publisher.hides == "cells"}
+    cells = {name for name, publisher in PUBLISHERS.items() if publisher.protects == "cells"}
     assert {publish.name for publish in SHOWN} == cells, "a publisher without a place in the contract suite"
     return SHOWN
 
@@ -462,7 +462,7 @@ def test_rows_are_in_no_order_that_leads_back():
 
 def every_cutter(*names):
     assert set(LINKS) == set(METHODS) - set(CROWDS), "a method without a place in the contract suite"
-    publishers = {name for name, publisher in PUBLISHERS.items() if publisher.hides == "links"}
+    publishers = {name for name, publisher in PUBLISHERS.items() if publisher.protects == "links"}
     assert publishers == {METHODS[name].publisher for name in LINKS}, "a publisher without a place in the suite"
     return [(name, options) for name in names or LINKS for options in LINKS[name]]
 
@@ -498,7 +498,7 @@ def check_cut(case, method, publish, require=()):
     assert all(table.equals(again.frames[name]) for name, table in one.frames.items())
     sizes = Counter(one.labels.tolist())
     assert sorted(sizes) == list(range(len(sizes))), "every row is in a bucket"
-    assert min(sizes.values()) >= method.crowd
+    assert min(sizes.values()) >= method.min_group_size
     assert one.manifest.rows.published == case.frame.height
     check_cells_are_all_there(one, case)
     verdict = one.verify(original=case.frame)
@@ -627,7 +627,7 @@ def test_methods_that_cut_links_keep_the_models_they_carry(name, options, model,
     own = {"column": "stage"} if name == "anatomy" else {}
     method = METHODS[name](l=2, **own, **options)
     carried = name == "anatomy" and model not in ("k-anonymity", "k-map", "delta-presence", "guarding-nodes")
-    assert method.carries(one) == carried
+    assert method.supports(one) == carried
     if not carried:
         with pytest.raises(shoal.ParameterError, match=f"require=: {model} cannot be kept by {name}; leave it out"):
             shoal.anonymize(case.frame, case.schema, method, require=[one])
@@ -655,7 +655,7 @@ def test_parts_that_cut_links_and_parts_that_hide_cells_do_not_mix():
         others = list(every_publisher()) + [
             publisher()
             for key, publisher in PUBLISHERS.items()
-            if publisher.hides == "links" and key != method.publisher
+            if publisher.protects == "links" and key != method.publisher
         ]
         for publish in others:
             with pytest.raises(shoal.ParameterError, match=f"the buckets of {name} cannot be shown by {publish.name}"):

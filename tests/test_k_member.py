@@ -194,16 +194,16 @@ def test_the_majority_is_the_label_that_got_there_first():
 def test_a_label_keeps_its_own():
     """Without it the nearest go together; with it, those of one class."""
     table = both([[0, 1, 2, 3]], [Numeric()])
-    company = with_company(table, ["x", "y", "x", "y"], ["s"] * 4)
-    assert groups_of(company.labels(KMember(k=2, start=3))) == {frozenset({1, 2}), frozenset({3, 4})}
+    preferences = with_company(table, ["x", "y", "x", "y"], ["s"] * 4)
+    assert groups_of(preferences.labels(KMember(k=2, start=3))) == {frozenset({1, 2}), frozenset({3, 4})}
     with_label = KMember(k=2, start=3, label="class", label_weight=2)
-    assert groups_of(company.labels(with_label)) == {frozenset({1, 3}), frozenset({2, 4})}
+    assert groups_of(preferences.labels(with_label)) == {frozenset({1, 3}), frozenset({2, 4})}
 
 
 def test_a_value_that_is_present_is_passed_over():
     table = both([[0, 1, 2, 3]], [Numeric()])
-    company = with_company(table, ["x"] * 4, ["s", "s", "t", "t"])
-    assert groups_of(company.labels(KMember(k=2, start=3, diverse="secret", l=2))) == {
+    preferences = with_company(table, ["x"] * 4, ["s", "s", "t", "t"])
+    assert groups_of(preferences.labels(KMember(k=2, start=3, diverse="secret", l=2))) == {
         frozenset({1, 3}),
         frozenset({2, 4}),
     }

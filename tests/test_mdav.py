@@ -147,7 +147,7 @@ def test_cores_that_share_a_scan_change_nothing(method, twin, options, monkeypat
         [rng.integers(0, 4, 1200).tolist(), rng.choice(RAGGED.leaves, 1200).tolist()], [Numeric(), Nominal(RAGGED)]
     )
     alone = table.labels(method(k=7, **options))
-    monkeypatch.setattr(points_method.Pace, "shares", lambda self, cells: True)
+    monkeypatch.setattr(points_method.ParallelTuner, "shares", lambda self, cells: True)
     monkeypatch.setattr(dba_method, "SHARED", 0)
     assert table.labels(method(k=7, **options)) == alone
 
@@ -156,24 +156,24 @@ def test_sharing_stops_where_it_does_not_pay(monkeypatch):
     """A clock that runs faster while cores share: after each such try, twice as many scans alone."""
     clock = [0.0]
     monkeypatch.setattr(points_method.time, "perf_counter", lambda: clock[0])
-    pace, tries = points_method.Pace(), []
+    tuner, tries = points_method.ParallelTuner(), []
 
     def scan(shared, seconds):
         clock[0] += seconds
         tries.append(shared)
 
     for _ in range(60):
-        pace.run(points_method.MANY_CELLS, lambda: scan(False, 1.0), lambda: scan(True, 5.0))
+        tuner.run(points_method.MANY_CELLS, lambda: scan(False, 1.0), lambda: scan(True, 5.0))
     assert [i for i, shared in enumerate(tries) if shared] == [4, 13, 30]
     for _ in range(60):
-        pace.run(points_method.MANY_CELLS, lambda: scan(False, 1.0), lambda: scan(True, 0.5))
+        tuner.run(points_method.MANY_CELLS, lambda: scan(False, 1.0), lambda: scan(True, 0.5))
     assert all(tries[-40:])
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread on this machine")
 @METHODS
 def test_release_does_not_depend_on_threads(method, twin, options, monkeypatch):
-    monkeypatch.setattr(points_method.Pace, "shares", lambda self, cells: True)
+    monkeypatch.setattr(points_method.ParallelTuner, "shares", lambda self, cells: True)
     monkeypatch.setattr(dba_method, "SHARED", 0)
     table = mixed(400)
     one, two = (shoal.anonymize(table.frame, table.schema, method(k=5, **options), threads=n) for n in (1, 2))
@@ -364,7 +364,7 @@ def test_rim_looks_at_all_points_where_the_average_moved_away():
     table = both([list(range(400))], [Numeric()])
     labels = np.full(400, -1, dtype=np.int64)
     free = points_method.Free(points_method.Space.of(Task.of(prepare(table.frame, table.schema))), labels)
-    assert free.rim.centre[0] > 0
+    assert free.distance_order.centre[0] > 0
     while len(free) > 100:
         free.take(np.array([np.argmin(free.store.rows[: len(free)])]), 0)
     np.testing.assert_array_equal(free.farthest_from_average(), free.farthest(free.average()))

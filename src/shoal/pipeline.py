@@ -128,26 +128,28 @@ def anonymize(
     everybody = None if population is None else to_polars(population)[0]
     table = prepare(
         given, schema, missing=missing, missing_values=missing_values, normalise=normalise,
-        also=lambda table, problems: _check_feasible(table, method, require, publish, everybody, suppress, problems),
+        extra_check=lambda table, problems: _check_feasible(table, method, require, publish, everybody, suppress, problems),
     )  # fmt: skip
     people = None if everybody is None else quasi_of(everybody, table, missing_values)
 
     with limited_threads(threads):
         # What buckets promise of themselves must outlast what is done for further promises.
-        own = method.promises(table.schema) if require and method.hides == "links" else ()
+        own = method.promises(table.schema) if require and method.protects == "links" else ()
         task = Task.of(table, (*own, *require), people)
         sets = bool(getattr(publish, "sets", False))
         groups = method.partition(task, np.random.default_rng([seed, 0]), progress)
-        groups.check(table.n_rows, method.crowd)
+        groups.check(table.n_rows, method.min_group_size)
         enforcer = Enforcer(
-            task, method.crowd, publish.loses, sets, int(suppress * table.n_rows),
+            task, method.min_group_size, publish.loses, sets, int(suppress * table.n_rows),
             lambda found: shown_classes(publish.publish(table, found)),
         )  # fmt: skip
         groups = enforcer.enforce(groups, progress)
         if refine is not None:
             rng = np.random.default_rng([seed, 2])
-            groups = refine.improve(task, groups, method.crowd, refine.loss or publish.loses, sets, rng, progress)
-            groups.check(table.n_rows, method.crowd)
+            groups = refine.improve(
+                task, groups, method.min_group_size, refine.loss or publish.loses, sets, rng, progress
+            )
+            groups.check(table.n_rows, method.min_group_size)
             groups = enforcer.enforce(groups, progress)
 
     progress.stage("publishing")
@@ -265,22 +267,26 @@ def _check_arguments(
 def _check_fit(method: Method, require: Sequence[Requirement], publish: Publisher, refine: Refine | None) -> None:
     """Refuse parts that cannot go together, all at once."""
     problems = Problems()
-    if method.hides != publish.hides or (method.hides == "links" and publish.name != method.publisher):
+    if method.protects != publish.protects or (method.protects == "links" and publish.name != method.publisher):
         why = {
             "cells": f"{method.name} promises a k, and {publish.name} shows quasi-identifiers as they are",
             "links": f"the buckets of {method.name} cannot be shown by {publish.name} so that their promise holds",
         }
         fix = f"publish by {default_publisher(method).name}, or use another method"
-        problems.add("publish=", why[method.hides], fix)
-    if refine is not None and method.hides == "links":
+        problems.add("publish=", why[method.protects], fix)
+    if refine is not None and method.protects == "links":
         problems.add("refine=", f"brings groups closer, and the buckets of {method.name} need not be", "leave it out")
     keys = [one.key for one in require]
     if repeated := [one.name for place, one in enumerate(require) if one.key in keys[:place]]:
         problems.add("require=", f"asks for the same more than once: {some(repeated)}", "keep the strictest")
     for one in require:
-        if not method.carries(one):
+        if not method.supports(one):
             what = f"{one.name} cannot be kept by {method.name}"
-            fix = "use another method" if method.hides == "cells" else "leave it out, or use a method that promises a k"
+            fix = (
+                "use another method"
+                if method.protects == "cells"
+                else "leave it out, or use a method that promises a k"
+            )
             problems.add("require=", what, fix)
     problems.raise_if_any(ParameterError)
 

@@ -12,7 +12,7 @@ import polars as pl
 
 import shoal
 from attacks.worlds import Seen, World, all_worlds
-from shoal.cluster.signatures import People, Signature, would_tell
+from shoal.cluster.signatures import Signature, SignedPeople, would_tell
 from shoal.methods.base import Task
 from shoal.methods.m_invariance import Arrangement, MInvariance
 from shoal.progress import SILENT
@@ -92,7 +92,7 @@ class History:
         own = [tuple(code_of[value] for value in signature) for signature in known]
         fresh = [code_of[value] for value in domain if value not in published]
         mix = self.method.newcomers == "mix"
-        if number and would_tell(People(codes, len(domain), own, kept), self.method.m, fresh, mix=mix):
+        if number and would_tell(SignedPeople(codes, len(domain), own, kept), self.method.m, fresh, mix=mix):
             return None
         made = self.method.arrange(self._tasks[number], codes, len(domain), own, kept, rng, SILENT)
         return replace(made, signatures=tuple(tuple(domain[code] for code in one) for one in made.signatures))

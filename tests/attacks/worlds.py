@@ -80,28 +80,33 @@ class Simulator:
     def __call__(self, world: World, seed: int) -> Seen | None:
         """The release of a world; None where the method finds none."""
         try:
-            return seen(self.points, world, self._labels(world, seed), boxes=self.method.hides == "cells")
+            return seen(self.points, world, self._labels(world, seed), boxes=self.method.protects == "cells")
         except shoal.InfeasibleError:
             return None
 
     def _labels(self, world: World, seed: int) -> np.ndarray:
-        task, crowd = self._task(world), self.method.crowd
+        task, min_group_size = self._task(world), self.method.min_group_size
         groups = self.method.partition(task, np.random.default_rng([seed, 0]), SILENT)
         publish = default_publisher(self.method)
         enforcer = Enforcer(
-            task, crowd, publish.loses, False, 0, lambda found: shown_classes(publish.publish(task.table, found))
+            task,
+            min_group_size,
+            publish.loses,
+            False,
+            0,
+            lambda found: shown_classes(publish.publish(task.table, found)),
         )
         groups = enforcer.enforce(groups, SILENT)
         if self.refine is not None:
             rng = np.random.default_rng([seed, 2])
-            groups = self.refine.improve(task, groups, crowd, publish.loses, False, rng, SILENT)
+            groups = self.refine.improve(task, groups, min_group_size, publish.loses, False, rng, SILENT)
             groups = enforcer.enforce(groups, SILENT)
         return groups.labels
 
     def _task(self, world: World) -> Task:
         """Quasi-identifiers are prepared once: they are the same in all worlds."""
         if not self._table:
-            own = self.method.promises(self.schema) if self.require and self.method.hides == "links" else ()
+            own = self.method.promises(self.schema) if self.require and self.method.protects == "links" else ()
             self._table.append(Task.of(prepare(self.frame(world), self.schema), (*own, *self.require)))
         task = self._table[0]
         frame = task.table.frame.with_columns(pl.Series("s", world, dtype=pl.String))

@@ -20,7 +20,7 @@ PARTS = 16
 """Into how many parts queries are divided among the cores; fixed, so that the cores of a machine change nothing."""
 
 
-class Ways(NamedTuple):
+class ContainmentWays(NamedTuple):
     """A tree of prefixes over boxes: every node is a cell, or the bounds of several cells side by side."""
 
     column: Places
@@ -46,7 +46,7 @@ class Containers:
     """Boxes that can be asked which of them contain another."""
 
     boxes: Boxes
-    ways: Ways
+    ways: ContainmentWays
 
     @classmethod
     def of(cls, boxes: Boxes) -> Containers:
@@ -98,7 +98,7 @@ class _Level(NamedTuple):
     """Whether its nodes are bounds of several cells."""
 
 
-def _ways(boxes: Boxes) -> Ways:
+def _ways(boxes: Boxes) -> ContainmentWays:
     """Put boxes in the order of their cells; each then adds the nodes in which it differs from the one before."""
     codes = [_codes(boxes, column) for column in range(boxes.low.shape[1])]
     columns = sorted(range(len(codes)), key=lambda column: int(codes[column].max(initial=0)))  # few cells first
@@ -113,7 +113,9 @@ def _ways(boxes: Boxes) -> Ways:
         parts.append(_nodes(boxes, order, level, place[step], offset, last=step == len(levels) - 1))
     back = np.empty(int(offset[-1]), dtype=np.int64)
     back[np.concatenate([at for at, _ in parts])] = np.arange(len(back))
-    return Ways(*(np.concatenate(field)[back] for field in zip(*(fields for _, fields in parts), strict=True)))
+    return ContainmentWays(
+        *(np.concatenate(field)[back] for field in zip(*(fields for _, fields in parts), strict=True))
+    )
 
 
 def _codes(boxes: Boxes, column: int) -> Ints:

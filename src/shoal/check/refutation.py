@@ -35,7 +35,7 @@ class Put(NamedTuple):
     """Number of the combination of quasi-identifiers, from 0 in every slice."""
 
 
-class Published(NamedTuple):
+class ShownSlices(NamedTuple):
     """A slice as it was published; rows that show the same are numbered alike."""
 
     place: int
@@ -49,7 +49,7 @@ class Published(NamedTuple):
 def certain_chance(
     shown: kernel.Shown,
     slices: Sequence[Put],
-    published: Sequence[Published],
+    published: Sequence[ShownSlices],
     groups: Sequence[Ints],
     at: int,
     *,
@@ -145,7 +145,7 @@ def _extreme(which: np.ufunc, place: Ints, number: npt.NDArray[np.generic], n_pl
     return found
 
 
-def _certain_of_rows(lines: Put, published: Published, low: Floats) -> float:
+def _certain_of_rows(lines: Put, published: ShownSlices, low: Floats) -> float:
     """The largest lower bound of anybody who has a row of a published slice, whichever line it is part of."""
     n_rows = int(published.of_line.max(initial=0)) + 1
     _, row = np.unique(lines.bucket * n_rows + published.of_line, return_inverse=True)
@@ -202,7 +202,7 @@ class _Lines:
     """Its bucket."""
 
     @classmethod
-    def of(cls, slices: Sequence[Put], published: Sequence[Published], harmless: Sequence[Bools]) -> _Lines:
+    def of(cls, slices: Sequence[Put], published: Sequence[ShownSlices], harmless: Sequence[Bools]) -> _Lines:
         """Lay out the slices; `harmless` tells combinations of each with which nobody can be too sure."""
         n_buckets = int(slices[0].bucket.max(initial=-1)) + 1
         edges = np.arange(n_buckets + 1)
@@ -211,7 +211,7 @@ class _Lines:
             members = {i: of for i, of in enumerate(published) if of.place == place}
             part = np.where(harmless[place][one.part], -1, one.part)
             if len(members) == 1:  # its lines are its rows
-                members = {i: Published(place, one.bucket, part + 1, part + 1) for i in members}
+                members = {i: ShownSlices(place, one.bucket, part + 1, part + 1) for i in members}
             number = combined([one.bucket, part, *(of.of_line for of in members.values())])
             heads = np.unique(number, return_index=True)[1]
             bucket = one.bucket[heads]
@@ -245,7 +245,7 @@ class _Lines:
         ]
         return np.where(np.all(harmful, axis=0), n_lines.astype(np.float64).prod(axis=0), 0.0)
 
-    def ways(self, most: int, first: int, n_in: Ints) -> kernel.Ways:
+    def ways(self, most: int, first: int, n_in: Ints) -> kernel.FittingWays:
         """The ways that are looked at: of buckets where somebody may be too sure, those with the fewest first.
 
         `n_in` tells in how many buckets each combination of the `first` slice stands: people who have it fit no other.
@@ -261,7 +261,7 @@ class _Lines:
         part_at = np.cumsum([0, *(len(part) for part in self.part[:-1])]).astype(np.int64)
         row_at = np.cumsum([0, *(len(row) for row in self.row[:-1])]).astype(np.int64)
         place = np.array(self.place, dtype=np.int64)
-        return kernel.Ways(
+        return kernel.FittingWays(
             bucket, begin, self.inside, part_at, np.concatenate(self.part), place, row_at, np.concatenate(self.row)
         )
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.check.population import reader_of
-from shoal.check.refutation import Published, Put, certain_chance
+from shoal.check.refutation import Put, ShownSlices, certain_chance
 from shoal.check.value_ranges import SPAN, Meaning, axis_of, boxes_of, distinct_cells
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems, some
 from shoal.kernels.check import fitting as kernel
@@ -313,11 +313,11 @@ class SlicesRead:
         return found
 
     @cached_property
-    def _rows_of_lines(self) -> list[Published]:
+    def _rows_of_lines(self) -> list[ShownSlices]:
         """The slices as they are published, and which of their rows each line of these shows."""
         if self.published is None:
             lines = zip(self.buckets, self.parts, strict=True)
-            return [Published(place, bucket, part, part) for place, (bucket, part) in enumerate(lines)]
+            return [ShownSlices(place, bucket, part, part) for place, (bucket, part) in enumerate(lines)]
         frames = self.published.frames
         shown = Counter(name for frame in frames for name in frame.columns)
         telling = {column.name for column in self.layout.quasi} | {name for name, n in shown.items() if n > 1}
@@ -327,7 +327,7 @@ class SlicesRead:
             both = [numbered([frame[name], self.frames[place][name]]) for name in frame.columns if name in telling]
             n_lines = [np.zeros(len(one), dtype=np.int64) for one in (bucket, self.buckets[place])]
             number = combined([np.concatenate(codes) for codes in (n_lines, *both)])
-            found.append(Published(place, bucket, number[: len(bucket)], number[len(bucket) :]))
+            found.append(ShownSlices(place, bucket, number[: len(bucket)], number[len(bucket) :]))
         return found
 
     @cached_property

@@ -17,8 +17,8 @@ from shoal.privacy.base import Requirement
 from shoal.release.manifest import Layout, Manifest, QuasiColumn
 from shoal.spec import Bound, ByColumn, ColumnName, Maybe, as_kept
 
-GENERALISED = ("interval", "order", "node", "set")
-FORMS = {"values": ("value",), "centres": ("value",), "buckets": ("raw",), "slices": ("raw", *GENERALISED)}
+GENERALISED_FORMS = ("interval", "order", "node", "set")
+FORMS = {"values": ("value",), "centres": ("value",), "buckets": ("raw",), "slices": ("raw", *GENERALISED_FORMS)}
 """Forms of cells that shapes have, where they are not generalised."""
 LINKS = ("buckets", "slices")
 """Shapes that hide nobody among equal cells, but cut what links them to sensitive values."""
@@ -204,7 +204,7 @@ def _check_layout(manifest: Manifest, problems: Problems) -> None:
         where = f"column {column.name!r}"
         if column.columns != carriers(column, layout.shape):
             problems.add(where, "is not published in the columns that its shape has")
-        if column.form not in FORMS.get(layout.shape, GENERALISED) or not _has_form(column, layout):
+        if column.form not in FORMS.get(layout.shape, GENERALISED_FORMS) or not _has_form(column, layout):
             problems.add(where, "is not published in a form that its shape has")
         said = {name for name in QuasiColumn.model_fields if getattr(column, name) not in (None, False, 0, ())}
         if said - FACTS[column.form] - {"name", "kind", "form", "columns", "has_missing"}:

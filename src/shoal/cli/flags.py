@@ -53,7 +53,7 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     current = METHODS.get(str(method.get("name")))
     publish = {"name": current.publisher if current else "generalize", **entries.get("publish", {})}
     shown = PUBLISHERS.get(str(publish["name"]))
-    if exchanged and current and shown and shown.hides != current.hides:  # the recipe's was for its own method
+    if exchanged and current and shown and shown.protects != current.protects:  # the recipe's was for its own method
         publish = _exchanged(publish, PUBLISHERS[current.publisher])
     if "publish" in flags:
         publish = _exchanged(publish, find(PUBLISHERS, flags.pop("publish"), "--publish"))

@@ -81,12 +81,12 @@ class Centroids:
         kernel.fill_tables(ruler)
         return ruler
 
-    def _no_groups(self, lca: bool) -> kernel.Groups:
+    def _no_groups(self, lca: bool) -> kernel.CentroidGroups:
         n_lines, n_trees, n = self.lines.shape[1], self.codes.shape[1], self.n_groups
         n_entries = 0 if lca else n_trees * self.n_rows
         totals, squares, present = (np.zeros((n_lines, n), dtype=np.int64) for _ in range(3))
         counts, rows, following = (np.empty(n_entries, dtype=np.int64) for _ in range(3))
-        return kernel.Groups(
+        return kernel.CentroidGroups(
             np.full((n_lines, n), np.nan), np.zeros((n_trees, n), dtype=np.int32), np.zeros(n, dtype=np.int64), totals,
             squares, present, np.full((n_trees, n), -1, dtype=np.int64), np.empty(n_entries, dtype=np.int32), counts,
             rows, following, np.zeros(1, dtype=np.int64), np.array([self.grid]), lca,
@@ -114,7 +114,7 @@ class Centroids:
         self.gather(labels)
         return labels
 
-    def index(self, members: Labels) -> nearest.Index:
+    def index(self, members: Labels) -> nearest.CentroidIndex:
         """Lay some centroids out for the search."""
         ruler = self.ruler
         n, n_lines, n_trees = len(members), self.lines.shape[1], self.codes.shape[1]
@@ -124,7 +124,7 @@ class Centroids:
         nearest.arrange(ruler, self.groups, places[:n])
         sizes = np.where(ruler.table_at >= 0, ruler.size, 0)
         at = np.where(ruler.table_at >= 0, np.cumsum(sizes) - sizes, -1)
-        index = nearest.Index(
+        index = nearest.CentroidIndex(
             np.array([n]), places, np.empty(self.n_groups, dtype=np.int64), np.zeros((n_lines, n_places)),
             np.empty((n_trees, n_places), dtype=np.int32), np.empty(n_places), np.empty((n_lines, blocks)),
             np.empty((n_lines, blocks)), np.empty((n_lines, blocks), dtype=bool), np.empty((int(sizes.sum()), blocks)),

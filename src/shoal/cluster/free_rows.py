@@ -49,16 +49,16 @@ def empty_group(encoded: Encoded) -> kernel.Group:
     return kernel.Group(low, high, np.zeros(n_lines, dtype=bool), np.full(n_trees, -1, dtype=np.int64))
 
 
-def with_keys(yard: kernel.Yard, *sizes: int) -> kernel.Yard:
+def with_keys(cost_table: kernel.CostTable, *sizes: int) -> kernel.CostTable:
     """A yardstick with room for the costs of further columns of a store, behind those of the trees."""
     added = np.cumsum([size for size in sizes if size])
     if not len(added):
-        return yard
-    starts = np.concatenate([yard.starts, yard.starts[-1] + added]).astype(np.int64)
-    return yard._replace(starts=starts, costs=np.zeros(starts[-1]))
+        return cost_table
+    starts = np.concatenate([cost_table.starts, cost_table.starts[-1] + added]).astype(np.int64)
+    return cost_table._replace(starts=starts, costs=np.zeros(starts[-1]))
 
 
-def yard_of(encoded: Encoded, reading: int, *, divisor: float) -> kernel.Yard:
+def yard_of(encoded: Encoded, reading: int, *, divisor: float) -> kernel.CostTable:
     """A yardstick over the columns of a table, its costs per node still to be filled in."""
     costs = np.zeros(max(len(encoded.forest.parent), 1))
-    return kernel.Yard(encoded.spans, encoded.forest.start, costs, reading, float(divisor), kernel.MANY_BLOCKS)
+    return kernel.CostTable(encoded.spans, encoded.forest.start, costs, reading, float(divisor), kernel.MANY_BLOCKS)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean
-from shoal.kernels.cluster.k_member import Company
+from shoal.kernels.cluster.k_member import JoinPreferences
 from shoal.methods.base import Task
 from shoal.table.encode import Ints, value_codes
 from shoal.table.prepare import Table
 
 
-def company_of(task: Task, label: str | None, weight: float, diverse: str | None, wanted: int | None) -> Company:
+def company_of(
+    task: Task, label: str | None, weight: float, diverse: str | None, wanted: int | None
+) -> JoinPreferences:
     """The company of an empty group; the columns it looks at stand behind those of the trees, labels first."""
     n_trees = len(task.encoded.trees)
     label_at = n_trees if label is not None else -1
     diverse_at = n_trees + (label is not None) if diverse is not None else -1
     n_labels, n_values = (0 if name is None else task.table.frame[name].n_unique() + 1 for name in (label, diverse))
-    return Company(
+    return JoinPreferences(
         label_at, float(weight), np.zeros(n_labels, dtype=np.int64), np.full(1, -1, dtype=np.int64),
         diverse_at, np.zeros(n_values, dtype=bool), wanted or 0,
     )  # fmt: skip

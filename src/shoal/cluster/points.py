@@ -21,10 +21,10 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.cluster.grid import from_smallest, grid_for, on_grid
-from shoal.enforce.constraints import NO_DEMANDS, Demands
+from shoal.enforce.constraints import NO_DEMANDS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
-from shoal.kernels.cluster.distance_order import Rim, farthest_at_rim
+from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_at_rim
 from shoal.kernels.enforce.growth import choose_near, clear_growth, spend
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Labels, members_of
@@ -118,7 +118,7 @@ class Space:
         return len(leftovers)
 
 
-class Pace:
+class ParallelTuner:
     """Whether cores share the scans of large stores, decided by the clock: it changes the time and nothing else.
 
     Waking a core costs little on an idle machine, and as much as many scans on a busy one. A shared scan that was no
@@ -166,7 +166,7 @@ class Free:
         What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels, demands: Demands = NO_DEMANDS) -> None:
+    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_DEMANDS) -> None:
         axes, columns, rows = space.axes, space.columns.copy(), np.arange(len(labels))
         total = np.zeros(len(columns), dtype=np.int64)
         counts = np.zeros(axes.first[-1], dtype=np.int64)
@@ -176,11 +176,11 @@ class Free:
             else:
                 begin, end = axes.first[j], axes.first[j + 1]
                 counts[begin:end] = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=end - begin)
-        self.axes, self.labels, self.pace, self._space = axes, labels, Pace(), space
-        self.demands, self._growth = demands, demands.growth(planned=demands.planned)
+        self.axes, self.labels, self.tuner, self._space = axes, labels, ParallelTuner(), space
+        self.constraints, self._growth = constraints, constraints.growth(planned=constraints.planned)
         self._size = np.array([len(rows)])
         present = (~np.isnan(columns)).sum(axis=1)
-        self.store = kernel.Store(columns, rows, rows.copy(), self._size, total, present, counts)
+        self.store = kernel.PointStore(columns, rows, rows.copy(), self._size, total, present, counts)
 
     def __len__(self) -> int:
         return int(self._size[0])
@@ -199,7 +199,7 @@ class Free:
     def survey(self, point: Floats, k: int) -> tuple[Floats, Labels, int]:
         """Squared distances and places of the k nearest, nearest first, and the place of the farthest."""
         points = self.points
-        found: tuple[Floats, Labels, int] = self.pace.run(
+        found: tuple[Floats, Labels, int] = self.tuner.run(
             len(self) * len(point),
             lambda: kernel.survey(*points, point, k),
             lambda: kernel.survey_shared(*points, point, k),
@@ -207,18 +207,18 @@ class Free:
         return found
 
     @cached_property
-    def rim(self) -> Rim:
+    def distance_order(self) -> DistanceOrder:
         """All points, those farthest from the average of all first."""
         centre = self.average()
         everyone = np.zeros(len(self.labels), dtype=np.int64)
         squared = np.zeros(len(everyone))
         kernel.distances_to_own(self.axes, self._space.columns, everyone, centre[np.newaxis], squared)
         order = np.argsort(-squared, kind="stable")
-        return Rim(centre, order, np.sqrt(squared[order]), np.zeros(1, dtype=np.int64))
+        return DistanceOrder(centre, order, np.sqrt(squared[order]), np.zeros(1, dtype=np.int64))
 
     def farthest_from_average(self) -> Floats:
         """The point farthest from the average of all that are free."""
-        return self.at(farthest_at_rim(self.axes, self.store, self.rim, self.average()))
+        return self.at(farthest_at_rim(self.axes, self.store, self.distance_order, self.average()))
 
     def farthest(self, point: Floats) -> Floats:
         """The point farthest from a given one."""
@@ -232,8 +232,8 @@ class Free:
         """Take points out, as members of a group."""
         rows = self.store.rows[places]
         self.labels[rows] = label
-        for row in rows if self.demands.any else ():
-            spend(self._growth, self.demands.keys[row])
+        for row in rows if self.constraints.any else ():
+            spend(self._growth, self.constraints.keys[row])
         kernel.take(self.axes, self.store, np.sort(places)[::-1])
 
     def near(self, point: Floats, k: int) -> Labels:
@@ -243,11 +243,11 @@ class Free:
         joins, has the k nearest: what it lacks is left to the repair.
         """
         wanted = k
-        while self.demands.any:
+        while self.constraints.any:
             places = self.survey(point, min(FEW_MORE * wanted, len(self)))[1]
             chosen, rows = np.empty(len(places), dtype=np.int64), self.store.rows[places]
             clear_growth(self._growth)
-            n = choose_near(self._growth, self.demands.keys, rows, k, chosen)
+            n = choose_near(self._growth, self.constraints.keys, rows, k, chosen)
             if n >= 0:
                 return places[chosen[:n]]
             if len(places) == len(self):
@@ -280,8 +280,8 @@ class Clusters:
         What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels, demands: Demands = NO_DEMANDS) -> None:
-        self._space, self._demands = space, demands
+    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_DEMANDS) -> None:
+        self._space, self._constraints = space, constraints
         self.members = members_of(labels)
         self._centres = np.empty((len(self.members), len(space.columns)))
         self.errors = np.empty(len(self.members))
@@ -305,7 +305,9 @@ class Clusters:
         centre = np.empty(len(self._space.columns))
         after = [self._measure(self._joined(one, rows[targets == one]), centre) for one in touched]
         lower = math.fsum(after) < math.fsum([self.errors[group], *self.errors[touched]])
-        if not lower or any(self._demands.lacks_of(self._joined(one, rows[targets == one])) > 0 for one in touched):
+        if not lower or any(
+            self._constraints.violation_of(self._joined(one, rows[targets == one])) > 0 for one in touched
+        ):
             self._open[group] = True
             return False
         self._change(targets, rows)

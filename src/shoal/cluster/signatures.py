@@ -21,7 +21,7 @@ Buckets = dict[Signature, dict[int, list[Labels]]]
 
 
 @dataclass(frozen=True)
-class People:
+class SignedPeople:
     """The rows of a release as the three phases see them.
 
     `codes` is the sensitive value of each row; `bound` the place among `signatures` of what a row is bound to since it
@@ -34,7 +34,7 @@ class People:
     bound: Labels
 
 
-def bucketed(people: People, m: int, rng: np.random.Generator, *, mix: bool = True) -> Buckets:
+def bucketed(people: SignedPeople, m: int, rng: np.random.Generator, *, mix: bool = True) -> Buckets:
     """Put every row into the bucket of one signature, of at least m values.
 
     Which of the rows of a value go to which bucket is drawn: a rule that looked at their quasi-identifiers could be
@@ -50,7 +50,7 @@ def bucketed(people: People, m: int, rng: np.random.Generator, *, mix: bool = Tr
     return buckets
 
 
-def would_tell(people: People, m: int, fresh: Collection[int], *, mix: bool) -> bool:
+def would_tell(people: SignedPeople, m: int, fresh: Collection[int], *, mix: bool) -> bool:
     """Whether new rows need counterfeits beside a value that was never published before.
 
     Counterfeits have values that are known. Beside one of them, a value that nobody knew before is a person's.
@@ -107,7 +107,7 @@ def _keep_apart(buckets: Buckets, free: dict[int, Labels], n_values: int, m: int
     _deal(buckets, deals, free, rng)
 
 
-def _new_rows(people: People) -> dict[int, Labels]:
+def _new_rows(people: SignedPeople) -> dict[int, Labels]:
     """The rows that are bound to nothing, by value."""
     rows = np.flatnonzero(people.bound < 0)
     rows = rows[np.argsort(people.codes[rows], kind="stable")]
@@ -119,7 +119,7 @@ def _runs(rows: Labels, keys: Labels) -> list[Labels]:
     return np.split(rows, np.flatnonzero(np.diff(keys)) + 1) if len(rows) else []
 
 
-def _divided(people: People) -> Buckets:
+def _divided(people: SignedPeople) -> Buckets:
     """Division: the rows that are bound, by signature and value."""
     rows = np.flatnonzero(people.bound >= 0)
     rows = rows[np.lexsort((people.codes[rows], people.bound[rows]))]

@@ -11,7 +11,7 @@ from shoal.table.encode import Encoded
 Floats = npt.NDArray[np.float64]
 
 
-def space_of(encoded: Encoded, *, along_trees: bool) -> kernel.Space:
+def space_of(encoded: Encoded, *, along_trees: bool) -> kernel.CutSpace:
     """Lay rows out as points, nominal values by the place of their leaf."""
     points = np.empty((encoded.n_rows, encoded.n_columns))
     spans = np.ones(encoded.n_columns)
@@ -28,7 +28,7 @@ def space_of(encoded: Encoded, *, along_trees: bool) -> kernel.Space:
     empty = np.zeros(0, dtype=np.int32)
     forest, trees = encoded.forest, encoded.trees
     n_leaves = [len(one.leaf_node) for one in trees]
-    return kernel.Space(
+    return kernel.CutSpace(
         points, spans, tree, forest.start, forest.parent, forest.depth, forest.n_leaves,
         np.concatenate([one.first_leaf for one in trees] or [empty]),
         np.concatenate([[0], np.cumsum(n_leaves)]).astype(np.int64),

@@ -13,7 +13,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from shoal.enforce.constraints import Demands
+from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Loss
 from shoal.enforce.slots import with_room
 from shoal.kernels.enforce import coarsening as kernel
@@ -42,7 +42,7 @@ MARGIN = 0.75
 """How close to its bound a group may come while it forms: the rest is for rows that find no group of their own."""
 
 
-def coarsen(covers: Covers, demands: Demands, rows: Labels, k: int, labels: Labels, progress: Progress) -> None:
+def coarsen(covers: Covers, constraints: Constraints, rows: Labels, k: int, labels: Labels, progress: Progress) -> None:
     """Form groups of rows that are in none, grain by grain; some may be left.
 
     Parameters
@@ -61,38 +61,48 @@ def coarsen(covers: Covers, demands: Demands, rows: Labels, k: int, labels: Labe
     columns = [_levels(covers, j, rows) for j in range(len(covers.column))]
     levels = np.array([codes for column in columns for codes, _ in column], dtype=np.int32)
     first = np.cumsum([0, *(len(column) for column in columns)])[:-1]
-    needs, least = _tightened(demands.needs), max(k, demands.smallest)
-    desk = _desk(len(rows), demands)
+    needs, least = _tightened(constraints.needs), max(k, constraints.smallest)
+    desk = _desk(len(rows), constraints)
     label = int(labels.max(initial=-1)) + 1
     left = np.arange(len(rows))
     progress.stage("grouping alike", len(rows))
-    for grain in _grains(columns):
+    for coarsening_level in _coarsening_levels(columns):
         if len(left) < least:
             return
         label, n_left = kernel.take_alike(
-            needs, demands.seen_as, demands.keys, rows, levels, first + grain, left, least, label, labels, desk
+            needs,
+            constraints.seen_as,
+            constraints.keys,
+            rows,
+            levels,
+            first + coarsening_level,
+            left,
+            least,
+            label,
+            labels,
+            desk,
         )
         progress.advance(len(left) - n_left)
         left = left[:n_left]
 
 
-def _desk(n_rows: int, demands: Demands) -> kernel.Desk:
+def _desk(n_rows: int, constraints: Constraints) -> kernel.Desk:
     """Room for a kernel to work in."""
     n_slots = 1 << max(2 * n_rows - 1, 1).bit_length()
-    n_values, n_keys = int(np.diff(demands.needs.first).max(initial=0)), demands.n_keys
+    n_values, n_keys = int(np.diff(constraints.needs.first).max(initial=0)), constraints.n_keys
     shapes = (n_slots, n_rows, n_rows, n_rows, n_rows + 1, n_rows, n_keys, n_keys, n_keys, (3, n_values))
     return kernel.Desk._make(np.zeros(shape, dtype=np.int64) for shape in shapes)
 
 
-def settle(demands: Demands, measure: Loss, rows: Labels, k: int, labels: Labels) -> Labels:
+def settle(constraints: Constraints, measure: Loss, rows: Labels, k: int, labels: Labels) -> Labels:
     """Send rows that are in no group to groups that can take them, then all rows where they add least.
 
     Some may be left in no group.
     """
-    partition = with_room(labels, k, demands.needs, doubled=True)
+    partition = with_room(labels, k, constraints.needs, doubled=True)
     kernel.take_in(partition, measure.state(partition), rows[labels[rows] < 0])
     for turn in range(_passes(len(rows), int(labels.max(initial=-1)) + 1)):
-        partition = with_room(without_holes(partition.label), k, demands.needs, doubled=True)
+        partition = with_room(without_holes(partition.label), k, constraints.needs, doubled=True)
         state, size = measure.state(partition), partition.size
         mean = np.array([measure.of(members) / max(len(members), 1) for members in members_of(partition.label)])
         inside = rows[partition.label[rows] >= 0]
@@ -151,7 +161,7 @@ def _tree_levels(covers: Covers, first: int, cells: Floats) -> list[Level]:
     return found
 
 
-def _grains(columns: list[list[Level]]) -> list[tuple[int, ...]]:
+def _coarsening_levels(columns: list[list[Level]]) -> list[tuple[int, ...]]:
     """Which level every column has at each grain, the cheapest grain first, the coarsest last."""
     costs = [[cost for _, cost in levels] for levels in columns]
     if math.prod(len(levels) for levels in costs) > MOST_GRAINS:  # each column as it is, halfway, or not at all
@@ -159,10 +169,13 @@ def _grains(columns: list[list[Level]]) -> list[tuple[int, ...]]:
     else:
         kept = [list(range(len(levels))) for levels in costs]
     few = math.prod(len(levels) for levels in kept) <= MOST_GRAINS
-    grains = list(product(*kept)) if few else _few_at_once(kept)
+    coarsening_levels = list(product(*kept)) if few else _few_at_once(kept)
     powers = [[cost**FEW_COLUMNS for cost in levels] for levels in costs]
-    ranked = [(math.fsum(powers[j][level] for j, level in enumerate(grain)), grain) for grain in grains]
-    return [grain for _, grain in sorted(ranked)]
+    ranked = [
+        (math.fsum(powers[j][level] for j, level in enumerate(coarsening_level)), coarsening_level)
+        for coarsening_level in coarsening_levels
+    ]
+    return [coarsening_level for _, coarsening_level in sorted(ranked)]
 
 
 def _few_at_once(kept: list[list[int]]) -> list[tuple[int, ...]]:

@@ -55,7 +55,7 @@ class Laid(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Demands:
+class Constraints:
     """What every group must keep besides the k of its method, as far as rows alone tell.
 
     `keys` numbers what all promises see of a row's sensitive values together; `seen_as` gives the value that each of
@@ -67,7 +67,7 @@ class Demands:
     seen_as: Ints
 
     @classmethod
-    def of(cls, task: Task, shown: npt.NDArray[np.bool_] | None = None) -> Demands:
+    def of(cls, task: Task, shown: npt.NDArray[np.bool_] | None = None) -> Constraints:
         """Lay out the promises of a task; shares of values are those of the rows that are shown."""
         n_rows = task.encoded.n_rows
         present = np.ones(n_rows, dtype=np.bool_) if shown is None else shown
@@ -138,21 +138,21 @@ class Demands:
         """
         return 2 * self.smallest if any(resembles(self.needs, one) for one in range(len(self.needs.kind))) else 0
 
-    def lacks(self, labels: Labels) -> Floats:
+    def violation(self, labels: Labels) -> Floats:
         """How far each group is from keeping all promises; 0 when it keeps them."""
         members = members_of(labels)
         sizes = np.array([len(rows) for rows in members], dtype=np.int64)
         begin = np.cumsum([0, *sizes]).astype(np.int64)
         out = np.zeros(len(members))
-        kernel.lacks(self.needs, np.concatenate([np.zeros(0, dtype=np.int64), *members]), begin, sizes, out)
+        kernel.violations(self.needs, np.concatenate([np.zeros(0, dtype=np.int64), *members]), begin, sizes, out)
         return out
 
-    def lacks_of(self, rows: Labels) -> float:
+    def violation_of(self, rows: Labels) -> float:
         """How far one group is from keeping all promises."""
-        return float(kernel.lack(self.needs, rows))
+        return float(kernel.violation(self.needs, rows))
 
 
-NO_DEMANDS = Demands(NOTHING, np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64))
+NO_DEMANDS = Constraints(NOTHING, np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64))
 
 
 # -- one promise each -------------------------------------------------------------------------------------------------

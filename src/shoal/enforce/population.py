@@ -35,7 +35,7 @@ class _Column:
     n_values: int = 0
 
 
-class People:
+class PopulationMatch:
     """The population of a task, and what is required of groups on its account.
 
     Parameters
@@ -56,25 +56,25 @@ class People:
     def __bool__(self) -> bool:
         return bool(self._require) and bool(self._columns)
 
-    def lacks(self, members: Sequence[Labels]) -> Floats:
+    def violation(self, members: Sequence[Labels]) -> Floats:
         """How far each group is from what is required on account of the population."""
         classes, class_of = self._classes(members)
         found = np.zeros(classes.n_classes)
         for one in self._require:
-            lacking = one.lacks(classes)
+            lacking = one.violation(classes)
             if not lacking.any() and not one.holds(one.achieved(classes)):
                 lacking = np.full(classes.n_classes, BLAME)  # not one of them, but those that overlap, or all together
             found += lacking
         return found[class_of]
 
-    def lacks_of(self, rows: Labels) -> float:
+    def violation_of(self, rows: Labels) -> float:
         """How far one group alone would be from it."""
         kinds, low, high, sets, first = self._cells([rows])
         people = np.empty(1, dtype=np.int64)
         kernel.count_people(kinds, low, high, sets, first, self._people, people)
         chance = np.array([len(rows) / max(int(people[0]), 1)])
         classes = Classes(np.zeros(len(rows), dtype=np.int64), {}, matches=Matches(people, chance))
-        return float(sum(one.lacks(classes)[0] for one in self._require))
+        return float(sum(one.violation(classes)[0] for one in self._require))
 
     def reached(self, members: Sequence[Labels], one: Requirement) -> float:
         """What the groups reach of one requirement."""

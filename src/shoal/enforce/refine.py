@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.points import Space
-from shoal.enforce.constraints import Demands
+from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Loss, loss_of
 from shoal.enforce.slots import with_room
 from shoal.kernels.cluster import points
@@ -105,8 +105,8 @@ class Refine(Spec):
         space = Space.of(task)
         measure = loss_of(task, space, self.loss or loss, sets, groups)
         before = after = measure.total(groups.labels)
-        demands = Demands.of(task, groups.labels >= 0)
-        search, labels, moves = Search(space, groups.labels, k, demands.needs, measure), groups.labels, 0
+        constraints = Constraints.of(task, groups.labels >= 0)
+        search, labels, moves = Search(space, groups.labels, k, constraints.needs, measure), groups.labels, 0
         for rounds in (0, self.rounds) if self.rounds else (0,):
             search.anneal(rounds, after, rng, progress)
             search.descend(progress)

@@ -12,9 +12,9 @@ import polars as pl
 
 from shoal.cluster.points import Space
 from shoal.enforce.coarsening import coarsen, settle
-from shoal.enforce.constraints import Demands
+from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Covered, Loss, loss_of
-from shoal.enforce.population import People
+from shoal.enforce.population import PopulationMatch
 from shoal.enforce.slots import as_they_are, with_room
 from shoal.errors import InfeasibleError, Problems
 from shoal.kernels.cluster import points
@@ -83,14 +83,14 @@ class Repair:
         self._task, self._groups, self._k, self._space, self._measure = task, groups, k, space, measure
         self._sets = sets
         self._budget, self._labels = budget, groups.labels.copy()
-        self._demands, self._people = Demands.of(task, self._labels >= 0), People(task, sets=sets)
+        self._constraints, self._people = Constraints.of(task, self._labels >= 0), PopulationMatch(task, sets=sets)
         # Where joining may do harm, what a group lacks counts for each of its rows: two that lack the same are no help.
         self._by_size = not all(one.monotone for one in task.require)
         self._counts = {"repair_regrouped": 0, "repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
 
     def run(self, progress: Progress = SILENT) -> Groups:
         """Give groups that keep everything, or raise `InfeasibleError`."""
-        if not self._lacking().any():
+        if not self._violations().any():
             return self._groups
         progress.stage("repairing")
         self._regroup(progress)
@@ -107,30 +107,30 @@ class Repair:
 
     def _mended(self) -> bool:
         """Exchange and join until every group keeps everything, or nothing of that helps; say which."""
-        while (lacking := self._lacking()).any():
-            n_mended = self._exchange(lacking)
-            lacking = self._lacking() if n_mended else lacking
-            n_joined = self._join(lacking) if lacking.any() else 0
+        while (violations := self._violations()).any():
+            n_mended = self._exchange(violations)
+            violations = self._violations() if n_mended else violations
+            n_joined = self._join(violations) if violations.any() else 0
             if not n_mended and not n_joined:
                 return False
         return True
 
-    def _lacking(self) -> Floats:
+    def _violations(self) -> Floats:
         """How far each group is from all that is required."""
-        lacking = self._demands.lacks(self._labels)
-        return lacking + self._people.lacks(members_of(self._labels)) if self._people else lacking
+        violations = self._constraints.violation(self._labels)
+        return violations + self._people.violation(members_of(self._labels)) if self._people else violations
 
-    def _lacks_of(self, rows: Labels) -> float:
+    def _violation_of(self, rows: Labels) -> float:
         """How far one group would be from it."""
-        return self._demands.lacks_of(rows) + (self._people.lacks_of(rows) if self._people else 0.0)
+        return self._constraints.violation_of(rows) + (self._people.violation_of(rows) if self._people else 0.0)
 
     # -- form anew ------------------------------------------------------------------------------------------------
 
     def _regroup(self, progress: Progress) -> None:
         """Form groups anew that must resemble the table, where many do not."""
-        lacking = self._lacking()
-        failing = np.flatnonzero((self._labels >= 0) & (lacking[self._labels] > 0))
-        if not self._demands.planned or len(failing) < MANY * len(self._labels):
+        violations = self._violations()
+        failing = np.flatnonzero((self._labels >= 0) & (violations[self._labels] > 0))
+        if not self._constraints.planned or len(failing) < MANY * len(self._labels):
             return
         if len(failing) > MOST * len(self._labels):  # what is left is kept by luck, and in nobody's reach
             failing = np.flatnonzero(self._labels >= 0)
@@ -138,9 +138,9 @@ class Repair:
         labels[failing] = -1
         labels = without_holes(labels)
         covers = Covered(self._task, self._space, sets=self._sets, shown=self._labels >= 0)
-        cells = covers.state(as_they_are(np.zeros(len(labels), dtype=np.int64), self._demands.needs))
-        coarsen(cells, self._demands, failing, self._k, labels, progress)
-        labels = settle(self._demands, self._measure, failing, self._k, labels)
+        cells = covers.state(as_they_are(np.zeros(len(labels), dtype=np.int64), self._constraints.needs))
+        coarsen(cells, self._constraints, failing, self._k, labels, progress)
+        labels = settle(self._constraints, self._measure, failing, self._k, labels)
         rest = failing[labels[failing] < 0]
         labels[rest] = labels.max(initial=-1) + 1
         self._labels = labels
@@ -148,22 +148,22 @@ class Repair:
 
     # -- exchange -------------------------------------------------------------------------------------------------
 
-    def _exchange(self, lacking: Floats) -> int:
+    def _exchange(self, violations: Floats) -> int:
         """Let groups that are large enough exchange rows with near ones; how many keep their promises by that."""
-        demands, k = self._demands, self._k
-        sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(lacking))
-        fits = (sizes >= demands.smallest) & (sizes <= max(MOST_MENDED, 2 * k))
-        groups = np.flatnonzero((lacking > 0) & fits).tolist()
-        if not groups or len(lacking) < 2:
+        constraints, k = self._constraints, self._k
+        sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(violations))
+        fits = (sizes >= constraints.smallest) & (sizes <= max(MOST_MENDED, 2 * k))
+        groups = np.flatnonzero((violations > 0) & fits).tolist()
+        if not groups or len(violations) < 2:
             return 0
         near = self._near(groups)
-        partition = with_room(self._labels, k, demands.needs)
+        partition = with_room(self._labels, k, constraints.needs)
         loss = self._measure.state(partition)
         n_mended = 0
         for group, others in zip(groups, near, strict=True):
-            if demands.lacks_of(partition.members[partition.begin[group] :][: partition.size[group]]) > 0:
+            if constraints.violation_of(partition.members[partition.begin[group] :][: partition.size[group]]) > 0:
                 dearest = self._cheapest(partition.members, partition.begin, partition.size, group, others)
-                done = kernel.mend(partition, loss, others, demands.keys, group, k, dearest)
+                done = kernel.mend(partition, loss, others, constraints.keys, group, k, dearest)
                 n_mended += bool(done)
         self._labels = partition.label
         self._counts["repair_exchanges"] += n_mended
@@ -176,24 +176,24 @@ class Repair:
         for other in others:
             there = members[begin[other] : begin[other] + size[other]]
             both = np.sort(np.concatenate([rows, there]))
-            if self._lacks_of(both) == 0:
+            if self._violation_of(both) == 0:
                 best = min(best, self._added(rows, there, both))
         return best
 
     # -- join -----------------------------------------------------------------------------------------------------
 
-    def _join(self, lacking: Floats) -> int:
+    def _join(self, violations: Floats) -> int:
         """Join groups that lack something with near ones, each group once; how many pairs."""
-        groups = np.flatnonzero(lacking > 0)
-        members, taken, pairs = members_of(self._labels), np.zeros(len(lacking), dtype=np.bool_), 0
+        groups = np.flatnonzero(violations > 0)
+        members, taken, pairs = members_of(self._labels), np.zeros(len(violations), dtype=np.bool_), 0
         order = groups[np.argsort([len(members[group]) for group in groups], kind="stable")]
         for group, near in zip(order, self._near(order.tolist()), strict=True):
             if taken[group]:
                 continue
-            other = self._best_partner(group, near[~taken[near]], members, lacking)
+            other = self._best_partner(group, near[~taken[near]], members, violations)
             if other < 0:
-                everyone = np.flatnonzero(~taken & (np.arange(len(lacking)) != group))
-                other = self._best_partner(group, everyone, members, lacking)
+                everyone = np.flatnonzero(~taken & (np.arange(len(violations)) != group))
+                other = self._best_partner(group, everyone, members, violations)
             if other >= 0:
                 taken[group] = taken[other] = True
                 self._labels[members[group]] = other
@@ -202,13 +202,13 @@ class Repair:
         self._counts["repair_merges"] += pairs
         return pairs
 
-    def _best_partner(self, group: int, others: Labels, members: Sequence[Labels], lacking: Floats) -> int:
+    def _best_partner(self, group: int, others: Labels, members: Sequence[Labels], violations: Floats) -> int:
         """The group that it costs least to join, for what it brings both nearer to their promises; -1 if none does."""
         best, partner = np.inf, -1
         for other in others:
             both = np.sort(np.concatenate([members[group], members[other]]))
             left, right, whole = (len(members[group]), len(members[other]), len(both)) if self._by_size else (1, 1, 1)
-            gain = left * lacking[group] + right * lacking[other] - whole * self._lacks_of(both)
+            gain = left * violations[group] + right * violations[other] - whole * self._violation_of(both)
             if gain > LEAST:
                 price = self._added(members[group], members[other], both) / gain
                 if price < best:
@@ -260,7 +260,7 @@ class Repair:
         self._budget += self._counts["repair_suppressed"]
         self._counts |= {"repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
         self._labels = formed.copy()
-        self._demands = Demands.of(self._task, formed >= 0)
+        self._constraints = Constraints.of(self._task, formed >= 0)
         groups = self._smallest_first()[:n_groups]
         while self._size_of(groups) > self._budget or self._size_of(groups) == (formed >= 0).sum():
             groups = groups[:-1]
@@ -272,10 +272,10 @@ class Repair:
 
     def _smallest_first(self) -> Labels:
         """Groups that lack something, the smallest first; of equal ones, that which lacks most."""
-        lacking = self._lacking()
-        groups = np.flatnonzero(lacking > 0)
-        sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(lacking))
-        return groups[np.lexsort((groups, -lacking[groups], sizes[groups]))]
+        violations = self._violations()
+        groups = np.flatnonzero(violations > 0)
+        sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(violations))
+        return groups[np.lexsort((groups, -violations[groups], sizes[groups]))]
 
     def _size_of(self, groups: Labels) -> int:
         return int(np.isin(self._labels, groups).sum())
@@ -286,7 +286,7 @@ class Repair:
         self._budget -= n_rows
         self._counts["repair_suppressed"] += n_rows
         self._labels = without_holes(np.where(np.isin(self._labels, groups), -1, self._labels))
-        self._demands = Demands.of(self._task, self._labels >= 0)  # what is published has other shares now
+        self._constraints = Constraints.of(self._task, self._labels >= 0)  # what is published has other shares now
 
     def _unkept(self) -> Problems:
         """Which promises are not kept, in which column, and what could be.

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.declared import Protects
 from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean, some
 from shoal.kernels.cluster import anatomy as kernel
-from shoal.methods.base import Hides, Method, Task
+from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.privacy.base import Requirement, Values
 from shoal.privacy.k_anonymity import KAnonymity
@@ -65,7 +66,7 @@ class Anatomy(Method):
         "Keeps the quasi-identifiers exact; only where it may be known who is in the table, for it shows everybody."
     )
     publisher: ClassVar[str] = "buckets"
-    hides: ClassVar[Hides] = "links"
+    protects: ClassVar[Protects] = "links"
 
     l: int = param(Whole(2), "number of different sensitive values in a bucket")  # noqa: E741
     column: str | None = param(
@@ -73,11 +74,11 @@ class Anatomy(Method):
     )
 
     @property
-    def crowd(self) -> int:
+    def min_group_size(self) -> int:
         """Fewest rows of a bucket."""
         return self.l
 
-    def carries(self, requirement: Requirement) -> bool:
+    def supports(self, requirement: Requirement) -> bool:
         """Whatever speaks of the sensitive values of a bucket alone."""
         return requirement.needs is None and not isinstance(requirement, KAnonymity)
 

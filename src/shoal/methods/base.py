@@ -21,8 +21,6 @@ from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import Table
 from shoal.table.schema import Schema
 
-Hides = Protects
-
 
 @dataclass(frozen=True, repr=False)
 class Task:
@@ -52,12 +50,12 @@ class Method(Spec, ABC):
     """One honest line on when to use it."""
     publisher: ClassVar[str] = "generalize"
     """Name of the way of showing groups that fits."""
-    hides: ClassVar[Hides] = "cells"
+    protects: ClassVar[Protects] = "cells"
 
     k: int
 
     @property
-    def crowd(self) -> int:
+    def min_group_size(self) -> int:
         """Fewest rows of a group."""
         return self.k
 
@@ -66,7 +64,7 @@ class Method(Spec, ABC):
         entries = declared_method(self.name).promised(self.to_mapping(), list(schema.sensitive))
         return tuple(promised_requirement(entry) for entry in entries)
 
-    def carries(self, requirement: Requirement) -> bool:  # noqa: ARG002
+    def supports(self, requirement: Requirement) -> bool:  # noqa: ARG002
         """Whether groups can be brought to keep a further promise."""
         return True
 

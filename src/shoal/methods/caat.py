@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.free_rows import bring_forward, check_start, empty_group, free_rows, with_keys, yard_of
-from shoal.enforce.constraints import Demands
+from shoal.enforce.constraints import Constraints
 from shoal.errors import Problems
 from shoal.kernels.cluster import caat as kernel
 from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, Group, extreme
@@ -83,26 +83,31 @@ class Caat(Method):
         n_rows, reading = encoded.n_rows, INTERVALS[self.interval]
         progress.stage("grouping", n_rows)
         start_row = int(rng.integers(n_rows)) if self.start is None else self.start
-        demands = Demands.of(task)
-        store = free_rows(encoded, *demands.store_keys())
-        growth = demands.growth(len(store.codes) - 1, demands.planned)
+        constraints = Constraints.of(task)
+        store = free_rows(encoded, *constraints.store_keys())
+        growth = constraints.growth(len(store.codes) - 1, constraints.planned)
         seed = bring_forward(store, start_row)
-        yard, forest = with_keys(yard_of(encoded, reading, divisor=encoded.n_columns), demands.n_keys), encoded.forest
+        cost_table, forest = (
+            with_keys(yard_of(encoded, reading, divisor=encoded.n_columns), constraints.n_keys),
+            encoded.forest,
+        )
         labels = np.full(n_rows, -1, dtype=np.int64)
         summaries: list[Group] = []
-        n_left, least = n_rows, demands.least(self.k)
+        n_left, least = n_rows, constraints.least(self.k)
         while n_left >= least or (n_left >= self.k and not summaries):
             group = empty_group(encoded)
             taken = kernel.grow(
-                store, group, yard, forest, growth, self.ties == "all", self.k, seed, len(summaries), labels
+                store, group, cost_table, forest, growth, self.ties == "all", self.k, seed, len(summaries), labels
             )
             summaries.append(group)
             n_left -= taken
             if n_left >= least:
-                seed, _ = extreme(store, group, yard, -1.0)
+                seed, _ = extreme(store, group, cost_table, -1.0)
             progress.advance(taken)
         low, high, holes, node = (np.stack([group[part] for group in summaries]) for part in range(4))
         leftovers = np.flatnonzero(labels < 0)
-        kernel.place_leftovers(encoded.lines, encoded.codes, leftovers, low, high, holes, node, yard, forest, labels)
+        kernel.place_leftovers(
+            encoded.lines, encoded.codes, leftovers, low, high, holes, node, cost_table, forest, labels
+        )
         progress.advance(len(leftovers))
         return Groups(labels)

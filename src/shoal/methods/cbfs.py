@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.points import Free, Space
-from shoal.enforce.constraints import Demands
+from shoal.enforce.constraints import Constraints
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
@@ -60,7 +60,7 @@ class Cbfs(Method):
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
         space = Space.of(task)
-        free, label = Free(space, labels, Demands.of(task)), 0
+        free, label = Free(space, labels, Constraints.of(task)), 0
         while len(free) >= 2 * self.k:
             before = len(free)
             free.take_near(free.farthest_from_average(), self.k, label)

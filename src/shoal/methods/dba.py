@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.points import Clusters, Free, Space
-from shoal.enforce.constraints import Demands
+from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import dba as kernel
 from shoal.methods import mdav
 from shoal.methods.base import Method, Task
@@ -72,9 +72,9 @@ class Dba(Method):
         """Decide who hides with whom."""
         n_rows = task.encoded.n_rows
         labels = np.full(n_rows, -1, dtype=np.int64)
-        space, demands = Space.of(task), Demands.of(task)
-        _form(Free(space, labels, demands), self.k, progress)
-        clusters = Clusters(space, labels, demands)
+        space, constraints = Space.of(task), Constraints.of(task)
+        _form(Free(space, labels, constraints), self.k, progress)
+        clusters = Clusters(space, labels, constraints)
         for row in np.flatnonzero(labels < 0):
             clusters.add(int(row))
             progress.advance(1)
@@ -85,7 +85,7 @@ class Dba(Method):
                 progress.advance(1)
         labels = clusters.labels()
         if self.variant == 2:
-            _split_large(space, labels, self.k, demands)
+            _split_large(space, labels, self.k, constraints)
         return Groups(labels)
 
 
@@ -124,7 +124,7 @@ def _measure(free: Free, places: Labels, k: int, state: tuple[Floats, Floats, La
     run(*free.points, places, k, *state)
 
 
-def _split_large(space: Space, labels: Labels, k: int, demands: Demands) -> None:
+def _split_large(space: Space, labels: Labels, k: int, constraints: Constraints) -> None:
     """Split groups of 2k rows or more by MDAV, if the parts keep what is promised; leftovers join the nearest part."""
     members = members_of(labels)
     n_groups = len(members)
@@ -134,7 +134,7 @@ def _split_large(space: Space, labels: Labels, k: int, demands: Demands) -> None
         part, inside = space.part(rows), np.full(len(rows), -1, dtype=np.int64)
         mdav.assign(Free(part, inside), k)
         part.join_nearest(inside)
-        if any(demands.lacks_of(rows[places]) > 0 for places in members_of(inside)):
+        if any(constraints.violation_of(rows[places]) > 0 for places in members_of(inside)):
             continue
         labels[rows] = np.where(inside == 0, group, n_groups + inside - 1)
         n_groups += int(inside.max())

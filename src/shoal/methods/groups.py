@@ -17,7 +17,7 @@ Labels = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Slices:
+class SliceColumns:
     """Attributes that stay together, slice by slice.
 
     `classes` has for each slice the rows whose quasi-identifiers are shown alike, or None where they are shown as they
@@ -31,7 +31,7 @@ class Slices:
     columns: Columns
     """How they were gathered; an attribute that two slices show is in one of them here."""
 
-    def only(self, kept: npt.NDArray[np.bool_]) -> Slices:
+    def only(self, kept: npt.NDArray[np.bool_]) -> SliceColumns:
         """The same slices of some of the rows."""
         return replace(self, classes=tuple(None if one is None else one[kept] for one in self.classes))
 
@@ -48,7 +48,7 @@ class Groups:
     labels: Labels
     notes: dict[str, object] = field(default_factory=dict)
     centres: Labels | None = None
-    slices: Slices | None = None
+    slices: SliceColumns | None = None
 
     @property
     def n_groups(self) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.cluster.free_rows import check_start, empty_group, free_rows, with_keys, yard_of
 from shoal.cluster.join_preferences import check_company, company_of, keys_of
-from shoal.enforce.constraints import Demands
+from shoal.enforce.constraints import Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel
 from shoal.kernels.cluster.store import HULL, Group
@@ -115,30 +115,30 @@ class KMember(Method):
         progress.stage("grouping", n_rows)
         reference = int(rng.integers(n_rows)) if self.start is None else self.start
         order = rng.random(n_rows)  # the drawn order in which leftovers are placed
-        demands = Demands.of(task)
-        keys = [*keys_of(task.table, self.label, self.diverse), *demands.store_keys()]
+        constraints = Constraints.of(task)
+        keys = [*keys_of(task.table, self.label, self.diverse), *constraints.store_keys()]
         store = free_rows(encoded, *keys)
-        company = company_of(task, self.label, self.label_weight, self.diverse, self.l)
-        growth = demands.growth(len(store.codes) - 1, demands.planned)
-        yard = yard_of(encoded, HULL, divisor=1.0)
-        yard = with_keys(yard, len(company.counts), len(company.present), demands.n_keys)
+        preferences = company_of(task, self.label, self.label_weight, self.diverse, self.l)
+        growth = constraints.growth(len(store.codes) - 1, constraints.planned)
+        cost_table = yard_of(encoded, HULL, divisor=1.0)
+        cost_table = with_keys(cost_table, len(preferences.counts), len(preferences.present), constraints.n_keys)
         heights, n_values = _heights(encoded), _values(encoded)
         seen = np.zeros(max(len(forest.parent), 1), dtype=bool)
         labels = np.full(n_rows, -1, dtype=np.int64)
         groups: list[Group] = []
         majority: list[int] = []
         sizes: list[int] = []
-        n_left, least = n_rows, demands.least(self.k)
+        n_left, least = n_rows, constraints.least(self.k)
         while n_left >= least or (n_left >= self.k and not groups):
             group = empty_group(encoded)
-            terms = (store, group, yard, forest, heights, n_values, seen, sets, company)
+            terms = (store, group, cost_table, forest, heights, n_values, seen, sets, preferences)
             seed = kernel.farthest(*terms, encoded.lines[:, reference], encoded.codes[:, reference])
             seed_row = int(store.rows[store.next_row[seed]])
             last, size = kernel.grow(*terms, growth, self.k, seed, len(groups), labels)
             groups.append(group)
             sizes.append(size)
             n_left -= size
-            majority.append(int(company.majority[0]))
+            majority.append(int(preferences.majority[0]))
             reference = last if self.ref == "last" else seed_row
             progress.advance(size)
         self._place_leftovers(task, groups, np.array(sizes), order, heights, n_values, np.array(majority), labels)

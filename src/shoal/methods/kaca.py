@@ -96,7 +96,7 @@ class Kaca(Method):
         kernel.label(np.sort(store.head[store.size > 0]), store.follow, labels)
         return Groups(labels)
 
-    def _classes(self, task: Task) -> tuple[kernel.Store, kernel.Scale]:
+    def _classes(self, task: Task) -> tuple[kernel.ClassStore, kernel.Scale]:
         """One class per distinct row, and what generalising it costs."""
         encoded, distinct = task.encoded, task.encoded.collapse()
         n_tuples, rows, first = distinct.n_tuples, distinct.rows, distinct.first
@@ -120,7 +120,7 @@ class Kaca(Method):
         follow[rows[first[1:] - 1]] = -1
         room = n_tuples + n_tuples // 8 + 1
         line = np.stack(lines) if lines else np.zeros((0, n_tuples))
-        store = kernel.Store(
+        store = kernel.ClassStore(
             _with_room(np.where(np.isnan(line), np.inf, line), room),
             _with_room(np.where(np.isnan(line), -np.inf, line), room),
             _with_room(_small_codes(nodes, trees, n_tuples), room),
@@ -156,7 +156,7 @@ class Kaca(Method):
         return found
 
 
-def _count_small(store: kernel.Store, k: int) -> int:
+def _count_small(store: kernel.ClassStore, k: int) -> int:
     size = store.size[: store.counts[kernel.USED]]
     return int(((size > 0) & (size < k)).sum())
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.signatures import Buckets, People, Signature, bucketed
+from shoal.cluster.signatures import Buckets, Signature, SignedPeople, bucketed
 from shoal.cluster.space import space_of
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import m_invariance as kernel
-from shoal.kernels.cluster.mondrian import Space
+from shoal.kernels.cluster.mondrian import CutSpace
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.privacy.base import Values
@@ -149,7 +149,7 @@ class MInvariance(Method):
         """
         progress.stage("grouping", task.table.n_rows)
         space = space_of(task.encoded, along_trees=True)
-        people = People(codes, n_values, signatures, bound)
+        people = SignedPeople(codes, n_values, signatures, bound)
         split, member = _split(space, bucketed(people, self.m, rng, mix=self.newcomers == "mix"), rng, progress)
         _exchange(space, split, member, progress)
         return _arranged(split, member, len(codes))
@@ -169,7 +169,7 @@ class _Split:
         return np.repeat(np.arange(len(first) - 1), np.diff(first))
 
 
-def _split(space: Space, buckets: Buckets, rng: np.random.Generator, progress: Progress) -> tuple[_Split, Labels]:
+def _split(space: CutSpace, buckets: Buckets, rng: np.random.Generator, progress: Progress) -> tuple[_Split, Labels]:
     """Split: classes with one row, or a counterfeit, of every value of the signature; and the row of each entry."""
     signatures = tuple(sorted(buckets))
     member, code, sizes, signature_of = [], [], [], []
@@ -188,7 +188,7 @@ def _split(space: Space, buckets: Buckets, rng: np.random.Generator, progress: P
     return _Split(shelf, signatures), np.concatenate(member)
 
 
-def _exchange(space: Space, split: _Split, member: Labels, progress: Progress) -> None:
+def _exchange(space: CutSpace, split: _Split, member: Labels, progress: Progress) -> None:
     """Exchange rows of one value between neighbours within a bucket.
 
     Never between buckets: that two people were not exchanged there would tell that they do not share a value.

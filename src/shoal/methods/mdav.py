@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.points import Free, Space
-from shoal.enforce.constraints import Demands
+from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import mdav as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
@@ -71,7 +71,7 @@ class Mdav(Method):
         space = Space.of(task)
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
-        free = Free(space, labels, Demands.of(task))
+        free = Free(space, labels, Constraints.of(task))
         (generic if self.leftover == "generic" else assign)(free, self.k, progress)
         progress.advance(space.join_nearest(labels))
         return Groups(labels)
@@ -102,7 +102,7 @@ def take_pairs(free: Free, k: int, least: int, progress: Progress) -> int:
     Each round: a group around r, the farthest from the average, and one around s, the farthest from r.
     """
     label = 0
-    while len(free) >= least and free.demands.any:  # groups may become larger, and pass rows over
+    while len(free) >= least and free.constraints.any:  # groups may become larger, and pass rows over
         left, r = len(free), free.farthest_from_average()
         free.take_near(r, k, label)
         if len(free) >= k:
@@ -111,11 +111,11 @@ def take_pairs(free: Free, k: int, least: int, progress: Progress) -> int:
         progress.advance(left - len(free))
     while len(free) >= least:
         cells = len(free) * len(free.store.columns)
-        trial = free.pace.shares(cells) and not free.pace.proven  # on a busy machine one is dear enough
+        trial = free.tuner.shares(cells) and not free.tuner.proven  # on a busy machine one is dear enough
         n_pairs = 1 if trial else min(ROUNDS, (len(free) - least) // (2 * k) + 1)
-        round_ = partial(kernel.take_pairs, free.axes, free.store, free.rim, k, label, n_pairs)
+        round_ = partial(kernel.take_pairs, free.axes, free.store, free.distance_order, k, label, n_pairs)
         alone, shared = partial(round_, False, free.labels), partial(round_, True, free.labels)
-        free.pace.run(cells, alone, shared, times=2 * n_pairs)
+        free.tuner.run(cells, alone, shared, times=2 * n_pairs)
         label += 2 * n_pairs
         progress.advance(2 * k * n_pairs)
     return label

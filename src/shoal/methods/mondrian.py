@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.space import space_of
-from shoal.enforce.constraints import NOTHING, Demands
+from shoal.enforce.constraints import NOTHING, Constraints
 from shoal.kernels.cluster import mondrian as kernel
 from shoal.kernels.enforce.violation import Needs
 from shoal.methods.base import Method, Task
@@ -79,7 +79,7 @@ class Mondrian(Method):
         labels = np.full(n_rows, -1, dtype=np.int64)
         low, high = space.points.min(axis=0)[None, :], space.points.max(axis=0)[None, :]
         level = _level(np.array([0]), np.array([n_rows]), low.copy(), high.copy())
-        needs = _seen_by_cuts(Demands.of(task), self.k)
+        needs = _seen_by_cuts(Constraints.of(task), self.k)
         while len(level.first):
             kernel.split_level(
                 space, level, needs, order, spare, scratch, sizes, self.k, self.strict, self.width == "box", labels
@@ -92,13 +92,13 @@ class Mondrian(Method):
         return Groups(np.argsort(np.argsort(first_row))[place].astype(np.int64))
 
 
-def _seen_by_cuts(demands: Demands, k: int) -> Needs:
+def _seen_by_cuts(constraints: Constraints, k: int) -> Needs:
     """The promises that both sides of a cut must keep.
 
     None where groups must resemble the table: cuts that leave both sides like the whole end far too early. Such groups
     are formed afterwards, of rows that look alike.
     """
-    return NOTHING if demands.planned > k else demands.needs
+    return NOTHING if constraints.planned > k else constraints.needs
 
 
 def _level(first: Labels, last: Labels, low: Floats, high: Floats) -> kernel.Level:
@@ -106,7 +106,7 @@ def _level(first: Labels, last: Labels, low: Floats, high: Floats) -> kernel.Lev
     return kernel.Level(first, last, low, high, np.zeros(n_parts, dtype=np.int64), np.zeros(n_parts, dtype=np.int64))
 
 
-def _next_level(space: kernel.Space, level: kernel.Level, order: Labels, sizes: Labels) -> kernel.Level:
+def _next_level(space: kernel.CutSpace, level: kernel.Level, order: Labels, sizes: Labels) -> kernel.Level:
     n_parts, n_columns = int(level.n_children.sum()), space.points.shape[1]
     first, last = np.empty(n_parts, dtype=np.int64), np.empty(n_parts, dtype=np.int64)
     low, high = np.empty((n_parts, n_columns)), np.empty((n_parts, n_columns))

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from shoal.declared import Protects
 from shoal.errors import (
     InfeasibleError,
     InputError,
@@ -23,8 +24,8 @@ from shoal.errors import (
     did_you_mean,
     some,
 )
-from shoal.methods.base import Hides, Method, Task
-from shoal.methods.groups import Groups, Labels, Slices
+from shoal.methods.base import Method, Task
+from shoal.methods.groups import Groups, Labels, SliceColumns
 from shoal.methods.mondrian import Mondrian
 from shoal.privacy.alpha_k import AlphaK
 from shoal.privacy.base import Requirement, Values
@@ -98,7 +99,7 @@ class Slicing(Method):
         "For tables of many columns whose correlations matter; hides sensitive values, not who is in the table."
     )
     publisher: ClassVar[str] = "slices"
-    hides: ClassVar[Hides] = "links"
+    protects: ClassVar[Protects] = "links"
 
     l: int = param(Whole(2), "one over the largest chance of a sensitive value")  # noqa: E741
     columns: int | None = param(Maybe(Whole(1)), "how many columns; chosen by silhouette when not given", default=None)
@@ -129,11 +130,11 @@ class Slicing(Method):
             raise ParameterError(Problem("Slicing(groups=)", what, "give groups alone, or leave it out"))
 
     @property
-    def crowd(self) -> int:
+    def min_group_size(self) -> int:
         """Fewest rows of a bucket."""
         return self.k or self.l
 
-    def carries(self, requirement: Requirement) -> bool:  # noqa: ARG002
+    def supports(self, requirement: Requirement) -> bool:  # noqa: ARG002
         """No further one: promises about classes say nothing of slices."""
         return False
 
@@ -145,8 +146,8 @@ class Slicing(Method):
         if not sensitive:
             what, fix = "the table has no sensitive column", "give one the role sensitive, or use another method"
             problems.add("Slicing", what, fix, error=ParameterError)
-        if table.n_rows < self.crowd:
-            what = f"the table has {table.n_rows} rows, a bucket needs {self.crowd}"
+        if table.n_rows < self.min_group_size:
+            what = f"the table has {table.n_rows} rows, a bucket needs {self.min_group_size}"
             problems.add(f"Slicing({'k' if self.k else 'l'}=)", what, "use a smaller one", error=InfeasibleError)
         if lacking := [package for package in PACKAGES if find_spec(package) is None]:
             fix = 'run: pip install "shoal[slicing]"'
@@ -225,12 +226,14 @@ class Slicing(Method):
         tries = 1 if self.cuts == "widest" else max(task.encoded.n_columns, 1)
 
         def cut(l: int) -> Split:  # noqa: E741
-            return partition_tuples(task.encoded, parts.astype(np.int32), values, l, self.crowd, progress, tries=tries)
+            return partition_tuples(
+                task.encoded, parts.astype(np.int32), values, l, self.min_group_size, progress, tries=tries
+            )
 
         split = cut(self.l)
         if split.worst > 1 / self.l + TOLERANCE:
             self._refuse(split.worst, columns, sensitive)
-        shown = Slices(columns.groups, classes, attributes, columns)
+        shown = SliceColumns(columns.groups, classes, attributes, columns)
         if self.overlap is not None:
             shown = replace(shown, attributes=_shown_again(attributes, columns, self.overlap))
             split = self._cut_with_overlap(Overlapping(table, shown.attributes, tuple(sensitive)), split, cut)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.points import Clusters, Free, Space
-from shoal.enforce.constraints import Demands
+from shoal.enforce.constraints import Constraints
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
@@ -65,8 +65,8 @@ class Tfrp(Method):
         """Decide who hides with whom."""
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
-        space, demands = Space.of(task), Demands.of(task)
-        free, corners = Free(space, labels, demands), _corners(space)
+        space, constraints = Space.of(task), Constraints.of(task)
+        free, corners = Free(space, labels, constraints), _corners(space)
         label = 0
         while len(free) >= self.k:
             before = len(free)
@@ -76,7 +76,7 @@ class Tfrp(Method):
         progress.advance(space.join_nearest(labels))
         if self.variant == 1:
             return Groups(labels)
-        clusters = Clusters(space, labels, demands)
+        clusters = Clusters(space, labels, constraints)
         progress.stage("improving", len(clusters.members))
         for group in np.argsort(-clusters.errors, kind="stable"):
             clusters.dissolve(int(group))

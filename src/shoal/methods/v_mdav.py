@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.points import Free, Space
-from shoal.enforce.constraints import Demands
+from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import v_mdav as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
@@ -68,7 +68,7 @@ class VMdav(Method):
         progress.stage("grouping", n_rows)
         labels = np.full(n_rows, -1, dtype=np.int64)
         space = Space.of(task)
-        free = Free(space, labels, Demands.of(task))
+        free = Free(space, labels, Constraints.of(task))
         centre, reach = free.average(), np.empty(n_rows)
         label = 0
         while len(free) >= self.k:
@@ -99,7 +99,7 @@ class VMdav(Method):
 def _nearest(free: Free, joined: Floats, fresh: bool, reach: Floats) -> int:
     """Place of the free row nearest to any member of a group, of which some have just joined."""
     axes, columns, rows, n = free.points
-    place: int = free.pace.run(
+    place: int = free.tuner.run(
         n * joined.size,
         lambda: kernel.reach_out(axes, columns, rows, 0, n, joined, fresh, reach),
         lambda: kernel.reach_out_shared(axes, columns, rows, n, joined, fresh, reach),

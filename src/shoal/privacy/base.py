@@ -253,7 +253,7 @@ class Requirement(Spec, ABC):
         """Whether each class is good enough."""
         return self.enough(self.per_class(classes))
 
-    def lacks(self, classes: Classes) -> Floats:
+    def violation(self, classes: Classes) -> Floats:
         """How far each class is from being good enough: 0 if it is, otherwise above."""
         reached = self.per_class(classes)
         return np.where(self.enough(reached), 0.0, np.maximum(self.shortfall(reached, classes), SLACK))

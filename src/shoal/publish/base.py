@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.declared import Protects
 from shoal.errors import Problems, SchemaError
-from shoal.methods.base import Hides
 from shoal.methods.groups import Groups, Labels
 from shoal.publish.covers import published_nodes
 from shoal.release.manifest import Layout, PassedColumn, QuasiColumn
@@ -42,7 +42,7 @@ class Publisher(Spec, ABC):
     title: ClassVar[str]
     loses: ClassVar[str]
     """What a release of this kind loses: `ncp`, how much its cells leave open, or `sse`, how far values move."""
-    hides: ClassVar[Hides] = "cells"
+    protects: ClassVar[Protects] = "cells"
 
     @abstractmethod
     def check(self, table: Table, problems: Problems) -> None:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import polars as pl
 
+from shoal.declared import Protects
 from shoal.errors import Problems
-from shoal.methods.base import Hides
 from shoal.methods.groups import Groups
 from shoal.publish.base import Published, Publisher, check_clashes, numbered_groups, passed_columns, raw_columns
 from shoal.release.manifest import Layout
@@ -39,7 +39,7 @@ class Buckets(Publisher):
     name: ClassVar[str] = "buckets"
     title: ClassVar[str] = "quasi-identifiers as they are, sensitive values of each bucket apart"
     loses: ClassVar[str] = "ncp"
-    hides: ClassVar[Hides] = "links"
+    protects: ClassVar[Protects] = "links"
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note published column names that would clash."""

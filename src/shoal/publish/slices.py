@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from shoal.declared import Protects
 from shoal.errors import InternalError, Problems
-from shoal.methods.base import Hides
 from shoal.methods.groups import Groups, Labels
-from shoal.methods.groups import Slices as Sliced
+from shoal.methods.groups import SliceColumns as Sliced
 from shoal.publish.base import (
     Published,
     Publisher,
@@ -55,7 +55,7 @@ class Slices(Publisher):
     name: ClassVar[str] = "slices"
     title: ClassVar[str] = "columns of attributes, each shuffled within the buckets"
     loses: ClassVar[str] = "ncp"
-    hides: ClassVar[Hides] = "links"
+    protects: ClassVar[Protects] = "links"
 
     shape: str = param(OneOf(("table", "files")), "one wide table, or one for every slice", default="table")
 

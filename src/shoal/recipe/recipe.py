@@ -117,7 +117,7 @@ class Recipe:
     @classmethod
     def from_entries(cls, entries: Mapping[str, Any], folder: Path | None = None) -> Recipe:
         """Build a recipe from the entries of its file; paths in it are relative to `folder`."""
-        return _Reader(dict(entries), folder or Path()).recipe()
+        return _RecipeReader(dict(entries), folder or Path()).recipe()
 
     def to_toml(self) -> str:
         """Write the recipe; reading it back gives an equal one."""
@@ -166,7 +166,7 @@ class Promise:
     @classmethod
     def load(cls, path: str | Path) -> Promise:
         """Read a recipe file that needs neither a source nor a method; paths in it are relative to it."""
-        return _Reader(read_entries(path), Path(path).parent).promise()
+        return _RecipeReader(read_entries(path), Path(path).parent).promise()
 
 
 def _listed(spec: Spec) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _column_entry(role: str, kind: Kind | None) -> dict[str, Any]:
     return entry
 
 
-class _Reader:
+class _RecipeReader:
     """Turns the entries of a recipe file into a recipe, noting every problem on the way."""
 
     def __init__(self, entries: dict[str, Any], folder: Path) -> None:
@@ -204,7 +204,7 @@ class _Reader:
         self.problems.raise_if_any(RecipeError)
         assert schema is not None  # noqa: S101  or there was a problem
         # One table shows neither buckets nor slices: what they promise is for their own releases.
-        promised = method.promises(schema) if isinstance(method, Method) and method.hides == "cells" else ()
+        promised = method.promises(schema) if isinstance(method, Method) and method.protects == "cells" else ()
         return Promise(schema, (*promised, *require), () if source is None else source.missing_values)
 
     def _check_keys(self) -> None:

@@ -105,7 +105,7 @@ def receipt_of(
     population: pl.DataFrame | None = None,
 ) -> Receipt:
     """What the holder keeps of a release."""
-    errors = square_errors(table, groups.labels) if asked.publish.hides == "cells" else ()
+    errors = square_errors(table, groups.labels) if asked.publish.protects == "cells" else ()
     return Receipt(
         shoal=__version__,
         release=manifest.fingerprint(),

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import polars as pl
 
-from shoal.cluster.signatures import People, would_tell
+from shoal.cluster.signatures import SignedPeople, would_tell
 from shoal.errors import (
     GuaranteeError,
     InfeasibleError,
@@ -178,7 +178,7 @@ def _check_fresh(method: MInvariance, coded: Coded, state: SeriesState, problems
     """Note values that were never published before, where too few other new people come with them."""
     known = {value for signature in state.signatures for value in signature}
     fresh = {code for code, value in enumerate(coded.domain) if value not in known}
-    people = People(coded.codes, len(coded.domain), coded.signatures, coded.bound)
+    people = SignedPeople(coded.codes, len(coded.domain), coded.signatures, coded.bound)
     if would_tell(people, method.m, fresh, mix=method.newcomers == "mix"):
         n_people = int(np.isin(coded.codes[coded.bound < 0], sorted(fresh)).sum())
         what = (

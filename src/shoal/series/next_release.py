@@ -151,7 +151,7 @@ def republish(
     before = SeriesState.begin(method, schema) if state is None else state
     table = prepare(
         given, schema, missing=missing, missing_values=missing_values, normalise=normalise,
-        also=lambda table, problems: check_table(table, method, before, problems),
+        extra_check=lambda table, problems: check_table(table, method, before, problems),
     )  # fmt: skip
     coded = Coded.of(table, method, before)
     with limited_threads(threads):

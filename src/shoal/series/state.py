@@ -31,7 +31,7 @@ DIGEST = 16
 
 
 @dataclass(frozen=True, repr=False)
-class Membership:
+class ReleaseMembers:
     """One release: its fingerprint, the people in it, by their place in the state, and the class of each."""
 
     fingerprint: str
@@ -70,7 +70,7 @@ class SeriesState:
     people: tuple[bytes, ...] = ()
     signatures: tuple[tuple[Value, ...], ...] = ()
     signature_of: tuple[int, ...] = ()
-    releases: tuple[Membership, ...] = ()
+    releases: tuple[ReleaseMembers, ...] = ()
 
     @classmethod
     def begin(cls, method: MInvariance, schema: Schema) -> Self:
@@ -112,7 +112,7 @@ class SeriesState:
                 signature_of.append(place_of.setdefault(signature, len(place_of)))
         places = np.array([known[digest] for digest in digests], dtype=np.int64)
         order = np.argsort(places)  # not in the order of the input
-        release = Membership(fingerprint, places[order], classes[order])
+        release = ReleaseMembers(fingerprint, places[order], classes[order])
         return replace(
             self, people=tuple(people), signatures=tuple(place_of), signature_of=tuple(signature_of),
             releases=(*self.releases, release),
@@ -168,7 +168,7 @@ class SeriesState:
             tuple(tuple(signature) for signature in entries["signatures"]),
             tuple(_ints(entries["signature_of"]).tolist()),
             tuple(
-                Membership(one["fingerprint"], _ints(one["people"]), _ints(one["classes"]))
+                ReleaseMembers(one["fingerprint"], _ints(one["people"]), _ints(one["classes"]))
                 for one in entries["releases"]
             ),
         )

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.cluster.space import space_of
-from shoal.kernels.cluster.mondrian import Space
+from shoal.kernels.cluster.mondrian import CutSpace
 from shoal.kernels.slicing import buckets as kernel
-from shoal.kernels.slicing.halves import Halves, Rows, Sliced
-from shoal.kernels.slicing.sums import Buckets, Sums
+from shoal.kernels.slicing.halves import Halves, Sliced, TupleRows
+from shoal.kernels.slicing.sums import BucketCounts, Sums
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Encoded
 
@@ -79,7 +79,7 @@ def partition_tuples(
     Split
         All rows in one bucket with `worst` above 1 / l where the unsplit table itself is not diverse.
     """
-    search, bound = Search.of(sliced_of(parts, sensitive)), 1 / l + TOLERANCE
+    search, bound = BucketSearch.of(sliced_of(parts, sensitive)), 1 / l + TOLERANCE
     if search.worst <= bound:
         progress.stage("splitting buckets", encoded.n_rows)
         for n_settled in search.steps(encoded, bound, k, tries):
@@ -90,17 +90,17 @@ def partition_tuples(
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class BucketSearch:
     """The buckets so far, and what is known of every distinct tuple."""
 
     sliced: Sliced
-    buckets: Buckets
+    buckets: BucketCounts
     halves: Halves
     sums: Sums
     queue: kernel.Queue
 
     @classmethod
-    def of(cls, sliced: Sliced) -> Search:
+    def of(cls, sliced: Sliced) -> BucketSearch:
         """Begin with all rows in one bucket."""
         n_rows = len(sliced.row_part)
         queue = kernel.Queue(np.zeros(2 * n_rows, dtype=np.int64), np.array([0, 1, 1, 0, 0, 0]))
@@ -188,11 +188,11 @@ def _tree(row_part: Ints) -> tuple[Ints, Ints, tuple[Ints, Ints, Ints, Ints, Int
     return tuples, row_tuple, nodes
 
 
-def _buckets(n_rows: int) -> Buckets:
+def _buckets(n_rows: int) -> BucketCounts:
     """All rows in bucket 0."""
     first, last = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
     last[0] = n_rows
-    return Buckets(np.arange(n_rows), first, last, np.zeros(n_rows, dtype=np.int64))
+    return BucketCounts(np.arange(n_rows), first, last, np.zeros(n_rows, dtype=np.int64))
 
 
 def _halves(sliced: Sliced) -> Halves:
@@ -215,13 +215,13 @@ def _halves(sliced: Sliced) -> Halves:
     )
 
 
-def _cuts(space: Space, sliced: Sliced, order: npt.NDArray[np.int64]) -> kernel.Cuts:
+def _cuts(space: CutSpace, sliced: Sliced, order: npt.NDArray[np.int64]) -> kernel.Cuts:
     n_rows, n_columns = space.points.shape
     return kernel.Cuts(
         space._replace(points=space.points[order]),
-        Rows(sliced.row_part[order], sliced.row_value[order]),
+        TupleRows(sliced.row_part[order], sliced.row_value[order]),
         space._replace(points=np.empty((n_rows, n_columns))),
-        Rows(np.empty_like(sliced.row_part), np.empty_like(sliced.row_value)),
+        TupleRows(np.empty_like(sliced.row_part), np.empty_like(sliced.row_value)),
         np.arange(n_rows),
         np.empty(n_rows, dtype=np.int64),
         np.empty(n_rows, dtype=np.int64),

@@ -106,7 +106,7 @@ def prepare(
     missing: str = "keep",
     missing_values: Sequence[str] = (),
     normalise: bool = False,
-    also: Callable[[Table, Problems], None] | None = None,
+    extra_check: Callable[[Table, Problems], None] | None = None,
 ) -> Table:
     """Fit a frame to a schema.
 
@@ -147,8 +147,8 @@ def prepare(
     grown = grow_hierarchies(settled, rows, broken | strange, found)
     dropped = {"missing quasi-identifier": n_dropped} if n_dropped else {}
     table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept, merged)
-    if also is not None:
-        also(table, found)
+    if extra_check is not None:
+        extra_check(table, found)
     found.raise_if_any(SchemaError)
     return table
 

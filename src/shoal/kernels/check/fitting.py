@@ -146,7 +146,7 @@ def _first_home(shown: Shown, person: Any) -> int:
     return -1
 
 
-class Ways(NamedTuple):
+class FittingWays(NamedTuple):
     """How rows can be put together, in some buckets; lines of a slice are what its rows show, each once a bucket."""
 
     bucket: Any  # int64[m]              IN  the buckets, in rising order
@@ -170,7 +170,9 @@ class Fitting(NamedTuple):
 
 
 @jit
-def chances_of_ways(shown: Shown, ways: Ways, order: Any, most: Any, at: int, n_values: int, chance: Any) -> None:
+def chances_of_ways(
+    shown: Shown, ways: FittingWays, order: Any, most: Any, at: int, n_values: int, chance: Any
+) -> None:
     """The largest chance of a value for whoever has the lines of each way.
 
     Goes down from slice to slice, and keeps on every level which buckets are left. Whoever fits an earlier bucket was
@@ -230,7 +232,7 @@ def _home(shown: Shown, fitting: Fitting, level: int, combination: int, place_of
 
 
 @jit
-def _same_way(ways: Ways, person: Any, bucket: int, begin: int) -> int:
+def _same_way(ways: FittingWays, person: Any, bucket: int, begin: int) -> int:
     """A way of another bucket that shows the same combinations; those of the bucket `begin` there."""
     way = begin
     for i in range(len(person)):
@@ -246,7 +248,7 @@ def _same_way(ways: Ways, person: Any, bucket: int, begin: int) -> int:
 
 
 @jit
-def _step(ways: Ways, i: int, bucket: int) -> int:
+def _step(ways: FittingWays, i: int, bucket: int) -> int:
     """How many ways further the next line of a slice is."""
     step = 1
     for j in range(i + 1, len(ways.inside)):
@@ -312,7 +314,7 @@ def _likeliest(shown: Shown, fitting: Fitting, level: int, most: Any, sums: Any,
 
 
 @jit
-def least_of_rows(ways: Ways, chance: Any, least: Any) -> None:
+def least_of_rows(ways: FittingWays, chance: Any, least: Any) -> None:
     """The smallest of the chances of the ways that each row is part of.
 
     INOUT  least float64[rows]

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.store import Group, Store, Yard, absorb, clear, extreme, fill, line_cost, take
+from shoal.kernels.cluster.store import CostTable, Group, Store, absorb, clear, extreme, fill, line_cost, take
 from shoal.kernels.cluster.trees import Forest, climb, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
 from shoal.kernels.jit import jit
 
 
 @jit
-def tree_costs(yard: Yard, forest: Forest, group: Group) -> None:
+def tree_costs(cost_table: CostTable, forest: Forest, group: Group) -> None:
     """Distance of every node of every tree to the group's node: half the way of the one, half the way of the other."""
-    costs = yard.costs
+    costs = cost_table.costs
     for t in range(len(group.node)):
         begin, end = forest.start[t], forest.start[t + 1]
         parent, depth = forest.parent[begin:end], forest.depth[begin:end]
@@ -27,12 +27,19 @@ def tree_costs(yard: Yard, forest: Forest, group: Group) -> None:
 
 @jit
 def _take_equal(
-    store: Store, group: Group, yard: Yard, forest: Forest, growth: Growth, nearest: float, labels: Any, label: int
+    store: Store,
+    group: Group,
+    cost_table: CostTable,
+    forest: Forest,
+    growth: Growth,
+    nearest: float,
+    labels: Any,
+    label: int,
 ) -> None:
     """Move every free row at distance `nearest` into the group: the literal reading of ties."""
     n_trees = len(group.node)
     out = np.empty(store.size[0])
-    fill(store, group, yard, 0, out)
+    fill(store, group, cost_table, 0, out)
     for position in range(len(out) - 1, -1, -1):  # from the end: what `take` moves forward was looked at already
         if out[position] == nearest:
             absorb(group, store.lines[:, position], store.codes[:n_trees, position], forest)
@@ -43,7 +50,7 @@ def _take_equal(
 
 @jit
 def grow(
-    store: Store, group: Group, yard: Yard, forest: Forest, growth: Growth, all_ties: bool, k: int, seed: int,
+    store: Store, group: Group, cost_table: CostTable, forest: Forest, growth: Growth, all_ties: bool, k: int, seed: int,
     label: int, labels: Any,
 ) -> int:  # fmt: skip
     """Grow one group of k rows from the tuple at position `seed`, and count its rows.
@@ -58,44 +65,46 @@ def grow(
     absorb(group, store.lines[:, seed], store.codes[:n_trees, seed], forest)
     greet_key(growth, store, seed)
     labels[take(store, seed)] = label
-    tree_costs(yard, forest, group)
+    tree_costs(cost_table, forest, group)
     while store.size[0] > 0 and all_ties and growth.size[0] < k:
-        _, nearest = extreme(store, group, yard, 1.0)
-        _take_equal(store, group, yard, forest, growth, nearest, labels, label)
-        tree_costs(yard, forest, group)
+        _, nearest = extreme(store, group, cost_table, 1.0)
+        _take_equal(store, group, cost_table, forest, growth, nearest, labels, label)
+        tree_costs(cost_table, forest, group)
     while store.size[0] > 0 and not closes(growth, k):
-        position = choose(store, group, yard, growth, k)
+        position = choose(store, group, cost_table, growth, k)
         if position < 0:
             break
         changed = absorb(group, store.lines[:, position], store.codes[:n_trees, position], forest)
         greet_key(growth, store, position)
         labels[take(store, position)] = label
         if changed:
-            tree_costs(yard, forest, group)
+            tree_costs(cost_table, forest, group)
     return growth.size[0]
 
 
 @jit
-def distance(lines: Any, codes: Any, group: Group, yard: Yard, forest: Forest) -> float:
+def distance(lines: Any, codes: Any, group: Group, cost_table: CostTable, forest: Forest) -> float:
     """Distance of one tuple to a group.
 
     IN  lines  float64[lines];  codes  uint[trees]
     """
     total = 0.0
     for j in range(len(lines)):
-        total += line_cost(lines[j], group.low[j], group.high[j], group.holes[j], yard.spans[j], yard.reading)
+        total += line_cost(
+            lines[j], group.low[j], group.high[j], group.holes[j], cost_table.spans[j], cost_table.reading
+        )
     for t in range(len(codes)):
         begin, end = forest.start[t], forest.start[t + 1]
         parent, depth = forest.parent[begin:end], forest.depth[begin:end]
         code: Any = np.int64(codes[t])
         common = meet(parent, depth, code, group.node[t])
         total += 0.5 * (climb(parent, depth, code, common) + climb(parent, depth, group.node[t], common))
-    return total / yard.divisor
+    return total / cost_table.divisor
 
 
 @jit
 def place_leftovers(
-    lines: Any, codes: Any, leftovers: Any, low: Any, high: Any, holes: Any, node: Any, yard: Yard,
+    lines: Any, codes: Any, leftovers: Any, low: Any, high: Any, holes: Any, node: Any, cost_table: CostTable,
     forest: Forest, labels: Any,
 ) -> None:  # fmt: skip
     """Send each leftover row, in row order, to the nearest group, which then covers it.
@@ -107,7 +116,7 @@ def place_leftovers(
     for row in leftovers:
         best, nearest = np.inf, 0
         for g in range(low.shape[0]):
-            d = distance(lines[:, row], codes[:, row], Group(low[g], high[g], holes[g], node[g]), yard, forest)
+            d = distance(lines[:, row], codes[:, row], Group(low[g], high[g], holes[g], node[g]), cost_table, forest)
             if d < best:
                 best, nearest = d, g
         absorb(Group(low[nearest], high[nearest], holes[nearest], node[nearest]), lines[:, row], codes[:, row], forest)

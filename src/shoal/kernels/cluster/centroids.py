@@ -32,7 +32,7 @@ class Ruler(NamedTuple):
     table_at: Any  # int64[trees]    IN  where the pairs of each tree begin; -1: too large, walk up instead
 
 
-class Groups(NamedTuple):
+class CentroidGroups(NamedTuple):
     """Centroids, and what is needed to move them when a row comes in."""
 
     centre: Any  # float64[lines, K] INOUT  NaN = missing
@@ -83,7 +83,7 @@ def fill_tables(ruler: Ruler) -> None:
 
 
 @jit
-def distance(ruler: Ruler, lines: Any, codes: Any, groups: Groups, c: int) -> float:
+def distance(ruler: Ruler, lines: Any, codes: Any, groups: CentroidGroups, c: int) -> float:
     """Distance of a row to the centroid of a group.
 
     IN  lines float64[lines];  codes int32[trees]
@@ -97,7 +97,7 @@ def distance(ruler: Ruler, lines: Any, codes: Any, groups: Groups, c: int) -> fl
 
 
 @jit
-def own_distances(ruler: Ruler, lines: Any, codes: Any, groups: Groups, labels: Any, out: Any) -> None:
+def own_distances(ruler: Ruler, lines: Any, codes: Any, groups: CentroidGroups, labels: Any, out: Any) -> None:
     """Distance of every row to the centroid of its group.
 
     IN   lines float64[n, lines];  codes int32[n, trees];  labels int64[n]
@@ -111,7 +111,7 @@ def own_distances(ruler: Ruler, lines: Any, codes: Any, groups: Groups, labels: 
 
 
 @jit
-def empty(groups: Groups) -> None:
+def empty(groups: CentroidGroups) -> None:
     """Take all members out; the centroids stay where they are until somebody comes in."""
     groups.size[:] = 0
     groups.total[:] = 0
@@ -122,7 +122,7 @@ def empty(groups: Groups) -> None:
 
 
 @jit
-def join(ruler: Ruler, groups: Groups, lines: Any, codes: Any, row: int, c: int) -> None:
+def join(ruler: Ruler, groups: CentroidGroups, lines: Any, codes: Any, row: int, c: int) -> None:
     """Let a row into a group, whose centroid follows.
 
     IN  lines float64[n, lines];  codes int32[n, trees]
@@ -138,7 +138,7 @@ def join(ruler: Ruler, groups: Groups, lines: Any, codes: Any, row: int, c: int)
 
 
 @jit
-def join_all(ruler: Ruler, groups: Groups, lines: Any, codes: Any, labels: Any) -> None:
+def join_all(ruler: Ruler, groups: CentroidGroups, lines: Any, codes: Any, labels: Any) -> None:
     """Fill the groups anew; rows with label -1 are in none.
 
     IN  lines float64[n, lines];  codes int32[n, trees];  labels int64[n]
@@ -170,7 +170,7 @@ def _add(total: Any, square: Any, present: Any, grid: float, lines: Any, row: in
 
 
 @jit
-def _generalise(ruler: Ruler, groups: Groups, codes: Any, row: int, c: int) -> None:
+def _generalise(ruler: Ruler, groups: CentroidGroups, codes: Any, row: int, c: int) -> None:
     """Let the nodes of a group cover a member who is counted already."""
     for t in range(codes.shape[1]):
         begin, end = ruler.start[t], ruler.start[t + 1]
@@ -179,7 +179,7 @@ def _generalise(ruler: Ruler, groups: Groups, codes: Any, row: int, c: int) -> N
 
 
 @jit
-def centre_of(ruler: Ruler, groups: Groups, j: int, c: int) -> float:
+def centre_of(ruler: Ruler, groups: CentroidGroups, j: int, c: int) -> float:
     """Mean of the present values; missing where more than half are, or, with squares, where that costs less."""
     present, size = groups.present[j, c], groups.size[c]
     if present == 0:
@@ -201,7 +201,7 @@ def mean_of(total: Any, n: int, grid: float) -> float:
 
 
 @jit
-def _count_values(groups: Groups, codes: Any, row: int, c: int) -> None:
+def _count_values(groups: CentroidGroups, codes: Any, row: int, c: int) -> None:
     """Note the values of a member; the most frequent one leads, of those that tie the one met in the lowest row."""
     names, following, counts, first = groups.entry_node, groups.entry_next, groups.entry_count, groups.entry_row
     for t in range(codes.shape[1]):

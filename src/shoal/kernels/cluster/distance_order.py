@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.points import Axes, Store, between, scan
+from shoal.kernels.cluster.points import Axes, PointStore, between, scan
 from shoal.kernels.jit import jit
 
 SLACK = 1.0 + 1e-9
 """Rounding must not end a search too early."""
 
 
-class Rim(NamedTuple):
+class DistanceOrder(NamedTuple):
     """Rows from the rim inwards."""
 
     centre: Any  # float64[d]  IN     the fixed point
@@ -28,20 +28,20 @@ class Rim(NamedTuple):
 
 
 @jit
-def farthest_at_rim(axes: Axes, store: Store, rim: Rim, point: Any) -> int:
+def farthest_at_rim(axes: Axes, store: PointStore, distance_order: DistanceOrder, point: Any) -> int:
     """Place of the free point farthest from a given one, the lowest row of those that tie.
 
     IN  point  float64[d]
     """
-    while store.places[rim.order[rim.head[0]]] < 0:
-        rim.head[0] += 1
-    reach = np.sqrt(between(axes, point, rim.centre))
+    while store.places[distance_order.order[distance_order.head[0]]] < 0:
+        distance_order.head[0] += 1
+    reach = np.sqrt(between(axes, point, distance_order.centre))
     best, best_row, looked = -1.0, -1, 0
-    for i in range(rim.head[0], len(rim.order)):
-        bound = (reach + rim.radius[i]) * SLACK
+    for i in range(distance_order.head[0], len(distance_order.order)):
+        bound = (reach + distance_order.radius[i]) * SLACK
         if bound * bound < best:
             break
-        row = rim.order[i]
+        row = distance_order.order[i]
         if store.places[row] < 0:
             continue
         looked += 1
@@ -54,7 +54,7 @@ def farthest_at_rim(axes: Axes, store: Store, rim: Rim, point: Any) -> int:
 
 
 @jit
-def _farthest(axes: Axes, store: Store, point: Any) -> int:
+def _farthest(axes: Axes, store: PointStore, point: Any) -> int:
     none = np.empty(0, dtype=np.int64)
     found = scan(axes, store.columns, store.rows, point, 0, store.size[0], np.empty(0), none, none)
     return found[3]  # type: ignore[no-any-return]

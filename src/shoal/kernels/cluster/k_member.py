@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.store import HULL, Group, Store, Yard, absorb, clear, extreme, line_cost, take
+from shoal.kernels.cluster.store import HULL, CostTable, Group, Store, absorb, clear, extreme, line_cost, take
 from shoal.kernels.cluster.trees import Forest, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
 from shoal.kernels.jit import jit
 
 
-class Company(NamedTuple):
+class JoinPreferences(NamedTuple):
     """What else than its loss a group looks at in who joins: class labels, values of a sensitive column.
 
     Both are columns of the store behind those of the trees, and their costs stand behind those of the trees: what a
@@ -29,60 +29,62 @@ class Company(NamedTuple):
 
 
 @jit
-def _greet(store: Store, position: int, company: Company) -> None:
+def _greet(store: Store, position: int, preferences: JoinPreferences) -> None:
     """Note the label and the value of a tuple that joins."""
-    if company.label_at >= 0:
-        label = store.codes[company.label_at, position]
-        company.counts[label] += 1
-        if company.majority[0] < 0 or company.counts[label] > company.counts[company.majority[0]]:
-            company.majority[0] = label
-    if company.diverse_at >= 0:
-        company.present[store.codes[company.diverse_at, position]] = True
+    if preferences.label_at >= 0:
+        label = store.codes[preferences.label_at, position]
+        preferences.counts[label] += 1
+        if preferences.majority[0] < 0 or preferences.counts[label] > preferences.counts[preferences.majority[0]]:
+            preferences.majority[0] = label
+    if preferences.diverse_at >= 0:
+        preferences.present[store.codes[preferences.diverse_at, position]] = True
 
 
 @jit
-def _company_costs(yard: Yard, company: Company, size: int) -> bool:
+def _company_costs(cost_table: CostTable, preferences: JoinPreferences, size: int) -> bool:
     """What each label and value costs beside a group of `size`; say whether some are shut out.
 
     The loss of a group of size + 1 is divided by that size in a scan, so the penalty is too.
     """
-    if company.label_at >= 0:
-        begin = yard.starts[company.label_at]
-        for label in range(len(company.counts)):
-            yard.costs[begin + label] = 0.0 if label == company.majority[0] else company.weight / (size + 1)
-    if company.diverse_at < 0:
+    if preferences.label_at >= 0:
+        begin = cost_table.starts[preferences.label_at]
+        for label in range(len(preferences.counts)):
+            cost_table.costs[begin + label] = (
+                0.0 if label == preferences.majority[0] else preferences.weight / (size + 1)
+            )
+    if preferences.diverse_at < 0:
         return False
-    begin = yard.starts[company.diverse_at]
+    begin = cost_table.starts[preferences.diverse_at]
     n_present = 0
-    for value in range(len(company.present)):
-        n_present += company.present[value]
-    for value in range(len(company.present)):
-        shut = company.present[value] and n_present < company.wanted
-        yard.costs[begin + value] = np.inf if shut else 0.0
-    return n_present < company.wanted
+    for value in range(len(preferences.present)):
+        n_present += preferences.present[value]
+    for value in range(len(preferences.present)):
+        shut = preferences.present[value] and n_present < preferences.wanted
+        cost_table.costs[begin + value] = np.inf if shut else 0.0
+    return n_present < preferences.wanted
 
 
 @jit
-def _dismiss(yard: Yard, company: Company) -> None:
+def _dismiss(cost_table: CostTable, preferences: JoinPreferences) -> None:
     """Forget the company: nothing in it costs anything."""
-    company.counts[:] = 0
-    company.majority[0] = -1
-    company.present[:] = False
-    if company.label_at >= 0:
-        begin = yard.starts[company.label_at]
-        yard.costs[begin : begin + len(company.counts)] = 0.0
-    _let_all_in(yard, company)
+    preferences.counts[:] = 0
+    preferences.majority[0] = -1
+    preferences.present[:] = False
+    if preferences.label_at >= 0:
+        begin = cost_table.starts[preferences.label_at]
+        cost_table.costs[begin : begin + len(preferences.counts)] = 0.0
+    _let_all_in(cost_table, preferences)
 
 
 @jit
-def _let_all_in(yard: Yard, company: Company) -> None:
-    if company.diverse_at >= 0:
-        begin = yard.starts[company.diverse_at]
-        yard.costs[begin : begin + len(company.present)] = 0.0
+def _let_all_in(cost_table: CostTable, preferences: JoinPreferences) -> None:
+    if preferences.diverse_at >= 0:
+        begin = cost_table.starts[preferences.diverse_at]
+        cost_table.costs[begin : begin + len(preferences.present)] = 0.0
 
 
 @jit
-def height_costs(yard: Yard, forest: Forest, heights: Any, group: Group) -> None:
+def height_costs(cost_table: CostTable, forest: Forest, heights: Any, group: Group) -> None:
     """What the lowest node over each node and the group's own costs: its height over that of the tree.
 
     IN  heights  float64[nodes], height of each node over that of its tree; `top` counts 1
@@ -91,11 +93,11 @@ def height_costs(yard: Yard, forest: Forest, heights: Any, group: Group) -> None
         begin, end = forest.start[t], forest.start[t + 1]
         parent, depth = forest.parent[begin:end], forest.depth[begin:end]
         for code in range(end - begin - 1):
-            yard.costs[begin + code] = heights[begin + meet(parent, depth, code, group.node[t])]
+            cost_table.costs[begin + code] = heights[begin + meet(parent, depth, code, group.node[t])]
 
 
 @jit
-def set_costs(yard: Yard, forest: Forest, n_values: Any, seen: Any) -> None:
+def set_costs(cost_table: CostTable, forest: Forest, n_values: Any, seen: Any) -> None:
     """What the set of a group's values costs with each value in it: (values - 1)/(domain - 1), 1 with missing beside.
 
     IN  n_values  int64[trees], values that occur;  seen  bool[nodes], values of the group
@@ -112,7 +114,7 @@ def set_costs(yard: Yard, forest: Forest, n_values: Any, seen: Any) -> None:
             open_part = (
                 (n - 1) / max(n_values[t] - 1, 1) if n > 1 else 0.0
             )  # a node that never occurs counts for nothing
-            yard.costs[node] = 1.0 if both else open_part
+            cost_table.costs[node] = 1.0 if both else open_part
 
 
 @jit
@@ -130,8 +132,8 @@ def note_values(forest: Forest, codes: Any, seen: Any) -> bool:
 
 @jit
 def grow(
-    store: Store, group: Group, yard: Yard, forest: Forest, heights: Any, n_values: Any, seen: Any, sets: bool,
-    company: Company, growth: Growth, k: int, seed: int, label: int, labels: Any,
+    store: Store, group: Group, cost_table: CostTable, forest: Forest, heights: Any, n_values: Any, seen: Any, sets: bool,
+    preferences: JoinPreferences, growth: Growth, k: int, seed: int, label: int, labels: Any,
 ) -> Any:  # fmt: skip
     """Grow a group of k rows from the tuple at position `seed` by the row that adds least; the last row, and how many.
 
@@ -149,31 +151,31 @@ def grow(
     position, last, size = seed, -1, 0
     while store.size[0] > 0 and not closes(growth, k):
         if size > 0:
-            shut = _company_costs(yard, company, size)
-            position = choose(store, group, yard, growth, k)
+            shut = _company_costs(cost_table, preferences, size)
+            position = choose(store, group, cost_table, growth, k)
             if shut and position < 0:  # only shut out values are left
-                _let_all_in(yard, company)
-                position = choose(store, group, yard, growth, k)
+                _let_all_in(cost_table, preferences)
+                position = choose(store, group, cost_table, growth, k)
             if position < 0:
                 break
         changed = absorb(group, store.lines[:, position], store.codes[:n_trees, position], forest)
         new = note_values(forest, store.codes[:n_trees, position], seen)
-        _greet(store, position, company)
+        _greet(store, position, preferences)
         greet_key(growth, store, position)
         last = take(store, position)
         labels[last] = label
         size += 1
         if sets and new:
-            set_costs(yard, forest, n_values, seen)
+            set_costs(cost_table, forest, n_values, seen)
         elif changed and not sets:
-            height_costs(yard, forest, heights, group)
+            height_costs(cost_table, forest, heights, group)
     return last, size
 
 
 @jit
 def farthest(
-    store: Store, group: Group, yard: Yard, forest: Forest, heights: Any, n_values: Any, seen: Any, sets: bool,
-    company: Company, lines: Any, codes: Any,
+    store: Store, group: Group, cost_table: CostTable, forest: Forest, heights: Any, n_values: Any, seen: Any, sets: bool,
+    preferences: JoinPreferences, lines: Any, codes: Any,
 ) -> int:  # fmt: skip
     """Position of the free tuple farthest from one record, by what the two of them would cost together.
 
@@ -181,14 +183,14 @@ def farthest(
     """
     clear(group)
     seen[:] = False
-    _dismiss(yard, company)
+    _dismiss(cost_table, preferences)
     absorb(group, lines, codes, forest)
     note_values(forest, codes, seen)
     if sets:
-        set_costs(yard, forest, n_values, seen)
+        set_costs(cost_table, forest, n_values, seen)
     else:
-        height_costs(yard, forest, heights, group)
-    position, _ = extreme(store, group, yard, -1.0)
+        height_costs(cost_table, forest, heights, group)
+    position, _ = extreme(store, group, cost_table, -1.0)
     return position
 
 

@@ -19,7 +19,7 @@ MANY_BLOCKS = 64
 USED, ALIVE = 0, 1
 
 
-class Store(NamedTuple):
+class ClassStore(NamedTuple):
     """Classes and their generalised tuples, in positions 0 .. counts[USED] - 1."""
 
     low: Any  # float64[lines, room]            INOUT  inf = missing, -inf = `*`
@@ -62,7 +62,7 @@ def climb_cost(scale: Scale, tree: int, node: int, above: int) -> float:
 
 
 @jit
-def look(store: Store, scale: Scale, one: int, reach: Reach) -> None:
+def look(store: ClassStore, scale: Scale, one: int, reach: Reach) -> None:
     """Fill the tables of all trees for one class."""
     for t in range(store.node.shape[0]):
         begin, end = scale.start[t], scale.start[t + 1]
@@ -95,7 +95,7 @@ def line_costs(low: float, high: float, other_low: float, other_high: float, spa
 
 
 @jit
-def _block_nearest(store: Store, scale: Scale, reach: Reach, one: int, k: int, block: int) -> Any:
+def _block_nearest(store: ClassStore, scale: Scale, reach: Reach, one: int, k: int, block: int) -> Any:
     """Nearest class of one block: distance and position. Costs are summed lines first, in the order of the columns."""
     first = block * BLOCK
     n = min(BLOCK, store.counts[USED] - first)
@@ -126,7 +126,7 @@ def _block_nearest(store: Store, scale: Scale, reach: Reach, one: int, k: int, b
 
 
 @jit_parallel
-def nearest(store: Store, scale: Scale, reach: Reach, one: int, k: int, many: int) -> Any:
+def nearest(store: ClassStore, scale: Scale, reach: Reach, one: int, k: int, many: int) -> Any:
     """Position of the class nearest to one class, and its distance; from `many` blocks on, cores share the scan."""
     n_blocks = (store.counts[USED] + BLOCK - 1) // BLOCK
     best = np.empty(n_blocks)
@@ -145,7 +145,7 @@ def nearest(store: Store, scale: Scale, reach: Reach, one: int, k: int, many: in
 
 
 @jit
-def smallest(store: Store, k: int) -> int:
+def smallest(store: ClassStore, k: int) -> int:
     """Position of the smallest class below k, of several the one with the lowest row; -1 = none."""
     where, least = -1, k
     for one in range(store.counts[USED]):
@@ -156,7 +156,7 @@ def smallest(store: Store, k: int) -> int:
 
 
 @jit
-def drawn(store: Store, k: int, draw: float) -> int:
+def drawn(store: ClassStore, k: int, draw: float) -> int:
     """Position of the class below k that a number in [0, 1) points at; -1 = none."""
     n_small = 0
     for one in range(store.counts[USED]):
@@ -187,7 +187,7 @@ def weave(follow: Any, left: int, right: int) -> int:
 
 
 @jit
-def cut(store: Store, one: int, n: int) -> int:
+def cut(store: ClassStore, one: int, n: int) -> int:
     """Take the first n rows out of a class that has more; say where their chain begins."""
     begin = last = store.head[one]
     for _ in range(n - 1):
@@ -199,7 +199,7 @@ def cut(store: Store, one: int, n: int) -> int:
 
 
 @jit
-def join(store: Store, scale: Scale, reach: Reach, one: int, other: int, new: int) -> None:
+def join(store: ClassStore, scale: Scale, reach: Reach, one: int, other: int, new: int) -> None:
     """Write the closest common generalisation of two classes to a third position."""
     for j in range(store.low.shape[0]):
         low, high = store.low[j], store.high[j]
@@ -213,7 +213,7 @@ def join(store: Store, scale: Scale, reach: Reach, one: int, other: int, new: in
 
 
 @jit
-def same(store: Store, one: int, other: int) -> bool:
+def same(store: ClassStore, one: int, other: int) -> bool:
     """Whether two classes carry one generalised tuple."""
     for t in range(store.node.shape[0]):
         if store.node[t, one] != store.node[t, other]:
@@ -225,7 +225,7 @@ def same(store: Store, one: int, other: int) -> bool:
 
 
 @jit
-def same_tuple(store: Store, new: int) -> int:
+def same_tuple(store: ClassStore, new: int) -> int:
     """Position of the live class before `new` that carries its generalised tuple (there is one at most); -1 = none."""
     for one in range(new):
         if store.size[one] > 0 and same(store, one, new):
@@ -234,7 +234,7 @@ def same_tuple(store: Store, new: int) -> int:
 
 
 @jit
-def merge(store: Store, scale: Scale, reach: Reach, one: int, other: int, k: int) -> None:
+def merge(store: ClassStore, scale: Scale, reach: Reach, one: int, other: int, k: int) -> None:
     """Merge a small class with another, or with a stub of it where a trunk of k can stay as it was (steps 4 and 5)."""
     new, size, stub_size = store.counts[USED], store.size[one], store.size[other]
     join(store, scale, reach, one, other, new)
@@ -258,7 +258,7 @@ def merge(store: Store, scale: Scale, reach: Reach, one: int, other: int, k: int
 
 
 @jit
-def close_gaps(store: Store) -> None:
+def close_gaps(store: ClassStore) -> None:
     """Move live classes forward over the gaps, in their order."""
     to = 0
     for one in range(store.counts[USED]):
@@ -275,7 +275,7 @@ def close_gaps(store: Store) -> None:
 
 
 @jit
-def run(store: Store, scale: Scale, reach: Reach, k: int, draws: Any, many: int, n_steps: int) -> int:
+def run(store: ClassStore, scale: Scale, reach: Reach, k: int, draws: Any, many: int, n_steps: int) -> int:
     """Go up to `n_steps` steps, until no class is below k; count them.
 
     IN  draws  float64[n_steps or more] in [0, 1), or empty: then the smallest class comes first

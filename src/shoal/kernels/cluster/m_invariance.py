@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.mondrian import Space, kth_smallest, width
+from shoal.kernels.cluster.mondrian import CutSpace, kth_smallest, width
 from shoal.kernels.jit import jit, jit_parallel, prange
 
 LEAST_GAIN = 1e-12
@@ -19,7 +19,7 @@ LEAST_GAIN = 1e-12
 
 
 @jit
-def halve(space: Space, members: Any) -> None:
+def halve(space: CutSpace, members: Any) -> None:
     """Cut a bucket in halves, and these again, until each class is one column: the split of Xiao and Tao.
 
     A half gets the same share of every line, the lower part of it in the column whose cut leaves the least open.
@@ -48,7 +48,7 @@ def halve(space: Space, members: Any) -> None:
 
 
 @jit
-def _best_cut(space: Space, part: Any, scratch: Any) -> int:
+def _best_cut(space: CutSpace, part: Any, scratch: Any) -> int:
     """The column whose cut leaves the least open, the first of equals; -1 when there is nothing to cut."""
     n_columns, n_classes = space.points.shape[1], part.shape[1]
     low, high = np.empty((2, n_columns)), np.empty((2, n_columns))
@@ -78,7 +78,7 @@ def _best_cut(space: Space, part: Any, scratch: Any) -> int:
 
 
 @jit
-def _threshold(space: Space, line: Any, column: int, scratch: Any) -> Any:
+def _threshold(space: CutSpace, line: Any, column: int, scratch: Any) -> Any:
     """Below which value a row of this line goes left, and how many of those equal to it do, first come first."""
     n_rows = 0
     for row in line:
@@ -97,7 +97,7 @@ def _threshold(space: Space, line: Any, column: int, scratch: Any) -> Any:
 
 
 @jit
-def _cut_line(space: Space, line: Any, column: int, scratch: Any, spare: Any) -> None:
+def _cut_line(space: CutSpace, line: Any, column: int, scratch: Any, spare: Any) -> None:
     """Bring the rows that go left to the front, in their order; counterfeits fill both halves up."""
     cut, n_equal = _threshold(space, line, column, scratch)
     n_classes = len(line)
@@ -121,7 +121,7 @@ def _cut_line(space: Space, line: Any, column: int, scratch: Any, spare: Any) ->
 
 
 @jit
-def _widen(space: Space, row: int, low: Any, high: Any) -> None:
+def _widen(space: CutSpace, row: int, low: Any, high: Any) -> None:
     for j in range(len(low)):
         x = space.points[row, j]
         low[j] = min(low[j], x)
@@ -129,7 +129,7 @@ def _widen(space: Space, row: int, low: Any, high: Any) -> None:
 
 
 @jit
-def _open(space: Space, low: Any, high: Any) -> float:
+def _open(space: CutSpace, low: Any, high: Any) -> float:
     """What the cells of a class leave open, summed over the columns; nothing for a class of nobody."""
     total = 0.0
     for j in range(len(low)):
@@ -147,7 +147,7 @@ class Shelf(NamedTuple):
 
 
 @jit_parallel
-def exchange(space: Space, shelf: Shelf, member: Any, order: Any, window: int, rounds: int) -> None:
+def exchange(space: CutSpace, shelf: Shelf, member: Any, order: Any, window: int, rounds: int) -> None:
     """Exchange rows of one value between near classes of one signature.
 
     Windows share no class, so the result does not depend on how many are worked on side by side.
@@ -161,7 +161,7 @@ def exchange(space: Space, shelf: Shelf, member: Any, order: Any, window: int, r
 
 
 @jit
-def _settle(space: Space, shelf: Shelf, member: Any, classes: Any, rounds: int) -> None:
+def _settle(space: CutSpace, shelf: Shelf, member: Any, classes: Any, rounds: int) -> None:
     """Go through all pairs of some classes; in later rounds, through those with a class that changed since."""
     low, high = np.empty(space.points.shape[1]), np.empty(space.points.shape[1])
     n_classes = len(classes)
@@ -183,7 +183,7 @@ def _settle(space: Space, shelf: Shelf, member: Any, classes: Any, rounds: int) 
 
 @jit
 def _try_pair(
-    space: Space, shelf: Shelf, member: Any, classes: Any, i: int, j: int, cost: Any, low: Any, high: Any
+    space: CutSpace, shelf: Shelf, member: Any, classes: Any, i: int, j: int, cost: Any, low: Any, high: Any
 ) -> bool:  # fmt: skip
     """Exchange whatever two classes gain by, value by value; whether anything was exchanged."""
     one, two = classes[i], classes[j]
@@ -206,7 +206,7 @@ def _try_pair(
 
 @jit
 def _with(
-    space: Space, shelf: Shelf, member: Any, c: int, entry: int, row: int, low: Any, high: Any
+    space: CutSpace, shelf: Shelf, member: Any, c: int, entry: int, row: int, low: Any, high: Any
 ) -> float:  # fmt: skip
     """What the rows of a class leave open, with another row in one entry, for all its rows."""
     low[:] = np.inf

@@ -6,13 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.distance_order import Rim, farthest_at_rim
-from shoal.kernels.cluster.points import Axes, Store, average, sort, survey, survey_shared, take
+from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_at_rim
+from shoal.kernels.cluster.points import Axes, PointStore, average, sort, survey, survey_shared, take
 from shoal.kernels.jit import jit
 
 
 @jit
-def take_pairs(axes: Axes, store: Store, rim: Rim, k: int, label: int, n_pairs: int, shared: bool, labels: Any) -> None:
+def take_pairs(
+    axes: Axes,
+    store: PointStore,
+    distance_order: DistanceOrder,
+    k: int,
+    label: int,
+    n_pairs: int,
+    shared: bool,
+    labels: Any,
+) -> None:
     """Take two groups of k, several times; at least 2k points must be free each time.
 
     IN     label, of the first group;  shared, whether cores share the scans
@@ -21,7 +30,7 @@ def take_pairs(axes: Axes, store: Store, rim: Rim, k: int, label: int, n_pairs: 
     centre = np.empty(len(store.columns))
     for pair in range(n_pairs):
         average(axes, store, centre)
-        r = store.columns[:, farthest_at_rim(axes, store, rim, centre)].copy()
+        r = store.columns[:, farthest_at_rim(axes, store, distance_order, centre)].copy()
         near, far = _survey(axes, store, r, k, shared)  # one pass answers both questions about r
         s = store.columns[:, far].copy()
         gone = False
@@ -36,7 +45,7 @@ def take_pairs(axes: Axes, store: Store, rim: Rim, k: int, label: int, n_pairs: 
 
 
 @jit
-def _survey(axes: Axes, store: Store, point: Any, k: int, shared: bool) -> Any:
+def _survey(axes: Axes, store: PointStore, point: Any, k: int, shared: bool) -> Any:
     if shared:
         _, near, far = survey_shared(axes, store.columns, store.rows, store.size[0], point, k)
     else:
@@ -45,7 +54,7 @@ def _survey(axes: Axes, store: Store, point: Any, k: int, shared: bool) -> Any:
 
 
 @jit
-def _take(axes: Axes, store: Store, places: Any, label: int, labels: Any) -> None:
+def _take(axes: Axes, store: PointStore, places: Any, label: int, labels: Any) -> None:
     for place in places:
         labels[store.rows[place]] = label
     sort(places, places)

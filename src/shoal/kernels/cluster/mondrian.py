@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.trees import meet
-from shoal.kernels.enforce.violation import Needs, lack
+from shoal.kernels.enforce.violation import Needs, violation
 from shoal.kernels.jit import jit, jit_parallel, prange
 
 
-class Space(NamedTuple):
+class CutSpace(NamedTuple):
     """The points and what their columns are."""
 
     points: Any  # float64[n, d]    IN  inf = missing
@@ -75,7 +75,7 @@ def kth_smallest(values: Any, k: int) -> float:
 
 
 @jit
-def _node(space: Space, column: int, low: float, high: float) -> int:
+def _node(space: CutSpace, column: int, low: float, high: float) -> int:
     """Lowest node over a run of leaves; `top` when the run reaches the missing ones."""
     t = space.tree[column]
     begin, end = space.start[t], space.start[t + 1]
@@ -86,7 +86,7 @@ def _node(space: Space, column: int, low: float, high: float) -> int:
 
 
 @jit
-def width(space: Space, column: int, low: float, high: float) -> float:
+def width(space: CutSpace, column: int, low: float, high: float) -> float:
     """Normalised width of a part in one column: 0 for one value, 1 for missing beside present."""
     if low == high:
         return 0.0
@@ -99,7 +99,7 @@ def width(space: Space, column: int, low: float, high: float) -> float:
 
 
 @jit
-def _bounds(space: Space, run: Any, column: int) -> Any:
+def _bounds(space: CutSpace, run: Any, column: int) -> Any:
     low, high = np.inf, -np.inf
     for row in run:
         x = space.points[row, column]
@@ -110,7 +110,7 @@ def _bounds(space: Space, run: Any, column: int) -> Any:
 
 @jit
 def _cut_by_order(
-    space: Space, run: Any, out: Any, scratch: Any, column: int, k: int, strict: bool, sizes: Any
+    space: CutSpace, run: Any, out: Any, scratch: Any, column: int, k: int, strict: bool, sizes: Any
 ) -> bool:
     """Cut at the median; strict keeps equal values together, relaxed fills the left half with them in row order."""
     n = len(run)
@@ -150,7 +150,7 @@ def _cut_by_order(
 
 
 @jit
-def _cut_by_tree(space: Space, run: Any, out: Any, column: int, low: float, high: float, k: int, sizes: Any) -> int:
+def _cut_by_tree(space: CutSpace, run: Any, out: Any, column: int, low: float, high: float, k: int, sizes: Any) -> int:
     """Cut into the children of the part's lowest node that hold a row; how many, or 0 if one holds fewer than k."""
     if len(run) < 2 * k:
         return 0
@@ -201,14 +201,14 @@ def _all_keep(needs: Needs, run: Any, sizes: Any, n_children: int) -> bool:
     begin, fine = 0, True
     for child in range(n_children):
         if fine and len(needs.kind):
-            fine = lack(needs, run[begin : begin + sizes[child]]) == 0.0
+            fine = violation(needs, run[begin : begin + sizes[child]]) == 0.0
         begin += sizes[child]
     return fine
 
 
 @jit
 def _split(
-    space: Space, level: Level, needs: Needs, part: int, order: Any, out: Any, scratch: Any, sizes: Any, k: int,
+    space: CutSpace, level: Level, needs: Needs, part: int, order: Any, out: Any, scratch: Any, sizes: Any, k: int,
     strict: bool, box: bool,
 ) -> int:  # fmt: skip
     """Cut one part in the widest column that allows a cut; the number of children, 0 when none does."""
@@ -250,7 +250,7 @@ def _split(
 
 @jit_parallel
 def split_level(
-    space: Space, level: Level, needs: Needs, order: Any, out: Any, scratch: Any, sizes: Any, k: int, strict: bool,
+    space: CutSpace, level: Level, needs: Needs, order: Any, out: Any, scratch: Any, sizes: Any, k: int, strict: bool,
     box: bool, labels: Any,
 ) -> None:  # fmt: skip
     """Cut every part of a level, or label its rows with the place of the part when it stays whole.
@@ -268,7 +268,7 @@ def split_level(
 
 
 @jit
-def children(space: Space, level: Level, order: Any, sizes: Any, first: Any, last: Any, low: Any, high: Any) -> None:
+def children(space: CutSpace, level: Level, order: Any, sizes: Any, first: Any, last: Any, low: Any, high: Any) -> None:
     """Lay out the next level: each child's run, and its box, known so far only in the column that was cut.
 
     IN   order  int64[n], after the cuts
@@ -288,7 +288,7 @@ def children(space: Space, level: Level, order: Any, sizes: Any, first: Any, las
 
 
 @jit
-def _shrink_box(space: Space, run: Any, column: int, i: int, low: Any, high: Any) -> None:
+def _shrink_box(space: CutSpace, run: Any, column: int, i: int, low: Any, high: Any) -> None:
     """A cut moves one end of each child's box; along a tree, the box becomes the leaves of the child's node."""
     true_low, true_high = _bounds(space, run, column)
     if space.tree[column] < 0:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.centroids import Groups, Ruler, join, line_term, tree_term
+from shoal.kernels.cluster.centroids import CentroidGroups, Ruler, join, line_term, tree_term
 from shoal.kernels.cluster.points import sort
 from shoal.kernels.cluster.trees import meet
 from shoal.kernels.jit import jit, jit_parallel, prange
@@ -21,7 +21,7 @@ BLOCK = 16
 CHUNKS = 16
 
 
-class Index(NamedTuple):
+class CentroidIndex(NamedTuple):
     """Open centroids in blocks, at places 0 .. n - 1."""
 
     n: Any  # int64[1]                IN     how many they were at first; P is that rounded up to whole blocks
@@ -43,7 +43,7 @@ class Index(NamedTuple):
 
 
 @jit
-def arrange(ruler: Ruler, groups: Groups, members: Any) -> None:
+def arrange(ruler: Ruler, groups: CentroidGroups, members: Any) -> None:
     """Bring close centroids side by side: halve them along the column in which they differ most, again and again.
 
     INOUT  members int64[P]
@@ -70,7 +70,7 @@ def arrange(ruler: Ruler, groups: Groups, members: Any) -> None:
 
 
 @jit
-def _key(groups: Groups, column: int, c: int) -> float:
+def _key(groups: CentroidGroups, column: int, c: int) -> float:
     n_lines = len(groups.centre)
     if column >= n_lines:
         return np.float64(groups.node[column - n_lines, c])
@@ -79,7 +79,7 @@ def _key(groups: Groups, column: int, c: int) -> float:
 
 
 @jit
-def _widest(ruler: Ruler, groups: Groups, members: Any) -> int:
+def _widest(ruler: Ruler, groups: CentroidGroups, members: Any) -> int:
     """The column in which some centroids are farthest from the one in their middle; -1 if they are all the same."""
     n_lines, widest, most = len(groups.centre), -1, 0.0
     pivot = members[len(members) // 2]
@@ -97,7 +97,7 @@ def _widest(ruler: Ruler, groups: Groups, members: Any) -> int:
 
 
 @jit
-def load(ruler: Ruler, groups: Groups, index: Index) -> None:
+def load(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex) -> None:
     """Fill an index whose `group` says which centroid lies where."""
     index.place[:] = -1
     index.shut[:] = np.inf
@@ -120,7 +120,7 @@ def load(ruler: Ruler, groups: Groups, index: Index) -> None:
 
 
 @jit
-def _load_least(ruler: Ruler, index: Index, t: int) -> None:
+def _load_least(ruler: Ruler, index: CentroidIndex, t: int) -> None:
     """How near the nodes of each block are to each node of a tree."""
     node, least, table, size = index.node, index.least, ruler.table, ruler.size[t]
     n = index.n[0]
@@ -134,7 +134,7 @@ def _load_least(ruler: Ruler, index: Index, t: int) -> None:
 
 
 @jit
-def _move_lines(groups: Groups, index: Index, p: int) -> None:
+def _move_lines(groups: CentroidGroups, index: CentroidIndex, p: int) -> None:
     block, c = p // BLOCK, index.group[p]
     for j in range(len(groups.centre)):
         x = groups.centre[j, c]
@@ -147,7 +147,7 @@ def _move_lines(groups: Groups, index: Index, p: int) -> None:
 
 
 @jit
-def move(ruler: Ruler, groups: Groups, index: Index, c: int) -> None:
+def move(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, c: int) -> None:
     """Follow a centroid that moved; the bounds of its block only widen, and are as tight as can be when loaded anew."""
     p = index.place[c]
     block = p // BLOCK
@@ -165,7 +165,7 @@ def move(ruler: Ruler, groups: Groups, index: Index, c: int) -> None:
 
 
 @jit
-def close(index: Index, c: int) -> None:
+def close(index: CentroidIndex, c: int) -> None:
     """Take a centroid out of the search."""
     p = index.place[c]
     index.shut[p] = np.inf
@@ -178,7 +178,7 @@ def close(index: Index, c: int) -> None:
 
 
 @jit
-def _bounds(ruler: Ruler, index: Index, lines: Any, codes: Any, out: Any) -> None:
+def _bounds(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, out: Any) -> None:
     """What the distance to any centroid of each block is at least.
 
     OUT  out float64[B]
@@ -209,7 +209,7 @@ def _bounds(ruler: Ruler, index: Index, lines: Any, codes: Any, out: Any) -> Non
 
 
 @jit
-def nearest(ruler: Ruler, index: Index, lines: Any, codes: Any, hint: int, bound: Any, out: Any) -> int:
+def nearest(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, hint: int, bound: Any, out: Any) -> int:
     """The open centroid nearest to a row, the lowest number of those that tie; -1 if none is open.
 
     IN   lines float64[lines];  codes int32[trees];  hint: a centroid that may be near, or -1
@@ -279,7 +279,7 @@ def _look_up(
 
 
 @jit
-def nearest_of_some(ruler: Ruler, index: Index, lines: Any, codes: Any, begin: int, end: int, out: Any) -> None:
+def nearest_of_some(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, begin: int, end: int, out: Any) -> None:
     """The nearest centroid of some rows.
 
     IN     lines float64[n, lines];  codes int32[n, trees]
@@ -291,7 +291,7 @@ def nearest_of_some(ruler: Ruler, index: Index, lines: Any, codes: Any, begin: i
 
 
 @jit_parallel
-def nearest_shared(ruler: Ruler, index: Index, lines: Any, codes: Any, begin: int, end: int, out: Any) -> None:
+def nearest_shared(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, begin: int, end: int, out: Any) -> None:
     """`nearest_of_some` on all cores: rows do not depend on each other, so the answer is the same."""
     step = (end - begin + CHUNKS - 1) // CHUNKS
     for chunk in prange(CHUNKS):
@@ -301,7 +301,7 @@ def nearest_shared(ruler: Ruler, index: Index, lines: Any, codes: Any, begin: in
 
 @jit
 def place(
-    ruler: Ruler, groups: Groups, index: Index, lines: Any, codes: Any, rows: Any, k: int, moving: bool, closing: bool,
+    ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, lines: Any, codes: Any, rows: Any, k: int, moving: bool, closing: bool,
     size: Any, labels: Any,
 ) -> int:  # fmt: skip
     """Send rows, one after the other, to the nearest open group; how many were sent before all were closed.

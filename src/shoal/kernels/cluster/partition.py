@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.enforce.violation import Needs, lack
+from shoal.kernels.enforce.violation import Needs, violation
 from shoal.kernels.jit import jit
 
 
@@ -33,11 +33,11 @@ def keeps(partition: Partition, group: int, out: int, into: int) -> bool:
 
     Every step of every search asks this last, because it costs most.
     """
-    return len(partition.needs.kind) == 0 or lack_with(partition, group, out, into) == 0.0
+    return len(partition.needs.kind) == 0 or violation_with(partition, group, out, into) == 0.0
 
 
 @jit
-def lack_with(partition: Partition, group: int, out: int, into: int) -> float:
+def violation_with(partition: Partition, group: int, out: int, into: int) -> float:
     """How far a group is from its promises without the row `out` and with the row `into` (-1 for none)."""
     rows = np.empty(partition.size[group] + 1, dtype=np.int64)
     n = 0
@@ -48,7 +48,7 @@ def lack_with(partition: Partition, group: int, out: int, into: int) -> float:
     if into >= 0:
         rows[n] = into
         n += 1
-    return lack(partition.needs, rows[:n])
+    return violation(partition.needs, rows[:n])
 
 
 @jit

@@ -30,7 +30,7 @@ class Axes(NamedTuple):
     grid: Any  # float64[1]    IN  numbers are summed as whole multiples of 1 / grid
 
 
-class Store(NamedTuple):
+class PointStore(NamedTuple):
     """Points still free, in places 0 .. size[0] - 1."""
 
     columns: Any  # float64[d, n]  INOUT  NaN = missing
@@ -94,7 +94,7 @@ def between(axes: Axes, left: Any, right: Any) -> float:
 
 
 @jit
-def average(axes: Axes, store: Store, out: Any) -> None:
+def average(axes: Axes, store: PointStore, out: Any) -> None:
     """Average record of the free points: mean, lower median, mode; missing where more than half of them are.
 
     OUT  out  float64[d]
@@ -320,7 +320,7 @@ def _unheap(distance: Any, row: Any, place: Any) -> None:
 
 
 @jit
-def take(axes: Axes, store: Store, places: Any) -> None:
+def take(axes: Axes, store: PointStore, places: Any) -> None:
     """Take points out of a store; the last free points move into the holes.
 
     IN  places int64[m], descending: so what moves is never one of those still to go

@@ -42,7 +42,7 @@ class Group(NamedTuple):
     node: Any  # int64[trees]    INOUT
 
 
-class Yard(NamedTuple):
+class CostTable(NamedTuple):
     """What a method understands by near."""
 
     spans: Any  # float64[lines]  IN     what a width is divided by
@@ -77,7 +77,7 @@ def line_cost(x: float, low: float, high: float, holes: bool, span: float, readi
 
 
 @jit
-def fill(store: Store, group: Group, yard: Yard, first: int, out: Any) -> None:
+def fill(store: Store, group: Group, cost_table: CostTable, first: int, out: Any) -> None:
     """Distances of a block of tuples to the group: lines first, then trees, in the order of the columns.
 
     OUT  out  float64[block]
@@ -85,23 +85,23 @@ def fill(store: Store, group: Group, yard: Yard, first: int, out: Any) -> None:
     n_lines, n_trees = store.lines.shape[0], store.codes.shape[0]
     out[:] = 0.0
     for j in range(n_lines):
-        line, low, high, holes, span = store.lines[j], group.low[j], group.high[j], group.holes[j], yard.spans[j]
+        line, low, high, holes, span = store.lines[j], group.low[j], group.high[j], group.holes[j], cost_table.spans[j]
         for i in range(len(out)):
-            out[i] += line_cost(line[first + i], low, high, holes, span, yard.reading)
+            out[i] += line_cost(line[first + i], low, high, holes, span, cost_table.reading)
     for t in range(n_trees):
-        codes, begin = store.codes[t], yard.starts[t]
+        codes, begin = store.codes[t], cost_table.starts[t]
         for i in range(len(out)):
-            out[i] += yard.costs[begin + codes[first + i]]
+            out[i] += cost_table.costs[begin + codes[first + i]]
     for i in range(len(out)):
-        out[i] /= yard.divisor
+        out[i] /= cost_table.divisor
 
 
 @jit
-def _block_best(store: Store, group: Group, yard: Yard, sign: float, block: int) -> Any:
+def _block_best(store: Store, group: Group, cost_table: CostTable, sign: float, block: int) -> Any:
     """Best of one block: signed distance, position, lowest row."""
     first = block * BLOCK
     out = np.empty(min(BLOCK, store.size[0] - first))
-    fill(store, group, yard, first, out)
+    fill(store, group, cost_table, first, out)
     best, where, row = np.inf, -1, -1
     for i in range(len(out)):
         d = sign * out[i]
@@ -113,7 +113,7 @@ def _block_best(store: Store, group: Group, yard: Yard, sign: float, block: int)
 
 
 @jit_parallel
-def extreme(store: Store, group: Group, yard: Yard, sign: float) -> Any:
+def extreme(store: Store, group: Group, cost_table: CostTable, sign: float) -> Any:
     """Position of the free tuple nearest to (sign = 1) or farthest from (sign = -1) the group, and its distance.
 
     From `yard.many` blocks on, cores share the scan; the answer is the same.
@@ -122,12 +122,12 @@ def extreme(store: Store, group: Group, yard: Yard, sign: float) -> Any:
     best = np.empty(n_blocks)
     where = np.empty(n_blocks, dtype=np.int64)
     row = np.empty(n_blocks, dtype=np.int64)
-    if n_blocks < yard.many:
+    if n_blocks < cost_table.many:
         for block in range(n_blocks):
-            best[block], where[block], row[block] = _block_best(store, group, yard, sign, block)
+            best[block], where[block], row[block] = _block_best(store, group, cost_table, sign, block)
     else:
         for block in prange(n_blocks):
-            best[block], where[block], row[block] = _block_best(store, group, yard, sign, block)
+            best[block], where[block], row[block] = _block_best(store, group, cost_table, sign, block)
     top = 0
     for block in range(1, n_blocks):
         if best[block] < best[top] or (best[block] == best[top] and row[block] < row[top]):

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.centroids import Groups, Ruler, centre_of, leads, line_term, tree_term
-from shoal.kernels.cluster.nearest import BLOCK, Index, close, move, nearest
+from shoal.kernels.cluster.centroids import CentroidGroups, Ruler, centre_of, leads, line_term, tree_term
+from shoal.kernels.cluster.nearest import BLOCK, CentroidIndex, close, move, nearest
 from shoal.kernels.jit import jit
 
 
 @jit
-def dispersions(ruler: Ruler, groups: Groups, lines: Any, codes: Any, labels: Any, out: Any) -> None:
+def dispersions(ruler: Ruler, groups: CentroidGroups, lines: Any, codes: Any, labels: Any, out: Any) -> None:
     """How much each column varies inside groups: the sum over the rows, in row order.
 
     IN   lines float64[n, lines];  codes int32[n, trees];  labels int64[n]
@@ -29,7 +29,7 @@ def dispersions(ruler: Ruler, groups: Groups, lines: Any, codes: Any, labels: An
 
 
 @jit
-def merge_small(ruler: Ruler, groups: Groups, index: Index, k: int, most: int, into: Any) -> int:
+def merge_small(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, k: int, most: int, into: Any) -> int:
     """Merge the smallest group below k into that with the nearest centre, again and again; how many were merged.
 
     IN     most: how many at the most
@@ -53,7 +53,7 @@ def merge_small(ruler: Ruler, groups: Groups, index: Index, k: int, most: int, i
 
 
 @jit
-def _smallest(groups: Groups, k: int, into: Any) -> int:
+def _smallest(groups: CentroidGroups, k: int, into: Any) -> int:
     """The smallest group below k that is still there, the lowest number of those that tie; -1 if there is none."""
     small, size = -1, k
     for c in range(len(into)):
@@ -63,7 +63,7 @@ def _smallest(groups: Groups, k: int, into: Any) -> int:
 
 
 @jit
-def _absorb(ruler: Ruler, groups: Groups, small: int, target: int) -> None:
+def _absorb(ruler: Ruler, groups: CentroidGroups, small: int, target: int) -> None:
     """Let all members of one group into another."""
     groups.size[target] += groups.size[small]
     for j in range(len(groups.centre)):
@@ -76,7 +76,7 @@ def _absorb(ruler: Ruler, groups: Groups, small: int, target: int) -> None:
 
 
 @jit
-def _hand_over(groups: Groups, t: int, small: int, target: int) -> None:
+def _hand_over(groups: CentroidGroups, t: int, small: int, target: int) -> None:
     """Give the values of one group to another; the most frequent one leads."""
     entry = groups.head[t, small]
     while entry >= 0:

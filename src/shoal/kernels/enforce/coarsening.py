@@ -32,7 +32,7 @@ class Desk(NamedTuple):
 
 @jit
 def take_alike(
-    needs: Needs, seen_as: Any, keys: Any, rows: Any, levels: Any, grain: Any, left: Any, least: int, label: int,
+    needs: Needs, seen_as: Any, keys: Any, rows: Any, levels: Any, coarsening_level: Any, left: Any, least: int, label: int,
     labels: Any, desk: Desk,
 ) -> Any:  # fmt: skip
     """Form a group of as many rows as possible from each cell, where that can be; the next label, and how many stay.
@@ -41,7 +41,7 @@ def take_alike(
            each level;  grain int64[d], which of the levels each column has;  least, smallest size of a group
     INOUT  left int64[m], places in `rows` of those in no group, the first so many of them;  labels int64[n]
     """
-    n_cells = _cells(levels, grain, left, desk)
+    n_cells = _cells(levels, coarsening_level, left, desk)
     n_large = 0
     for cell in range(n_cells):
         desk.begin[cell] = n_large
@@ -68,7 +68,7 @@ def take_alike(
 
 
 @jit
-def _cells(levels: Any, grain: Any, left: Any, desk: Desk) -> int:
+def _cells(levels: Any, coarsening_level: Any, left: Any, desk: Desk) -> int:
     """Number the cells by their first row; how many there are."""
     mask = 1
     while mask < 2 * len(left):
@@ -79,10 +79,10 @@ def _cells(levels: Any, grain: Any, left: Any, desk: Desk) -> int:
     for i in range(len(left)):
         row = left[i]
         scrambled = np.uint64(14695981039346656037)
-        for j in grain:
+        for j in coarsening_level:
             scrambled = (scrambled ^ np.uint64(levels[j, row] + 1)) * np.uint64(1099511628211)
         slot = np.int64((scrambled ^ (scrambled >> np.uint64(29))) & np.uint64(mask))
-        while desk.table[slot] >= 0 and not _look_alike(levels, grain, row, desk.first[desk.table[slot]]):
+        while desk.table[slot] >= 0 and not _look_alike(levels, coarsening_level, row, desk.first[desk.table[slot]]):
             slot = (slot + 1) & mask
         if desk.table[slot] < 0:
             desk.table[slot], desk.first[n_cells], desk.size[n_cells] = n_cells, row, 0
@@ -93,9 +93,9 @@ def _cells(levels: Any, grain: Any, left: Any, desk: Desk) -> int:
 
 
 @jit
-def _look_alike(levels: Any, grain: Any, row: int, other: int) -> bool:
+def _look_alike(levels: Any, coarsening_level: Any, row: int, other: int) -> bool:
     alike = True
-    for j in grain:
+    for j in coarsening_level:
         alike = alike and levels[j, row] == levels[j, other]
     return alike
 
@@ -148,14 +148,14 @@ def _leave_out(needs: Needs, seen_as: Any, present: Any, counts: Any, least: int
 
     INOUT  counts int64[keys], how many rows of each key present are in the group
     """
-    size, far = counts.sum(), _lack_of(needs, seen_as, present, counts, runs)
+    size, far = counts.sum(), _violation_of(needs, seen_as, present, counts, runs)
     while far > 0.0:
         best, who, reached = 0.0, -1, far
         for i in range(len(counts)):
             slice_ = max(counts[i] // SLICES, 1)
             if counts[i] and size - slice_ >= least:
                 counts[i] -= slice_
-                after = _lack_of(needs, seen_as, present, counts, runs)
+                after = _violation_of(needs, seen_as, present, counts, runs)
                 counts[i] += slice_
                 if (far - after) / slice_ > best:
                     best, who, reached = (far - after) / slice_, i, after
@@ -168,7 +168,7 @@ def _leave_out(needs: Needs, seen_as: Any, present: Any, counts: Any, least: int
 
 
 @jit
-def _lack_of(needs: Needs, seen_as: Any, present: Any, counts: Any, runs: Any) -> float:
+def _violation_of(needs: Needs, seen_as: Any, present: Any, counts: Any, runs: Any) -> float:
     """How far a group is from all promises that has so many rows of each key present."""
     total, size = 0.0, counts.sum()
     often, values, times = runs[0], runs[1], runs[2]

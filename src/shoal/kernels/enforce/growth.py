@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.store import Group, Store, Yard, extreme
+from shoal.kernels.cluster.store import CostTable, Group, Store, extreme
 from shoal.kernels.enforce.violation import BANDS, EQUAL, HIERARCHICAL, ORDERED, SIZE, Needs, short
 from shoal.kernels.jit import jit
 
@@ -110,7 +110,7 @@ def greet_key(growth: Growth, store: Store, position: int) -> None:
 
 
 @jit
-def lacking(growth: Growth) -> float:
+def violation(growth: Growth) -> float:
     """How far the group is from keeping all promises."""
     total = 0.0
     for promise in range(len(growth.n_runs)):
@@ -121,7 +121,7 @@ def lacking(growth: Growth) -> float:
 @jit
 def closes(growth: Growth, k: int) -> bool:
     """Whether the group may close: it has k rows and keeps its promises, or its rows form groups anew in any case."""
-    return growth.size[0] >= k and (growth.planned > k or lacking(growth) == 0.0)
+    return growth.size[0] >= k and (growth.planned > k or violation(growth) == 0.0)
 
 
 @jit
@@ -231,31 +231,31 @@ def _uncount(growth: Growth, promise: int, value: int) -> None:
 
 
 @jit
-def choose(store: Store, group: Group, yard: Yard, growth: Growth, k: int) -> int:
+def choose(store: Store, group: Group, cost_table: CostTable, growth: Growth, k: int) -> int:
     """Position of the nearest free tuple that may join the group; -1 if it has k rows and nobody left may join.
 
     Keys that may not join cost infinitely much in the scan; `yard.costs` has room for them behind all others.
     """
     n_keys = growth.seen_as.shape[1]
     if growth.planned > k or n_keys == 0:  # groups of so few rows are formed anew in any case
-        position, _ = extreme(store, group, yard, 1.0)
+        position, _ = extreme(store, group, cost_table, 1.0)
         return position
-    begin, size, far = yard.starts[growth.at], growth.size[0], lacking(growth)
+    begin, size, far = cost_table.starts[growth.at], growth.size[0], violation(growth)
     limit = closing_size(growth, k, max(k, size) + FARTHEST)
-    position, distance = extreme(store, group, yard, 1.0)
+    position, distance = extreme(store, group, cost_table, 1.0)
     while position >= 0 and not fits(growth, store.codes[growth.at, position], k, limit):
-        yard.costs[begin + store.codes[growth.at, position]] = np.inf
-        position, distance = extreme(store, group, yard, 1.0)
+        cost_table.costs[begin + store.codes[growth.at, position]] = np.inf
+        position, distance = extreme(store, group, cost_table, 1.0)
     if position >= 0 and far > 0.0 and not helps(growth, store.codes[growth.at, position], far):
         for key in range(n_keys):
             if not helps(growth, key, far):
-                yard.costs[begin + key] = np.inf
-        other, at_other = extreme(store, group, yard, 1.0)
+                cost_table.costs[begin + key] = np.inf
+        other, at_other = extreme(store, group, cost_table, 1.0)
         if other >= 0 and at_other == distance:
             position = other
-    yard.costs[begin : begin + n_keys] = 0.0
+    cost_table.costs[begin : begin + n_keys] = 0.0
     if position < 0 and size < k:
-        position, _ = extreme(store, group, yard, 1.0)
+        position, _ = extreme(store, group, cost_table, 1.0)
     return position
 
 

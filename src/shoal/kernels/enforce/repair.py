@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.partition import Partition, lack_with, may_become, members_of
+from shoal.kernels.cluster.partition import Partition, may_become, members_of, violation_with
 from shoal.kernels.enforce.refine import change, move, swap
-from shoal.kernels.enforce.violation import lack
+from shoal.kernels.enforce.violation import violation
 from shoal.kernels.jit import jit
 
 LEAST = 1e-9
@@ -29,7 +29,7 @@ def mend(partition: Partition, loss: Any, near: Any, keys: Any, group: int, k: i
     most = PATIENCE * partition.size[group]
     left, back, home = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     spent, n = 0.0, 0
-    far = lack(partition.needs, members_of(partition, group))
+    far = violation(partition.needs, members_of(partition, group))
     while far > 0.0 and n < most:
         out, into, other, cost = _best_step(partition, loss, near, keys, group, far, k)
         if other < 0 or spent + cost > dearest:
@@ -38,7 +38,7 @@ def mend(partition: Partition, loss: Any, near: Any, keys: Any, group: int, k: i
         left[n], back[n], home[n] = out, into, other
         spent += cost
         n += 1
-        far = lack(partition.needs, members_of(partition, group))
+        far = violation(partition.needs, members_of(partition, group))
     if far == 0.0:
         return True
     for i in range(n - 1, -1, -1):
@@ -80,16 +80,16 @@ def _best_step(partition: Partition, loss: Any, near: Any, keys: Any, group: int
                     continue
                 key = len(known) - 1 if into < 0 else keys[into]
                 if np.isnan(known[key]):
-                    known[key] = lack_with(partition, group, out, into)
+                    known[key] = violation_with(partition, group, out, into)
                 gain = far - known[key]
                 if gain <= LEAST:
                     continue
                 cost = change(partition, loss, group, out, into) + change(partition, loss, other, into, out)
                 if np.isnan(before):
-                    before = lack(partition.needs, there)
+                    before = violation(partition.needs, there)
                 if cost > 0.0 and cost / (gain + before) >= best:  # even if it did the other group all the good
                     continue
-                gain += before - lack_with(partition, other, into, out)
+                gain += before - violation_with(partition, other, into, out)
                 if gain > LEAST and _price(cost, gain) < best:
                     best, best_out, best_into, best_other, best_cost = _price(cost, gain), out, into, other, cost
     return best_out, best_into, best_other, best_cost

@@ -267,7 +267,7 @@ def _worst_breach(needs: Needs, promise: int, values: Any, counts: Any, n_runs: 
 
 
 @jit
-def lack(needs: Needs, rows: Any) -> float:
+def violation(needs: Needs, rows: Any) -> float:
     """How far a group of rows is from keeping all promises; 0 when it keeps them.
 
     IN  rows int64[m]
@@ -308,7 +308,7 @@ def runs_of(needs: Needs, promise: int, rows: Any) -> Any:
 
 
 @jit_parallel
-def lacks(needs: Needs, members: Any, begin: Any, size: Any, out: Any) -> None:
+def violations(needs: Needs, members: Any, begin: Any, size: Any, out: Any) -> None:
     """How far each of several groups is from keeping all promises.
 
     IN   members int64[slots];  begin int64[>= groups];  size int64[groups], a group's rows begin at its slot
@@ -316,7 +316,7 @@ def lacks(needs: Needs, members: Any, begin: Any, size: Any, out: Any) -> None:
     """
     if len(size) < MANY_GROUPS:
         for group in range(len(size)):
-            out[group] = lack(needs, members[begin[group] : begin[group] + size[group]])
+            out[group] = violation(needs, members[begin[group] : begin[group] + size[group]])
     else:
         for group in prange(len(size)):
-            out[group] = lack(needs, members[begin[group] : begin[group] + size[group]])
+            out[group] = violation(needs, members[begin[group] : begin[group] + size[group]])

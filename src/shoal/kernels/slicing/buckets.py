@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.mondrian import Space, _cut_by_order, width
+from shoal.kernels.cluster.mondrian import CutSpace, _cut_by_order, width
 from shoal.kernels.jit import jit
-from shoal.kernels.slicing.halves import WHOLE, Halves, Rows, Sliced, clear_halves, count_halves, matching
-from shoal.kernels.slicing.sums import Buckets, Sums, all_agree, largest_share, store, summed
+from shoal.kernels.slicing.halves import WHOLE, Halves, Sliced, TupleRows, clear_halves, count_halves, matching
+from shoal.kernels.slicing.sums import BucketCounts, Sums, all_agree, largest_share, store, summed
 
 
 class Queue(NamedTuple):
@@ -27,10 +27,10 @@ class Queue(NamedTuple):
 class Cuts(NamedTuple):
     """All rows in the order of the buckets, so that those of a bucket are near each other, and a copy of one bucket."""
 
-    space: Space  # INOUT
-    rows: Rows  # INOUT
-    near: Space  # scratch
-    near_rows: Rows  # scratch
+    space: CutSpace  # INOUT
+    rows: TupleRows  # INOUT
+    near: CutSpace  # scratch
+    near_rows: TupleRows  # scratch
     everyone: Any  # int64[n]  IN  0, 1, 2, ...
     place: Any  # int64[n]     OUT places by half, the left first
     spare: Any  # int64[n]     the bucket's run as it was
@@ -44,10 +44,10 @@ HEAD, TAIL, N_BUCKETS, N_TRIALS, N_REJECTED, N_SETTLED = 0, 1, 2, 3, 4, 5
 
 
 @jit
-def begin(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums) -> None:
+def begin(sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums) -> None:
     """Form the sums of all tuples for the unsplit table, which comes from nothing: a left half alone."""
     n_rows = len(buckets.order)
-    count_halves(sliced, halves, Rows(sliced.row_part, sliced.row_value), buckets.order, n_rows)
+    count_halves(sliced, halves, TupleRows(sliced.row_part, sliced.row_value), buckets.order, n_rows)
     halves.sizes[WHOLE] = 0
     _stays_diverse(sliced, buckets, halves, sums, buckets.order, np.inf)
     clear_halves(sliced, halves)
@@ -55,7 +55,7 @@ def begin(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums) -> None:
 
 @jit
 def work_off(
-    sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, queue: Queue, cuts: Cuts, k: int, tries: int,
+    sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums, queue: Queue, cuts: Cuts, k: int, tries: int,
     bound: float, n_trials: int,
 ) -> None:  # fmt: skip
     """Take buckets from the queue until it is empty or so many splits were tried."""
@@ -140,7 +140,7 @@ def _cut(cuts: Cuts, n_rows: int, k: int) -> int:
 
 
 @jit
-def _exchange(buckets: Buckets, bucket: int, new: int, n_left: int, cuts: Cuts) -> None:
+def _exchange(buckets: BucketCounts, bucket: int, new: int, n_left: int, cuts: Cuts) -> None:
     """Let the halves take the bucket's place; its run as it was stays in `spare`."""
     first, last = buckets.first[bucket], buckets.last[bucket]
     for i in range(first, last):
@@ -153,7 +153,7 @@ def _exchange(buckets: Buckets, bucket: int, new: int, n_left: int, cuts: Cuts) 
 
 
 @jit
-def _put_back(buckets: Buckets, bucket: int, new: int, spare: Any) -> None:
+def _put_back(buckets: BucketCounts, bucket: int, new: int, spare: Any) -> None:
     buckets.last[bucket] = buckets.last[new]
     for i in range(buckets.first[bucket], buckets.last[bucket]):
         buckets.order[i] = spare[i]
@@ -161,7 +161,7 @@ def _put_back(buckets: Buckets, bucket: int, new: int, spare: Any) -> None:
 
 
 @jit
-def _stays_diverse(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, run: Any, bound: float) -> bool:
+def _stays_diverse(sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums, run: Any, bound: float) -> bool:
     """Whether every tuple agrees to the halves that were counted; their sums are stored if so."""
     n_tuples = _some_of(sliced, halves, run)
     for stage in range(2):
@@ -185,7 +185,7 @@ def _some_of(sliced: Sliced, halves: Halves, run: Any) -> int:
 
 
 @jit
-def worst_share(sliced: Sliced, buckets: Buckets, sums: Sums) -> float:
+def worst_share(sliced: Sliced, buckets: BucketCounts, sums: Sums) -> float:
     """Largest p(t, s) of all tuples as the buckets stand; folded, only tuples whose bound is larger are summed."""
     worst = 0.0
     for t in range(len(sums.error)):

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.kernels.jit import jit
 
 
-class Index(NamedTuple):
+class TupleIndex(NamedTuple):
     """Of each part the buckets it occurs in, rising, with the rows it has there and their sensitive values."""
 
     start: Any  # int64[parts + 1]  where the buckets of a part begin
@@ -46,7 +46,7 @@ def check_all(
 
 
 @jit
-def _judge(index: Index, parts: Any, home: Any, sizes: Any, scale: float, numerators: Any) -> Any:
+def _judge(index: TupleIndex, parts: Any, home: Any, sizes: Any, scale: float, numerators: Any) -> Any:
     """Sum of f(t, B) and largest p(t, s) of one tuple, over the buckets of its part that occurs in the fewest."""
     rare = parts[0]
     for part in parts:
@@ -75,7 +75,7 @@ def _judge(index: Index, parts: Any, home: Any, sizes: Any, scale: float, numera
 
 
 @jit
-def _entry(index: Index, part: int, bucket: int) -> int:
+def _entry(index: TupleIndex, part: int, bucket: int) -> int:
     low, high = index.start[part], index.start[part + 1]
     end = high
     while low < high:
@@ -88,7 +88,9 @@ def _entry(index: Index, part: int, bucket: int) -> int:
 
 
 @jit
-def _index(row_part: Any, row_value: Any, home: Any, labels: Any, n_parts: int, n_values: int, n_buckets: int) -> Index:
+def _index(
+    row_part: Any, row_value: Any, home: Any, labels: Any, n_parts: int, n_values: int, n_buckets: int
+) -> TupleIndex:
     n_rows, n_columns = row_part.shape
     start = np.zeros(n_parts + 1, dtype=np.int64)
     bucket = np.empty(n_rows * n_columns, dtype=np.int64)
@@ -114,7 +116,7 @@ def _index(row_part: Any, row_value: Any, home: Any, labels: Any, n_parts: int, 
             if home[s] == j:
                 codes = row_value[:, s]
                 _count_values(rows, column_entry, codes, n_values, values[s], value[s], value_count[s])
-    return Index(np.cumsum(start), bucket, count, values, value, value_count)
+    return TupleIndex(np.cumsum(start), bucket, count, values, value, value_count)
 
 
 @jit

@@ -36,7 +36,7 @@ class Sliced(NamedTuple):
     folded: bool
 
 
-class Rows(NamedTuple):
+class TupleRows(NamedTuple):
     """Parts and sensitive values of all rows, or those of one bucket side by side, where they are near each other."""
 
     part: Any  # int32[n, c]
@@ -62,7 +62,7 @@ class Halves(NamedTuple):
 
 
 @jit
-def count_halves(sliced: Sliced, halves: Halves, rows: Rows, run: Any, n_left: int) -> None:
+def count_halves(sliced: Sliced, halves: Halves, rows: TupleRows, run: Any, n_left: int) -> None:
     """Count the parts and the sensitive values of a bucket and of its halves.
 
     IN  run  int64[rows], places in `rows`, the left half first
@@ -96,7 +96,7 @@ def clear_halves(sliced: Sliced, halves: Halves) -> None:
 
 
 @jit
-def _group(sliced: Sliced, halves: Halves, rows: Rows, run: Any, j: int) -> None:
+def _group(sliced: Sliced, halves: Halves, rows: TupleRows, run: Any, j: int) -> None:
     """Places of the run by their part of a slice."""
     at, parts = 0, sliced.part_start[j]
     for part in halves.present[parts : parts + halves.n_present[j]]:
@@ -111,7 +111,7 @@ def _group(sliced: Sliced, halves: Halves, rows: Rows, run: Any, j: int) -> None
 
 
 @jit
-def _count_values(sliced: Sliced, halves: Halves, rows: Rows, run: Any, n_left: int, s: int, part: int) -> None:
+def _count_values(sliced: Sliced, halves: Halves, rows: TupleRows, run: Any, n_left: int, s: int, part: int) -> None:
     """Entries of a part: each sensitive value that occurs with it, and how often; folded, the largest counts only."""
     cell, n_entry, begin = halves.cell[s], halves.n_entry[s], halves.begin[part]
     end = begin

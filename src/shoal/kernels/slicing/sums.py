@@ -30,7 +30,7 @@ TRUSTED = 1e-14
 """Error of a sum, as a share of it, above which it is formed anew."""
 
 
-class Buckets(NamedTuple):
+class BucketCounts(NamedTuple):
     """Who is with whom, a run of `order` for each bucket."""
 
     order: Any  # int64[n]     INOUT
@@ -66,7 +66,7 @@ def plus(high: float, low: float, x: float) -> Any:
 
 
 @jit
-def all_agree(sliced: Sliced, buckets: Buckets, halves: Halves, sums: Sums, n_tuples: int, bound: float) -> bool:
+def all_agree(sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums, n_tuples: int, bound: float) -> bool:
     """Whether p <= bound after the split for every tuple in `matched`; their sums go to `sums.next_*`.
 
     The loop is in here, and arrays are taken out of their tuples first, because a call with all of them costs more
@@ -136,7 +136,7 @@ def _copy(row: Any, into: Any) -> None:
 
 
 @jit
-def _is_fine(sliced: Sliced, buckets: Buckets, sums: Sums, t: int, bound: float) -> bool:
+def _is_fine(sliced: Sliced, buckets: BucketCounts, sums: Sums, t: int, bound: float) -> bool:
     """Whether a tuple agrees of which only a bound was known."""
     if not sliced.folded:
         return False
@@ -145,7 +145,7 @@ def _is_fine(sliced: Sliced, buckets: Buckets, sums: Sums, t: int, bound: float)
 
 
 @jit
-def summed(sliced: Sliced, buckets: Buckets, sums: Sums, t: int, n_cells: int) -> Any:
+def summed(sliced: Sliced, buckets: BucketCounts, sums: Sums, t: int, n_cells: int) -> Any:
     """The sums of a tuple from all buckets that it matches: f's pair and the error, sums of values in `sums.row`.
 
     As many sums as are kept, or one for every value.

@@ -37,7 +37,7 @@ from shoal.release.parquet.footer import (
     PLAIN,
     RLE,
     RLE_DICTIONARY,
-    Column,
+    ColumnChunk,
     Footer,
     read_footer,
 )
@@ -85,7 +85,7 @@ def _read_pages(data: bytes, footer: Footer, habits: Habits) -> pl.DataFrame:
     return pl.DataFrame({column.name: pl.concat(cells) for column, cells in zip(footer.columns, parts, strict=True)})
 
 
-def _check_start(place: dict[str, Any], column: Column, at: int) -> None:
+def _check_start(place: dict[str, Any], column: ColumnChunk, at: int) -> None:
     """Before its pages are read: a wrong place would be complained about as a damaged page."""
     meta = place["meta_data"]
     if meta["codec"]:
@@ -94,7 +94,7 @@ def _check_start(place: dict[str, Any], column: Column, at: int) -> None:
         raise _refusal(column, "does not begin where the page before it ends")
 
 
-def _check_chunk(found: dict[str, Any], column: Column, chunk: Chunk) -> None:
+def _check_chunk(found: dict[str, Any], column: ColumnChunk, chunk: Chunk) -> None:
     size, n_rows = chunk.end - chunk.start, len(chunk.cells)
     sizes: dict[str, Any] = {"repetition_level_histogram": []}
     sizes["definition_level_histogram"] = [n_rows - chunk.n_present, chunk.n_present]
@@ -127,5 +127,5 @@ def _check_group(found: dict[str, Any], ordinal: int, start: int, end: int) -> N
         raise GuaranteeError(Problem("footer", f"differs from the pages of a row group in {name}"))
 
 
-def _refusal(column: Column, what: str) -> GuaranteeError:
+def _refusal(column: ColumnChunk, what: str) -> GuaranteeError:
     return GuaranteeError(Problem(column.where, what))

@@ -23,7 +23,7 @@ from shoal.kernels.check.parquet_runs import (
     room_for_runs,
     split_texts,
 )
-from shoal.release.parquet.footer import Column
+from shoal.release.parquet.footer import ColumnChunk
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -53,7 +53,7 @@ class Entries:
     lengths: Ints
 
 
-def read_entries(page: Bytes, n: int, column: Column) -> Entries:
+def read_entries(page: Bytes, n: int, column: ColumnChunk) -> Entries:
     """Read the body of a dictionary page."""
     entries = _read_texts(page, n, column) if column.dtype == pl.String() else _read_numbers(page, n, column)
     if entries.values.n_unique() < n:
@@ -61,7 +61,7 @@ def read_entries(page: Bytes, n: int, column: Column) -> Entries:
     return entries
 
 
-def _read_texts(page: Bytes, n: int, column: Column) -> Entries:
+def _read_texts(page: Bytes, n: int, column: ColumnChunk) -> Entries:
     if not 0 <= 4 * n <= len(page):
         raise refusal(column, "has a dictionary with more or fewer bytes than its entries")
     offsets, texts = np.zeros(n + 1, dtype=np.int32), np.zeros(len(page) - 4 * n, dtype=np.uint8)
@@ -75,7 +75,7 @@ def _read_texts(page: Bytes, n: int, column: Column) -> Entries:
     return Entries(pl.Series("cells", array, dtype=pl.String), np.diff(offsets).astype(np.int64))
 
 
-def _read_numbers(page: Bytes, n: int, column: Column) -> Entries:
+def _read_numbers(page: Bytes, n: int, column: ColumnChunk) -> Entries:
     kind = _NUMBERS[column.type]
     if len(page) != n * kind.itemsize:
         raise refusal(column, "has a dictionary with more or fewer bytes than its entries")
@@ -91,7 +91,7 @@ def _read_numbers(page: Bytes, n: int, column: Column) -> Entries:
     return Entries(pl.Series("cells", numbers).cast(column.dtype), np.zeros(n, dtype=np.int64))
 
 
-def read_presence(page: Bytes, n_rows: int, column: Column) -> tuple[Flags, Bytes]:
+def read_presence(page: Bytes, n_rows: int, column: ColumnChunk) -> tuple[Flags, Bytes]:
     """Which cells are present, and the rest of a data page."""
     size = int.from_bytes(page[:4].tobytes(), "little")
     if len(page) < 4 + size:
@@ -99,7 +99,7 @@ def read_presence(page: Bytes, n_rows: int, column: Column) -> tuple[Flags, Byte
     return _read_runs(page[4 : 4 + size], 1, n_rows, column).astype(np.bool_), page[4 + size :]
 
 
-def read_flags(page: Bytes, n: int, column: Column) -> Flags:
+def read_flags(page: Bytes, n: int, column: ColumnChunk) -> Flags:
     """Truth values, eight to a byte."""
     flags = np.unpackbits(page, bitorder="little")
     if len(page) != (n + 7) // 8 or flags[n:].any():
@@ -107,7 +107,7 @@ def read_flags(page: Bytes, n: int, column: Column) -> Flags:
     return flags[:n].astype(np.bool_)
 
 
-def read_choices(page: Bytes, n: int, n_entries: int, column: Column) -> Ints:
+def read_choices(page: Bytes, n: int, n_entries: int, column: ColumnChunk) -> Ints:
     """Which entry of the dictionary each present cell shows; entries stand in the order of their first use."""
     width = max(1, (n_entries - 1).bit_length()) if n_entries else 0
     if not len(page) or page[0] != width:
@@ -119,7 +119,7 @@ def read_choices(page: Bytes, n: int, n_entries: int, column: Column) -> Ints:
     return choices
 
 
-def _read_runs(data: Bytes, width: int, n: int, column: Column) -> Ints:
+def _read_runs(data: Bytes, width: int, n: int, column: ColumnChunk) -> Ints:
     """Read `n` numbers, and refuse them unless they are written as pyarrow writes them."""
     numbers = np.zeros(n, dtype=np.int64)
     result = decode_runs(data, width, numbers)
@@ -131,6 +131,6 @@ def _read_runs(data: Bytes, width: int, n: int, column: Column) -> Ints:
     return numbers
 
 
-def refusal(column: Column, what: str) -> GuaranteeError:
+def refusal(column: ColumnChunk, what: str) -> GuaranteeError:
     """Say what is wrong with a column; never with which cell."""
     return GuaranteeError(Problem(column.where, what))

@@ -120,7 +120,7 @@ _OPTIONAL = 1
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnChunk:
     """A column of the file: its name, its type for us and for Parquet."""
 
     name: str
@@ -143,7 +143,7 @@ class Footer:
     """What a footer says, as far as it can be checked without the pages."""
 
     start: int
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnChunk, ...]
     n_rows: int
     groups: list[dict[str, Any]]
 
@@ -176,7 +176,7 @@ def _read_all(data: bytes, start: int, end: int, habits: Habits) -> dict[str, An
     return found
 
 
-def _columns(schema: list[dict[str, Any]]) -> tuple[Column, ...]:
+def _columns(schema: list[dict[str, Any]]) -> tuple[ColumnChunk, ...]:
     root = {"repetition_type": 0, "name": b"schema", "num_children": len(schema) - 1}
     if any("num_children" in element for element in schema[1:]):
         raise _refusal("has columns within columns")
@@ -188,18 +188,18 @@ def _columns(schema: list[dict[str, Any]]) -> tuple[Column, ...]:
     return columns
 
 
-def _column(element: dict[str, Any]) -> Column:
+def _column(element: dict[str, Any]) -> ColumnChunk:
     try:
         name = element["name"].decode("utf-8")
     except UnicodeDecodeError:
         raise _refusal("has a column name that is no text") from None
     for dtype, expected in _TYPES:
         if element == {"name": element["name"], "repetition_type": _OPTIONAL, **expected}:
-            return Column(name, dtype, element["type"])
+            return ColumnChunk(name, dtype, element["type"])
     raise GuaranteeError(Problem(f"column {name!r}", "has a type that no release has"))
 
 
-def _check_file(found: dict[str, Any], columns: tuple[Column, ...]) -> None:
+def _check_file(found: dict[str, Any], columns: tuple[ColumnChunk, ...]) -> None:
     n_rows, groups = found["num_rows"], found["row_groups"]
     if found["version"] != _FORMAT:
         raise _refusal("has another version of the format than all releases have")

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.release.parquet.decoding import Bytes, read_choices, read_entries, read_flags, read_presence, refusal
-from shoal.release.parquet.footer import DATA_PAGE, DICTIONARY_PAGE, PLAIN, RLE, RLE_DICTIONARY, Column
+from shoal.release.parquet.footer import DATA_PAGE, DICTIONARY_PAGE, PLAIN, RLE, RLE_DICTIONARY, ColumnChunk
 from shoal.release.parquet.thrift import FLAG, I32, Habits, Reader, Shape, differing
 
 _STATISTICS = Shape("statistic", {}, refused=dict.fromkeys(range(1, 10), "statistics"))
@@ -68,7 +68,7 @@ class ChunkReader:
     data: bytes
     at: int
     end: int
-    column: Column
+    column: ColumnChunk
     n_rows: int
     habits: Habits
 

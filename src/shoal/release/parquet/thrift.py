@@ -13,7 +13,7 @@ from shoal.errors import GuaranteeError, Problem, Problems
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeField:
     """A whole number of so many bits."""
 
     code: int
@@ -26,7 +26,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextField:
     """Bytes after their number."""
 
     code: int = 8
@@ -36,7 +36,7 @@ class Text:
 class Many:
     """A list of one kind."""
 
-    of: Whole | Text | Shape
+    of: WholeField | TextField | Shape
     code: int = 9
 
 
@@ -59,22 +59,22 @@ class Shape:
     """
 
     name: str
-    fields: dict[int, tuple[str, Whole | Flag | Text | Many | Shape]]
+    fields: dict[int, tuple[str, WholeField | Flag | TextField | Many | Shape]]
     varying: frozenset[str] = frozenset()
     habits: frozenset[str] = frozenset()
     refused: dict[int, str] = field(default_factory=dict)
     code: int = 12
 
 
-Kind = Whole | Flag | Text | Many | Shape
+Kind = WholeField | Flag | TextField | Many | Shape
 Habits = dict[str, frozenset[str]]
 """By name of a shape, what its first structure had of what only some writers write."""
 
-I16 = Whole(4, 16)
-I32 = Whole(5, 32)
-I64 = Whole(6, 64)
+I16 = WholeField(4, 16)
+I32 = WholeField(5, 32)
+I64 = WholeField(6, 64)
 FLAG = Flag()
-TEXT = Text()
+TEXT = TextField()
 EMPTY = Shape("mark", {})
 
 _DEEPEST = 12
@@ -141,9 +141,9 @@ class Reader:
             return code == _TRUE
         if code != kind.code:
             raise self._refusal("has a field of another type than expected")
-        if isinstance(kind, Whole):
+        if isinstance(kind, WholeField):
             return self._whole(kind.bits)
-        if isinstance(kind, Text):
+        if isinstance(kind, TextField):
             return self._text()
         if isinstance(kind, Many):
             return self._list(kind)
