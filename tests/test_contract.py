@@ -130,7 +130,8 @@ def test_contract_with_every_model(name, options, model, data):
     mix = "one" if name in ONE_COLUMN else data.draw(st.sampled_from(list(KIND_MIXES)), "mix")
     case = data.draw(sensitive_tables(mix, min_rows=2 * k, max_rows=30), "table")
     others = data.draw(st.lists(st.sampled_from(BY_ROWS), max_size=data.draw(st.sampled_from([0, 0, 2]))), "others")
-    require = [data.draw(requirements(one, case), one) for one in (model, *others)]
+    drawn = [data.draw(requirements(one, case), one) for one in (model, *others)]
+    require = [*{one.key: one for one in drawn}.values()]  # nothing is asked for twice
     publish = data.draw(st.sampled_from(every_publisher()), "publish")
     refine = data.draw(st.sampled_from([None, shoal.Refine(), shoal.Refine(rounds=1)]), "refine")
     suppress = data.draw(st.sampled_from([0.0, 0.0, 0.2]), "suppress")

@@ -183,7 +183,8 @@ def test_rows_are_suppressed_only_within_the_budget():
 def test_suppressed_rows_are_counted_and_no_more_than_allowed(data):
     case = data.draw(sensitive_tables("numeric", min_rows=10, max_rows=40), "table")
     names = data.draw(
-        st.lists(st.sampled_from(["epsilon-m", "guarding-nodes", "delta-disclosure"]), min_size=1), "models"
+        st.lists(st.sampled_from(["epsilon-m", "guarding-nodes", "delta-disclosure"]), min_size=1, unique=True),
+        "models",
     )
     require = [data.draw(requirements(name, case), name) for name in names]
     suppress = data.draw(st.sampled_from([0.0, 0.1, 0.3, 0.6]), "suppress")

@@ -120,7 +120,6 @@ def anonymize(
     publish = default_publisher(method) if publish is None else publish
     _check_fit(method, require, publish, refine)
     refine = None if refine is None else replace(refine, loss=refine.loss or publish.loses)
-    asked = Asked(method, publish, tuple(require), refine, suppress, missing, normalise, left_out)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
 
     progress.stage("reading")
@@ -131,6 +130,8 @@ def anonymize(
         extra_check=lambda table, problems: _check_feasible(table, method, require, publish, everybody, suppress, problems),
     )  # fmt: skip
     people = None if everybody is None else quasi_of(everybody, table, missing_values)
+    require = _spelt(require, table)
+    asked = Asked(method, publish, require, refine, suppress, missing, normalise, left_out)
 
     with limited_threads(threads):
         # What buckets promise of themselves must outlast what is done for further promises.
@@ -177,6 +178,17 @@ def anonymize(
     labels = np.full(table.n_input, -1, dtype=np.int64)
     labels[table.kept] = groups.labels
     return Release(published.tables, manifest, labels, receipt, to_native, _picture(groups))
+
+
+def _spelt(require: Sequence[Requirement], table: Table) -> tuple[Requirement, ...]:
+    """What is required, written in one way; nothing is asked for twice."""
+    columns = {one.column: Values.of(table, one.column) for one in require if isinstance(one, ColumnRequirement)}
+    found, problems = tuple(one.spelt(columns) for one in require), Problems()
+    keys = [one.key for one in found]
+    if repeated := [one.name for place, one in enumerate(found) if one.key in keys[:place]]:
+        problems.add("require=", f"asks for the same more than once: {some(repeated)}", "keep the strictest")
+    problems.raise_if_any(ParameterError)
+    return found
 
 
 def _check_shown(table: Table, groups: Groups, require: Sequence[Requirement]) -> None:
@@ -276,9 +288,6 @@ def _check_fit(method: Method, require: Sequence[Requirement], publish: Publishe
         problems.add("publish=", why[method.protects], fix)
     if refine is not None and method.protects == "links":
         problems.add("refine=", f"brings groups closer, and the buckets of {method.name} need not be", "leave it out")
-    keys = [one.key for one in require]
-    if repeated := [one.name for place, one in enumerate(require) if one.key in keys[:place]]:
-        problems.add("require=", f"asks for the same more than once: {some(repeated)}", "keep the strictest")
     for one in require:
         if not method.supports(one):
             what = f"{one.name} cannot be kept by {method.name}"

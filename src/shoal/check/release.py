@@ -139,6 +139,8 @@ def verify(
         cells = rows = rows_of_buckets(tables, manifest.layout, problems)
         problems.raise_if_any(GuaranteeError)
     sensitive = sensitive_values(rows, manifest, problems, schema)
+    if any(one.spelt(sensitive) != one for one in promise):
+        problems.add("promise", "has values that are not written as a release writes them")
     problems.raise_if_any(GuaranteeError)
     check_order(tables, manifest.layout, problems)
     labels = _classes(cells, manifest.layout.class_columns)

@@ -122,25 +122,30 @@ def _tree(column: PassedColumn, schema: Schema | None) -> Tree | None:
     nodes = column.nodes
     if not nodes:
         return None
+    if (known := _known_tree(column, schema)) is not None:
+        return known
+    names = tuple(node.name if node.name is not None else f"\0{place}" for place, node in enumerate(nodes))
     parents = tuple(-1 if node.parent is None else node.parent for node in nodes)
-    return Tree(
-        _names(column, schema), parents, tuple(node.height for node in nodes), tuple(node.leaves for node in nodes)
-    )
+    return Tree(names, parents, tuple(node.height for node in nodes), tuple(node.leaves for node in nodes))
 
 
-def _names(column: PassedColumn, schema: Schema | None) -> tuple[str, ...]:
-    """Names of the nodes; one that no cell shows has the schema's name, or a name that nothing else can have."""
-    names = [node.name if node.name is not None else f"\0{place}" for place, node in enumerate(column.nodes)]
+def _known_tree(column: PassedColumn, schema: Schema | None) -> Tree | None:
+    """The published nodes and all above them, with their names, where the schema has the tree that they are of."""
     known = None if schema is None else schema.columns.get(column.name)
     hierarchy = None if known is None or known.kind is None else known.kind.hierarchy
+    shown = {node.name: (node.height, node.leaves) for node in column.nodes if node.name is not None}
     if isinstance(hierarchy, Rule):
-        hierarchy = Hierarchy.grow(hierarchy, sorted(node.name for node in column.nodes if node.name is not None))
-    for place, node in enumerate(column.nodes):
-        if hierarchy is None or node.name is None or node.name not in hierarchy.node_of:
-            continue
-        above = column.nodes[place].parent
-        for name in hierarchy.path(node.name)[1:]:
-            if above is None:
-                break
-            names[above], above = name, column.nodes[above].parent
-    return tuple(names)
+        hierarchy = Hierarchy.grow(hierarchy, sorted(shown))
+    if hierarchy is None or not set(shown) <= set(hierarchy.node_of):
+        return None
+    tree, node_of = hierarchy.arrays, hierarchy.node_of
+    if any((tree.height[node_of[name]], tree.n_leaves[node_of[name]]) != size for name, size in shown.items()):
+        return None
+    used = sorted({node_of[above] for name in shown for above in hierarchy.path(name)} | {0})
+    place = {node: number for number, node in enumerate(used)}
+    return Tree(
+        tuple(hierarchy.names[node] for node in used),
+        tuple(place[int(tree.parent[node])] if node else -1 for node in used),
+        tuple(int(tree.height[node]) for node in used),
+        tuple(int(tree.n_leaves[node]) for node in used),
+    )

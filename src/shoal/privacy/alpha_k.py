@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -74,9 +75,20 @@ class AlphaK(ColumnRequirement):
 
     def places(self, values: Values) -> list[int | None]:
         """Code of each named value, None where it does not occur."""
-        known = [number_text(value) if values.kind == "numeric" else value for value in values.known]  # type: ignore[arg-type]
-        texts = {value: place for place, value in enumerate(known)}
+        if values.kind == "numeric":
+            numbers = {float(value): place for place, value in enumerate(values.known)}  # type: ignore[arg-type]
+            return [numbers.get(_number(name)) for name in self.values or ()]
+        texts = {value: place for place, value in enumerate(values.known)}
         return [texts.get(name) for name in self.values or ()]
+
+    def spelt(self, columns: Mapping[str, Values]) -> AlphaK:
+        """The same with numbers written as they are published."""
+        values = columns.get(self.column)
+        if self.values is None or values is None or values.kind != "numeric":
+            return self
+        numbers = {name: _number(name) for name in self.values}
+        texts = (name if math.isnan(number) else number_text(number) for name, number in numbers.items())
+        return replace(self, values=tuple(texts))
 
     def enough(self, reached: Floats) -> Bools:
         """Whether the share is at most alpha."""
@@ -111,3 +123,10 @@ class AlphaK(ColumnRequirement):
     def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:
         """The share of the most frequent value."""
         return [cls(name, alpha=1) for name in columns]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
