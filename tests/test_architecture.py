@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "shoal"
 # A room, or a file of one, may import what is listed before it, and the files of its own entry.
 ORDER = [
     ["_version", "errors", "kernels"],
-    ["spec", "progress", "registry"],
+    ["spec", "progress", "registry", "extras"],
     ["declared", "table", "release"],
     ["privacy", "sample"],
     ["methods.groups"],
@@ -42,7 +42,7 @@ CHECKER_NEVER_SEES = (
     "kernels.enforce", "kernels.slicing",
 )  # fmt: skip
 HEAVY = (
-    "pyspark", "fastapi", "altair", "vl_convert", "kmedoids", "sklearn", "scipy", "pandas", "numba", "polars",
+    "pyspark", "fastapi", "altair", "vl_convert", "sklearn", "scipy", "pandas", "numba", "polars",
     "pydantic", "typer",
 )  # fmt: skip
 

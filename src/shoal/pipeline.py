@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numba
@@ -28,7 +27,6 @@ from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, describe, holder_figures, receipt_of
 from shoal.release.manifest import LEFT_OUT
 from shoal.release.release import Release
-from shoal.report.columns import picture
 from shoal.spec import Maybe, OneOf, Real, Whole, YesNo
 from shoal.table.clean import clean
 from shoal.table.frames import to_polars
@@ -177,7 +175,7 @@ def anonymize(
     )  # fmt: skip
     labels = np.full(table.n_input, -1, dtype=np.int64)
     labels[table.kept] = groups.labels
-    return Release(published.tables, manifest, labels, receipt, to_native, _picture(groups))
+    return Release(published.tables, manifest, labels, receipt, to_native, groups.slices)
 
 
 def _spelt(require: Sequence[Requirement], table: Table) -> tuple[Requirement, ...]:
@@ -201,12 +199,6 @@ def _check_shown(table: Table, groups: Groups, require: Sequence[Requirement]) -
             what = f"once {groups.n_suppressed} rows are suppressed, column {one.column!r} {misfit}"
             problems.add(f"require {one.name}", what, "suppress less, or ask for less", error=InfeasibleError)
     problems.raise_if_any(InfeasibleError)
-
-
-def _picture(groups: Groups) -> Callable[[], dict[str, bytes]]:
-    """What draws how attributes were gathered, where they were."""
-    slices = groups.slices
-    return dict if slices is None else partial(picture, slices.phi2, slices.columns)
 
 
 def run(

@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ import polars as pl
 from shoal.declared import Protects
 from shoal.errors import (
     InfeasibleError,
-    InputError,
     ParameterError,
     Problem,
     Problems,
@@ -37,8 +35,6 @@ from shoal.spec import ByColumn, ColumnName, Maybe, OneOf, Whole, YesNo, param
 from shoal.table.encode import Ints
 from shoal.table.prepare import Table
 
-PACKAGES = ("kmedoids", "altair", "vl_convert")
-"""What is needed to gather attributes, and to draw how they were."""
 TRIES = 8
 """How much more carefully rows are cut, in steps of l, where columns share an attribute."""
 
@@ -149,9 +145,6 @@ class Slicing(Method):
         if table.n_rows < self.min_group_size:
             what = f"the table has {table.n_rows} rows, a bucket needs {self.min_group_size}"
             problems.add(f"Slicing({'k' if self.k else 'l'}=)", what, "use a smaller one", error=InfeasibleError)
-        if lacking := [package for package in PACKAGES if find_spec(package) is None]:
-            fix = 'run: pip install "shoal[slicing]"'
-            problems.add("Slicing", f"needs packages that are not there: {some(lacking)}", fix, error=InputError)
         if self.groups is None:
             self._check_number(len(names), len(sensitive), problems)
         else:

@@ -21,6 +21,7 @@ from shoal.measure import measure
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
 from shoal.measure.pairs import pair_errors
+from shoal.methods.groups import SliceColumns
 from shoal.release.directories import check_outside, check_target, whole_directory
 from shoal.release.files import read_directory
 from shoal.release.manifest import FILE, FORMATS, Layout, Manifest
@@ -55,8 +56,8 @@ class Release:
     labels: npt.NDArray[np.int64] | None = None
     receipt: Receipt | None = None
     _to_native: Callable[[pl.DataFrame], Any] = field(default=same, repr=False)
-    _draw: Callable[[], dict[str, bytes]] = field(default=dict, repr=False)
-    """Makes the pictures for the holder."""
+    _gathered: SliceColumns | None = field(default=None, repr=False)
+    """How slicing gathered attributes, for the pictures of the holder."""
 
     @property
     def table(self) -> Any:
@@ -124,7 +125,11 @@ class Release:
 
     def pictures(self) -> dict[str, bytes]:
         """Pictures for the holder alone, by file name: how slicing gathered its attributes. They show the input."""
-        return self._draw()
+        if self._gathered is None:
+            return {}
+        from shoal.report.columns import picture  # needs packages that only pictures need
+
+        return picture(self._gathered.phi2, self._gathered.columns)
 
     def membership(
         self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = (), seed: int = 0

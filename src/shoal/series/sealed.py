@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import ParameterError, Problem, SourceError
+from shoal.extras import load
 from shoal.release.directories import check_outside
 from shoal.release.manifest import FILE
 
@@ -121,13 +122,8 @@ def _key(passphrase: str, cost: tuple[int, int, int], salt: bytes) -> bytes:
 
 
 def _cryptography() -> tuple[Any, type[Exception]]:
-    try:
-        from cryptography.exceptions import InvalidTag
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    except ImportError:
-        problem = Problem("state file", "needs the package cryptography", "run: pip install 'shoal[series]'")
-        raise SourceError(problem) from None
-    return AESGCM, InvalidTag
+    ciphers = load("cryptography.hazmat.primitives.ciphers.aead", extra="series", what="the state of a series")
+    return ciphers.AESGCM, load("cryptography.exceptions", extra="series", what="the state of a series").InvalidTag
 
 
 def check_place(path: Path, release: Path) -> None:

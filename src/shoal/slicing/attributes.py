@@ -171,11 +171,13 @@ def _gathered(steps: Ints, n_columns: int, alone: int | None) -> Ints:
 
 def _pam(steps: Ints, n_medoids: int) -> list[int]:
     """Medoids by BUILD and SWAP, then the tie rule: no exchange lowers the total, or keeps it with an earlier set."""
-    import kmedoids
-
-    # Where fewer medoids bring every distance to 0, the library gives fewer; any further ones do, the first do best.
-    medoids = sorted(int(place) for place in kmedoids.pam(steps, n_medoids).medoids)
-    medoids += [place for place in range(len(steps)) if place not in medoids][: n_medoids - len(medoids)]
+    medoids: list[int] = []
+    nearest = np.full(len(steps), np.iinfo(np.int64).max // len(steps))
+    for _ in range(n_medoids):
+        totals = np.minimum(nearest, steps).sum(axis=1)
+        totals[medoids] = np.iinfo(np.int64).max
+        medoids.append(int(np.argmin(totals)))
+        nearest = np.minimum(nearest, steps[medoids[-1]])
     best = (int(steps[medoids].min(axis=0).sum()), sorted(medoids))
     while (better := min(_exchanges(steps, best[1]), default=best)) < best:
         best = better
@@ -197,10 +199,19 @@ def _exchanges(steps: Ints, medoids: list[int]) -> list[tuple[int, list[int]]]:
 
 def _mean_silhouette(steps: Ints, nearest: Ints) -> float:
     """How much nearer attributes are to their own column than to the next, on average; alone in a column counts 0."""
-    import kmedoids
-
-    mean, _ = kmedoids.silhouette(steps / STEPS, nearest, samples=True, n_cpu=1)
-    return float(mean)
+    medoids = np.unique(nearest)
+    members = nearest[None, :] == medoids[:, None]
+    sizes = members.sum(axis=1)
+    sums = (steps / STEPS) @ members.T  # of the distances of each attribute to those of each column
+    own = np.searchsorted(medoids, nearest)
+    place = np.arange(len(steps))
+    inside = sums[place, own] / np.maximum(sizes[own] - 1, 1)
+    means = sums / sizes
+    means[place, own] = np.inf
+    outside = means.min(axis=1)
+    widest = np.maximum(inside, outside)
+    alone = (sizes[own] == 1) | (widest == 0.0)
+    return float(np.where(alone, 0.0, (outside - inside) / np.where(alone, 1.0, widest)).mean())
 
 
 def _named(attributes: Attributes, order: list[int], nearest: Ints, last: str | None) -> Columns:

@@ -132,8 +132,8 @@ def note_values(forest: Forest, codes: Any, seen: Any) -> bool:
 
 @jit
 def grow(
-    store: Store, group: Group, cost_table: CostTable, forest: Forest, heights: Any, n_values: Any, seen: Any, sets: bool,
-    preferences: JoinPreferences, growth: Growth, k: int, seed: int, label: int, labels: Any,
+    store: Store, group: Group, cost_table: CostTable, forest: Forest, heights: Any, n_values: Any, seen: Any,
+    sets: bool, preferences: JoinPreferences, growth: Growth, k: int, seed: int, label: int, labels: Any,
 ) -> Any:  # fmt: skip
     """Grow a group of k rows from the tuple at position `seed` by the row that adds least; the last row, and how many.
 
@@ -174,8 +174,8 @@ def grow(
 
 @jit
 def farthest(
-    store: Store, group: Group, cost_table: CostTable, forest: Forest, heights: Any, n_values: Any, seen: Any, sets: bool,
-    preferences: JoinPreferences, lines: Any, codes: Any,
+    store: Store, group: Group, cost_table: CostTable, forest: Forest, heights: Any, n_values: Any, seen: Any,
+    sets: bool, preferences: JoinPreferences, lines: Any, codes: Any,
 ) -> int:  # fmt: skip
     """Position of the free tuple farthest from one record, by what the two of them would cost together.
 

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import Problem, SourceError, did_you_mean
+from shoal.extras import load
 from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.source import Source
 
@@ -17,8 +18,7 @@ def read_excel(source: Source) -> pl.DataFrame:
 
     Cells that only *look* like they had leading zeros (numbers with a format) are numbers.
     """
-    import fastexcel
-
+    fastexcel = load("fastexcel", extra="excel", what="reading a workbook")
     # It reports every column without a value as a warning.
     logging.getLogger("fastexcel.types.dtype").setLevel(logging.ERROR)
     path = found_file(source.path)
