@@ -67,7 +67,7 @@ def anonymize(
     schema
         Role and kind of every column.
     method
-        Who hides with whom, such as ``Caat(k=5)``.
+        How equivalence classes are formed, such as ``Caat(k=5)``.
     require
         Further promises that every group must keep.
     publish
@@ -125,7 +125,7 @@ def anonymize(
     everybody = None if population is None else to_polars(population)[0]
     table = prepare(
         given, schema, missing=missing, missing_values=missing_values, normalise=normalise,
-        extra_check=lambda table, problems: _check_feasible(table, method, require, publish, everybody, suppress, problems),
+        extra_check=lambda table, found: _check_feasible(table, method, require, publish, everybody, suppress, found),
     )  # fmt: skip
     people = None if everybody is None else quasi_of(everybody, table, missing_values)
     require = _spelt(require, table)

@@ -33,7 +33,7 @@ ENTROPY = shoal.LDiversity("s", l=2, variant="entropy")
 APART = {"x": 1, "y": 1, "s": 2}
 
 
-def min_group_size(name: str, **parameters: object) -> Method:
+def class_method(name: str, **parameters: object) -> Method:
     """A method by its name, for groups of two."""
     if name == "threshold-greedy":
         parameters = {"delta": 0.6, "below": "return", **parameters}
@@ -74,15 +74,15 @@ KEPT = {
 TOLD = {
     **{
         name: Case(
-            min_group_size(name), "aabbcc", PAIRS[:, :1] if name == "optimal-univariate" else PAIRS, (ENTROPY,),
+            class_method(name), "aabbcc", PAIRS[:, :1] if name == "optimal-univariate" else PAIRS, (ENTROPY,),
             seeds=3 if name in DRAWING else 1, n_guesses=400 if name in DRAWING else 1000,
         )
         for name in CROWDS if name != "mondrian"
     },
-    "mondrian": Case(min_group_size("mondrian"), "aaabbbcc", EIGHT, (shoal.AlphaK("s", alpha=0.5),), n_guesses=2000),
-    "mdav, distinct": Case(min_group_size("mdav"), "aabbcc", PAIRS, (shoal.LDiversity("s", l=2),)),
-    "mdav, refined": Case(min_group_size("mdav"), "aabbcc", PAIRS, (ENTROPY,), shoal.Refine()),
-    "kaca, random": Case(min_group_size("kaca", pick="random"), "aabbcc", PAIRS, (ENTROPY,), seeds=3, n_guesses=400),
+    "mondrian": Case(class_method("mondrian"), "aaabbbcc", EIGHT, (shoal.AlphaK("s", alpha=0.5),), n_guesses=2000),
+    "mdav, distinct": Case(class_method("mdav"), "aabbcc", PAIRS, (shoal.LDiversity("s", l=2),)),
+    "mdav, refined": Case(class_method("mdav"), "aabbcc", PAIRS, (ENTROPY,), shoal.Refine()),
+    "kaca, random": Case(class_method("kaca", pick="random"), "aabbcc", PAIRS, (ENTROPY,), seeds=3, n_guesses=400),
     "slicing": Case(shoal.Slicing(l=2, groups=APART), "aaabbbcc", EIGHT, n_guesses=2000),
 }  # fmt: skip
 """Known and documented: what a method does for a promise about sensitive values depends on who has which, and tells."""
@@ -170,14 +170,14 @@ def groupings(method: Method, refine: shoal.Refine | None = None) -> set[bytes]:
 def test_without_requirements_sensitive_values_decide_nothing(name):
     """Promise: k. No attack is left that looks at sensitive values: groups are the same whoever has which."""
     more = {"w": 1.0} if name == "threshold-greedy" else {}
-    assert len(groupings(min_group_size(name, **more))) == 1
+    assert len(groupings(class_method(name, **more))) == 1
     if name == "mdav":
-        assert len(groupings(min_group_size(name), shoal.Refine(rounds=1))) == 1
+        assert len(groupings(class_method(name), shoal.Refine(rounds=1))) == 1
 
 
 def test_methods_that_say_that_they_look_at_sensitive_values_do():
     """The test can fail: these say so in their documentation, and promise nothing about sensitive values."""
     for method in (
-        min_group_size("threshold-greedy", w=0.5), min_group_size("k-member", diverse="disease", l=2), min_group_size("k-means", features="all"),
+        class_method("threshold-greedy", w=0.5), class_method("k-member", diverse="disease", l=2), class_method("k-means", features="all"),
     ):  # fmt: skip
         assert len(groupings(method)) > 1

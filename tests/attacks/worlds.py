@@ -52,7 +52,7 @@ def all_worlds(values: Sequence[str]) -> list[World]:
 
 @dataclass(frozen=True)
 class Simulator:
-    """The part of the one path that decides who hides with whom, for one table of quasi-identifiers, all numbers."""
+    """The part of the one path that forms the equivalence classes, for one table of quasi-identifiers, all numbers."""
 
     points: np.ndarray
     method: Method

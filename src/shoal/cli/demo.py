@@ -12,7 +12,9 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the sample and its release.")] = Path(
         "shoal-demo"
     ),
-    method: Annotated[str, typer.Option("--method", help="Who hides with whom; see `shoal methods`.")] = "caat",
+    method: Annotated[
+        str, typer.Option("--method", help="How equivalence classes are formed; see `shoal methods`.")
+    ] = "caat",
     k: Annotated[int, typer.Option("--k", help="Smallest group size.")] = 5,
     rows: Annotated[int, typer.Option("--rows", help="How many people to invent.")] = 5000,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in that place.")] = False,

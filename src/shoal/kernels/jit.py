@@ -32,7 +32,7 @@ def jit_parallel(function: F) -> F:
 
 
 def _compiled(function: F, *, parallel: bool) -> F:
-    # No fastmath: a comparison decides who hides with whom, so sums are formed in one stated order.
+    # No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
     dispatcher: Any
     try:
         dispatcher = numba.njit(cache=True, nogil=True, parallel=parallel)(function)

@@ -82,4 +82,4 @@ class Method(Spec, ABC):
 
     @abstractmethod
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""

@@ -78,7 +78,7 @@ class Caat(Method):
         check_start(self, self.start, table, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         encoded = task.encoded
         n_rows, reading = encoded.n_rows, INTERVALS[self.interval]
         progress.stage("grouping", n_rows)

@@ -69,7 +69,7 @@ class Dba(Method):
     variant: int = param(Whole(1, 2), "1: groups as formed; 2: dissolved and split where that helps", default=2)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         n_rows = task.encoded.n_rows
         labels = np.full(n_rows, -1, dtype=np.int64)
         space, constraints = Space.of(task), Constraints.of(task)

@@ -1,4 +1,4 @@
-"""Who hides with whom."""
+"""Equivalence classes: the group of every row."""
 
 from __future__ import annotations
 

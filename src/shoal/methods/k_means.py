@@ -100,7 +100,7 @@ class KMeans(Method):
             _check_features(table, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         table, all_columns = task.table, self.features == "all"
         kinds = table.published if all_columns else table.quasi
         encoded = encode(table, kinds) if all_columns else task.encoded

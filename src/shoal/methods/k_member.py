@@ -109,7 +109,7 @@ class KMember(Method):
         check_company("KMember", table, self.label, self.diverse, self.l, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         encoded, sets = task.encoded, self.cost == "set"
         n_rows, forest = encoded.n_rows, encoded.forest
         progress.stage("grouping", n_rows)

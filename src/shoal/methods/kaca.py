@@ -76,7 +76,7 @@ class Kaca(Method):
     pick: str = param(OneOf(("smallest", "random")), "which class below k is merged next", default="smallest")
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         store, scale = self._classes(task)
         n_nodes, n_columns = len(scale.parent), task.encoded.n_columns
         reach = kernel.Reach(np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes), np.empty(n_nodes))

@@ -112,7 +112,7 @@ class MInvariance(Method):
         problems.add("method", "m-invariance is for repeated releases, which need a state", fix, error=ParameterError)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
-        """Decide who hides with whom in a release that nothing came before."""
+        """Form the equivalence classes of a release that nothing came before."""
         values = Values.of(task.table, self.column)
         nobody = np.full(task.table.n_rows, -1, dtype=np.int64)
         return Groups(self.arrange(task, values.codes, len(values.counts), (), nobody, rng, progress).labels)

@@ -67,7 +67,7 @@ class Mdav(Method):
     leftover: str = param(OneOf(("generic", "assign")), "what becomes of the last rows", default="generic")
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         space = Space.of(task)
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)

@@ -69,7 +69,7 @@ class Mondrian(Method):
     nominal: str = param(OneOf(("tree", "order")), "what a nominal column is cut along", default="tree")
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         encoded = task.encoded
         n_rows = encoded.n_rows
         progress.stage("grouping", n_rows)

@@ -72,7 +72,7 @@ class Oka(Method):
         check_seeds(self, self.seeds, table, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         encoded = task.encoded
         n_rows = encoded.n_rows
         seeds, rank = draw_seeds(self.seeds, n_rows, self.k, rng)

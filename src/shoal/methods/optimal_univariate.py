@@ -76,7 +76,7 @@ class OptimalUnivariate(Method):
             problems.add("schema", what, fix, error=SchemaError)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         progress.stage("grouping", task.encoded.n_rows)
         line = Space.of(task).columns[0]
         gone = np.isnan(line)

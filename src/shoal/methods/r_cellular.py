@@ -81,7 +81,7 @@ class RCellular(Method):
             check_raw(self, table, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         space, same = Space.of(task, standardize=self.standardize), task.encoded.collapse()
         n_rows = task.encoded.n_rows
         scale = _scale(space, self.facility)

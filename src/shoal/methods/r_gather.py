@@ -83,7 +83,7 @@ class RGather(Method):
             check_raw(self, table, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         space = Space.of(task, standardize=self.standardize)
         n_rows = task.encoded.n_rows
         n_outliers = min(math.floor(self.epsilon * n_rows), n_rows - 1)

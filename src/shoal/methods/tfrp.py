@@ -62,7 +62,7 @@ class Tfrp(Method):
     variant: int = param(Whole(1, 2), "1: groups as formed; 2: dissolved where that helps", default=2)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
         space, constraints = Space.of(task), Constraints.of(task)

@@ -112,7 +112,7 @@ class ThresholdGreedy(Method):
             problems.add("ThresholdGreedy(delta=)", what, f"use at least {_up(least)}", error=InfeasibleError)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         n_rows = task.encoded.n_rows
         progress.stage("grouping", n_rows)
         order = np.concatenate([np.array(self.seeds or (), dtype=np.int64), rng.permutation(n_rows)])

@@ -63,7 +63,7 @@ class VMdav(Method):
     gamma: float = param(Real(0.0), "how readily a group grows beyond k", default=0.2)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         n_rows = task.encoded.n_rows
         progress.stage("grouping", n_rows)
         labels = np.full(n_rows, -1, dtype=np.int64)

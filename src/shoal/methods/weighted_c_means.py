@@ -91,7 +91,7 @@ class WeightedCMeans(Method):
                 problems.add("WeightedCMeans(weights=)", what, fix, error=ParameterError)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
-        """Decide who hides with whom."""
+        """Form the equivalence classes."""
         encoded = task.encoded
         seeds, _ = draw_seeds(self.seeds, encoded.n_rows, self.k, rng)
         progress.stage("grouping", self.max_iter)

@@ -175,7 +175,7 @@ class SeriesState:
 
 
 def schema_fingerprint(schema: Schema) -> str:
-    """SHA-256 of names, roles and kinds; a hierarchy may change, for it does not touch who hides with whom."""
+    """SHA-256 of names, roles and kinds; a hierarchy may change, for it does not touch the equivalence classes."""
     columns = sorted((column.name, column.role, kind_name(column.kind) or "") for column in schema)
     return hashlib.sha256(json.dumps([columns, schema.rest]).encode()).hexdigest()
 

@@ -301,8 +301,8 @@ def nearest_shared(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, b
 
 @jit
 def place(
-    ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, lines: Any, codes: Any, rows: Any, k: int, moving: bool, closing: bool,
-    size: Any, labels: Any,
+    ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, lines: Any, codes: Any, rows: Any, k: int,
+    moving: bool, closing: bool, size: Any, labels: Any,
 ) -> int:  # fmt: skip
     """Send rows, one after the other, to the nearest open group; how many were sent before all were closed.
 

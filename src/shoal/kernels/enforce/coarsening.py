@@ -32,8 +32,8 @@ class Desk(NamedTuple):
 
 @jit
 def take_alike(
-    needs: Needs, seen_as: Any, keys: Any, rows: Any, levels: Any, coarsening_level: Any, left: Any, least: int, label: int,
-    labels: Any, desk: Desk,
+    needs: Needs, seen_as: Any, keys: Any, rows: Any, levels: Any, coarsening_level: Any, left: Any, least: int,
+    label: int, labels: Any, desk: Desk,
 ) -> Any:  # fmt: skip
     """Form a group of as many rows as possible from each cell, where that can be; the next label, and how many stay.
 
