@@ -178,6 +178,8 @@ def test_without_requirements_sensitive_values_decide_nothing(name):
 def test_methods_that_say_that_they_look_at_sensitive_values_do():
     """The test can fail: these say so in their documentation, and promise nothing about sensitive values."""
     for method in (
-        class_method("threshold-greedy", w=0.5), class_method("k-member", diverse="disease", l=2), class_method("k-means", features="all"),
-    ):  # fmt: skip
+        class_method("threshold-greedy", w=0.5),
+        class_method("k-member", diverse="disease", l=2),
+        class_method("k-means", features="all"),
+    ):
         assert len(groupings(method)) > 1

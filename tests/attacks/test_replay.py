@@ -1,7 +1,7 @@
 """Replay: who guesses the seed, or knows the order of the input, does again what was drawn.
 
 The seed was in the manifest once, and piles of Anatomy were taken in an order that came from it; rows of all releases
-were shuffled by it. It is secret now, 128 bits of the operating system, and decides nothing but the equivalence classes.
+were shuffled by it. It is secret now, 128 bits of the operating system, and decides the equivalence classes alone.
 """
 
 from __future__ import annotations
