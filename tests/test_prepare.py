@@ -124,7 +124,7 @@ class TestCategories:
             (["x", "", None, " ", "x "], ["x", None, None, " ", "x "]),
             (["007", "7"], ["007", "7"]),
             ([600018.0, None], ["600018", None]),
-            ([600018.0, 0.5], ["600018.0", "0.5"]),
+            ([600018.0, 0.5], ["600018", "0.5"]),
             ([1, 2, None], ["1", "2", None]),
             ([True, False], ["true", "false"]),
             ([Decimal("1.00"), Decimal("2.00")], ["1", "2"]),
@@ -144,7 +144,7 @@ class TestCategories:
     @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
     def test_instants_read_the_same_whatever_they_are_counted_in(self, unit):
         instant = datetime(1987, 3, 21, 5, 30)
-        assert cells([instant], Nominal(), dtype=pl.Datetime(unit)) == ["1987-03-21 05:30:00.000000"]
+        assert cells([instant], Nominal(), dtype=pl.Datetime(unit)) == ["1987-03-21 05:30:00"]
 
     def test_nanoseconds_that_matter_stay(self):
         assert cells([1], Nominal(), dtype=pl.Datetime("ns")) == ["1970-01-01 00:00:00.000000001"]

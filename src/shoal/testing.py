@@ -30,8 +30,14 @@ from shoal.privacy.k_map import KMap
 from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.publish.base import Publisher
+<<<<<<< HEAD
 from shoal.release.release import Release
 from shoal.table.hierarchy.tree import Hierarchy
+=======
+from shoal.release import Release
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.numbers import number_text
+>>>>>>> main
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
 KIND_MIXES: dict[str, tuple[str, ...]] = {
@@ -162,7 +168,8 @@ def requirements(draw: st.DrawFn, model: str, case: Case) -> Requirement:
         l = draw(st.integers(61, 180)) / 60 if variant == "entropy" else draw(st.integers(2, 3))  # noqa: E741
         return LDiversity(column, l=l, variant=variant, c=c)
     if model == "alpha-k":
-        known = sorted(set(case.frame[column].drop_nulls().cast(pl.String)))
+        present = case.frame[column].drop_nulls().unique()
+        known = sorted(map(number_text if present.dtype.is_numeric() else str, present.to_list()))
         named = draw(st.none() | st.lists(st.sampled_from(known), min_size=1, max_size=3)) if known else None
         return AlphaK(column, alpha=draw(share), values=None if named is None else tuple(named))
     if model == "t-closeness":

@@ -82,7 +82,7 @@ def _read_numbers(page: Bytes, n: int, column: ColumnChunk) -> Entries:
     numbers = np.frombuffer(page.tobytes(), dtype=kind)
     if column.dtype == pl.Float64():
         bits = numbers.view(np.uint64)
-        if np.any(np.isnan(numbers)) or np.any(bits == _MINUS_ZERO):
+        if np.any(np.isnan(numbers) & (bits != _NAN)) or np.any(bits == _MINUS_ZERO):
             raise refusal(column, "has a zero or a missing number that is not written the usual way")
     if column.dtype.is_temporal():
         day = 1 if column.dtype == pl.Date() else _MICROSECONDS
