@@ -30,14 +30,9 @@ from shoal.privacy.k_map import KMap
 from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.publish.base import Publisher
-<<<<<<< HEAD
 from shoal.release.release import Release
 from shoal.table.hierarchy.tree import Hierarchy
-=======
-from shoal.release import Release
-from shoal.table.hierarchy import Hierarchy
 from shoal.table.numbers import number_text
->>>>>>> main
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
 KIND_MIXES: dict[str, tuple[str, ...]] = {
