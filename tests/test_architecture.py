@@ -15,7 +15,8 @@ SOURCE = Path(__file__).parent.parent / "src" / "shoal"
 ORDER = [
     ["_version", "errors", "kernels"],
     ["spec", "progress", "registry", "extras"],
-    ["declared", "table", "release"],
+    ["declared", "table"],
+    ["release"],
     ["privacy", "sample"],
     ["methods.groups"],
     ["methods.base"],

@@ -34,7 +34,6 @@ from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Nominal, Numeric, Ordinal, Schema
 
-GENERALISED = ("text", "typed", "classes")
 """Shapes of releases whose cells cover values."""
 
 
@@ -54,7 +53,7 @@ def population_matches(
     schema
         The hierarchies whole: without it, a value that the release does not show has no known place in a tree.
     """
-    if layout.shape not in GENERALISED:
+    if not layout.laid_out.compares_population:
         return "only a release that generalises can be compared with a population"
     people = _people(layout, population)
     sizes, heads = np.bincount(labels), np.unique(labels, return_index=True)[1]

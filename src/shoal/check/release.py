@@ -17,27 +17,24 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.check.buckets import READING as BUCKETS
-from shoal.check.buckets import rows_of_buckets
 from shoal.check.cell_text import check_facts, check_types, check_written
 from shoal.check.cells import read_column
+from shoal.check.classes import check_class_table
 from shoal.check.counterfeits import check_counterfeits, fewest_people
 from shoal.check.population import population_matches
 from shoal.check.promises import LACKING, Reached, reached, survey
 from shoal.check.row_order import check_order
 from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complaint
-from shoal.check.slices import READING as SLICES
 from shoal.check.slices import SlicesRead
-from shoal.check.vocabulary import LINKS, check_closed
+from shoal.check.vocabulary import check_closed
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.release.files import read_directory
 from shoal.release.manifest import Manifest
+from shoal.release.shapes import Shape
 from shoal.table.fingerprint import content_sha256
 from shoal.table.schema import Schema
-
-READING = "rows with equal quasi-identifier cells are one class"
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class Verdict:
     n_rows: int
     n_classes: int
     achieved: dict[str, float]
-    reading: str = READING
+    reading: str = Shape.reading
     unchecked: tuple[str, ...] = ()
     classes: Classes | None = field(default=None, compare=False, repr=False)
     """The classes that were found."""
@@ -127,36 +124,38 @@ def verify(
     check_written(tables, manifest.layout, problems)
     problems.raise_if_any(GuaranteeError)  # cells that are none cannot be looked at further
     _check_rows(tables, manifest, problems)
-    slices = SlicesRead.of(tables, manifest.layout, problems) if manifest.layout.shape == "slices" else None
+    layout, shape = manifest.layout, manifest.layout.laid_out
+    slices = SlicesRead.of(tables, layout, problems) if layout.slices else None
     if slices is not None:  # slices that do not fit cannot be looked at further
         problems.raise_if_any(GuaranteeError)
     together = None if slices is None else slices.joined()
-    cells = _cells(tables, manifest, problems) if slices is None else slices.rows()
+    if shape.class_table:
+        check_class_table(tables, layout, problems)
     check_counterfeits(tables, manifest, problems)
+    cells = shape.cells(tables, layout, problems)
     _check_cells(cells, manifest, problems)
-    rows = tables["table"] if slices is None else cells
-    if manifest.layout.shape == "buckets":
-        cells = rows = rows_of_buckets(tables, manifest.layout, problems)
+    before = len(problems)
+    rows = shape.rows(tables, layout, problems)
+    if len(problems) > before:  # rows that cannot be told cannot be looked at further
         problems.raise_if_any(GuaranteeError)
     sensitive = sensitive_values(rows, manifest, problems, schema)
     if any(one.spelt(sensitive) != one for one in promise):
         problems.add("promise", "has values that are not written as a release writes them")
     problems.raise_if_any(GuaranteeError)
     check_order(tables, manifest.layout, problems)
-    labels = _classes(cells, manifest.layout.class_columns)
+    labels = _classes(rows, layout.class_columns)
     matches, lacking = _outside(cells, labels, manifest, promise, population, schema)
     chances = None if together is None or original is None else together.chances(original, schema)
     classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances)
     found = reached(promise, classes, problems, lacking)
     if together is not None:
         _look_at_all(together, promise, found, problems)
-    if manifest.layout.shape == "invariant":  # counterfeits hide nobody, and everybody can count them
+    if shape.has_counterfeits:  # they hide nobody, and everybody can count them
         found.achieved["k"] = fewest_people(tables, manifest)
     _check_reached(found, manifest, problems, claims=claims)
     problems.raise_if_any(GuaranteeError)
     unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
-    reading = {"buckets": BUCKETS, "slices": SLICES}.get(manifest.layout.shape, READING)
-    return Verdict(rows.height, classes.n_classes, found.achieved, reading, unchecked, classes, found.outside)
+    return Verdict(rows.height, classes.n_classes, found.achieved, shape.reading, unchecked, classes, found.outside)
 
 
 def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reached, problems: Problems) -> None:
@@ -201,7 +200,7 @@ def _aligned(guards: pl.Series | None, n_rows: int) -> pl.Series | None:
 
 def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, claims: bool) -> None:
     """Something is promised that hides people, and the manifest claims what is reached, as far as the tables tell."""
-    if manifest.layout.shape in LINKS:
+    if manifest.layout.laid_out.protects == "links":
         if "k" in found.achieved:
             problems.add("promise", "speaks of equal quasi-identifiers, which buckets do not have")
         if not any("column" in promise for promise in manifest.promise):
@@ -256,31 +255,9 @@ def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, proble
 def _check_rows(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:
     """As many rows are published as the manifest says."""
     rows = manifest.rows
-    for name in manifest.layout.slice_tables if manifest.layout.slices else ("table",):
+    for name in manifest.layout.laid_out.counted(manifest.layout):
         if tables[name].height != rows.shown:
             problems.add("rows", f"{tables[name].height} are published, the manifest says {rows.shown}")
-
-
-def _cells(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> pl.DataFrame:
-    """The quasi-identifier cells row by row; with a table of classes, each row's class number stands for its cells."""
-    name = manifest.layout.class_table
-    if name is None:
-        return tables["table"]
-    classes = tables[name].with_columns(pl.col("class").cast(pl.String))
-    rows = tables["table"].select(pl.col("class").cast(pl.String))
-    if classes["class"].n_unique() != classes.height or classes["class"].null_count():
-        problems.add(f"table {name!r}", "names a class more than once, or not at all")
-    if manifest.layout.shape == "classes" and classes.select(manifest.layout.cell_columns).is_duplicated().any():
-        problems.add(f"table {name!r}", "has classes that show the same: they are one class")
-    counted = rows.group_by("class").agg(pl.len().cast(pl.String).alias("\0counted"))
-    both = classes.select("class", "size").join(counted, on="class", how="full", coalesce=True)
-    if both.filter(pl.col("size").cast(pl.String).ne_missing(pl.col("\0counted"))).height:
-        problems.add(f"table {name!r}", "its sizes are not those of the rows")
-    if "radius" in classes.columns:
-        radius = classes["radius"].cast(pl.Float64, strict=False)
-        if not (radius.is_finite() & (radius >= 0)).fill_null(value=False).all():
-            problems.add(f"table {name!r}", "has a radius that is no distance")
-    return rows.join(classes, on="class", how="left", maintain_order="left")
 
 
 def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:

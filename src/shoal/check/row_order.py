@@ -26,9 +26,9 @@ def check_order(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Pr
         return
     if not _is_shuffled(tables["table"]):
         problems.add("table 'table'", "its rows are in another order than a release has them")
-    if layout.shape == "buckets":
-        parts = [tables["table"], tables["sensitive"]]
-        values = tables["sensitive"]
+    if apart := layout.laid_out.sensitive_table:
+        parts = [tables["table"], tables[apart]]
+        values = tables[apart]
         by_text = [values["bucket"].cast(pl.Int64), *(values[name].cast(pl.String) for name in layout.sensitive)]
         if not _rises(pl.DataFrame(by_text)):
             problems.add("table 'sensitive'", "its rows are in another order than a release has them")
@@ -43,7 +43,7 @@ def check_order(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Pr
         shown = classes.select(*layout.cell_columns, *facts)
         rows = tables["table"]
         parts_of = [(classes["class"], shown), (rows["class"], rows.drop("class"))]
-        _check_numbers(parts_of if layout.shape != "classes" else parts_of[:1], "classes", problems)
+        _check_numbers(parts_of[:1] if layout.laid_out.distinct_classes else parts_of, "classes", problems)
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------

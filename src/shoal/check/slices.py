@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +22,10 @@ from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem,
 from shoal.kernels.check import fitting as kernel
 from shoal.privacy.base import SLACK
 from shoal.release.manifest import Layout, QuasiColumn
+from shoal.release.shapes.slices import read_slices
 from shoal.table.numbering import combined, numbered
 from shoal.table.schema import Schema
 
-READING = (
-    "slices of a bucket can be put together in every way; a person fits a bucket as far as the person's "
-    "quasi-identifiers of every slice stand in it"
-)
 MOST_COMBINATIONS = 5_000_000
 """How many ways to put slices together are looked at one by one; beyond, what each says on its own is a bound."""
 BLOCK = 1 << 22
@@ -88,27 +84,6 @@ def _largest_share(shown: kernel.Shown) -> float:
     return float((most / shown.count[some]).max())
 
 
-def _check_shared(frames: Sequence[pl.DataFrame], buckets: Sequence[Ints], problems: Problems) -> None:
-    """Slices that show the same attributes show the same values in every bucket: they are those of the same rows."""
-    wrong: set[str] = set()
-    for one, other in combinations(range(len(frames)), 2):
-        shared = [name for name in frames[one].columns if name in frames[other].columns]
-        homes = (buckets[one], buckets[other])
-        codes = {name: numbered([frames[one][name], frames[other][name]]) for name in shared}
-        unlike = {name for name in shared if not _same([homes, codes[name]])}
-        wrong |= unlike
-        if not unlike and not _same([homes, *codes.values()]):
-            problems.add("slices", f"two show {some(shared)} in other combinations in a bucket")
-    for name in sorted(wrong):
-        problems.add(f"column {name!r}", "is shown by two slices with other values in a bucket")
-
-
-def _same(columns: Sequence[Sequence[Ints]]) -> bool:
-    """Whether two slices show the same lines; of every column, the numbers of both."""
-    left, right = (np.stack([column[place] for column in columns]) for place in range(2))
-    return np.array_equal(left[:, np.lexsort(left)], right[:, np.lexsort(right)])
-
-
 @dataclass(frozen=True)
 class SlicesRead:
     """The slices of a release, each with the bucket of every row, rows in no order.
@@ -129,21 +104,7 @@ class SlicesRead:
     @classmethod
     def of(cls, tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> SlicesRead:
         """Read the tables of a sliced release; note files whose buckets are not the same."""
-        frames, series = [], []
-        for place, one in enumerate(layout.slices, 1):
-            table = tables[f"slice_{place}" if layout.files else "table"]
-            named = [table[shown].alias(name) for name, shown in zip(one.attributes, one.columns, strict=True)]
-            frames.append(pl.DataFrame(named))
-            series.append(table["bucket"].cast(pl.String))
-        numbers = [codes - 1 for codes in numbered(series)]
-        if any(codes.min(initial=0) < 0 for codes in numbers):
-            problems.add("slices", "a row has no bucket")
-        sizes = [np.bincount(codes[codes >= 0]) for codes in numbers]
-        if any(not np.array_equal(size, sizes[0]) for size in sizes):
-            problems.add("slices", "their buckets are not the same")
-        else:
-            _check_shared(frames, numbers, problems)
-        names = tables["slice_1" if layout.files else "table"]["bucket"]
+        frames, numbers, names = read_slices(tables, layout, problems)
         times = tuple(np.ones(len(codes)) for codes in numbers)
         return cls(layout, tuple(frames), tuple(numbers), times, names)
 
@@ -172,14 +133,6 @@ class SlicesRead:
             apart[0][BUCKET],
             self,
         )
-
-    def rows(self) -> pl.DataFrame:
-        """One row per published person: the bucket, and values that somebody in it has, slice by slice."""
-        orders = [np.argsort(codes, kind="stable") for codes in self.buckets]
-        cells: dict[str, pl.Series] = {}
-        for frame, order in zip(self.frames, orders, strict=True):
-            cells |= {series.name: series[order] for series in frame if series.name not in cells}
-        return pl.DataFrame([self.names[orders[0]], *cells.values()])
 
     # -- what stands where --------------------------------------------------------------------------------------------
 

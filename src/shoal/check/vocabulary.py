@@ -15,13 +15,9 @@ from shoal.errors import GuaranteeError, Problems, ShoalError
 from shoal.privacy import MODELS, promised_requirement
 from shoal.privacy.base import Requirement
 from shoal.release.manifest import Layout, Manifest, QuasiColumn
+from shoal.release.shapes.slices import SliceTables
 from shoal.spec import Bound, ByColumn, ColumnName, Maybe, as_kept
 
-GENERALISED_FORMS = ("interval", "order", "node", "set")
-FORMS = {"values": ("value",), "centres": ("value",), "buckets": ("raw",), "slices": ("raw", *GENERALISED_FORMS)}
-"""Forms of cells that shapes have, where they are not generalised."""
-LINKS = ("buckets", "slices")
-"""Shapes that hide nobody among equal cells, but cut what links them to sensitive values."""
 FACTS = {
     "interval": {"whole", "low", "high"}, "order": {"order", "ranks", "n_values"}, "set": {"n_values"},
     "node": {"nodes"}, "value": set(), "raw": set(),
@@ -40,7 +36,7 @@ def check_closed(manifest: Manifest, problems: Problems) -> list[Requirement]:
     promise = _promise(manifest, problems)
     if method is not None:
         _check_rows(manifest, method, problems)
-        _check_series(manifest, method, problems)
+        _check_series(manifest, problems)
         if asked_well:
             _check_promise(manifest, method, problems)
     return promise
@@ -202,9 +198,9 @@ def _check_layout(manifest: Manifest, problems: Problems) -> None:
     _check_slices(layout, problems)
     for column in layout.quasi:
         where = f"column {column.name!r}"
-        if column.columns != carriers(column, layout.shape):
+        if column.columns != layout.laid_out.carriers(column):
             problems.add(where, "is not published in the columns that its shape has")
-        if column.form not in FORMS.get(layout.shape, GENERALISED_FORMS) or not _has_form(column, layout):
+        if column.form not in layout.laid_out.forms or not _has_form(column):
             problems.add(where, "is not published in a form that its shape has")
         said = {name for name in QuasiColumn.model_fields if getattr(column, name) not in (None, False, 0, ())}
         if said - FACTS[column.form] - {"name", "kind", "form", "columns", "has_missing"}:
@@ -215,10 +211,10 @@ def _check_layout(manifest: Manifest, problems: Problems) -> None:
             problems.add(where, "has places in its order that cannot be")
 
 
-def _has_form(column: QuasiColumn, layout: Layout) -> bool:
+def _has_form(column: QuasiColumn) -> bool:
     """Whether a column of a kind can have a form."""
     forms = {"numeric": ("interval", "node"), "ordinal": ("order", "node"), "nominal": ("set", "node")}
-    return column.form in ("value", "raw", *forms[column.kind]) or (layout.shape in FORMS and column.form == "value")
+    return column.form in ("value", "raw", *forms[column.kind])
 
 
 def _is_order(column: QuasiColumn) -> bool:
@@ -230,7 +226,7 @@ def _is_order(column: QuasiColumn) -> bool:
 
 def _check_slices(layout: Layout, problems: Problems) -> None:
     """Slices show every published attribute, and only a sliced release has them."""
-    if (layout.shape == "slices") != bool(layout.slices):
+    if isinstance(layout.laid_out, SliceTables) != bool(layout.slices):
         problems.add("layout", "lists slices and has another shape, or has their shape and lists none")
     shown = {name for one in layout.slices for name in one.attributes}
     if layout.slices and shown != {
@@ -255,16 +251,6 @@ def _check_slice_names(layout: Layout, problems: Problems) -> None:
         taken |= set(one.attributes)
 
 
-def carriers(column: QuasiColumn, shape: str) -> tuple[str, ...]:
-    """The published columns that a quasi-identifier must have, by its shape and form alone."""
-    gone = (f"{column.name}_missing",) if column.has_missing else ()
-    if shape in ("values", "centres"):
-        return (column.name, *gone) if column.kind == "numeric" else (column.name,)
-    if shape != "typed" or column.form not in ("interval", "order"):
-        return (column.name,)
-    return (f"{column.name}_low", f"{column.name}_high", *gone)
-
-
 # -- rows, series ----------------------------------------------------------------------------------------------------
 
 
@@ -282,13 +268,14 @@ def _check_rows(manifest: Manifest, method: Declared, problems: Problems) -> Non
             problems.add("rows", f"{rows.left_out} are left out, the recipe allows {most} of {n_rows}")
 
 
-def _check_series(manifest: Manifest, method: Declared, problems: Problems) -> None:
+def _check_series(manifest: Manifest, problems: Problems) -> None:
     """Only repeated releases have a place in a series, and only the first of them follows none."""
     series, recipe = manifest.series, manifest.recipe
     plain = not recipe.require and recipe.refine is None and not recipe.suppress
-    if method.shape == "invariant" and not (plain and recipe.publish.get("shape") == "classes"):
+    repeated = manifest.layout.laid_out.has_counterfeits
+    if repeated and not (plain and recipe.publish.get("shape") == "classes"):
         problems.add("recipe", "asks for what repeated releases do not have: other promises, a search, rows suppressed")
-    if (method.shape == "invariant") != (series is not None):
+    if repeated != (series is not None):
         problems.add("series", "is there, and the method is not for repeated releases; or the other way round")
     if series is not None and (series.previous is None) != (series.number == 1):
         problems.add("series", "the first release, and no other, follows none")

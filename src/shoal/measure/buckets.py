@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from shoal.check.buckets import rows_of_buckets
 from shoal.errors import Problems
 from shoal.measure.classes import class_figures, class_sizes
 from shoal.measure.classification import classification_figures
@@ -25,7 +24,7 @@ def bucket_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest, label
     which are shown; not that of finding the sensitive value.
     """
     layout = manifest.layout
-    rows = rows_of_buckets(tables, layout, Problems())
+    rows = layout.laid_out.rows(tables, layout, Problems())
     sizes = class_sizes(rows, manifest)
     purity = classification_figures(rows, manifest, label)
     seen = class_sizes(tables["table"], manifest, layout.cell_columns)

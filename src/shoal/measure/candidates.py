@@ -25,8 +25,6 @@ BUCKET, SET, NUMBER = "\0bucket", "\0set", "\0number"
 """Names of work columns; no column of a table can have them."""
 MOST_PARTS = 5_000_000
 """Parts into which overlapping slices may divide buckets."""
-GENERALISED = ("text", "typed", "classes", "invariant")
-"""Shapes of releases whose cells cover values."""
 
 
 def of_release(
@@ -58,16 +56,12 @@ def of_release(
         missing = manifest.recipe.missing
         normalise = manifest.recipe.normalise
         schema = prepare(original, schema, missing=missing, missing_values=missing_values, normalise=normalise).schema
-    if shape in GENERALISED:
-        table = tables["table"]
-        if name := layout.class_table:
-            keys = [frame.with_columns(pl.col("class").cast(pl.String)) for frame in (table, tables[name])]
-            table = keys[0].join(keys[1].select("class", *layout.cell_columns), on="class", maintain_order="left")
-        return products_of_cells(table, layout, rows, schema)
-    if shape == "buckets":
-        return products_of_buckets(tables["table"], tables["sensitive"], rows)
-    if shape == "slices":
+    if layout.slices:
         return _of_slices(tables, layout, rows, schema)
+    if apart := layout.laid_out.sensitive_table:
+        return products_of_buckets(tables["table"], tables[apart], rows)
+    if layout.laid_out.covers_values:
+        return products_of_cells(layout.laid_out.parts(tables, layout)[0][0], layout, rows, schema)
     what = f"a release of the shape {shape!r} does not say which values its rows may have had"
     raise ParameterError(Problem("membership", what, "publish generalised cells, buckets or slices"))
 

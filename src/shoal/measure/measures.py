@@ -30,10 +30,10 @@ def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, label: st
     label
         A published column to measure how well classes keep it apart; sensitive categories are measured anyway.
     """
-    if manifest.layout.shape == "buckets":
-        return bucket_figures(tables, manifest, label)
-    if manifest.layout.shape == "slices":
+    if manifest.layout.slices:
         return slice_figures(tables, manifest, label)
+    if manifest.layout.laid_out.sensitive_table:
+        return bucket_figures(tables, manifest, label)
     sizes = class_sizes(tables["table"], manifest)
     purity = classification_figures(tables["table"], manifest, label)
     risk = risk_figures(people_of_classes(tables, manifest, sizes))

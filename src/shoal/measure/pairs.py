@@ -55,7 +55,7 @@ def pair_errors(
     missing_values
         Texts that stand for a missing cell of the input, besides the empty text.
     """
-    if manifest.layout.shape in ("values", "centres"):
+    if not manifest.layout.laid_out.covers_values:
         what = f"a release of the shape {manifest.layout.shape!r} does not say which values its rows may have had"
         raise ParameterError(Problem("pairs", what, "publish generalised cells, buckets or slices"))
     rows = input_rows(manifest, original, missing_values)

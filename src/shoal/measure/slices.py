@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from shoal.check.slices import SlicesRead
 from shoal.errors import Problems
 from shoal.measure.classes import class_figures, class_sizes
 from shoal.measure.classification import classification_figures
@@ -19,6 +18,6 @@ def slice_figures(tables: Mapping[str, pl.DataFrame], manifest: Manifest, label:
 
     Which cells belong together across slices is lost as well; `membership` says what that hides.
     """
-    rows = SlicesRead.of(tables, manifest.layout, Problems()).rows()
+    rows = manifest.layout.laid_out.rows(tables, manifest.layout, Problems())
     figures = loss_figures({"table": rows}, manifest) | class_figures(class_sizes(rows, manifest), manifest)
     return figures | classification_figures(rows, manifest, label)

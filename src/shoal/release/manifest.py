@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shoal.errors import GuaranteeError, Problem, SourceError
+from shoal.release.shapes import SHAPES, Shape
 
 FILE = "manifest.json"
 FORMAT = 2
@@ -97,24 +98,19 @@ class Layout(_Part):
     files: bool = Field(default=False, description="shape slices: every slice has a table of its own")
 
     @property
+    def laid_out(self) -> Shape:
+        """The shape, which knows how the tables are read."""
+        return SHAPES[self.shape]
+
+    @property
     def class_columns(self) -> list[str]:
         """The published columns whose equal cells make a class."""
-        if self.shape in ("buckets", "slices"):
-            return ["bucket"]
-        return ["class"] if self.class_table else self.cell_columns
+        return self.laid_out.class_columns(self)
 
     @property
     def contents(self) -> dict[str, list[str]]:
         """The published tables and the columns of each, in no order."""
-        passed, sensitive = [column.name for column in self.passed], self.sensitive
-        if self.shape == "buckets":
-            others = [name for name in passed if name not in sensitive]
-            return {"table": ["bucket", *self.cell_columns, *others], "sensitive": ["bucket", *sensitive, "count"]}
-        if self.shape == "slices":
-            return {name: ["bucket", *columns] for name, columns in self.slice_tables.items()}
-        if self.class_table is None:
-            return {"table": [*self.cell_columns, *passed]}
-        return {"table": ["class", *passed], self.class_table: [*self.class_facts, *self.cell_columns]}
+        return self.laid_out.contents(self)
 
     @property
     def slice_tables(self) -> dict[str, list[str]]:
@@ -137,13 +133,12 @@ class Layout(_Part):
     @property
     def class_table(self) -> str | None:
         """The table that has one row per class, with the quasi-identifiers; None where every row carries them."""
-        return {"classes": "classes", "centres": "centres", "invariant": "classes"}.get(self.shape)
+        return self.laid_out.class_table
 
     @property
     def class_facts(self) -> list[str]:
         """What the table of classes says of each class before its cells."""
-        further = {"classes": [], "centres": ["radius"], "invariant": ["counterfeits"]}
-        return ["class", "size", *further[self.shape]] if self.class_table else []
+        return [*self.laid_out.class_facts]
 
     @property
     def cell_columns(self) -> list[str]:

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.check.buckets import rows_of_buckets
-from shoal.check.slices import SlicesRead
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, did_you_mean
+from shoal.errors import GuaranteeError, ParameterError, Problem, did_you_mean
 from shoal.release.manifest import Layout
 
 BUCKET, TIMES, SHARE = "\0bucket", "\0times", "\0share"
@@ -38,23 +36,9 @@ class Answers:
     @classmethod
     def of(cls, tables: Mapping[str, pl.DataFrame], layout: Layout) -> Answers:
         """Read the tables of a release of any shape."""
-        if layout.shape == "slices":
-            read = SlicesRead.of(tables, layout, Problems())
-            parts = [_part(frame, pl.Series(bucket)) for frame, bucket in zip(read.frames, read.buckets, strict=True)]
-            order = dict.fromkeys(name for one in layout.slices for name in one.attributes)
-        elif layout.shape == "buckets":
-            values, rows = rows_of_buckets(tables, layout, Problems()), tables["table"]
-            parts = [_part(rows.drop("bucket"), rows["bucket"])]
-            parts += [_part(values.select(layout.sensitive), values["bucket"])]
-            order = dict.fromkeys([*rows.columns[1:], *layout.sensitive])
-        else:
-            rows = tables["table"]
-            if name := layout.class_table:
-                keys = [frame.with_columns(pl.col("class").cast(pl.String)) for frame in (rows, tables[name])]
-                rows = keys[0].join(keys[1].select("class", *layout.cell_columns), on="class", maintain_order="left")
-                rows = rows.drop("class")
-            parts, order = [_part(rows, pl.repeat(0, rows.height, eager=True))], dict.fromkeys(rows.columns)
-        return cls(tuple(parts), tuple(order))
+        parts = layout.laid_out.parts(tables, layout)
+        order = dict.fromkeys(name for rows, _ in parts for name in rows.columns)
+        return cls(tuple(_part(rows, bucket) for rows, bucket in parts), tuple(order))
 
     def expected_counts(self, columns: Sequence[str]) -> pl.DataFrame:
         """How many rows can be expected to have each combination of cells, those with none left out."""

@@ -15,7 +15,6 @@ import polars as pl
 
 from shoal.check.original import published_people
 from shoal.check.release import Verdict, verify
-from shoal.check.slices import SlicesRead
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, ShoalWarning, SourceError
 from shoal.measure import measure
 from shoal.measure.candidates import of_release
@@ -64,7 +63,8 @@ class Release:
         """The published table, in the type of frame that was given; slices with their own tables side by side."""
         if "table" in self.frames:
             return self._to_native(self.frames["table"])
-        return self._to_native(SlicesRead.of(self.frames, self.manifest.layout, Problems()).rows())
+        layout = self.manifest.layout
+        return self._to_native(layout.laid_out.rows(self.frames, layout, Problems()))
 
     @property
     def tables(self) -> dict[str, Any]:
@@ -361,10 +361,7 @@ def _read(
 
 def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """Cast the columns that the manifest knows to be numbers or truth values; a cell that is none stops the reader."""
-    facts = {"class": pl.Int64, "size": pl.Int64, "radius": pl.Float64, "counterfeits": pl.Int64}
-    dtypes: dict[str, Any] = {name: facts[name] for name in manifest.layout.class_facts}
-    if manifest.layout.shape in ("buckets", "slices"):
-        dtypes |= {"bucket": pl.Int64} | ({"count": pl.Int64} if manifest.layout.shape == "buckets" else {})
+    dtypes: dict[str, Any] = dict(manifest.layout.laid_out.added)
     for column in manifest.layout.quasi:
         if column.form == "value" and column.kind == "numeric":
             dtypes |= dict(zip(column.columns, (pl.Float64, pl.Boolean), strict=False))

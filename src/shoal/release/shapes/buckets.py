@@ -1,0 +1,74 @@
+"""Buckets read back: which sensitive values each holds, and whether that fits the rows that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from shoal.declared import Protects
+from shoal.errors import Problems
+from shoal.release.shapes.base import Part, Shape, Tables
+
+if TYPE_CHECKING:
+    from shoal.release.manifest import Layout
+
+
+class BucketTables(Shape):
+    """Quasi-identifiers as they are, and the sensitive values of every bucket in a table of their own."""
+
+    name: ClassVar[str] = "buckets"
+    protects: ClassVar[Protects] = "links"
+    forms: ClassVar[tuple[str, ...]] = ("raw",)
+    reading: ClassVar[str] = (
+        "rows with the same bucket number are one class; their quasi-identifiers are shown as they are"
+    )
+    sensitive_table: ClassVar[str | None] = "sensitive"
+    added: ClassVar[Mapping[str, type[pl.DataType]]] = {"bucket": pl.Int64, "count": pl.Int64}
+
+    def contents(self, layout: Layout) -> dict[str, list[str]]:
+        """The rows without their sensitive values, and the values of every bucket, counted."""
+        others = [column.name for column in layout.passed if column.role != "sensitive"]
+        return {"table": ["bucket", *layout.cell_columns, *others], "sensitive": ["bucket", *layout.sensitive, "count"]}
+
+    def class_columns(self, layout: Layout) -> list[str]:  # noqa: ARG002
+        """The bucket."""
+        return ["bucket"]
+
+    def cells(self, tables: Tables, layout: Layout, problems: Problems) -> pl.DataFrame:  # noqa: ARG002
+        """The rows as they are shown."""
+        return tables["table"]
+
+    def rows(self, tables: Tables, layout: Layout, problems: Problems) -> pl.DataFrame:
+        """One row per published person: the bucket, and sensitive values that somebody in it has."""
+        return rows_of_buckets(tables, layout, problems)
+
+    def parts(self, tables: Tables, layout: Layout) -> list[Part]:
+        """The rows, and the sensitive values."""
+        values, rows = rows_of_buckets(tables, layout, Problems()), tables["table"]
+        return [(rows.drop("bucket"), rows["bucket"]), (values.select(layout.sensitive), values["bucket"])]
+
+
+def rows_of_buckets(tables: Tables, layout: Layout, problems: Problems) -> pl.DataFrame:
+    """One row per published person: the bucket, and sensitive values that somebody in it has.
+
+    Neutral columns stand beside them, of somebody in the table. Which quasi-identifiers belong to a row, nothing says.
+    """
+    table, values = tables["table"], tables["sensitive"]
+    counts = values["count"].cast(pl.String).cast(pl.Int64, strict=False)
+    if not (counts > 0).fill_null(value=False).all():
+        problems.add("table 'sensitive'", "has a count that is no number of rows")
+        return table.clear()
+    spread = values.with_columns(pl.col("bucket").cast(pl.String), counts.alias("count"))
+    if spread.select(pl.struct("bucket", *layout.sensitive).is_duplicated().any()).item():
+        problems.add("table 'sensitive'", "names the same values of a bucket more than once")
+    shown = table.select(pl.col("bucket").cast(pl.String)).group_by("bucket").len()
+    counted = spread.group_by("bucket").agg(pl.col("count").sum())
+    both = shown.join(counted, on="bucket", how="full", coalesce=True, nulls_equal=True)
+    if both.filter(pl.col("len").cast(pl.Int64).ne_missing(pl.col("count"))).height:
+        problems.add("table 'sensitive'", "its counts are not those of the rows of each bucket")
+        return table.clear()
+    rows = spread.select(pl.all().exclude("count").repeat_by("count").explode())
+    others = [column.name for column in layout.passed if column.role != "sensitive"]
+    return pl.concat([rows, table.select(others)], how="horizontal")
