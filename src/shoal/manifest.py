@@ -244,6 +244,15 @@ class Manifest(_Part):
         return manifest
 
 
+def is_release(folder: Path) -> bool:
+    """Whether a directory has a manifest of Shoal, of any format; others have files of that name, too."""
+    try:
+        entries = json.loads((folder / FILE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(entries, dict) and {"format", "shoal", "recipe"} <= set(entries)
+
+
 def canonical_json(part: BaseModel) -> str:
     """Write a document in the one way that is accepted when it is read back."""
     return json.dumps(_one_zero(part.model_dump(mode="json")), indent=2, ensure_ascii=False) + "\n"

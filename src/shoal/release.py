@@ -16,7 +16,7 @@ import polars as pl
 from shoal.answers import Answers
 from shoal.directories import check_outside, check_target, whole_directory
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, ShoalWarning, SourceError
-from shoal.manifest import FILE, FORMATS, Layout, Manifest
+from shoal.manifest import FILE, FORMATS, Layout, Manifest, is_release
 from shoal.measure import measure
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
@@ -245,7 +245,7 @@ class Release:
 def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None:
     """Refuse places that are taken, before any work starts: that of a release, and that of its receipt."""
     check_target(target, marker=FILE, overwrite=overwrite)
-    check_outside(target, marker=FILE, where=str(target), what="the release and its receipt")
+    check_outside(target, is_release, "the release and its receipt")
     beside = receipt_path(target)
     if receipt and beside.exists() and not (overwrite and beside.is_file()):
         fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"
