@@ -41,7 +41,7 @@ class _Part(BaseModel):
 
 
 class Node(_Part):
-    """One node of a hierarchy: one that the tables show, or one above it."""
+    """One node of a hierarchy: the root, one that the tables show, or one where the ways from two of those meet."""
 
     name: str | None = Field(description="null for a node that no cell shows")
     parent: Count | None = Field(description="position of the parent in this list; null for the root")
@@ -67,7 +67,7 @@ class QuasiColumn(_Part):
     n_values: Count = Field(
         default=0, description="form set: number of categories that cells name; form order: of the whole order"
     )
-    nodes: tuple[Node, ...] = Field(default=(), description="form node: published nodes and all nodes above them")
+    nodes: tuple[Node, ...] = Field(default=(), description="form node: published nodes, and where they meet")
 
 
 class PassedColumn(_Part):
@@ -77,7 +77,7 @@ class PassedColumn(_Part):
     role: Literal["sensitive", "neutral"]
     kind: Literal["numeric", "ordinal", "nominal"] | None
     order: tuple[str, ...] = Field(default=(), description="ordinal: the published categories, lowest first")
-    nodes: tuple[Node, ...] = Field(default=(), description="nominal with a hierarchy: values and all nodes above them")
+    nodes: tuple[Node, ...] = Field(default=(), description="nominal with a hierarchy: values, and where they meet")
 
 
 class Slice(_Part):
