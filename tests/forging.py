@@ -234,7 +234,7 @@ def _ends(column: QuasiColumn, row: Sequence[Any]) -> list[Any]:
 
 def _range(ends: Sequence[Any]) -> dict[str, Any]:
     try:
-        numbers = [float(end) for end in ends]
+        numbers = [float(end) for end in ends if end is not None]
     except ValueError:
         return {}
     whole = all(number.is_integer() and abs(number) < 2**53 for number in numbers)

@@ -10,7 +10,8 @@ import pytest
 
 import shoal
 from forging import fingerprinted, mended, with_entries
-from shoal.errors import GuaranteeError
+from shoal.check.sensitive_values import sensitive_values
+from shoal.errors import GuaranteeError, Problems
 from shoal.methods.groups import Groups
 from shoal.privacy import MODELS
 from shoal.privacy.alpha_k import AlphaK
@@ -400,6 +401,16 @@ def test_a_population_is_compared_with(plain):
         promising(plain, KMap(k=9)).verify(population=twice, schema=SCHEMA)
     with pytest.raises(GuaranteeError, match=r"delta-presence: low = 0, high = 0.4 was promised, the weakest class"):
         promising(plain, DeltaPresence(low=0, high=0.4)).verify(population=twice, schema=SCHEMA)
+
+
+def test_only_the_schema_knows_all_nodes_above_a_value(plain):
+    """Of a node that the manifest leaves out, nobody could tell from the manifest what lies below it."""
+    table, manifest = plain.frames["table"], plain.manifest
+    alone = sensitive_values(table, manifest, Problems(), None)["disease"].tree
+    known = sensitive_values(table, manifest, Problems(), SCHEMA)["disease"].tree
+    assert not alone.complete
+    assert known.complete
+    assert set(known.names) == {"*", "lung", "flu", "asthma", "belly", "stomach", "ulcer"}
 
 
 def test_guards_are_looked_at(plain):

@@ -144,7 +144,7 @@ def name_mutants(victim: Victim) -> Iterator[Mutant]:
             )
         for place, column in enumerate(table.columns):
             yield Mutant(
-                f"name of column {column} in the list",
+                f"name of column {column} of {table.name} in the list",
                 edited(
                     victim,
                     lambda entries, number=number, place=place: entries["tables"][number]["columns"].__setitem__(

@@ -56,12 +56,15 @@ def _near(probe: Any, reached: float) -> Iterator[tuple[str, str, float]]:
 
 
 def _alike(release: Release, column: str) -> Release:
-    """A smallest class gets one value in all rows, by exchange with others: the rarest that is frequent enough."""
+    """A smallest class gets one value in all rows, by exchange with others: the rarest or farthest that can be."""
     rows = Rows(release)
     table, small = rows.table, rows.classes[0]
     cells = table[column].to_list()
     counts = sorted((cells.count(value), str(value), value) for value in set(cells))
-    value = next(value for count, _, value in counts if count >= len(small))
+    enough = [value for count, _, value in counts if count >= len(small)]
+    value = enough[0]
+    if table.schema[column].is_numeric():  # the farthest out: one in the middle may be as near to the table as before
+        value = max(enough, key=lambda number: abs(number - table[column].median()))
     givers = [row for row in range(len(cells)) if cells[row] == value and row not in small]
     for row in small:
         if cells[row] != value:

@@ -46,7 +46,7 @@ def test_a_further_requirement_is_no_message(tmp_path):
         pytest.param([alpha(["cold", "flu", "flu"])], id="a value twice"),
         *(
             pytest.param([alpha([text], "income")], id=f"a number as {text!r}")
-            for text in ("0000010", "1_0", " 10 ", "1e1", "\u0661\u0660", "+10", "10.0")
+            for text in ("0000010", "1_0", " 10 ", "1e1", "\u0661\u0660", "+10", "10.0", "inf", "nan")
         ),
         pytest.param([alpha(["flu"]), alpha(["flu"])], id="a requirement twice"),
         pytest.param([{"model": "k-anonymity", "k": k} for k in (2, 3, 2)], id="a requirement in three strengths"),
@@ -170,3 +170,6 @@ def test_nothing_of_the_holder_is_written_into_a_release(tmp_path):
         with pytest.raises(shoal.SourceError, match="would be inside another release"):
             release.write(tmp_path / inside)
     assert sorted(path.name for path in (tmp_path / "first").iterdir()) == before
+    for other in ("{}", '{"name": "a page"}', "[]", "no JSON"):  # a manifest of something else
+        (tmp_path / "manifest.json").write_text(other)
+        release.write(tmp_path / "third", overwrite=True)

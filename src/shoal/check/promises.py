@@ -91,13 +91,13 @@ def _at_hand(requirement: Requirement, classes: Classes) -> bool:
     given = {
         None: True,
         "population": classes.matches is not None,
-        "choices": classes.guards is not None and _has_names(requirement, classes),
+        "choices": classes.guards is not None and _has_tree(requirement, classes),
         "original": classes.chances is not None,
     }
     return given[requirement.needs]
 
 
-def _has_names(requirement: Requirement, classes: Classes) -> bool:
-    """Whether all nodes that people may choose have names: those that no cell shows have them from the schema."""
+def _has_tree(requirement: Requirement, classes: Classes) -> bool:
+    """Whether all nodes that people may choose are known: those that no cell shows are in the schema alone."""
     values = classes.columns.get(getattr(requirement, "column", ""))
-    return values is None or values.tree is None or not any(name.startswith("\0") for name in values.tree.names)
+    return values is None or values.tree is None or values.tree.complete

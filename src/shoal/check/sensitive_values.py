@@ -126,7 +126,8 @@ def _tree(column: PassedColumn, schema: Schema | None) -> Tree | None:
         return known
     names = tuple(node.name if node.name is not None else f"\0{place}" for place, node in enumerate(nodes))
     parents = tuple(-1 if node.parent is None else node.parent for node in nodes)
-    return Tree(names, parents, tuple(node.height for node in nodes), tuple(node.leaves for node in nodes))
+    heights, leaves = tuple(node.height for node in nodes), tuple(node.leaves for node in nodes)
+    return Tree(names, parents, heights, leaves, complete=False)
 
 
 def _known_tree(column: PassedColumn, schema: Schema | None) -> Tree | None:

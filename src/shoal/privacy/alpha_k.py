@@ -87,7 +87,7 @@ class AlphaK(ColumnRequirement):
         if self.values is None or values is None or values.kind != "numeric":
             return self
         numbers = {name: _number(name) for name in self.values}
-        texts = (name if math.isnan(number) else number_text(number) for name, number in numbers.items())
+        texts = (number_text(number) if math.isfinite(number) else name for name, number in numbers.items())
         return replace(self, values=tuple(texts))
 
     def enough(self, reached: Floats) -> Bools:

@@ -40,6 +40,8 @@ class Tree:
     """Edges from each node down to the deepest leaf below it."""
     leaves: tuple[int, ...]
     """Number of leaves below each node; 1 for a leaf."""
+    complete: bool = True
+    """Whether all nodes above those that are shown are there, with their names."""
 
 
 @dataclass(frozen=True, repr=False)

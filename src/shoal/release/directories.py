@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -49,15 +49,15 @@ def whole_directory(target: Path, *, marker: str, overwrite: bool) -> Iterator[P
                 folder.rmdir()
 
 
-def check_outside(path: Path, *, marker: str, where: str, what: str) -> None:
-    """Refuse a place inside a directory that has the marker: what is written there would be published with it."""
+def check_outside(path: Path, is_release: Callable[[Path], bool], what: str) -> None:
+    """Refuse a place inside a release: what is written there would be published with it."""
     try:
-        around = [folder for folder in path.resolve().parents if (folder / marker).is_file()]
+        around = [folder for folder in path.resolve().parents if is_release(folder)]
     except (OSError, ValueError):  # too long, or with a letter no name can have: what writes there says so
         return
     if around:
         text = f"{what} would be inside another release, {around[0]}, which is published"
-        raise SourceError(Problem(where, text, "choose a place outside of it"))
+        raise SourceError(Problem(str(path), text, "choose a place outside of it"))
 
 
 def check_target(target: Path, *, marker: str, overwrite: bool) -> None:

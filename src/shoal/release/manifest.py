@@ -42,7 +42,7 @@ class _Part(BaseModel):
 
 
 class Node(_Part):
-    """One node of a hierarchy: one that the tables show, or one above it."""
+    """One node of a hierarchy: the root, one that the tables show, or one where the ways from two of those meet."""
 
     name: str | None = Field(description="null for a node that no cell shows")
     parent: Count | None = Field(description="position of the parent in this list; null for the root")
@@ -68,7 +68,7 @@ class QuasiColumn(_Part):
     n_values: Count = Field(
         default=0, description="form set: number of categories that cells name; form order: of the whole order"
     )
-    nodes: tuple[Node, ...] = Field(default=(), description="form node: published nodes and all nodes above them")
+    nodes: tuple[Node, ...] = Field(default=(), description="form node: published nodes, and where they meet")
 
 
 class PassedColumn(_Part):
@@ -78,7 +78,7 @@ class PassedColumn(_Part):
     role: Literal["sensitive", "neutral"]
     kind: Literal["numeric", "ordinal", "nominal"] | None
     order: tuple[str, ...] = Field(default=(), description="ordinal: the published categories, lowest first")
-    nodes: tuple[Node, ...] = Field(default=(), description="nominal with a hierarchy: values and all nodes above them")
+    nodes: tuple[Node, ...] = Field(default=(), description="nominal with a hierarchy: values, and where they meet")
 
 
 class Slice(_Part):
@@ -237,6 +237,15 @@ class Manifest(_Part):
         if manifest.to_json() != text:
             raise GuaranteeError(Problem(FILE, "is not written as a manifest is: other spaces, order, keys or numbers"))
         return manifest
+
+
+def is_release(folder: Path) -> bool:
+    """Whether a directory has a manifest of Shoal, of any format; others have files of that name, too."""
+    try:
+        entries = json.loads((folder / FILE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(entries, dict) and {"format", "shoal", "recipe"} <= set(entries)
 
 
 def canonical_json(part: BaseModel) -> str:

@@ -23,7 +23,7 @@ from shoal.measure.pairs import pair_errors
 from shoal.methods.groups import SliceColumns
 from shoal.release.directories import check_outside, check_target, whole_directory
 from shoal.release.files import read_directory
-from shoal.release.manifest import FILE, FORMATS, Layout, Manifest
+from shoal.release.manifest import FILE, FORMATS, Layout, Manifest, is_release
 from shoal.release.parquet_writing import write_parquet
 from shoal.release.queries import Answers
 from shoal.release.receipt import SUFFIX, Receipt, receipt_path, staged
@@ -250,7 +250,7 @@ class Release:
 def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None:
     """Refuse places that are taken, before any work starts: that of a release, and that of its receipt."""
     check_target(target, marker=FILE, overwrite=overwrite)
-    check_outside(target, marker=FILE, where=str(target), what="the release and its receipt")
+    check_outside(target, is_release, "the release and its receipt")
     beside = receipt_path(target)
     if receipt and beside.exists() and not (overwrite and beside.is_file()):
         fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"

@@ -17,7 +17,7 @@ from typing import Any
 from shoal.errors import ParameterError, Problem, SourceError
 from shoal.extras import load
 from shoal.release.directories import check_outside
-from shoal.release.manifest import FILE
+from shoal.release.manifest import is_release
 
 MAGIC = b"SHOALSTATE"
 VERSION = 1
@@ -128,7 +128,7 @@ def _cryptography() -> tuple[Any, type[Exception]]:
 
 def check_place(path: Path, release: Path) -> None:
     """Refuse a state inside what is published, and a place that is no file."""
-    check_outside(path, marker=FILE, where=str(path), what="the state")
+    check_outside(path, is_release, "the state")
     inside = release.resolve() in path.resolve().parents
     if inside or path.is_dir():
         what = "is inside the release, which is published" if inside else "is a directory"

@@ -113,10 +113,12 @@ def _days_or_microseconds(series: pl.Series, dtype: pl.Datetime) -> pl.Series:
 
 def _whole(floats: pl.Series) -> pl.Series:
     """Whole numbers where all are whole, else the floats, without negative zeros."""
-    present = floats.drop_nulls()
-    if (present.is_finite() & (present.floor() == present) & (present.abs() < 2**53)).all():
-        return floats.cast(pl.Int64)
-    return floats.set(floats == 0, 0.0)
+    return floats.cast(pl.Int64) if _are_whole(floats.drop_nulls()).all() else floats.set(floats == 0, 0.0)
+
+
+def _are_whole(floats: pl.Series) -> pl.Series:
+    """Which numbers are whole, and are written so."""
+    return floats.is_finite() & (floats.floor() == floats) & (floats.abs() < 2**53)
 
 
 def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
@@ -151,7 +153,7 @@ def _texts(series: pl.Series) -> pl.Series:
     if series.dtype.is_float() or series.dtype.is_decimal():
         floats = series.cast(pl.Float64)
         floats = floats.set(floats == 0, 0.0)
-        whole = (floats.is_finite() & (floats.floor() == floats) & (floats.abs() < 2**53)).fill_null(value=False)
+        whole = _are_whole(floats).fill_null(value=False)
         return floats.cast(pl.Int64, strict=False).cast(pl.String).zip_with(whole, floats.cast(pl.String))
     if isinstance(series.dtype, pl.Datetime):
         texts = series.cast(pl.String).str.replace(r"(\.\d*?)0+(\+|-|$)", "$1$2").str.replace(r"\.(\+|-|$)", "$1")
