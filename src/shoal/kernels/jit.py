@@ -65,7 +65,7 @@ class OwnNameCacheFile(IndexDataCacheFile):
 @cache
 def _stamp_of_all_kernels() -> str:
     digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
