@@ -1,29 +1,27 @@
-"""The one decorator of all kernels, and the disk cache of their machine code.
+"""The one decorator of all kernels.
 
-Numba's own cache numbers its files: two processes that compile different signatures of one kernel at the same time can
-end up with an index that points at each other's code, and a kernel that changed in one file is not compiled anew where
-another file calls it. Either runs the wrong machine code. Here every entry has a file name of its own, written before
-the index that names it, and the entries of all kernels expire when any kernel's source changes.
+`jit` is for kernels that Python calls, `jit_parallel` for those whose loops all cores share, `inner` for those that only
+other kernels call: without the code that turns Python's objects into arrays and back, they compile in half the time.
 """
 
 from __future__ import annotations
 
-import hashlib
-import uuid
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core.caching import IndexDataCacheFile
+from numba.core import event
+
+from shoal.kernels.machine_code import MachineCode
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+prange = numba.prange
+
 
 def jit(function: F) -> F:
-    """Compile a kernel, keeping the machine code on disk where that is possible."""
-    return _compiled(function, parallel=False)
+    """Compile a kernel that Python calls, keeping its machine code on disk where that is possible."""
+    return _compiled(function)
 
 
 def jit_parallel(function: F) -> F:
@@ -31,43 +29,42 @@ def jit_parallel(function: F) -> F:
     return _compiled(function, parallel=True)
 
 
-def _compiled(function: F, *, parallel: bool) -> F:
+def inner(function: F) -> F:
+    """Compile a kernel that other kernels call, and nothing else does."""
+    return _compiled(function, no_cpython_wrapper=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
     # No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
-    dispatcher: Any
-    try:
-        dispatcher = numba.njit(cache=True, nogil=True, parallel=parallel)(function)
-    except RuntimeError:  # neither the package nor the home folder can be written: compile in memory
-        dispatcher = numba.njit(nogil=True, parallel=parallel)(function)
-    else:
-        place = dispatcher._cache
-        place._cache_file = OwnNameCacheFile(place.cache_path, place._impl.filename_base, _stamp_of_all_kernels())
+    dispatcher: Any = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+    dispatcher._cache = MachineCode(function)
     return dispatcher
 
 
-class OwnNameCacheFile(IndexDataCacheFile):
-    """Entries of one kernel, each in a file that no other entry will ever have."""
+class _FirstCompilation(event.Listener):
+    """Says once, when the first of our kernels is compiled, that this is going on."""
 
-    def save(self, key: object, data: object) -> None:
-        """Write the code first, the index last: whatever a reader finds in the index is there, and is what it says."""
-        name = f"{self._index_name.removesuffix('.nbi')}.{uuid.uuid4().hex}.nbc"
-        entries = self._load_index()
-        if not entries:
-            self._remove_expired()
-        self._save_data(name, data)
-        self._save_index({**entries, key: name})
+    def __init__(self, say: Callable[[], None]) -> None:
+        self.say = say
 
-    def _remove_expired(self) -> None:
-        """Files of an older source; whoever still reads one compiles anew."""
-        for file in Path(self._cache_path).glob(f"{self._index_name.removesuffix('.nbi')}.*.nbc"):
-            file.unlink(missing_ok=True)
+    def on_start(self, event: Any) -> None:
+        """Say it, if it is one of ours."""
+        if event.data["dispatcher"].py_func.__module__.startswith(__package__):
+            self.say()
+            stop_telling(self)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
 
 
-@cache
-def _stamp_of_all_kernels() -> str:
-    digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+def tell_of_compiling(say: Callable[[], None]) -> _FirstCompilation:
+    """Have a function called once when a kernel is compiled, not read from disk."""
+    listener = _FirstCompilation(say)
+    event.register("numba:compile", listener)
+    return listener
 
 
-prange = numba.prange
+def stop_telling(listener: _FirstCompilation) -> None:
+    """Have it called no more."""
+    if listener in event._registered["numba:compile"]:
+        event.unregister("numba:compile", listener)

@@ -9,10 +9,10 @@ import numpy as np
 from shoal.kernels.cluster.store import CostTable, Group, Store, absorb, clear, extreme, fill, line_cost, take
 from shoal.kernels.cluster.trees import Forest, climb, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
-from shoal.kernels.jit import jit
+from shoal.kernels.jit import inner, jit
 
 
-@jit
+@inner
 def tree_costs(cost_table: CostTable, forest: Forest, group: Group) -> None:
     """Distance of every node of every tree to the group's node: half the way of the one, half the way of the other."""
     costs = cost_table.costs
@@ -25,7 +25,7 @@ def tree_costs(cost_table: CostTable, forest: Forest, group: Group) -> None:
             costs[begin + code] = 0.5 * (climb(parent, depth, code, common) + climb(parent, depth, node, common))
 
 
-@jit
+@inner
 def _take_equal(
     store: Store,
     group: Group,
@@ -82,7 +82,7 @@ def grow(
     return growth.size[0]
 
 
-@jit
+@inner
 def distance(lines: Any, codes: Any, group: Group, cost_table: CostTable, forest: Forest) -> float:
     """Distance of one tuple to a group.
 

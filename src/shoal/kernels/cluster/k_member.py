@@ -9,7 +9,7 @@ import numpy as np
 from shoal.kernels.cluster.store import HULL, CostTable, Group, Store, absorb, clear, extreme, line_cost, take
 from shoal.kernels.cluster.trees import Forest, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
-from shoal.kernels.jit import jit
+from shoal.kernels.jit import inner, jit
 
 
 class JoinPreferences(NamedTuple):
@@ -28,7 +28,7 @@ class JoinPreferences(NamedTuple):
     wanted: Any  # int             IN     how many different ones the group is to have
 
 
-@jit
+@inner
 def _greet(store: Store, position: int, preferences: JoinPreferences) -> None:
     """Note the label and the value of a tuple that joins."""
     if preferences.label_at >= 0:
@@ -40,7 +40,7 @@ def _greet(store: Store, position: int, preferences: JoinPreferences) -> None:
         preferences.present[store.codes[preferences.diverse_at, position]] = True
 
 
-@jit
+@inner
 def _company_costs(cost_table: CostTable, preferences: JoinPreferences, size: int) -> bool:
     """What each label and value costs beside a group of `size`; say whether some are shut out.
 
@@ -64,7 +64,7 @@ def _company_costs(cost_table: CostTable, preferences: JoinPreferences, size: in
     return n_present < preferences.wanted
 
 
-@jit
+@inner
 def _dismiss(cost_table: CostTable, preferences: JoinPreferences) -> None:
     """Forget the company: nothing in it costs anything."""
     preferences.counts[:] = 0
@@ -76,14 +76,14 @@ def _dismiss(cost_table: CostTable, preferences: JoinPreferences) -> None:
     _let_all_in(cost_table, preferences)
 
 
-@jit
+@inner
 def _let_all_in(cost_table: CostTable, preferences: JoinPreferences) -> None:
     if preferences.diverse_at >= 0:
         begin = cost_table.starts[preferences.diverse_at]
         cost_table.costs[begin : begin + len(preferences.present)] = 0.0
 
 
-@jit
+@inner
 def height_costs(cost_table: CostTable, forest: Forest, heights: Any, group: Group) -> None:
     """What the lowest node over each node and the group's own costs: its height over that of the tree.
 
@@ -96,7 +96,7 @@ def height_costs(cost_table: CostTable, forest: Forest, heights: Any, group: Gro
             cost_table.costs[begin + code] = heights[begin + meet(parent, depth, code, group.node[t])]
 
 
-@jit
+@inner
 def set_costs(cost_table: CostTable, forest: Forest, n_values: Any, seen: Any) -> None:
     """What the set of a group's values costs with each value in it: (values - 1)/(domain - 1), 1 with missing beside.
 
@@ -117,7 +117,7 @@ def set_costs(cost_table: CostTable, forest: Forest, n_values: Any, seen: Any) -
             cost_table.costs[node] = 1.0 if both else open_part
 
 
-@jit
+@inner
 def note_values(forest: Forest, codes: Any, seen: Any) -> bool:
     """Mark the values of one tuple as seen; say whether one is new.
 
@@ -194,7 +194,7 @@ def farthest(
     return position
 
 
-@jit
+@inner
 def _line_loss(group: Group, spans: Any) -> float:
     total = 0.0
     for j in range(len(spans)):
@@ -205,14 +205,14 @@ def _line_loss(group: Group, spans: Any) -> float:
     return total
 
 
-@jit
+@inner
 def _set_loss(n: int, holes: bool, n_values: int) -> float:
     if holes:
         return 1.0 if n > 0 else 0.0
     return (n - 1) / (n_values - 1) if n > 1 else 0.0
 
 
-@jit
+@inner
 def _majority_with(classes: Any, labels: Any, group: int, majority: int, joined: int) -> int:
     """The class label of most members of a group that one of another label has just joined."""
     n_joined, n_most = 0, 0

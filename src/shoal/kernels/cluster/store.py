@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.trees import Forest, meet
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import inner, jit_parallel, prange
 
 MEAN_COST, HULL, GAP, MIDPOINT = 0, 1, 2, 3
 BLOCK = 1024
@@ -53,7 +53,7 @@ class CostTable(NamedTuple):
     many: Any  # int              IN     from how many blocks on cores share a scan
 
 
-@jit
+@inner
 def line_cost(x: float, low: float, high: float, holes: bool, span: float, reading: int) -> float:
     """Distance of a number to a group's interval; `*` (missing beside present) is as wide as the whole span."""
     gone = np.isnan(x)
@@ -76,7 +76,7 @@ def line_cost(x: float, low: float, high: float, holes: bool, span: float, readi
     return abs(x - (low + high) / 2.0) / span
 
 
-@jit
+@inner
 def fill(store: Store, group: Group, cost_table: CostTable, first: int, out: Any) -> None:
     """Distances of a block of tuples to the group: lines first, then trees, in the order of the columns.
 
@@ -96,7 +96,7 @@ def fill(store: Store, group: Group, cost_table: CostTable, first: int, out: Any
         out[i] /= cost_table.divisor
 
 
-@jit
+@inner
 def _block_best(store: Store, group: Group, cost_table: CostTable, sign: float, block: int) -> Any:
     """Best of one block: signed distance, position, lowest row."""
     first = block * BLOCK
@@ -135,7 +135,7 @@ def extreme(store: Store, group: Group, cost_table: CostTable, sign: float) -> A
     return where[top], sign * best[top]
 
 
-@jit
+@inner
 def clear(group: Group) -> None:
     """Empty the group."""
     group.low[:] = np.nan
@@ -144,7 +144,7 @@ def clear(group: Group) -> None:
     group.node[:] = -1
 
 
-@jit
+@inner
 def absorb(group: Group, lines: Any, codes: Any, forest: Forest) -> bool:
     """Generalise the group so that it covers one more tuple; say whether that changed it.
 
@@ -176,7 +176,7 @@ def absorb(group: Group, lines: Any, codes: Any, forest: Forest) -> bool:
     return changed
 
 
-@jit
+@inner
 def take(store: Store, position: int) -> int:
     """Take the first free row of a tuple; a tuple with none left leaves the store."""
     row = store.rows[store.next_row[position]]

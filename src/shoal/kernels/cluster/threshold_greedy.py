@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.points import sort
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import inner, jit, jit_parallel, prange
 
 BLOCK = 1024
 
@@ -59,7 +59,7 @@ class Terms(NamedTuple):
     many: Any  # int                    IN  from how many blocks on cores share a scan
 
 
-@jit
+@inner
 def _add_line(line: Any, low: float, high: float, holes: bool, span: float, weight: float, out: Any) -> None:
     """Weighted diversity of a column of numbers with each value in; missing beside present counts as the whole.
 
@@ -78,7 +78,7 @@ def _add_line(line: Any, low: float, high: float, holes: bool, span: float, weig
             out[i] += weight if np.isnan(x) else weight * share
 
 
-@jit
+@inner
 def _fill(pool: Pool, cluster: Cluster, terms: Terms, first: int, quasi: Any, score: Any) -> None:
     """Diversity of the quasi-identifiers with each tuple of a block in the cluster, and the score of the tuple.
 
@@ -100,7 +100,7 @@ def _fill(pool: Pool, cluster: Cluster, terms: Terms, first: int, quasi: Any, sc
         score[i] = terms.w * quasi[i] + (1.0 - terms.w) * (1.0 - score[i] / max(terms.n_sensitive, 1))
 
 
-@jit
+@inner
 def _block_best(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, block: int) -> Any:
     """Best of one block: score, lowest row, diversity of the quasi-identifiers; and the least such diversity."""
     first = block * BLOCK
@@ -137,7 +137,7 @@ def best_candidate(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int) ->
     return row[top], best[top], diversity[top], least_of_all
 
 
-@jit
+@inner
 def _floor(cluster: Cluster, terms: Terms) -> float:
     """A bound below the score of every row that is not near: too diverse, however unlike its sensitive values are."""
     protected = float(len(terms.spans) - terms.quasi_lines)
@@ -146,7 +146,7 @@ def _floor(cluster: Cluster, terms: Terms) -> float:
     return terms.w * terms.delta + (1.0 - terms.w) * (1.0 - protected / max(terms.n_sensitive, 1))
 
 
-@jit
+@inner
 def _swap(pool: Pool, one: int, other: int) -> None:
     """Let two tuples change places."""
     for j in range(pool.lines.shape[0]):
@@ -159,7 +159,7 @@ def _swap(pool: Pool, one: int, other: int) -> None:
     pool.place[pool.ids[one]], pool.place[pool.ids[other]] = one, other
 
 
-@jit
+@inner
 def _join(pool: Pool, cluster: Cluster, terms: Terms, row: int) -> bool:
     """Take the first free row of a tuple into the cluster; say whether the cluster's values changed."""
     position = pool.place[pool.tuple_of[row]]
@@ -193,7 +193,7 @@ def _join(pool: Pool, cluster: Cluster, terms: Terms, row: int) -> bool:
     return changed
 
 
-@jit
+@inner
 def _see(cluster: Cluster, terms: Terms, t: int, code: int) -> None:
     """Note a new value of a tree's column, and what the column then costs with each value in."""
     begin, missing = terms.starts[t], terms.starts[t + 1] - 1
@@ -229,7 +229,7 @@ def begin(pool: Pool, cluster: Cluster, terms: Terms, row: int) -> None:
     _bring_near(pool, cluster, terms)
 
 
-@jit
+@inner
 def _bring_near(pool: Pool, cluster: Cluster, terms: Terms) -> None:
     """Bring the tuples that fit beside the only member of the cluster to the front."""
     quasi, score = np.empty(BLOCK), np.empty(BLOCK)
@@ -262,7 +262,7 @@ def grow(pool: Pool, cluster: Cluster, terms: Terms, n_steps: int) -> bool:
     return False
 
 
-@jit
+@inner
 def _join_equal(pool: Pool, cluster: Cluster, terms: Terms, score: float, n_tuples: int) -> bool:
     """Take all rows of the same score in row order, as long as the values of the cluster stay; say if it is complete.
 
@@ -279,7 +279,7 @@ def _join_equal(pool: Pool, cluster: Cluster, terms: Terms, score: float, n_tupl
     return False
 
 
-@jit
+@inner
 def _equal(pool: Pool, cluster: Cluster, terms: Terms, score: float, n_tuples: int) -> Any:
     """All free rows of one score among the first tuples, and the diversity with each of them."""
     positions, diversities = np.empty(n_tuples, dtype=np.int64), np.empty(n_tuples)

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.kernels.cluster.store import CostTable, Group, Store, extreme
 from shoal.kernels.enforce.violation import BANDS, EQUAL, HIERARCHICAL, ORDERED, SIZE, Needs, short
-from shoal.kernels.jit import jit
+from shoal.kernels.jit import inner, jit
 
 TRIED = 64
 """How many different values are tried when the rows are counted that a group still needs."""
@@ -51,7 +51,7 @@ def clear_growth(growth: Growth) -> None:
     growth.size[0] = 0
 
 
-@jit
+@inner
 def join(growth: Growth, key: int) -> None:
     """Take a row of a key into the group."""
     for promise in range(len(growth.n_runs)):
@@ -67,7 +67,7 @@ def spend(growth: Growth, key: int) -> None:
     growth.free[0] -= 1
 
 
-@jit
+@inner
 def may_be_spent(growth: Growth, promise: int, value: int) -> bool:
     """Whether a row of a value is free, and the group may have one more of it without robbing the groups to come.
 
@@ -90,7 +90,7 @@ def resembles(needs: Needs, promise: int) -> bool:
     return kind in (EQUAL, ORDERED, HIERARCHICAL) or (kind == BANDS and needs.second[promise] > 0.0)
 
 
-@jit
+@inner
 def _count_of(growth: Growth, promise: int, value: int) -> int:
     """How often a value is in the group."""
     for i in range(growth.n_runs[promise]):
@@ -99,7 +99,7 @@ def _count_of(growth: Growth, promise: int, value: int) -> int:
     return 0
 
 
-@jit
+@inner
 def greet_key(growth: Growth, store: Store, position: int) -> None:
     """Take a row of the tuple at a position of a store into the group; where nothing is promised, count it only."""
     if growth.at >= 0:
@@ -109,7 +109,7 @@ def greet_key(growth: Growth, store: Store, position: int) -> None:
         growth.size[0] += 1
 
 
-@jit
+@inner
 def violation(growth: Growth) -> float:
     """How far the group is from keeping all promises."""
     total = 0.0
@@ -118,13 +118,13 @@ def violation(growth: Growth) -> float:
     return total
 
 
-@jit
+@inner
 def closes(growth: Growth, k: int) -> bool:
     """Whether the group may close: it has k rows and keeps its promises, or its rows form groups anew in any case."""
     return growth.size[0] >= k and (growth.planned > k or violation(growth) == 0.0)
 
 
-@jit
+@inner
 def helps(growth: Growth, key: int, before: float) -> bool:
     """Whether a row of a key brings the group nearer to its promises, which it was `before` away from."""
     after = 0.0
@@ -146,7 +146,7 @@ def closing_size(growth: Growth, k: int, most: int) -> int:
     return size
 
 
-@jit
+@inner
 def fits(growth: Growth, key: int, k: int, limit: int) -> bool:
     """Whether the group can still close at `limit` rows once a row of a key is in."""
     for promise in range(len(growth.n_runs)):
@@ -162,7 +162,7 @@ def fits(growth: Growth, key: int, k: int, limit: int) -> bool:
     return fine
 
 
-@jit
+@inner
 def _rows_needed(growth: Growth, promise: int, most: int) -> int:
     """How many rows the group needs to keep one promise, one best value at a time; most + 1 if more, or none helps."""
     here, far = growth.size[0], _short(growth, promise, growth.size[0])
@@ -191,12 +191,12 @@ def _rows_needed(growth: Growth, promise: int, most: int) -> int:
     return n if far == 0.0 else max(most, 0) + 1
 
 
-@jit
+@inner
 def _short(growth: Growth, promise: int, size: int) -> float:
     return short(growth.needs, promise, growth.values[promise], growth.counts[promise], growth.n_runs[promise], size)
 
 
-@jit
+@inner
 def _count(growth: Growth, promise: int, value: int) -> None:
     """Note one more of a value."""
     values, counts, n = growth.values[promise], growth.counts[promise], growth.n_runs[promise]
@@ -212,7 +212,7 @@ def _count(growth: Growth, promise: int, value: int) -> None:
     growth.n_runs[promise] += 1
 
 
-@jit
+@inner
 def _uncount(growth: Growth, promise: int, value: int) -> None:
     """Note one less of a value that is there."""
     values, counts, n = growth.values[promise], growth.counts[promise], growth.n_runs[promise]
@@ -230,7 +230,7 @@ def _uncount(growth: Growth, promise: int, value: int) -> None:
 # -- the choice of who joins -------------------------------------------------------------------------------------------
 
 
-@jit
+@inner
 def choose(store: Store, group: Group, cost_table: CostTable, growth: Growth, k: int) -> int:
     """Position of the nearest free tuple that may join the group; -1 if it has k rows and nobody left may join.
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.points import sort
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import inner, jit, jit_parallel, prange
 
 SIZE, DISTINCT, ENTROPY, RECURSIVE, BANDS, EQUAL, ORDERED, HIERARCHICAL, WINDOW, GUARDED = range(10)
 ROUNDING = 1e-11
@@ -41,7 +41,7 @@ class Needs(NamedTuple):
 # -- one promise ------------------------------------------------------------------------------------------------------
 
 
-@jit
+@inner
 def short(needs: Needs, promise: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
     """How far a group is from keeping one promise; 0 when it keeps it.
 
@@ -76,12 +76,12 @@ def short(needs: Needs, promise: int, values: Any, counts: Any, n_runs: int, siz
     return _above(far, bound)
 
 
-@jit
+@inner
 def _above(value: float, bound: float) -> float:
     return 0.0 if value <= bound + ROUNDING else max(value - bound, MISSED)
 
 
-@jit
+@inner
 def _short_of_entropy(counts: Any, n_runs: int, size: int, bound: float) -> float:
     """`bound` is the natural logarithm of the wanted l."""
     total = 0.0
@@ -91,7 +91,7 @@ def _short_of_entropy(counts: Any, n_runs: int, size: int, bound: float) -> floa
     return 0.0 if entropy >= bound - ROUNDING else max((bound - entropy) / bound, MISSED)
 
 
-@jit
+@inner
 def _short_of_recursive(counts: Any, n_runs: int, size: int, l: int, c: float) -> float:  # noqa: E741
     """The most frequent value must occur less than c times as often as the l-th and all rarer ones together."""
     most, tail = 0, 0
@@ -115,7 +115,7 @@ def _short_of_recursive(counts: Any, n_runs: int, size: int, l: int, c: float) -
     return max(most - c * tail, 0.0) / size + max(l - n_runs, 0) / l + MISSED
 
 
-@jit
+@inner
 def _outside_bands(
     facts: Any, first: int, last: int, values: Any, counts: Any, n_runs: int, size: int, absent: float
 ) -> float:
@@ -137,7 +137,7 @@ def _outside_bands(
     return outside
 
 
-@jit
+@inner
 def _fullest_window(facts: Any, first: int, values: Any, counts: Any, n_runs: int) -> float:
     """Most rows whose number lies near to one row's number: from facts 0 to facts 1 of its value.
 
@@ -157,7 +157,7 @@ def _fullest_window(facts: Any, first: int, values: Any, counts: Any, n_runs: in
     return fullest
 
 
-@jit
+@inner
 def _first_not_below(facts: Any, first: int, values: Any, low: int, high: int, number: float) -> int:
     while low < high:
         middle = (low + high) // 2
@@ -168,7 +168,7 @@ def _first_not_below(facts: Any, first: int, values: Any, low: int, high: int, n
     return low
 
 
-@jit
+@inner
 def _first_above(facts: Any, first: int, values: Any, low: int, high: int, number: float) -> int:
     while low < high:
         middle = (low + high) // 2
@@ -179,7 +179,7 @@ def _first_above(facts: Any, first: int, values: Any, low: int, high: int, numbe
     return low
 
 
-@jit
+@inner
 def _ordered_distance(facts: Any, first: int, last: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
     """Sum over the values of how far the cumulated shares of group and table are apart, over the number of steps.
 
@@ -199,7 +199,7 @@ def _ordered_distance(facts: Any, first: int, last: int, values: Any, counts: An
     return total / (n_values - 1)
 
 
-@jit
+@inner
 def _apart(facts: Any, first: int, begin: int, end: int, inside: float) -> float:
     """Sum over values begin .. end - 1 of |inside - cumulated share|."""
     low, high = begin, end  # the first value whose cumulated share is above `inside`
@@ -214,7 +214,7 @@ def _apart(facts: Any, first: int, begin: int, end: int, inside: float) -> float
     return (low - begin) * inside - below + above - (end - low) * inside
 
 
-@jit
+@inner
 def _tree_distance(needs: Needs, promise: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
     """Cost of moving the group's shares to the table's along the tree.
 
@@ -240,7 +240,7 @@ def _tree_distance(needs: Needs, promise: int, values: Any, counts: Any, n_runs:
     return total
 
 
-@jit
+@inner
 def _worst_breach(needs: Needs, promise: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
     """Largest share of the group, leaf by leaf, that lies below the guarding node of one of its rows.
 
@@ -279,7 +279,7 @@ def violation(needs: Needs, rows: Any) -> float:
     return total
 
 
-@jit
+@inner
 def runs_of(needs: Needs, promise: int, rows: Any) -> Any:
     """Values of some rows in rising order, how often each occurs, and how many there are."""
     codes, n = needs.codes[promise], len(rows)
