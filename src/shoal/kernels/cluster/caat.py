@@ -50,7 +50,7 @@ def _take_equal(
 
 @jit
 def grow(
-    store: Store, group: Group, cost_table: CostTable, forest: Forest, growth: Growth, all_ties: bool, k: int,
+    store: Store, group: Group, cost_table: CostTable, forest: Forest, growth: Growth | None, all_ties: bool, k: int,
     seed: int, label: int, labels: Any,
 ) -> int:  # fmt: skip
     """Grow one group of k rows from the tuple at position `seed`, and count its rows.

@@ -183,8 +183,10 @@ def take(store: Store, position: int) -> int:
     store.next_row[position] += 1
     if store.next_row[position] == store.last_row[position]:
         last = store.size[0] - 1
-        store.lines[:, position] = store.lines[:, last]
-        store.codes[:, position] = store.codes[:, last]
+        for j in range(len(store.lines)):
+            store.lines[j, position] = store.lines[j, last]
+        for t in range(len(store.codes)):
+            store.codes[t, position] = store.codes[t, last]
         store.next_row[position] = store.next_row[last]
         store.last_row[position] = store.last_row[last]
         store.size[0] = last
