@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from shoal.cluster.cores import shared
 from shoal.kernels.cluster import threshold_greedy as kernel
-from shoal.kernels.cluster.store import MANY_BLOCKS
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels
 from shoal.progress import Progress
 from shoal.table.encode import Encoded, Floats, Ints, encode
 from shoal.table.prepare import Table
 
-Codes = npt.NDArray[np.unsignedinteger]
+Codes = npt.NDArray[np.uint32]
 WORK = 100_000_000
 """How many cells may be looked at before somebody who wants to stop is heard."""
 
@@ -55,8 +55,9 @@ class Diversity:
             np.concatenate([weights[~quasi.is_tree], np.ones(len(sensitive.lines))]),
             np.concatenate([weights[quasi.is_tree], np.ones(len(sensitive.codes))]),
             len(quasi.lines), len(quasi.codes), sensitive.n_columns, float(w), float(delta),
-            n_rows if max_size is None else max_size, MANY_BLOCKS,
+            n_rows if max_size is None else max_size,
         )  # fmt: skip
+        self._share = shared(n_rows * (n_lines + n_trees))
 
     def grow(self, seed: int, k: int, progress: Progress) -> Labels:
         """Grow a cluster from a row as far as it goes; its members, in the order they joined.
@@ -68,7 +69,7 @@ class Diversity:
         told, complete = k, False
         while not complete:
             n_steps = max(1, WORK // max(1, int(self.pool.size[0]) * n_columns))
-            complete = kernel.grow(self.pool, self.cluster, self._terms, n_steps)
+            complete = kernel.grow(self.pool, self.cluster, self._terms, n_steps, self._share)
             count = int(self.cluster.count[0])
             if count > told:
                 progress.advance(count - told)
@@ -120,9 +121,8 @@ def _joined(quasi: Encoded, sensitive: Encoded) -> tuple[Codes, Ints]:
             values, places = np.unique(codes, return_inverse=True)
             numbered.append(places)
             n_values.append(len(values) - (tree.missing in values))  # no node has a higher number
-    small = np.uint16 if max(n_values, default=0) < 2**16 - 1 else np.uint32
-    empty = np.zeros((0, quasi.n_rows), dtype=small)
-    return np.stack(numbered).astype(small) if numbered else empty, np.array(n_values, dtype=np.int64)
+    empty = np.zeros((0, quasi.n_rows), dtype=np.uint32)
+    return np.stack(numbered).astype(np.uint32) if numbered else empty, np.array(n_values, dtype=np.int64)
 
 
 def _pool(quasi: Encoded, sensitive: Encoded, lines: Floats, codes: Codes) -> kernel.Pool:

@@ -1,7 +1,8 @@
 """The one decorator of all kernels.
 
-`jit` is for kernels that Python calls, `jit_parallel` for those whose loops all cores share, `inner` for those that only
-other kernels call: without the code that turns Python's objects into arrays and back, they compile in half the time.
+`jit` is for kernels that Python calls, `inner` for those that only other kernels call: without the code that turns
+Python's objects into arrays and back, they compile in half the time. `jit_parallel` and `inner_parallel` are for
+kernels whose loops all cores share.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ def jit_parallel(function: F) -> F:
 def inner(function: F) -> F:
     """Compile a kernel that other kernels call, and nothing else does."""
     return _compiled(function, no_cpython_wrapper=True)
+
+
+def inner_parallel(function: F) -> F:
+    """Compile a kernel that other kernels call, and whose `prange` loops run on all cores."""
+    return _compiled(function, parallel=True, no_cpython_wrapper=True)
 
 
 def _compiled(function: F, **options: bool) -> F:

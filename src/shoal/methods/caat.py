@@ -7,11 +7,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.free_rows import bring_forward, check_start, empty_group, free_rows, with_keys, yard_of
+from shoal.cluster.cores import shared
+from shoal.cluster.free_rows import (
+    bring_forward,
+    check_start,
+    cost_table_of,
+    empty_group,
+    free_rows,
+    summaries,
+    with_keys,
+)
 from shoal.enforce.constraints import Constraints
 from shoal.errors import Problems
 from shoal.kernels.cluster import caat as kernel
-from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, Group, extreme
+from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, FreeRows, Group, extreme
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
@@ -87,27 +96,24 @@ class Caat(Method):
         store = free_rows(encoded, *constraints.store_keys())
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)
         seed = bring_forward(store, start_row)
-        cost_table, forest = (
-            with_keys(yard_of(encoded, reading, divisor=encoded.n_columns), constraints.n_keys),
-            encoded.forest,
-        )
-        labels = np.full(n_rows, -1, dtype=np.int64)
-        summaries: list[Group] = []
+        cost_table = with_keys(cost_table_of(encoded, reading, divisor=encoded.n_columns), constraints.n_keys)
+        free, all_ties = FreeRows(store, cost_table, encoded.forest, self.k), True if self.ties == "all" else None
+        share = shared(n_rows * encoded.n_columns)
+        labels, members = np.full(n_rows, -1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+        groups: list[Group] = []
         n_left, least = n_rows, constraints.least(self.k)
-        while n_left >= least or (n_left >= self.k and not summaries):
+        while n_left >= least or (n_left >= self.k and not groups):
             group = empty_group(encoded)
-            taken = kernel.grow(
-                store, group, cost_table, forest, growth, self.ties == "all", self.k, seed, len(summaries), labels
-            )
-            summaries.append(group)
-            n_left -= taken
+            size = kernel.grow(free, group, growth, all_ties, share, seed, members)
+            labels[members[:size]] = len(groups)
+            groups.append(group)
+            n_left -= size
             if n_left >= least:
-                seed, _ = extreme(store, group, cost_table, -1.0)
-            progress.advance(taken)
-        low, high, holes, node = (np.stack([group[part] for group in summaries]) for part in range(4))
+                seed, _ = extreme(store, group, cost_table, -1.0, share)
+            progress.advance(size)
         leftovers = np.flatnonzero(labels < 0)
-        kernel.place_leftovers(
-            encoded.lines, encoded.codes, leftovers, low, high, holes, node, cost_table, forest, labels
-        )
+        if len(leftovers):
+            cells = (encoded.lines, encoded.codes)
+            kernel.place_leftovers(*cells, leftovers, summaries(groups), cost_table, encoded.forest, labels)
         progress.advance(len(leftovers))
         return Groups(labels)

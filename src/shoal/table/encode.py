@@ -127,15 +127,13 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
             spans.append(float(present.max() - present.min()) if len(present) else 0.0)
         lines.append(line)
     n_rows = table.n_rows
-    most = max((len(tree.parent) for tree in trees), default=0)
-    small = np.uint16 if most < 2**16 else np.uint32
     return Encoded(
         tuple(table.quasi if kinds is None else kinds),
         np.array(is_tree, dtype=bool),
         np.array(slot, dtype=np.int64),
         np.ascontiguousarray(np.stack(lines)) if lines else np.zeros((0, n_rows)),
         np.array(spans, dtype=np.float64),
-        np.stack(codes).astype(small) if codes else np.zeros((0, n_rows), dtype=small),
+        np.stack(codes).astype(np.uint32) if codes else np.zeros((0, n_rows), dtype=np.uint32),
         tuple(trees),
     )
 

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.points import sort
-from shoal.kernels.jit import inner, jit, jit_parallel, prange
+from shoal.kernels.jit import inner, inner_parallel, jit, prange
 
 BLOCK = 1024
+"""How many tuples are measured at once: their scores stay in the fastest cache of any processor."""
 
 
 class Pool(NamedTuple):
@@ -20,7 +21,7 @@ class Pool(NamedTuple):
     """
 
     lines: Any  # float64[lines, tuples]       INOUT, NaN = missing
-    codes: Any  # uint16|uint32[trees, tuples] INOUT, values numbered from 0, the last number = missing
+    codes: Any  # uint32[trees, tuples]        INOUT, values numbered from 0, the last number = missing
     next_row: Any  # int64[tuples]             INOUT  place in `rows` of the first free row, by position
     last_row: Any  # int64[tuples]             INOUT  one past the last, by position
     rows: Any  # int64[n]                      INOUT  rows by tuple, the free ones of each in row order
@@ -56,7 +57,6 @@ class Terms(NamedTuple):
     w: Any  # float                     IN  usefulness against protection
     delta: Any  # float                 IN  most diversity of the quasi-identifiers
     most: Any  # int                    IN  most members
-    many: Any  # int                    IN  from how many blocks on cores share a scan
 
 
 @inner
@@ -74,7 +74,8 @@ def _add_line(line: Any, low: float, high: float, holes: bool, span: float, weig
     else:
         for i in range(len(out)):
             x = line[i]
-            share = (max(high, x) - min(low, x)) / span if span > 0.0 else 0.0
+            wide = (x if x > high else high) - (x if x < low else low)
+            share = wide / span if span > 0.0 else 0.0
             out[i] += weight if np.isnan(x) else weight * share
 
 
@@ -96,20 +97,21 @@ def _fill(pool: Pool, cluster: Cluster, terms: Terms, first: int, quasi: Any, sc
         codes, begin = pool.codes[t], terms.starts[t]
         for i in range(n):
             out[i] += cluster.costs[begin + codes[first + i]]
+    n_sensitive = terms.n_sensitive if terms.n_sensitive > 1 else 1
     for i in range(n):
-        score[i] = terms.w * quasi[i] + (1.0 - terms.w) * (1.0 - score[i] / max(terms.n_sensitive, 1))
+        score[i] = terms.w * quasi[i] + (1.0 - terms.w) * (1.0 - score[i] / n_sensitive)
 
 
 @inner
 def _block_best(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, block: int) -> Any:
     """Best of one block: score, lowest row, diversity of the quasi-identifiers; and the least such diversity."""
     first = block * BLOCK
-    n = min(BLOCK, n_tuples - first)
+    n = n_tuples - first if n_tuples - first < BLOCK else BLOCK
     quasi, score = np.empty(n), np.empty(n)
     _fill(pool, cluster, terms, first, quasi, score)
     best, row, diversity, least = np.inf, -1, 0.0, np.inf
     for i in range(n):
-        least = min(least, quasi[i])
+        least = quasi[i] if quasi[i] < least else least
         if score[i] <= best:
             head = pool.rows[pool.next_row[first + i]]
             if score[i] < best or head < row:
@@ -117,33 +119,47 @@ def _block_best(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, block
     return best, row, diversity, least
 
 
-@jit_parallel
-def best_candidate(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int) -> Any:
+@inner
+def best_candidate(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, shared: bool | None) -> Any:
     """Among the first tuples, the row with the lowest score: row, score, diversity; and the least diversity of any."""
     n_blocks = (n_tuples + BLOCK - 1) // BLOCK
     best, diversity, least = np.empty(n_blocks), np.empty(n_blocks), np.empty(n_blocks)
     row = np.empty(n_blocks, dtype=np.int64)
-    if n_blocks < terms.many:
+    if shared is None:
         for b in range(n_blocks):
             best[b], row[b], diversity[b], least[b] = _block_best(pool, cluster, terms, n_tuples, b)
     else:
-        for b in prange(n_blocks):
-            best[b], row[b], diversity[b], least[b] = _block_best(pool, cluster, terms, n_tuples, b)
+        _best_of_all_blocks(pool, cluster, terms, n_tuples, (best, row, diversity, least))
     top, least_of_all = 0, np.inf
-    for b in range(n_blocks):  # in a loop: `least.min()` would wake all cores
-        least_of_all = min(least_of_all, least[b])
+    for b in range(n_blocks):
+        least_of_all = least[b] if least[b] < least_of_all else least_of_all
         if best[b] < best[top] or (best[b] == best[top] and row[b] < row[top]):
             top = b
     return row[top], best[top], diversity[top], least_of_all
 
 
+@inner_parallel
+def _best_of_all_blocks(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, found: Any) -> None:
+    """Best of every block.
+
+    OUT  found (float64[blocks], int64[blocks], float64[blocks], float64[blocks])
+    """
+    best, row, diversity, least = found
+    for b in prange(len(best)):
+        best[b], row[b], diversity[b], least[b] = _block_best(pool, cluster, terms, n_tuples, b)
+
+
 @inner
 def _floor(cluster: Cluster, terms: Terms) -> float:
     """A bound below the score of every row that is not near: too diverse, however unlike its sensitive values are."""
-    protected = float(len(terms.spans) - terms.quasi_lines)
+    protected = np.float64(len(terms.spans) - terms.quasi_lines)
     for t in range(terms.quasi_trees, len(terms.starts) - 1):
-        protected += cluster.costs[terms.starts[t] : terms.starts[t + 1]].max()
-    return terms.w * terms.delta + (1.0 - terms.w) * (1.0 - protected / max(terms.n_sensitive, 1))
+        highest = 0.0
+        for value in range(terms.starts[t], terms.starts[t + 1]):
+            highest = cluster.costs[value] if cluster.costs[value] > highest else highest
+        protected += highest
+    n_sensitive = terms.n_sensitive if terms.n_sensitive > 1 else 1
+    return terms.w * terms.delta + (1.0 - terms.w) * (1.0 - protected / n_sensitive)
 
 
 @inner
@@ -172,8 +188,11 @@ def _join(pool: Pool, cluster: Cluster, terms: Terms, row: int) -> bool:
         elif np.isnan(cluster.low[j]):
             cluster.low[j] = cluster.high[j] = x
             changed = True
-        elif x < cluster.low[j] or x > cluster.high[j]:
-            cluster.low[j], cluster.high[j] = min(cluster.low[j], x), max(cluster.high[j], x)
+        elif x < cluster.low[j]:
+            cluster.low[j] = x
+            changed = True
+        elif x > cluster.high[j]:
+            cluster.high[j] = x
             changed = True
     for t in range(pool.codes.shape[0]):
         code = pool.codes[t, position]
@@ -234,7 +253,7 @@ def _bring_near(pool: Pool, cluster: Cluster, terms: Terms) -> None:
     """Bring the tuples that fit beside the only member of the cluster to the front."""
     quasi, score = np.empty(BLOCK), np.empty(BLOCK)
     for first in range(0, pool.size[0], BLOCK):
-        n = min(BLOCK, pool.size[0] - first)
+        n = pool.size[0] - first if pool.size[0] - first < BLOCK else BLOCK
         _fill(pool, cluster, terms, first, quasi[:n], score[:n])
         for i in range(n):
             if quasi[i] <= terms.delta:
@@ -243,18 +262,21 @@ def _bring_near(pool: Pool, cluster: Cluster, terms: Terms) -> None:
 
 
 @jit
-def grow(pool: Pool, cluster: Cluster, terms: Terms, n_steps: int) -> bool:
-    """Let the cluster grow by a number of steps; say whether it is complete."""
+def grow(pool: Pool, cluster: Cluster, terms: Terms, n_steps: int, shared: bool | None) -> bool:
+    """Let the cluster grow by a number of steps; say whether it is complete.
+
+    Where `shared` is given, cores share the scans.
+    """
     for _ in range(n_steps):
         if pool.size[1] == 0 or cluster.count[0] == terms.most:
             return True
         n_tuples = pool.size[1]
-        row, score, diversity, least = best_candidate(pool, cluster, terms, n_tuples)
+        row, score, diversity, least = best_candidate(pool, cluster, terms, n_tuples, shared)
         if least > terms.delta:
             return True
         if not score < _floor(cluster, terms):  # a row that cannot join may have the best score, which ends the growth
             n_tuples = pool.size[0]
-            row, score, diversity, _ = best_candidate(pool, cluster, terms, n_tuples)
+            row, score, diversity, _ = best_candidate(pool, cluster, terms, n_tuples, shared)
         if diversity > terms.delta:
             return True
         if not _join(pool, cluster, terms, row) and _join_equal(pool, cluster, terms, score, n_tuples):
@@ -269,7 +291,8 @@ def _join_equal(pool: Pool, cluster: Cluster, terms: Terms, score: float, n_tupl
     While they stay, so do all scores: what a scan for each would find is found by one.
     """
     # The row that just joined may have been the last of its tuple.
-    rows, diversities = _equal(pool, cluster, terms, score, min(n_tuples, pool.size[0]))
+    n_tuples = n_tuples if n_tuples < pool.size[0] else pool.size[0]
+    rows, diversities = _equal(pool, cluster, terms, score, n_tuples)
     sort(rows, diversities)
     for i in range(len(rows)):
         if cluster.count[0] == terms.most or diversities[i] > terms.delta:
@@ -286,7 +309,7 @@ def _equal(pool: Pool, cluster: Cluster, terms: Terms, score: float, n_tuples: i
     n_found, n_rows = 0, 0
     quasi, scores = np.empty(BLOCK), np.empty(BLOCK)
     for first in range(0, n_tuples, BLOCK):
-        n = min(BLOCK, n_tuples - first)
+        n = n_tuples - first if n_tuples - first < BLOCK else BLOCK
         _fill(pool, cluster, terms, first, quasi[:n], scores[:n])
         for i in range(n):
             if scores[i] == score:

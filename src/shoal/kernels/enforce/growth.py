@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.store import CostTable, Group, Store, extreme
+from shoal.kernels.cluster.store import FreeRows, Group, Store, extreme
 from shoal.kernels.enforce.violation import SIZE, Needs, short
 from shoal.kernels.jit import inner, jit
 
@@ -115,7 +115,7 @@ def violation(growth: Growth) -> float:
 
 @inner
 def closes(growth: Growth | None, size: int, k: int) -> bool:
-    """Whether a group of a size may close: it has k rows and keeps its promises, or its rows form groups anew anyway."""
+    """Whether a group of a size may close: it has k rows, and keeps its promises or is to be formed anew anyway."""
     if growth is None:
         return size >= k
     return size >= k and (growth.state[0].planned > k or violation(growth) == 0.0)
@@ -231,35 +231,36 @@ def _uncount(growth: Growth, promise: int, value: int) -> None:
 
 
 @inner
-def choose(store: Store, group: Group, cost_table: CostTable, growth: Growth | None, k: int) -> int:
+def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | None) -> int:
     """Position of the nearest free tuple that may join the group; -1 if it has k rows and nobody left may join.
 
     Keys that may not join cost infinitely much in the scan; `costs` of the cost table has room for them behind all
     others.
     """
+    store, cost_table, k = free.store, free.cost_table, free.k
     if growth is None:
-        position, _ = extreme(store, group, cost_table, 1.0)
+        position, _ = extreme(store, group, cost_table, 1.0, shared)
         return position
     state, n_keys = growth.state[0], growth.seen_as.shape[1]
     if state.planned > k:  # groups of so few rows are formed anew in any case
-        position, _ = extreme(store, group, cost_table, 1.0)
+        position, _ = extreme(store, group, cost_table, 1.0, shared)
         return position
     begin, size, far = cost_table.starts[state.at], state.size, violation(growth)
     limit = closing_size(growth, k, (k if k > size else size) + FARTHEST)
-    position, distance = extreme(store, group, cost_table, 1.0)
+    position, distance = extreme(store, group, cost_table, 1.0, shared)
     while position >= 0 and not fits(growth, store.codes[state.at, position], k, limit):
         cost_table.costs[begin + store.codes[state.at, position]] = np.inf
-        position, distance = extreme(store, group, cost_table, 1.0)
+        position, distance = extreme(store, group, cost_table, 1.0, shared)
     if position >= 0 and far > 0.0 and not helps(growth, store.codes[state.at, position], far):
         for key in range(n_keys):
             if not helps(growth, key, far):
                 cost_table.costs[begin + key] = np.inf
-        other, at_other = extreme(store, group, cost_table, 1.0)
+        other, at_other = extreme(store, group, cost_table, 1.0, shared)
         if other >= 0 and at_other == distance:
             position = other
     cost_table.costs[begin : begin + n_keys] = 0.0
     if position < 0 and size < k:
-        position, _ = extreme(store, group, cost_table, 1.0)
+        position, _ = extreme(store, group, cost_table, 1.0, shared)
     return position
 
 

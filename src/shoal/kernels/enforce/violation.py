@@ -37,8 +37,8 @@ itself; its node, and the node that guards it, -1 for none. Every promise fills 
 NODE = np.dtype(
     [("parent", np.int64), ("height", np.float64), ("share", np.float64), ("first", np.int64), ("last", np.int64)]
 )
-"""A node of a tree: its parent in its own tree, -1 for the root; its height over that of the tree; the share of the table
-below it; the first and the last leaf below it."""
+"""A node of a tree: its parent in its own tree, -1 for the root; its height over that of the tree; the share of the
+table below it; the first and the last leaf below it."""
 
 
 class Needs(NamedTuple):
@@ -63,7 +63,7 @@ def short(needs: Needs, at: int, values: Any, counts: Any, n_runs: int, size: in
     kind, bound = promise.kind, promise.bound
     if size == 0:
         return np.inf
-    if kind == SIZE or kind == DISTINCT:
+    if kind in (SIZE, DISTINCT):
         reached = size if kind == SIZE else n_runs
         return (bound - reached) / bound if reached < bound else 0.0
     if kind == ENTROPY:
