@@ -7,11 +7,11 @@ kernels whose loops all cores share.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numba
-from numba.core import event
+from numba.core import event, types
 
 from shoal.kernels.machine_code import MachineCode
 
@@ -44,7 +44,18 @@ def _compiled(function: F, **options: bool) -> F:
     # No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
     dispatcher: Any = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     dispatcher._cache = MachineCode(function)
+    dispatcher.get_call_template = _without_literals(dispatcher.get_call_template)
     return dispatcher
+
+
+def _without_literals(resolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a call with a constant compiled as one with any number: else 0, 1 and a variable are three kernels."""
+
+    def resolved(args: Sequence[types.Type], keywords: Mapping[str, types.Type]) -> Any:
+        named = {name: types.unliteral(one) for name, one in keywords.items()}
+        return resolve(tuple(types.unliteral(one) for one in args), named)
+
+    return resolved
 
 
 class _FirstCompilation(event.Listener):
