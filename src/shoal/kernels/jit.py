@@ -1,9 +1,4 @@
-"""The one decorator of all kernels.
-
-`jit` is for kernels that Python calls, `inner` for those that only other kernels call: without the code that turns
-Python's objects into arrays and back, they compile in half the time. `jit_parallel` and `inner_parallel` are for
-kernels whose loops all cores share.
-"""
+"""The one decorator of all kernels."""
 
 from __future__ import annotations
 
@@ -13,6 +8,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event, types
 
+from shoal.kernels.linking import LinkedCompiler
 from shoal.kernels.machine_code import MachineCode
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -21,8 +17,8 @@ prange = numba.prange
 
 
 def jit(function: F) -> F:
-    """Compile a kernel that Python calls, keeping its machine code on disk where that is possible."""
-    return _compiled(function)
+    """Compile a kernel, keeping its machine code on disk where that is possible."""
+    return _compiled(function, parallel=False)
 
 
 def jit_parallel(function: F) -> F:
@@ -30,22 +26,18 @@ def jit_parallel(function: F) -> F:
     return _compiled(function, parallel=True)
 
 
-def inner(function: F) -> F:
-    """Compile a kernel that other kernels call, and nothing else does."""
-    return _compiled(function, no_cpython_wrapper=True)
+def _compiled(function: F, *, parallel: bool) -> F:
+    """A kernel for Python to call, and its twin for other kernels, which becomes part of their code.
 
-
-def inner_parallel(function: F) -> F:
-    """Compile a kernel that other kernels call, and whose `prange` loops run on all cores."""
-    return _compiled(function, parallel=True, no_cpython_wrapper=True)
-
-
-def _compiled(function: F, **options: bool) -> F:
-    # No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
-    dispatcher: Any = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
-    dispatcher._cache = MachineCode(function)
-    dispatcher.get_call_template = _without_literals(dispatcher.get_call_template)
-    return dispatcher
+    No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
+    """
+    options = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True}
+    kernel: Any = numba.njit(**options)(function)
+    linked: Any = numba.njit(**options, no_cpython_wrapper=True, pipeline_class=LinkedCompiler)(function)
+    kernel._cache = MachineCode(function)
+    kernel.get_call_template = _without_literals(linked.get_call_template)
+    kernel.get_overload = linked.get_overload
+    return kernel  # type: ignore[no-any-return]
 
 
 def _without_literals(resolve: Callable[..., Any]) -> Callable[..., Any]:

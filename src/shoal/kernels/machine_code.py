@@ -28,6 +28,8 @@ import numba
 from numba.core import compiler, serialize
 from numba.misc.appdirs import AppDirs
 
+from shoal.kernels.linking import set_environments
+
 KERNELS = Path(__file__).parent
 
 
@@ -56,6 +58,7 @@ class MachineCode:
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled kernel; where nothing can be written, it serves this process only."""
+        set_environments(compiled)
         place = place_to_write()
         if place is None or compiled.library.has_dynamic_globals:
             return

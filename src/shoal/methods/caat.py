@@ -20,13 +20,15 @@ from shoal.cluster.free_rows import (
 from shoal.enforce.constraints import Constraints
 from shoal.errors import Problems
 from shoal.kernels.cluster import caat as kernel
-from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, FreeRows, Group, extreme
+from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, FreeRows, Group
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Whole, param
 from shoal.table.prepare import Table
 
+FARTHEST = -1
+"""Where the next group starts: at the free tuple farthest from the one before."""
 INTERVALS = {"mean_cost": MEAN_COST, "hull": HULL, "gap": GAP, "midpoint": MIDPOINT}
 
 
@@ -101,15 +103,13 @@ class Caat(Method):
         share = shared(n_rows * encoded.n_columns)
         labels, members = np.full(n_rows, -1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         groups: list[Group] = []
+        group = empty_group(encoded)
         n_left, least = n_rows, constraints.least(self.k)
         while n_left >= least or (n_left >= self.k and not groups):
-            group = empty_group(encoded)
             size = kernel.grow(free, group, growth, all_ties, share, seed, members)
             labels[members[:size]] = len(groups)
-            groups.append(group)
-            n_left -= size
-            if n_left >= least:
-                seed, _ = extreme(store, group, cost_table, -1.0, share)
+            groups.append(Group(*(part.copy() for part in group)))
+            n_left, seed = n_left - size, FARTHEST
             progress.advance(size)
         leftovers = np.flatnonzero(labels < 0)
         if len(leftovers):

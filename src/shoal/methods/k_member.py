@@ -134,9 +134,8 @@ class KMember(Method):
         n_left, least = n_rows, constraints.least(self.k)
         while n_left >= least or (n_left >= self.k and not groups):
             group = empty_group(encoded)
-            lines, codes = encoded.lines[:, reference], encoded.codes[:, reference]
-            seed = kernel.farthest(free, group, sets, preferences, share, lines, codes)
-            size = kernel.grow(free, group, sets, preferences, growth, share, seed, members)
+            far_from = (encoded.lines[:, reference], encoded.codes[:, reference])
+            size = kernel.grow(free, group, sets, preferences, growth, share, far_from, members)
             labels[members[:size]] = len(groups)
             groups.append(group)
             n_left -= size

@@ -21,10 +21,10 @@ from shoal.kernels.cluster.store import (
 )
 from shoal.kernels.cluster.trees import Forest, climb, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 
-@inner
+@jit
 def tree_costs(cost_table: CostTable, forest: Forest, group: Group) -> None:
     """Distance of every node of every tree to the group's node: half the way of the one, half the way of the other."""
     costs = cost_table.costs
@@ -35,14 +35,14 @@ def tree_costs(cost_table: CostTable, forest: Forest, group: Group) -> None:
             costs[begin + code] = _apart(parent, depth, code, group.node[t])
 
 
-@inner
+@jit
 def _apart(parent: Any, depth: Any, one: int, other: int) -> float:
     """Half the way from one node to where they meet, half the way from the other."""
     common = meet(parent, depth, one, other)
     return 0.5 * (climb(parent, depth, one, common) + climb(parent, depth, other, common))
 
 
-@inner
+@jit
 def _join(free: FreeRows, group: Group, growth: Growth | None, position: int, members: Any, size: int) -> bool:
     """Take a row of the tuple at a position into a group of a size; say whether the group covers more by it.
 
@@ -55,7 +55,7 @@ def _join(free: FreeRows, group: Group, growth: Growth | None, position: int, me
     return changed
 
 
-@inner
+@jit
 def _take_equal(free: FreeRows, group: Group, growth: Growth | None, nearest: float, members: Any, size: int) -> int:
     """Move every free row at distance `nearest` into the group, the literal reading of ties; its size after it."""
     store = free.store
@@ -76,12 +76,15 @@ def grow(
 ) -> int:  # fmt: skip
     """Grow one group of k rows from the tuple at position `seed`, and count its rows.
 
-    A group that does not keep its promises with k rows grows on while somebody helps. Where `all_ties` is given, all
-    rows at equal distance join at once, up to k.
+    Where `seed` is -1, from the tuple farthest from the group before, which `group` still is. A group that does not
+    keep its promises with k rows grows on while somebody helps. Where `all_ties` is given, all rows at equal distance
+    join at once, up to k.
 
     OUT  members int64[n], in the order they joined
     """
     store, cost_table = free.store, free.cost_table
+    if seed < 0:
+        seed, _ = extreme(store, group, cost_table, -1.0, shared)
     clear(group)
     clear_growth(growth)
     _join(free, group, growth, seed, members, 0)
@@ -103,7 +106,7 @@ def grow(
     return size
 
 
-@inner
+@jit
 def distance(lines: Any, codes: Any, group: Group, cost_table: CostTable, forest: Forest) -> float:
     """Distance of one tuple to a group.
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.points import Axes, PointStore, between, scan
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 SLACK = 1.0 + 1e-9
 """Rounding must not end a search too early."""
@@ -53,7 +53,7 @@ def farthest_at_rim(axes: Axes, store: PointStore, distance_order: DistanceOrder
     return store.places[best_row]  # type: ignore[no-any-return]
 
 
-@inner
+@jit
 def _farthest(axes: Axes, store: PointStore, point: Any) -> int:
     none = np.empty(0, dtype=np.int64)
     found = scan(axes, store.columns, store.rows, point, 0, store.size[0], np.empty(0), none, none)

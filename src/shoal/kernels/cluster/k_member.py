@@ -22,7 +22,7 @@ from shoal.kernels.cluster.store import (
 )
 from shoal.kernels.cluster.trees import Forest, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 
 class JoinPreferences(NamedTuple):
@@ -51,7 +51,7 @@ class ValueSets(NamedTuple):
 # -- what else than the loss counts -----------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def _note(store: Store, position: int, preferences: JoinPreferences | None) -> None:
     """Note the label and the value of a tuple that joins."""
     if preferences is None:
@@ -65,7 +65,7 @@ def _note(store: Store, position: int, preferences: JoinPreferences | None) -> N
         preferences.present[store.codes[preferences.diverse_at, position]] = True
 
 
-@inner
+@jit
 def _preference_costs(cost_table: CostTable, preferences: JoinPreferences | None, size: int) -> bool:
     """What each label and value costs beside a group of `size`; say whether some are shut out.
 
@@ -91,7 +91,7 @@ def _preference_costs(cost_table: CostTable, preferences: JoinPreferences | None
     return n_present < preferences.wanted
 
 
-@inner
+@jit
 def _forget(cost_table: CostTable, preferences: JoinPreferences | None) -> None:
     """Begin with no label and no value: nothing of it costs anything."""
     if preferences is None:
@@ -105,7 +105,7 @@ def _forget(cost_table: CostTable, preferences: JoinPreferences | None) -> None:
     _let_all_in(cost_table, preferences)
 
 
-@inner
+@jit
 def _let_all_in(cost_table: CostTable, preferences: JoinPreferences | None) -> None:
     if preferences is None:
         return
@@ -117,7 +117,7 @@ def _let_all_in(cost_table: CostTable, preferences: JoinPreferences | None) -> N
 # -- growth -----------------------------------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def _nominal_costs(cost_table: CostTable, forest: Forest, group: Group, sets: ValueSets | None) -> None:
     """What the nominal columns of a group cost with each value in it.
 
@@ -140,7 +140,7 @@ def _nominal_costs(cost_table: CostTable, forest: Forest, group: Group, sets: Va
                 cost_table.costs[node] = 1.0 if both else _set_loss(n, False, sets.n_values[t])
 
 
-@inner
+@jit
 def _note_values(forest: Forest, codes: Any, sets: ValueSets | None) -> bool:
     """Mark the values of one tuple as seen; say whether one is new.
 
@@ -154,7 +154,7 @@ def _note_values(forest: Forest, codes: Any, sets: ValueSets | None) -> bool:
     return new
 
 
-@inner
+@jit
 def _cover(free: FreeRows, group: Group, sets: ValueSets | None, lines: Any, codes: Any) -> None:
     """Let a group cover one more tuple, and find out what its nominal columns cost then.
 
@@ -166,7 +166,7 @@ def _cover(free: FreeRows, group: Group, sets: ValueSets | None, lines: Any, cod
         _nominal_costs(free.cost_table, free.forest, group, sets)
 
 
-@inner
+@jit
 def _empty(group: Group, sets: ValueSets | None) -> None:
     clear(group)
     if sets is not None:
@@ -174,21 +174,38 @@ def _empty(group: Group, sets: ValueSets | None) -> None:
 
 
 @jit
+def _farthest(
+    free: FreeRows, group: Group, sets: ValueSets | None, preferences: JoinPreferences | None, shared: bool | None,
+    reference: Any,
+) -> int:  # fmt: skip
+    """Position of the free tuple farthest from one record, by what the two of them would cost together."""
+    lines, codes = reference
+    _empty(group, sets)
+    _forget(free.cost_table, preferences)
+    absorb(group, lines, codes, free.forest)
+    _note_values(free.forest, codes, sets)
+    _nominal_costs(free.cost_table, free.forest, group, sets)
+    position, _ = extreme(free.store, group, free.cost_table, -1.0, shared)
+    return position
+
+
+@jit
 def grow(
     free: FreeRows, group: Group, sets: ValueSets | None, preferences: JoinPreferences | None, growth: Growth | None,
-    shared: bool | None, seed: int, members: Any,
+    shared: bool | None, reference: Any, members: Any,
 ) -> int:  # fmt: skip
-    """Grow a group of k rows from the tuple at position `seed` by the row that adds least, and count its rows.
+    """Grow a group of k rows from the tuple farthest from a record by the row that adds least, and count its rows.
 
     All candidates join a group of the same size, so the one that adds least is the one with the cheapest result.
     A group that does not keep its promises with k rows grows on while somebody helps.
 
+    IN   reference (float64[lines], uint32[trees])
     OUT  members int64[n], in the order they joined
     """
     store, n_trees = free.store, len(group.node)
+    position, size = _farthest(free, group, sets, preferences, shared, reference), 0
     _empty(group, sets)
     clear_growth(growth)
-    position, size = seed, 0
     while store.size[0] > 0 and not closes(growth, size, free.k):
         if size > 0:
             shut = _preference_costs(free.cost_table, preferences, size)
@@ -204,24 +221,6 @@ def grow(
         members[size] = take(store, position)
         size += 1
     return size
-
-
-@jit
-def farthest(
-    free: FreeRows, group: Group, sets: ValueSets | None, preferences: JoinPreferences | None, shared: bool | None,
-    lines: Any, codes: Any,
-) -> int:  # fmt: skip
-    """Position of the free tuple farthest from one record, by what the two of them would cost together.
-
-    IN  lines  float64[lines];  codes  uint32[trees]
-    """
-    _empty(group, sets)
-    _forget(free.cost_table, preferences)
-    absorb(group, lines, codes, free.forest)
-    _note_values(free.forest, codes, sets)
-    _nominal_costs(free.cost_table, free.forest, group, sets)
-    position, _ = extreme(free.store, group, free.cost_table, -1.0, shared)
-    return position
 
 
 # -- leftovers --------------------------------------------------------------------------------------------------------
@@ -293,7 +292,7 @@ def place_leftovers(
             _vote(preferences, labels, cheapest, row)
 
 
-@inner
+@jit
 def _line_losses(lines: Any, group: Group, cost_table: CostTable) -> Any:
     """What the numbers of a group cost now, and with one more tuple in it.
 
@@ -310,14 +309,14 @@ def _line_losses(lines: Any, group: Group, cost_table: CostTable) -> Any:
     return before, after
 
 
-@inner
+@jit
 def _set_loss(n: int, holes: bool, n_values: int) -> float:
     if holes:
         return 1.0 if n > 0 else 0.0
     return (n - 1) / (n_values - 1) if n > 1 else 0.0
 
 
-@inner
+@jit
 def _groups_with_values(codes: Any, labels: Any, row: int, inside: Any) -> None:
     """Which groups have which values of a row.
 
@@ -331,7 +330,7 @@ def _groups_with_values(codes: Any, labels: Any, row: int, inside: Any) -> None:
                 inside[labels[other], t] |= codes[t, other] == codes[t, row]
 
 
-@inner
+@jit
 def _vote(preferences: GroupLabels, labels: Any, group: int, row: int) -> None:
     """Find the class label of most members of a group that a row has just joined."""
     classes, majority = preferences.classes, preferences.majority

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_at_rim
 from shoal.kernels.cluster.points import Axes, PointStore, average, sort, survey, survey_shared, take
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 
 @jit
@@ -44,7 +44,7 @@ def take_pairs(
         _take(axes, store, near, label + 2 * pair + 1, labels)
 
 
-@inner
+@jit
 def _survey(axes: Axes, store: PointStore, point: Any, k: int, shared: bool) -> Any:
     if shared:
         _, near, far = survey_shared(axes, store.columns, store.rows, store.size[0], point, k)
@@ -53,7 +53,7 @@ def _survey(axes: Axes, store: PointStore, point: Any, k: int, shared: bool) -> 
     return near, far
 
 
-@inner
+@jit
 def _take(axes: Axes, store: PointStore, places: Any, label: int, labels: Any) -> None:
     for place in places:
         labels[store.rows[place]] = label

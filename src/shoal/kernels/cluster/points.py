@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import inner, jit, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 NUMBER, ORDER, NAME = 0, 1, 2
 BLOCK = 512
@@ -72,7 +72,7 @@ def fill(axes: Axes, columns: Any, point: Any, first: int, out: Any) -> None:
                 out[i] += t * t * w
 
 
-@inner
+@jit
 def between(axes: Axes, left: Any, right: Any) -> float:
     """Squared distance of two points, summed as `fill` does.
 
@@ -145,7 +145,7 @@ def average_of(axes: Axes, columns: Any, members: Any, out: Any) -> None:
             out[j] = ordered[(present - 1) // 2] if axes.kind[j] == ORDER else _mode(ordered)
 
 
-@inner
+@jit
 def sort(keys: Any, along: Any) -> None:
     """Sort in place (Shell's way; the library's sort takes seconds to compile), and something else along.
 
@@ -162,7 +162,7 @@ def sort(keys: Any, along: Any) -> None:
         step //= 2
 
 
-@inner
+@jit
 def _mode(ordered: Any) -> float:
     """Most frequent of sorted values, the lowest of those that tie."""
     best, n_best, begin = ordered[0], 0, 0
@@ -191,7 +191,7 @@ def error_of(axes: Axes, columns: Any, members: Any, centre: Any) -> float:
 # -- scans ------------------------------------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def _sink(distance: Any, row: Any, place: Any, n: int) -> None:
     """Let the root of a heap of n entries, the last of (distance, row) on top, sink to where it belongs."""
     at = 0
@@ -205,20 +205,20 @@ def _sink(distance: Any, row: Any, place: Any, n: int) -> None:
         at = child
 
 
-@inner
+@jit
 def before(d: float, row: int, other: float, other_row: int) -> bool:
     """Whether one point comes before another: nearer, or as near and in a lower row."""
     return d < other or (d == other and row < other_row)
 
 
-@inner
+@jit
 def _swap(distance: Any, row: Any, place: Any, a: int, b: int) -> None:
     distance[a], distance[b] = distance[b], distance[a]
     row[a], row[b] = row[b], row[a]
     place[a], place[b] = place[b], place[a]
 
 
-@inner
+@jit
 def _offer(distance: Any, row: Any, place: Any, n: int, d: float, r: int, p: int) -> int:
     """Offer a point to a bounded heap of the nearest; the number of entries after it."""
     if n == len(distance):
@@ -234,7 +234,7 @@ def _offer(distance: Any, row: Any, place: Any, n: int, d: float, r: int, p: int
     return n + 1
 
 
-@inner
+@jit
 def scan(
     axes: Axes, columns: Any, rows: Any, point: Any, begin: int, end: int, distance: Any, row: Any, place: Any
 ) -> Any:
@@ -299,7 +299,7 @@ def survey_shared(axes: Axes, columns: Any, rows: Any, n: int, point: Any, k: in
     return near, near_place, far_place[top]
 
 
-@inner
+@jit
 def _merge(distance: Any, row: Any, place: Any, found: Any, k: int) -> Any:
     """The k nearest of all chunks, nearest first."""
     near, n = np.empty(k), 0
@@ -311,7 +311,7 @@ def _merge(distance: Any, row: Any, place: Any, found: Any, k: int) -> Any:
     return near, near_place
 
 
-@inner
+@jit
 def _unheap(distance: Any, row: Any, place: Any) -> None:
     """Turn a full heap into an ascending order."""
     for end in range(len(distance) - 1, 0, -1):

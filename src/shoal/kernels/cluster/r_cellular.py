@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.cluster.points import BLOCK, CHUNKS, Axes, between, fill, sort
-from shoal.kernels.jit import inner, jit, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 BINS = 11
 """Distances are counted and sorted by their first so many bits."""
@@ -83,7 +83,7 @@ def next_paid(
     return soonest, radius
 
 
-@inner
+@jit
 def _limit(distance: Any, counts: Any, paid: Any, k: int, price: int, now: Any) -> Any:
     """A time by which some ball is paid for: no ball with a larger radius can be before it."""
     shift = _shift(distance)
@@ -101,14 +101,14 @@ def _limit(distance: Any, counts: Any, paid: Any, k: int, price: int, now: Any) 
     return limit
 
 
-@inner
+@jit
 def _leaving(radii: Any, near: Any, paid: Any) -> Any:
     """Points that stopped with an offer beyond their distance, the lowest offer first."""
     found = near[paid[near] > radii]
     return _ordered(paid[found], found)[1]
 
 
-@inner
+@jit
 def _ordered(keys: Any, along: Any) -> Any:
     """Keys in order, and something else along: by their first bits into bins, then each bin by itself.
 
@@ -131,7 +131,7 @@ def _ordered(keys: Any, along: Any) -> Any:
     return ordered, moved
 
 
-@inner
+@jit
 def _shift(keys: Any) -> int:
     """How far to shift keys so that their first bits are left."""
     largest, shift = np.int64(0), 0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.cluster.points import BLOCK, CHUNKS, Axes, fill
-from shoal.kernels.jit import inner, jit, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 
 @jit
@@ -29,7 +29,7 @@ def kth_nearest(axes: Axes, columns: Any, begin: int, end: int, k: int, least: f
     return least
 
 
-@inner
+@jit
 def _kth(axes: Axes, columns: Any, point: Any, start: int, n: int, least: float, block: Any, heap: Any) -> float:
     """Squared distance of one point to the k-th nearest, or `least` as soon as that is known to be enough."""
     k, size, within = len(heap), 0, 0
@@ -48,7 +48,7 @@ def _kth(axes: Axes, columns: Any, point: Any, start: int, n: int, least: float,
     return heap[0]
 
 
-@inner
+@jit
 def _keep(heap: Any, size: int, value: float) -> int:
     """Offer a value to a bounded heap of the smallest, the largest of them on top; how many it holds."""
     if size < len(heap):
@@ -171,7 +171,7 @@ def spread(
     return n_centres, cursor
 
 
-@inner
+@jit
 def _note(
     axes: Axes, columns: Any, reach: float, row: int, number: int, block: Any, nearest: Any, distance: Any, within: Any
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.trees import Forest, meet
-from shoal.kernels.jit import inner, inner_parallel, jit, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 MEAN_COST, HULL, GAP, MIDPOINT = 0, 1, 2, 3
 BLOCK = 1024
@@ -69,13 +69,13 @@ class Summaries(NamedTuple):
     node: Any  # int64[groups, trees]    INOUT
 
 
-@inner
+@jit
 def summary(groups: Summaries, which: int) -> Group:
     """The generalised tuple of one of several groups."""
     return Group(groups.low[which], groups.high[which], groups.holes[which], groups.node[which])
 
 
-@inner
+@jit
 def line_cost(x: float, low: float, high: float, holes: bool, span: float, reading: int) -> float:
     """Distance of a number to a group's interval; `*` (missing beside present) is as wide as the whole span."""
     gone = np.isnan(x)
@@ -99,7 +99,7 @@ def line_cost(x: float, low: float, high: float, holes: bool, span: float, readi
     return abs(x - (low + high) / 2.0) / span
 
 
-@inner
+@jit
 def fill(store: Store, group: Group, cost_table: CostTable, first: int, out: Any) -> None:
     """Distances of a block of tuples to the group: lines first, then trees, in the order of the columns.
 
@@ -119,7 +119,7 @@ def fill(store: Store, group: Group, cost_table: CostTable, first: int, out: Any
         out[i] /= cost_table.divisor
 
 
-@inner
+@jit
 def _block_best(store: Store, group: Group, cost_table: CostTable, sign: float, block: int) -> Any:
     """Best of one block: signed distance, position, lowest row."""
     first = block * BLOCK
@@ -158,7 +158,7 @@ def extreme(store: Store, group: Group, cost_table: CostTable, sign: float, shar
     return where[top], sign * best[top]
 
 
-@inner_parallel
+@jit_parallel
 def _best_of_all_blocks(
     store: Store, group: Group, cost_table: CostTable, sign: float, best: Any, where: Any, row: Any
 ) -> None:
@@ -170,7 +170,7 @@ def _best_of_all_blocks(
         best[block], where[block], row[block] = _block_best(store, group, cost_table, sign, block)
 
 
-@inner
+@jit
 def clear(group: Group) -> None:
     """Empty the group."""
     group.low[:] = np.nan
@@ -179,7 +179,7 @@ def clear(group: Group) -> None:
     group.node[:] = -1
 
 
-@inner
+@jit
 def absorb(group: Group, lines: Any, codes: Any, forest: Forest) -> bool:
     """Generalise the group so that it covers one more tuple; say whether that changed it.
 
@@ -211,7 +211,7 @@ def absorb(group: Group, lines: Any, codes: Any, forest: Forest) -> bool:
     return changed
 
 
-@inner
+@jit
 def take(store: Store, position: int) -> int:
     """Take the first free row of a tuple; a tuple with none left leaves the store."""
     row = store.rows[store.next_row[position]]

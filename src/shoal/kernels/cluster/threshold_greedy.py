@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.points import sort
-from shoal.kernels.jit import inner, inner_parallel, jit, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 BLOCK = 1024
 """How many tuples are measured at once: their scores stay in the fastest cache of any processor."""
@@ -59,7 +59,7 @@ class Terms(NamedTuple):
     most: Any  # int                    IN  most members
 
 
-@inner
+@jit
 def _add_line(line: Any, low: float, high: float, holes: bool, span: float, weight: float, out: Any) -> None:
     """Weighted diversity of a column of numbers with each value in; missing beside present counts as the whole.
 
@@ -79,7 +79,7 @@ def _add_line(line: Any, low: float, high: float, holes: bool, span: float, weig
             out[i] += weight if np.isnan(x) else weight * share
 
 
-@inner
+@jit
 def _fill(pool: Pool, cluster: Cluster, terms: Terms, first: int, quasi: Any, score: Any) -> None:
     """Diversity of the quasi-identifiers with each tuple of a block in the cluster, and the score of the tuple.
 
@@ -102,7 +102,7 @@ def _fill(pool: Pool, cluster: Cluster, terms: Terms, first: int, quasi: Any, sc
         score[i] = terms.w * quasi[i] + (1.0 - terms.w) * (1.0 - score[i] / n_sensitive)
 
 
-@inner
+@jit
 def _block_best(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, block: int) -> Any:
     """Best of one block: score, lowest row, diversity of the quasi-identifiers; and the least such diversity."""
     first = block * BLOCK
@@ -119,7 +119,7 @@ def _block_best(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, block
     return best, row, diversity, least
 
 
-@inner
+@jit
 def best_candidate(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, shared: bool | None) -> Any:
     """Among the first tuples, the row with the lowest score: row, score, diversity; and the least diversity of any."""
     n_blocks = (n_tuples + BLOCK - 1) // BLOCK
@@ -138,7 +138,7 @@ def best_candidate(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, sh
     return row[top], best[top], diversity[top], least_of_all
 
 
-@inner_parallel
+@jit_parallel
 def _best_of_all_blocks(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, found: Any) -> None:
     """Best of every block.
 
@@ -149,7 +149,7 @@ def _best_of_all_blocks(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: in
         best[b], row[b], diversity[b], least[b] = _block_best(pool, cluster, terms, n_tuples, b)
 
 
-@inner
+@jit
 def _floor(cluster: Cluster, terms: Terms) -> float:
     """A bound below the score of every row that is not near: too diverse, however unlike its sensitive values are."""
     protected = np.float64(len(terms.spans) - terms.quasi_lines)
@@ -162,7 +162,7 @@ def _floor(cluster: Cluster, terms: Terms) -> float:
     return terms.w * terms.delta + (1.0 - terms.w) * (1.0 - protected / n_sensitive)
 
 
-@inner
+@jit
 def _swap(pool: Pool, one: int, other: int) -> None:
     """Let two tuples change places."""
     for j in range(pool.lines.shape[0]):
@@ -175,7 +175,7 @@ def _swap(pool: Pool, one: int, other: int) -> None:
     pool.place[pool.ids[one]], pool.place[pool.ids[other]] = one, other
 
 
-@inner
+@jit
 def _join(pool: Pool, cluster: Cluster, terms: Terms, row: int) -> bool:
     """Take the first free row of a tuple into the cluster; say whether the cluster's values changed."""
     position = pool.place[pool.tuple_of[row]]
@@ -212,7 +212,7 @@ def _join(pool: Pool, cluster: Cluster, terms: Terms, row: int) -> bool:
     return changed
 
 
-@inner
+@jit
 def _see(cluster: Cluster, terms: Terms, t: int, code: int) -> None:
     """Note a new value of a tree's column, and what the column then costs with each value in."""
     begin, missing = terms.starts[t], terms.starts[t + 1] - 1
@@ -248,7 +248,7 @@ def begin(pool: Pool, cluster: Cluster, terms: Terms, row: int) -> None:
     _bring_near(pool, cluster, terms)
 
 
-@inner
+@jit
 def _bring_near(pool: Pool, cluster: Cluster, terms: Terms) -> None:
     """Bring the tuples that fit beside the only member of the cluster to the front."""
     quasi, score = np.empty(BLOCK), np.empty(BLOCK)
@@ -284,7 +284,7 @@ def grow(pool: Pool, cluster: Cluster, terms: Terms, n_steps: int, shared: bool 
     return False
 
 
-@inner
+@jit
 def _join_equal(pool: Pool, cluster: Cluster, terms: Terms, score: float, n_tuples: int) -> bool:
     """Take all rows of the same score in row order, as long as the values of the cluster stay; say if it is complete.
 
@@ -302,7 +302,7 @@ def _join_equal(pool: Pool, cluster: Cluster, terms: Terms, score: float, n_tupl
     return False
 
 
-@inner
+@jit
 def _equal(pool: Pool, cluster: Cluster, terms: Terms, score: float, n_tuples: int) -> Any:
     """All free rows of one score among the first tuples, and the diversity with each of them."""
     positions, diversities = np.empty(n_tuples, dtype=np.int64), np.empty(n_tuples)

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.kernels.cluster.store import FreeRows, Group, Store, extreme
 from shoal.kernels.enforce.violation import SIZE, Needs, short
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 TRIED = 64
 """How many different values are tried when the rows are counted that a group still needs."""
@@ -54,11 +54,11 @@ def clear_growth(growth: Growth | None) -> None:
     growth.state[0].size = 0
 
 
-@inner
+@jit
 def join(growth: Growth, key: int) -> None:
     """Take a row of a key into the group."""
     for promise in range(len(growth.n_runs)):
-        _count(growth, promise, growth.seen_as[promise, key])
+        _note(growth, promise, growth.seen_as[promise, key], 1)
     growth.state[0].size += 1
 
 
@@ -70,7 +70,7 @@ def spend(growth: Growth, key: int) -> None:
     growth.state[0].free -= 1
 
 
-@inner
+@jit
 def may_be_spent(growth: Growth, promise: int, value: int) -> bool:
     """Whether a row of a value is free, and the group may have one more of it without robbing the groups to come.
 
@@ -81,30 +81,23 @@ def may_be_spent(growth: Growth, promise: int, value: int) -> bool:
     if supply.free == 0 or not growth.needs.promises[promise].resembles:
         return supply.free > 0
     share = supply.whole / growth.needs.codes.shape[1]
-    n, most = _count_of(growth, promise, value), np.int64(share * growth.state[0].planned)
+    n, most = 0, np.int64(share * growth.state[0].planned)
+    for i in range(growth.n_runs[promise]):
+        n = growth.counts[promise, i] if growth.values[promise, i] == value else n
     return n < most or (n == most and supply.free >= share * growth.state[0].free - BURST)
 
 
-@inner
-def _count_of(growth: Growth, promise: int, value: int) -> int:
-    """How often a value is in the group."""
-    for i in range(growth.n_runs[promise]):
-        if growth.values[promise, i] == value:
-            return growth.counts[promise, i]
-    return 0
-
-
-@inner
+@jit
 def greet_key(growth: Growth | None, store: Store, position: int) -> None:
     """Take a row of the tuple at a position of a store into the group."""
     if growth is None:
         return
-    key = store.codes[growth.state[0].at, position]
+    key = np.int64(store.codes[growth.state[0].at, position])
     join(growth, key)
     spend(growth, key)
 
 
-@inner
+@jit
 def violation(growth: Growth) -> float:
     """How far the group is from keeping all promises."""
     total = 0.0
@@ -113,7 +106,7 @@ def violation(growth: Growth) -> float:
     return total
 
 
-@inner
+@jit
 def closes(growth: Growth | None, size: int, k: int) -> bool:
     """Whether a group of a size may close: it has k rows, and keeps its promises or is to be formed anew anyway."""
     if growth is None:
@@ -121,15 +114,15 @@ def closes(growth: Growth | None, size: int, k: int) -> bool:
     return size >= k and (growth.state[0].planned > k or violation(growth) == 0.0)
 
 
-@inner
+@jit
 def helps(growth: Growth, key: int, before: float) -> bool:
     """Whether a row of a key brings the group nearer to its promises, which it was `before` away from."""
     after = 0.0
     for promise in range(len(growth.n_runs)):
         value = growth.seen_as[promise, key]
-        _count(growth, promise, value)
+        _note(growth, promise, value, 1)
         after += _short(growth, promise, growth.state[0].size + 1)
-        _uncount(growth, promise, value)
+        _note(growth, promise, value, -1)
     return after < before - LEAST
 
 
@@ -144,23 +137,23 @@ def closing_size(growth: Growth, k: int, most: int) -> int:
     return size
 
 
-@inner
+@jit
 def fits(growth: Growth, key: int, k: int, limit: int) -> bool:
     """Whether the group can still close at `limit` rows once a row of a key is in."""
     for promise in range(len(growth.n_runs)):
         if not may_be_spent(growth, promise, growth.seen_as[promise, key]):
             return False
     for promise in range(len(growth.n_runs)):
-        _count(growth, promise, growth.seen_as[promise, key])
+        _note(growth, promise, growth.seen_as[promise, key], 1)
     growth.state[0].size += 1
     fine = closing_size(growth, k, limit) <= limit
     growth.state[0].size -= 1
     for promise in range(len(growth.n_runs)):
-        _uncount(growth, promise, growth.seen_as[promise, key])
+        _note(growth, promise, growth.seen_as[promise, key], -1)
     return fine
 
 
-@inner
+@jit
 def _rows_needed(growth: Growth, promise: int, most: int) -> int:
     """How many rows the group needs to keep one promise, one best value at a time; most + 1 if more, or none helps."""
     needs, here = growth.needs.promises[promise], growth.state[0].size
@@ -176,35 +169,39 @@ def _rows_needed(growth: Growth, promise: int, most: int) -> int:
         nearest, best = far, -1
         for value in range(0, n_values, stride):
             if may_be_spent(growth, promise, value):
-                _count(growth, promise, value)
+                _note(growth, promise, value, 1)
                 reached = _short(growth, promise, here + n + 1)
-                _uncount(growth, promise, value)
+                _note(growth, promise, value, -1)
                 if reached < nearest:
                     nearest, best = reached, value
         if best < 0:
             break
-        _count(growth, promise, best)
+        _note(growth, promise, best, 1)
         added[n] = best
         n, far = n + 1, nearest
     for i in range(n):
-        _uncount(growth, promise, added[i])
+        _note(growth, promise, added[i], -1)
     return n if far == 0.0 else most + 1
 
 
-@inner
+@jit
 def _short(growth: Growth, promise: int, size: int) -> float:
     return short(growth.needs, promise, growth.values[promise], growth.counts[promise], growth.n_runs[promise], size)
 
 
-@inner
-def _count(growth: Growth, promise: int, value: int) -> None:
-    """Note one more of a value."""
+@jit
+def _note(growth: Growth, promise: int, value: int, more: int) -> None:
+    """Note one more of a value (more = 1), or one less of one that is there (more = -1)."""
     values, counts, n = growth.values[promise], growth.counts[promise], growth.n_runs[promise]
     at = n
-    while at > 0 and values[at - 1] > value:
+    while at > 0 and values[at - 1] >= value:
         at -= 1
-    if at > 0 and values[at - 1] == value:
-        counts[at - 1] += 1
+    if at < n and values[at] == value:
+        counts[at] += more
+        if counts[at] == 0:
+            for i in range(at, n - 1):
+                values[i], counts[i] = values[i + 1], counts[i + 1]
+            growth.n_runs[promise] -= 1
         return
     for i in range(n, at, -1):
         values[i], counts[i] = values[i - 1], counts[i - 1]
@@ -212,25 +209,10 @@ def _count(growth: Growth, promise: int, value: int) -> None:
     growth.n_runs[promise] += 1
 
 
-@inner
-def _uncount(growth: Growth, promise: int, value: int) -> None:
-    """Note one less of a value that is there."""
-    values, counts, n = growth.values[promise], growth.counts[promise], growth.n_runs[promise]
-    at = 0
-    while values[at] != value:
-        at += 1
-    counts[at] -= 1
-    if counts[at]:
-        return
-    for i in range(at, n - 1):
-        values[i], counts[i] = values[i + 1], counts[i + 1]
-    growth.n_runs[promise] -= 1
-
-
 # -- the choice of who joins -------------------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | None) -> int:
     """Position of the nearest free tuple that may join the group; -1 if it has k rows and nobody left may join.
 
@@ -248,10 +230,10 @@ def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | N
     begin, size, far = cost_table.starts[state.at], state.size, violation(growth)
     limit = closing_size(growth, k, (k if k > size else size) + FARTHEST)
     position, distance = extreme(store, group, cost_table, 1.0, shared)
-    while position >= 0 and not fits(growth, store.codes[state.at, position], k, limit):
+    while position >= 0 and not fits(growth, np.int64(store.codes[state.at, position]), k, limit):
         cost_table.costs[begin + store.codes[state.at, position]] = np.inf
         position, distance = extreme(store, group, cost_table, 1.0, shared)
-    if position >= 0 and far > 0.0 and not helps(growth, store.codes[state.at, position], far):
+    if position >= 0 and far > 0.0 and not helps(growth, np.int64(store.codes[state.at, position]), far):
         for key in range(n_keys):
             if not helps(growth, key, far):
                 cost_table.costs[begin + key] = np.inf

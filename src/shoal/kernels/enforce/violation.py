@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.points import sort
-from shoal.kernels.jit import inner, jit, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 SIZE, DISTINCT, ENTROPY, RECURSIVE, BANDS, EQUAL, ORDERED, HIERARCHICAL, WINDOW, GUARDED = range(10)
 ROUNDING = 1e-11
@@ -53,7 +53,7 @@ class Needs(NamedTuple):
 # -- one promise ------------------------------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def short(needs: Needs, at: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
     """How far a group is from keeping the promise at a place; 0 when it keeps it.
 
@@ -89,14 +89,14 @@ def short(needs: Needs, at: int, values: Any, counts: Any, n_runs: int, size: in
     return _above(_tree_distance(known, nodes, values, counts, n_runs, size), bound)
 
 
-@inner
+@jit
 def _above(value: float, bound: float) -> float:
     if value <= bound + ROUNDING:
         return 0.0
     return value - bound if value - bound > MISSED else MISSED
 
 
-@inner
+@jit
 def _short_of_entropy(counts: Any, n_runs: int, size: int, bound: float) -> float:
     """`bound` is the natural logarithm of the wanted l."""
     total = 0.0
@@ -108,25 +108,17 @@ def _short_of_entropy(counts: Any, n_runs: int, size: int, bound: float) -> floa
     return (bound - entropy) / bound if (bound - entropy) / bound > MISSED else MISSED
 
 
-@inner
+@jit
 def _short_of_recursive(counts: Any, n_runs: int, size: int, l: int, c: float) -> float:  # noqa: E741
     """The most frequent value must occur less than c times as often as the l-th and all rarer ones together."""
-    most, tail = 0, 0
-    before, n_before = size + 1, 0  # counts above which all were looked at, and how many those are
-    while n_before < l - 1 and before > 0:  # drop the l - 1 most frequent values, from the top
-        level, n_level = 0, 0
-        for i in range(n_runs):
-            if counts[i] < before:
-                if counts[i] > level:
-                    level, n_level = counts[i], 0
-                n_level += counts[i] == level
-        most = level if level > most else most
-        n_before += n_level
-        if n_before > l - 1:  # some of these are already beyond the l - 1
-            tail += (n_before - (l - 1)) * level
-        before = level
+    ordered = np.empty(n_runs, dtype=np.int64)
     for i in range(n_runs):
-        tail += counts[i] if counts[i] < before else 0
+        ordered[i] = counts[i]
+    sort(ordered, ordered)
+    tail = 0
+    for i in range(n_runs - l + 1):
+        tail += ordered[i]
+    most = ordered[n_runs - 1]
     if n_runs >= l and most < c * tail * (1.0 - ROUNDING):
         return 0.0
     above = most - c * tail if most > c * tail else 0.0
@@ -134,7 +126,7 @@ def _short_of_recursive(counts: Any, n_runs: int, size: int, l: int, c: float) -
     return above / size + missing / l + MISSED
 
 
-@inner
+@jit
 def _outside_bands(known: Any, values: Any, counts: Any, n_runs: int, size: int, floors: float) -> float:
     """By how much shares lie above what each value may have, and below what it must.
 
@@ -155,7 +147,7 @@ def _outside_bands(known: Any, values: Any, counts: Any, n_runs: int, size: int,
     return outside
 
 
-@inner
+@jit
 def _fullest_window(known: Any, values: Any, counts: Any, n_runs: int) -> float:
     """Most rows whose number lies near to one row's number: from `low` to `high` of its value.
 
@@ -177,7 +169,7 @@ def _fullest_window(known: Any, values: Any, counts: Any, n_runs: int) -> float:
     return fullest
 
 
-@inner
+@jit
 def _first_at_least(known: Any, values: Any, low: int, high: int, number: float) -> int:
     """The first of some runs in rising order whose number is at least as high as a given one."""
     while low < high:
@@ -189,7 +181,7 @@ def _first_at_least(known: Any, values: Any, low: int, high: int, number: float)
     return low
 
 
-@inner
+@jit
 def _ordered_distance(known: Any, values: Any, counts: Any, n_runs: int, size: int) -> float:
     """Sum over the values of how far the cumulated shares of group and table are apart, over the number of steps.
 
@@ -217,7 +209,7 @@ def _ordered_distance(known: Any, values: Any, counts: Any, n_runs: int, size: i
     return total / (n_values - 1)
 
 
-@inner
+@jit
 def _tree_distance(known: Any, nodes: Any, values: Any, counts: Any, n_runs: int, size: int) -> float:
     """Cost of moving the group's shares to the table's along the tree.
 
@@ -244,7 +236,7 @@ def _tree_distance(known: Any, nodes: Any, values: Any, counts: Any, n_runs: int
     return total
 
 
-@inner
+@jit
 def _worst_breach(known: Any, nodes: Any, values: Any, counts: Any, n_runs: int, size: int) -> float:
     """Largest share of the group, leaf by leaf, that lies below the guarding node of one of its rows."""
     worst = 0.0
@@ -284,7 +276,7 @@ def violation(needs: Needs, rows: Any) -> float:
     return total
 
 
-@inner
+@jit
 def _count_runs(codes: Any, rows: Any, n_values: int, values: Any, counts: Any) -> int:
     """How many different values some rows have.
 
