@@ -21,7 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.cluster.grid import from_smallest, grid_for, on_grid
-from shoal.enforce.constraints import NOTHING, Constraints
+from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
 from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_at_rim
@@ -166,7 +166,7 @@ class Free:
         What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NOTHING) -> None:
+    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS) -> None:
         axes, columns, rows = space.axes, space.columns.copy(), np.arange(len(labels))
         total = np.zeros(len(columns), dtype=np.int64)
         counts = np.zeros(axes.first[-1], dtype=np.int64)
@@ -280,7 +280,7 @@ class Clusters:
         What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NOTHING) -> None:
+    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS) -> None:
         self._space, self._constraints = space, constraints
         self.members = members_of(labels)
         self._centres = np.empty((len(self.members), len(space.columns)))

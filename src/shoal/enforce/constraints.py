@@ -164,14 +164,11 @@ class Constraints:
         return float(kernel.violation(self.needs, rows)) if self.any else 0.0
 
 
-NOTHING = Constraints(
-    Needs(
-        np.zeros(0, dtype=kernel.PROMISE), np.zeros((0, 0), dtype=np.int32), np.zeros(0, dtype=kernel.VALUE),
-        np.zeros(0, dtype=kernel.NODE),
-    ),
-    np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64),
-)  # fmt: skip
+NOTHING = Needs(
+    np.zeros(0, dtype=kernel.PROMISE), np.zeros((0, 0), dtype=np.int32), np.zeros(0, dtype=kernel.VALUE), NO_NODES
+)
 """No promise beyond the size of a group."""
+NO_CONSTRAINTS = Constraints(NOTHING, np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64))
 
 
 # -- one promise each -------------------------------------------------------------------------------------------------

@@ -13,18 +13,20 @@ BLOCK = 1024
 """How many tuples are measured at once: their scores stay in the fastest cache of any processor."""
 
 
-TUPLE = np.dtype([("next_row", np.int64), ("last_row", np.int64), ("id", np.int64)])
+TUPLE = np.dtype([("next_row", np.int64), ("last_row", np.int64), ("id", np.int64)], align=True)
 """A distinct row: the place in `rows` of its first free row, one past that of its last; its number."""
-COLUMN = np.dtype([("span", np.float64), ("weight", np.float64), ("quasi", np.int64)])
+COLUMN = np.dtype([("span", np.float64), ("weight", np.float64), ("quasi", np.int64)], align=True)
 """A column of numbers: its width over the whole table, what it counts, whether it is a quasi-identifier (1 or 0)."""
-CATEGORIES = np.dtype([("first", np.int64), ("last", np.int64), ("weight", np.float64), ("quasi", np.int64)])
+CATEGORIES = np.dtype(
+    [("first", np.int64), ("last", np.int64), ("weight", np.float64), ("quasi", np.int64)], align=True
+)
 """A column of categories: where its values begin, where the missing one is, what it counts, whether it is a
 quasi-identifier (1 or 0)."""
-EXTENT = np.dtype([("low", np.float64), ("high", np.float64), ("holes", np.int64)])
+EXTENT = np.dtype([("low", np.float64), ("high", np.float64), ("holes", np.int64)], align=True)
 """The numbers of a cluster in one column, NaN while only missing ones are in; whether one is missing (1 or 0)."""
-CATEGORY = np.dtype([("seen", np.int64), ("cost", np.float64)])
+CATEGORY = np.dtype([("seen", np.int64), ("cost", np.float64)], align=True)
 """Whether a cluster has a value (1 or 0); the weighted diversity of the column with that value in."""
-TERMS = np.dtype([("w", np.float64), ("delta", np.float64), ("most", np.int64), ("n_sensitive", np.int64)])
+TERMS = np.dtype([("w", np.float64), ("delta", np.float64), ("most", np.int64), ("n_sensitive", np.int64)], align=True)
 """Usefulness against protection; most diversity of the quasi-identifiers; most members; number of sensitive columns."""
 
 

@@ -22,9 +22,9 @@ BURST = 20.0
 """By how many rows the free ones of a value may fall below its share, where groups must resemble the table."""
 LEAST = 1e-12
 """By how much a row must bring a group nearer to its promises to be called a help."""
-SUPPLY = np.dtype([("free", np.int64), ("whole", np.int64)])
+SUPPLY = np.dtype([("free", np.int64), ("whole", np.int64)], align=True)
 """Of a sensitive value: how many of its rows are free, how many rows have it."""
-STATE = np.dtype([("size", np.int64), ("free", np.int64), ("planned", np.int64), ("at", np.int64)])
+STATE = np.dtype([("size", np.int64), ("free", np.int64), ("planned", np.int64), ("at", np.int64)], align=True)
 """How many rows are in the group; how many are free; how many rows a group is planned to have that must resemble the
 table; where the keys are among the codes of a store."""
 

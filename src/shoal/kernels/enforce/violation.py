@@ -23,19 +23,22 @@ MANY_ROWS = 50_000
 """From how many rows on cores share the work; below, a second core saves less than compiling for it costs."""
 PROMISE = np.dtype(
     [("kind", np.int64), ("bound", np.float64), ("second", np.float64), ("first", np.int64), ("last", np.int64),
-     ("first_node", np.int64), ("last_node", np.int64), ("resembles", np.int64)]
+     ("first_node", np.int64), ("last_node", np.int64), ("resembles", np.int64)],
+    align=True,
 )  # fmt: skip
 """A promise: its kind; what is to be reached, or not to be exceeded; a second parameter; where its values begin and
 end, and where the nodes of its tree do; whether it makes groups resemble the table, 1 or 0."""
 VALUE = np.dtype(
     [("share", np.float64), ("cumulated", np.float64), ("before", np.float64), ("low", np.float64),
-     ("high", np.float64), ("number", np.float64), ("node", np.int64), ("guard", np.int64)]
+     ("high", np.float64), ("number", np.float64), ("node", np.int64), ("guard", np.int64)],
+    align=True,
 )  # fmt: skip
 """What is known of a sensitive value: its share of the table, that of it and all lower ones, the sum of the latter over
 all lower values; the least and the highest share a group may have of it, or the numbers that are near to it; the number
 itself; its node, and the node that guards it, -1 for none. Every promise fills in what it reads."""
 NODE = np.dtype(
-    [("parent", np.int64), ("height", np.float64), ("share", np.float64), ("first", np.int64), ("last", np.int64)]
+    [("parent", np.int64), ("height", np.float64), ("share", np.float64), ("first", np.int64), ("last", np.int64)],
+    align=True,
 )
 """A node of a tree: its parent in its own tree, -1 for the root; its height over that of the tree; the share of the
 table below it; the first and the last leaf below it."""
