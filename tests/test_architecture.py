@@ -163,11 +163,11 @@ def test_the_checker_knows_no_method_by_name():
 
 
 def test_what_is_declared_is_what_methods_and_publishers_take():
-    from registered import METHODS as CLASSES
-    from registered import REPEATED
     from shoal.declared import METHODS, PUBLISHERS, REFINE
     from shoal.enforce.refine import Refine
     from shoal.publish import PUBLISHERS as SHOWING
+    from support.registered import METHODS as CLASSES
+    from support.registered import REPEATED
 
     classes = {**CLASSES, **REPEATED}
     assert set(METHODS) == set(classes)

@@ -16,7 +16,6 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 import shoal
-from registered import CROWDS, METHODS
 from shoal.errors import Problems
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
@@ -32,6 +31,7 @@ from shoal.testing import (
     sensitive_tables,
     tables,
 )
+from support.registered import CROWDS, METHODS
 from twins import slices as slices_twin
 from twins.averages import aggregate_cells, centre_cells
 from twins.generalize import ends, text_cell

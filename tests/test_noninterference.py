@@ -16,11 +16,11 @@ import polars as pl
 import pytest
 
 import shoal
-from registered import METHODS
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.methods.m_invariance import Arrangement, MInvariance
 from shoal.table.prepare import prepare
+from support.registered import METHODS
 
 ROWS = 48
 PEOPLE = np.random.default_rng(11)

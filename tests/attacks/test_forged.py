@@ -22,11 +22,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from forging import mended, rewritten, with_entries
 from shoal.cli.app import main
 from shoal.measure import measure
 from shoal.release.manifest import FILE, Slice
 from shoal.series import sealed
+from support.forging import mended, rewritten, with_entries
 
 PASSPHRASE = "correct horse battery"
 AGES = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()})

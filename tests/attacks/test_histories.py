@@ -15,7 +15,7 @@ import shoal
 from attacks.chance import Attack, assert_chance, assert_success
 from attacks.histories import History, all_histories
 from attacks.worlds import Channel, attack
-from forging import InOrder
+from support.forging import InOrder
 
 POINTS = np.random.default_rng(1).permutation(60)[:16].reshape(8, 2).astype(float)
 
