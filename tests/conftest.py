@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 
 import numba
 import pytest
 from hypothesis import HealthCheck, settings
+
+from shoal.cli.app import main
 
 # Machines are busy: how long an example takes says nothing about whether it is right.
 settings.register_profile("shoal", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
@@ -21,3 +25,20 @@ def n_threads():
     before = numba.get_num_threads()
     yield numba.set_num_threads
     numba.set_num_threads(before)
+
+
+@pytest.fixture
+def call(capsys, monkeypatch):
+    """Run a command in this process; exit status, output and error output."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
+        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+        with pytest.raises(SystemExit) as caught:
+            main()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        out, err = capsys.readouterr()
+        return int(caught.value.code or 0), out, err
+
+    return run

@@ -31,46 +31,12 @@ from shoal.testing import (
     sensitive_tables,
     tables,
 )
+from support.mixed_table import MIXED, mixed_frame
 from support.registered import CROWDS, METHODS
+from support.variants import LINKS, ONE_COLUMN, SHOWN, every_cutter, every_method, every_publisher
 from twins import slices as slices_twin
 from twins.averages import aggregate_cells, centre_cells
 from twins.generalize import ends, text_cell
-
-VARIANTS = {
-    "caat": [{}, {"interval": "gap", "ties": "all"}],
-    "kaca": [{}, {"weights": "height", "beta": 2.0, "pick": "random"}],
-    "mdav": [{}, {"leftover": "assign"}],
-    "v-mdav": [{"gamma": 1.1}],
-    "cbfs": [{}],
-    "dba": [{"variant": 1}, {"variant": 2}],
-    "tfrp": [{"variant": 1}, {"variant": 2}],
-    "optimal-univariate": [{}],
-    "k-member": [{}, {"ref": "seed", "cost": "set"}],
-    "oka": [{}, {"centroid": "mode", "order": "file"}],
-    "k-means": [{}, {"variant": 2, "centroid": "lca"}, {"variant": 3, "features": "all"}],
-    "weighted-c-means": [{}, {"beta": 1.5, "max_iter": 3}],
-    "threshold-greedy": [{"delta": 1.0}, {"delta": 1.0, "w": 1, "below": "return"}],
-    "r-gather": [{}, {"epsilon": 0.1, "standardize": False}],
-    "r-cellular": [{}, {"facility": 1.5, "standardize": False}],
-    "mondrian": [{}, {"strict": False}, {"width": "box", "nominal": "order"}],
-}
-LINKS = {
-    "anatomy": [{}],
-    "slicing": [{"apart": True}, {"columns": 2, "cuts": "widest"}, {"k": 5, "apart": True, "bins": 3}],
-}
-"""Methods that promise no k, but cut what links people to sensitive values."""
-SHOWN = [
-    *(shoal.Generalize(shape=shape, sets=sets) for shape in ("text", "typed", "classes") for sets in (False, True)),
-    shoal.Aggregate(),
-    shoal.Aggregate(numeric="median", ordinal="convex-median"),
-    shoal.Aggregate(ordinal="mode", restore_variance=True),
-    shoal.Centres(),
-    shoal.Centres(centre="average", standardize=False),
-]
-
-
-ONE_COLUMN = {"optimal-univariate"}
-"""Methods for one numeric or ordinal column; anything else they must refuse before any work."""
 
 MAY_SUPPRESS_ALL = {"threshold-greedy"}
 """Methods that suppress what does not fit, and must refuse to publish where nothing does."""
@@ -81,18 +47,6 @@ BY_ROWS = [name for name, model in MODELS.items() if model.needs != "population"
 
 MAY_MIX_EQUAL_ROWS = {"oka", "k-means"}
 """Methods that draw where groups start, and fill the last ones with whoever is left: equal rows may be parted."""
-
-
-def every_method(*, any_table: bool = False):
-    assert set(VARIANTS) == set(CROWDS), "a method without a place in the contract suite"
-    names = [name for name in VARIANTS if not (any_table and name in ONE_COLUMN)]
-    return [(name, options) for name in names for options in VARIANTS[name]]
-
-
-def every_publisher():
-    cells = {name for name, publisher in PUBLISHERS.items() if publisher.protects == "cells"}
-    assert {publish.name for publish in SHOWN} == cells, "a publisher without a place in the contract suite"
-    return SHOWN
 
 
 @pytest.mark.parametrize("mix", KIND_MIXES)
@@ -334,37 +288,6 @@ def test_same_bytes_from_any_frame_and_any_number_of_threads(name, options, show
     assert all(one == held[0] for one in held)
 
 
-MIXED = shoal.Schema(
-    quasi={
-        "age": shoal.Numeric(),
-        "weight": shoal.Numeric(shoal.Intervals(width=(5, 20))),
-        "grade": shoal.Ordinal(["low", "middle", "high"]),
-        "town": shoal.Nominal(),
-        "code": shoal.Nominal(shoal.Prefixes(keep=(2, 1))),
-    },
-    sensitive={"disease": shoal.Nominal()},
-)
-
-
-def mixed_frame(n_rows: int, seed: int = 0) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    frame = pl.DataFrame(
-        {
-            "age": rng.integers(18, 90, n_rows),
-            "weight": rng.integers(80, 200, n_rows) / 2,
-            "grade": rng.choice(["low", "middle", "high"], n_rows),
-            "town": rng.choice(["Ålesund", "Bo", "Cà Mau"], n_rows),
-            "code": [f"{number:03d}" for number in rng.integers(0, 400, n_rows)],
-            "disease": rng.choice(["flu", "ulcer"], n_rows),
-        }
-    )
-    hole = pl.Series(rng.random(n_rows) < 0.05)
-    return frame.with_columns(
-        pl.when(hole).then(None).otherwise(pl.col("age")).alias("age"),
-        pl.when(hole.reverse()).then(None).otherwise(pl.col("town")).alias("town"),
-    )
-
-
 @pytest.mark.parametrize(("name", "options"), every_method(any_table=True), ids=str)
 class TestCorners:
     def anonymize(self, frame, schema, name, options, k=3):
@@ -459,13 +382,6 @@ def test_rows_are_in_no_order_that_leads_back():
 
 
 # -- methods that cut links --------------------------------------------------------------------------------------
-
-
-def every_cutter(*names):
-    assert set(LINKS) == set(METHODS) - set(CROWDS), "a method without a place in the contract suite"
-    publishers = {name for name, publisher in PUBLISHERS.items() if publisher.protects == "links"}
-    assert publishers == {METHODS[name].publisher for name in LINKS}, "a publisher without a place in the suite"
-    return [(name, options) for name in names or LINKS for options in LINKS[name]]
 
 
 def some_sensitive(case, names):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal.check.cells import set_values
 from shoal.check.population import population_matches
-from shoal.check.release import _cells, _classes
+from shoal.check.release import _classes
+from shoal.errors import Problems
 from shoal.methods.groups import Groups
 from shoal.release.description import Asked, describe
 from shoal.release.release import Release
@@ -23,10 +24,10 @@ from twins.matching import MISSING, fits
 
 
 def matches_of(release, population, schema=None):
-    manifest = release.manifest
-    cells = _cells(release.frames, manifest, None)
-    labels = _classes(cells, manifest.layout.class_columns)
-    return population_matches(cells, labels, manifest.layout, population, schema), labels, cells
+    layout = release.manifest.layout
+    cells = layout.laid_out.cells(release.frames, layout, Problems())
+    labels = _classes(cells, layout.class_columns)
+    return population_matches(cells, labels, layout, population, schema), labels, cells
 
 
 def universe(table, name, people):

@@ -18,7 +18,7 @@ from shoal.publish.base import Published, arrange
 from shoal.release.receipt import receipt_path
 from shoal.release.release import check_directory, check_receipt
 from support.forging import fingerprinted, mended, rewritten, with_entries, with_tables
-from test_contract import MIXED, mixed_frame
+from support.mixed_table import MIXED, mixed_frame
 
 SHAPES = ["text", "typed", "classes"]
 

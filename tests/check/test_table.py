@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import shoal
 import shoal.check.containment
 import shoal.check.table
-from cli.test_app import call  # noqa: F401
 from shoal.check.promises import survey
 from shoal.check.table import judge_table, verify_table
 from shoal.privacy.alpha_k import AlphaK
@@ -424,7 +423,7 @@ def place(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("file", ["table.csv", "table.parquet"])
-def test_a_file_is_reported(place, call, file):  # noqa: F811
+def test_a_file_is_reported(place, call, file):
     status, out, err = call("verify", file, "--schema", "bare.toml")
     assert (status, err) == (0, "")
     for text in (
@@ -435,7 +434,7 @@ def test_a_file_is_reported(place, call, file):  # noqa: F811
     assert "Zyx9" not in out
 
 
-def test_a_file_that_does_not_keep_what_is_required(place, call):  # noqa: F811
+def test_a_file_that_does_not_keep_what_is_required(place, call):
     status, out, err = call("verify", "table.csv", "--schema", "recipe.toml")
     assert status == 1
     assert "table.csv does not keep what is required." in out
@@ -451,7 +450,7 @@ def test_a_file_that_does_not_keep_what_is_required(place, call):  # noqa: F811
     assert entries["unread"] == {"age": 1}
 
 
-def test_a_file_that_keeps_what_is_required(place, call):  # noqa: F811
+def test_a_file_that_keeps_what_is_required(place, call):
     status, out, _ = call("verify", "table.xlsx", "--schema", "recipe.toml", "--reading", "matching")
     assert status == 0
     assert "table.xlsx keeps what is required." in out
@@ -478,14 +477,14 @@ def test_a_file_that_keeps_what_is_required(place, call):  # noqa: F811
     ],
     ids=str,
 )
-def test_bad_command_lines(place, call, arguments, message):  # noqa: F811
+def test_bad_command_lines(place, call, arguments, message):
     (place / "short.csv").write_text("age\n20-30\n")
     status, out, err = call("verify", *arguments)
     assert (status, out) == (2, "")
     assert message in err
 
 
-def test_a_recipe_with_mistakes_is_refused_whole(place, call):  # noqa: F811
+def test_a_recipe_with_mistakes_is_refused_whole(place, call):
     broken = (
         RECIPE.replace("quasi", "kwasi") + '[[require]]\nmodel = "l-diversty"\n[method]\nname = "mondrian"\nk = 1\n'
     )
@@ -496,7 +495,7 @@ def test_a_recipe_with_mistakes_is_refused_whole(place, call):  # noqa: F811
         assert text in err
 
 
-def test_a_release_with_a_population(place, call):  # noqa: F811
+def test_a_release_with_a_population(place, call):
     people = pl.DataFrame({"age": [20, 21, 40, 41], "disease": ["flu", "ulcer"] * 2})
     people.write_csv("people.csv")
     recipe = '[source]\npath = "people.csv"\n' + RECIPE.replace('[columns.name]\nrole = "identifying"\n', "")

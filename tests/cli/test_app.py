@@ -16,42 +16,11 @@ import pytest
 import shoal
 import shoal.pipeline
 import shoal.release.manifest
-from shoal.cli.app import main
 from shoal.privacy import MODELS
 from shoal.recipe.text import read_entries
 from shoal.release.receipt import Receipt
 from support.registered import METHODS, REPEATED
-
-CANARY = "Zyx9Canary"
-RECIPE = """
-seed = 1
-
-[source]
-path = "people.csv"
-
-[columns.name]
-role = "identifying"
-
-[columns.age]
-role = "quasi"
-kind = "numeric"
-
-[columns.town]
-role = "quasi"
-kind = "nominal"
-hierarchy = "town.csv"
-
-[columns.disease]
-role = "sensitive"
-
-[method]
-name = "mondrian"
-k = 3
-"""
-TABLE = "name,age,town,disease\n" + "".join(
-    f"{CANARY}{row},{20 + row},{'Ao' if row % 2 else 'Bo'},flu\n" for row in range(12)
-)
-TOWNS = "Ao;north;*\nBo;south;*\n"
+from support.small_recipe import CANARY, RECIPE, TABLE, TOWNS
 
 
 @pytest.fixture
@@ -61,23 +30,6 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "people.csv").write_text(TABLE)
     (tmp_path / "town.csv").write_text(TOWNS)
     return tmp_path
-
-
-@pytest.fixture
-def call(capsys, monkeypatch):
-    """Run a command in this process; exit status, output and error output."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
-        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-        with pytest.raises(SystemExit) as caught:
-            main()
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        out, err = capsys.readouterr()
-        return int(caught.value.code or 0), out, err
-
-    return run
 
 
 def test_run_verify_measure(place, call):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 
 import pytest
 
 import shoal
-from shoal.cli.app import main
 from shoal.series import sealed
 
 CANARY = "Zyx9Canary"
@@ -58,20 +56,14 @@ def place(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def call(capsys, monkeypatch):
-    """Run a command in this process; exit status, output and error output, neither of which holds a cell."""
+def call(call):
+    """Run a command in this process; neither output nor error output holds a cell."""
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
-        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-        with pytest.raises(SystemExit) as caught:
-            main()
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        out, err = capsys.readouterr()
+        status, out, err = call(*arguments)
         assert CANARY not in out + err
         assert PASSPHRASE not in out + err
-        return int(caught.value.code or 0), out, err
+        return status, out, err
 
     return run
 

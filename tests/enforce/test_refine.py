@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from methods.test_mdav import loss as percent
-from methods.test_mdav import mixed
 from shoal import Nominal, Numeric, Ordinal
 from shoal.cluster.points import Space
 from shoal.enforce import refine as method
@@ -27,9 +25,10 @@ from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from support.realdata import ADULT_QUASI, adult, census
 from support.registered import CROWDS
-from test_contract import VARIANTS
+from support.variants import VARIANTS
 from twins import refine as twin
-from twins.tables import RAGGED, both, tables
+from twins.mdav import error_percent
+from twins.tables import RAGGED, both, skewed, tables
 
 LOSSES = pytest.mark.parametrize("loss", ["sse", "ncp"])
 
@@ -100,7 +99,7 @@ def test_sizes_are_kept_and_the_loss_never_rises(loss, data, k, sets, rounds):
 @LOSSES
 @pytest.mark.parametrize("name", [name for name in CROWDS if name != "optimal-univariate"])
 def test_after_every_method(name, loss):
-    table = mixed(150)
+    table = skewed(150)
     task = Task.of(table.table)
     groups = CROWDS[name](k=4, **VARIANTS[name][0]).partition(task, np.random.default_rng(0))
     better = Refine(rounds=1).improve(task, groups, 4, loss, False, np.random.default_rng(0))
@@ -180,7 +179,7 @@ def assert_same_as_twin(table, labels, k, loss, *, every=True, sets=False, round
 
 @LOSSES
 def test_search_equals_twin_on_a_larger_table(loss):
-    table = mixed(40)
+    table = skewed(40)
     assert_same_as_twin(table, [row % 9 for row in range(40)], 4, loss)
 
 
@@ -193,7 +192,12 @@ def many_names(n_rows):
 
 @pytest.mark.parametrize(
     ("table", "loss", "sets"),
-    [(mixed(200), "sse", False), (mixed(200), "ncp", False), (mixed(200), "ncp", True), (many_names(200), "ncp", True)],
+    [
+        (skewed(200), "sse", False),
+        (skewed(200), "ncp", False),
+        (skewed(200), "ncp", True),
+        (many_names(200), "ncp", True),
+    ],
     ids=["sse", "nodes", "sets", "large sets"],
 )
 def test_change_is_the_loss_after_less_the_loss_before(table, loss, sets):
@@ -232,7 +236,7 @@ def test_the_better_pairs_of_five_people():
     table = both([[25, 27, 29, 35, 39], [50, 60, 100, 110, 120]], [Numeric(), Numeric()])
     found = improve(table.table, [1, 1, 1, 0, 0], 2, "sse")
     assert found.labels.tolist() == [1, 1, 0, 0, 0]
-    assert percent(table.frame, found.labels.tolist()) == pytest.approx(22.58439, abs=1e-5)
+    assert error_percent(table.frame, found.labels.tolist()) == pytest.approx(22.58439, abs=1e-5)
 
 
 def test_groups_dissolve_and_split():
@@ -287,7 +291,7 @@ def test_bad_parameters(options, reason):
 @LOSSES
 def test_threads_change_nothing(loss, monkeypatch):
     monkeypatch.setattr(method, "EVERY_PAIR", 0)
-    table, found = mixed(400), []
+    table, found = skewed(400), []
     for threads in (1, 2):
         numba.set_num_threads(threads)
         found.append(improve(table.table, [row % 80 for row in range(400)], 5, loss, rounds=1).labels.tolist())
@@ -305,7 +309,7 @@ def test_census_below_the_best_published(k, below, with_rounds):
     for rounds in (0, 10):
         better = Refine(rounds=rounds).improve(task, start, k, "sse", False, np.random.default_rng(0))
         better.check(1080, k)
-        found[rounds] = percent(census(), better.labels)
+        found[rounds] = error_percent(census(), better.labels)
         assert 100 * better.notes["refine_after"] / (1080 * 13) == pytest.approx(found[rounds])
     assert below / 2 < found[10] < found[0] < below
     assert found[10] < with_rounds
@@ -329,7 +333,7 @@ def test_adult_with_sets():
 @pytest.mark.parametrize("loss", ["sse", "ncp"])
 def test_plain_python_asks_the_same_loss(loss):
     """The search outside of compiled code knows each loss by its type, too."""
-    table = mixed(30)
+    table = skewed(30)
     task = Task.of(prepare(table.frame, table.schema))
     space, labels = Space.of(task), np.arange(30) // 5
     measure = Squared(space) if loss == "sse" else Covered(task, space, sets=False)

@@ -14,8 +14,8 @@ from shoal.kernels.jit import OwnNameCacheFile
 
 
 def test_every_kernel_uses_the_safe_cache():
-    names = [module.name for module in pkgutil.iter_modules(shoal.kernels.__path__)]
-    modules = [import_module(f"shoal.kernels.{name}") for name in names]
+    names = [module.name for module in pkgutil.walk_packages(shoal.kernels.__path__, "shoal.kernels.")]
+    modules = [import_module(name) for name in names]
     kernels = [value for module in modules for value in vars(module).values() if hasattr(value, "py_func")]
     assert len(kernels) > 20
     for kernel in kernels:
@@ -48,7 +48,7 @@ def test_entries_expire_with_the_source(tmp_path):
 
 PROGRAM = """
 import sys, numpy as np
-from shoal.kernels.mondrian import kth_smallest
+from shoal.kernels.cluster.mondrian import kth_smallest
 dtype = sys.argv[1]
 values = np.arange(1000, dtype=dtype)[::-1].copy()
 print(kth_smallest(values, 10))

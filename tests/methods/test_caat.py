@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import Caat, Nominal, Numeric, Ordinal
+from shoal import Caat, Numeric
 from shoal.cluster.free_rows import bring_forward, empty_group, free_rows, yard_of
 from shoal.kernels.cluster import store as kernel
 from twins.caat import caat, distance
-from twins.tables import RAGGED, both, groups_of, patients, tables
+from twins.tables import both, groups_of, mixed, patients, tables
 
 INTERVALS = ("mean_cost", "hull", "gap", "midpoint")
 P = patients()
@@ -109,21 +109,6 @@ def test_kernel_equals_twin_on_a_larger_table(interval, ties):
     table = mixed(250, seed=11)
     labels = table.labels(Caat(k=4, interval=interval, ties=ties, start=17))
     assert labels == caat(table.rows, table.columns, 4, 17, interval, ties)
-
-
-def mixed(n_rows, seed):
-    """All kinds of columns, some cells missing."""
-    rng = np.random.default_rng(seed)
-    columns = [
-        rng.integers(0, 60, n_rows).tolist(),
-        rng.choice(RAGGED.leaves, n_rows).tolist(),
-        (rng.integers(0, 500, n_rows) / 10).tolist(),
-        rng.choice(list("uvwxyz"), n_rows).tolist(),
-    ]
-    for column in columns:
-        for row in rng.choice(n_rows, n_rows // 12, replace=False):
-            column[row] = None
-    return both(columns, [Numeric(), Nominal(RAGGED), Numeric(), Ordinal(list("uvwxyz"))])
 
 
 # -- sizes ----------------------------------------------------------------------------------------------------------

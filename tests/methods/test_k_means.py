@@ -9,15 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from methods.test_caat import mixed
-from methods.test_oka import least_sse, sse
 from shoal import Nominal, Numeric
 from shoal.cluster.centroids import draw_seeds
 from shoal.methods.base import Task
 from shoal.methods.k_means import KMeans
 from support.realdata import adult, adult_schema
 from twins.centroids import Clusters, distance, k_means, square_error
-from twins.tables import both, groups_of, tables
+from twins.partitions import least_sse, sse
+from twins.tables import both, groups_of, mixed, tables
 
 X = both([[1, 2, 3, 10, 11, 12, 20]], [Numeric()])
 BEST = {frozenset({1, 2, 3}), frozenset({4, 5, 6, 7})}

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from methods.test_caat import mixed
 from shoal import InfeasibleError, KMember, Nominal, Numeric, ParameterError, Schema
 from shoal.testing import check_contract
 from shoal.testing import tables as whole_tables
 from support.realdata import ADULT_QUASI, adult
 from twins.k_member import k_member, loss, majority
 from twins.partitions import partitions
-from twins.tables import both, groups_of, patients, tables
+from twins.tables import both, groups_of, mixed, patients, tables
 
 P = patients()
 

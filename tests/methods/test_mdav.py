@@ -21,7 +21,7 @@ from shoal.methods.v_mdav import VMdav
 from shoal.table.prepare import prepare
 from support.realdata import census
 from twins import mdav as twins
-from twins.tables import RAGGED, both, groups_of, tables
+from twins.tables import RAGGED, both, groups_of, skewed, tables
 
 EVERY = [
     (Mdav, twins.mdav, {}),
@@ -56,7 +56,7 @@ def test_five_people(method, twin, options):
     assert labels == twin(table.rows, kinds_of(table), 2, **options)
     if method is Mdav and not options:
         assert groups_of(labels) == {frozenset({4, 5}), frozenset({1, 2, 3})}
-        assert loss(table.frame, labels) == pytest.approx(24.56792, abs=1e-5)
+        assert twins.error_percent(table.frame, labels) == pytest.approx(24.56792, abs=1e-5)
 
 
 def test_a_missing_number_is_as_far_as_the_column_is_wide():
@@ -119,23 +119,9 @@ def test_kernel_equals_twin(method, twin, options, data, k):
         assert sizes.max() <= 2 * k - 1
 
 
-def mixed(n, seed=4):
-    rng = np.random.default_rng(seed)
-    columns = [
-        rng.integers(0, 60, n).tolist(),
-        rng.choice(RAGGED.leaves, n).tolist(),
-        rng.lognormal(3, 1, n).tolist(),
-        rng.choice(list("uvwxyz"), n).tolist(),
-    ]
-    for column in columns:
-        for row in rng.choice(n, n // 12, replace=False):
-            column[row] = None
-    return both(columns, [Numeric(), Nominal(RAGGED), Numeric(), Ordinal(list("uvwxyz"))])
-
-
 @METHODS
 def test_kernel_equals_twin_on_a_larger_table(method, twin, options):
-    table = mixed(90)
+    table = skewed(90)
     assert table.labels(method(k=4, **options)) == twin(table.rows, kinds_of(table), 4, **options)
 
 
@@ -175,7 +161,7 @@ def test_sharing_stops_where_it_does_not_pay(monkeypatch):
 def test_release_does_not_depend_on_threads(method, twin, options, monkeypatch):
     monkeypatch.setattr(points_method.ParallelTuner, "shares", lambda self, cells: True)
     monkeypatch.setattr(dba_method, "SHARED", 0)
-    table = mixed(400)
+    table = skewed(400)
     one, two = (shoal.anonymize(table.frame, table.schema, method(k=5, **options), threads=n) for n in (1, 2))
     np.testing.assert_array_equal(one.labels, two.labels)
 
@@ -213,19 +199,10 @@ def test_identical_rows_cost_nothing(method, twin, options):
 # -- Census, published numbers ----------------------------------------------------------------------------------------
 
 
-def loss(frame, labels):
-    """Squared error within groups, in percent of the whole, on standardised columns."""
-    x = frame.to_numpy().astype(float)
-    z = (x - x.mean(axis=0)) / x.std(axis=0)
-    groups = [z[np.asarray(labels) == group] for group in set(labels)]
-    within = sum(((group - group.mean(axis=0)) ** 2).sum() for group in groups)
-    return 100 * within / (z**2).sum()
-
-
 def census_loss(method):
     release = shoal.anonymize(census(), shoal.Schema(quasi=dict.fromkeys(census().columns, Numeric())), method)
     assert np.bincount(release.labels).min() >= method.k
-    by_hand = loss(census(), release.labels)
+    by_hand = twins.error_percent(census(), release.labels)
     assert release.measure()["sse_percent"] == pytest.approx(by_hand, rel=1e-12)
     return by_hand
 
@@ -337,7 +314,7 @@ def test_census_single_columns():
     """Each column on its own; this does not make the combination k-anonymous."""
     frame, found = census(), {}
     for k in (3, 5, 10):
-        each = {name: loss(frame.select(name), np.array(best(frame[name].to_list(), k))) for name in frame.columns}
+        each = {name: twins.error_percent(frame.select(name), best(frame[name].to_list(), k)) for name in frame.columns}
         found[k] = [np.mean(list(each.values())), each["AGI"], each["INTVAL"]]
     assert found[3] == pytest.approx([0.102918, 0.000828, 0.691204], abs=1e-6)
     assert found[5] == pytest.approx([0.331346, 0.002663, 1.866955], abs=1e-6)

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from methods.test_caat import mixed
 from shoal import Numeric
 from shoal.cluster.centroids import draw_seeds
 from shoal.methods.oka import Oka
 from support.realdata import adult, adult_schema
 from twins.centroids import Clusters, distance, oka, sorted_scan
-from twins.tables import both, tables
+from twins.partitions import least_sse, sse
+from twins.tables import both, mixed, tables
 
 X = both([[1, 2, 3, 10, 11, 12, 20]], [Numeric()])
 
@@ -94,24 +94,6 @@ def test_never_better_than_the_best_partition(data):
     table = both([values], [Numeric()])
     labels = table.labels(Oka(k=2))
     assert sse(values, labels) >= least_sse(values, 2) - 1e-9
-
-
-def sse(values, labels):
-    groups = [[x for x, label in zip(values, labels, strict=True) if label == group] for group in set(labels)]
-    return sum((x - sum(group) / len(group)) ** 2 for group in groups for x in group)
-
-
-def least_sse(values, k):
-    """The least over all partitions into groups of at least k, by trying them all."""
-    return min(sse(values, labels) for labels in partitions(len(values)) if min(np.bincount(labels)) >= k)
-
-
-def partitions(n):
-    """Every way to label n rows, each partition once."""
-    found = [[0]]
-    for _ in range(1, n):
-        found = [[*labels, label] for labels in found for label in range(max(labels) + 2)]
-    return found
 
 
 TRIES = [

@@ -7,15 +7,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from methods.test_mdav import mixed
-from methods.test_r_gather import squared
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError
 from shoal.cluster import balls as cell_repair
 from shoal.methods import r_cellular as method
 from shoal.methods.base import Task
 from shoal.methods.r_cellular import RCellular
 from twins import r_cellular as twin
-from twins.tables import RAGGED, both, tables
+from twins.r_gather import squared
+from twins.tables import RAGGED, both, skewed, tables
 
 SIX = both([[0, 1, 2, 10, 11, 12]], [Numeric()])
 PRICES = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0, 20.0])
@@ -67,7 +66,7 @@ def test_a_centre_of_ones():
 
 
 def test_higher_prices_make_fewer_groups():
-    table = mixed(120)
+    table = skewed(120)
     n_groups = [len(cellular(table, k=3, facility=price)[1]) for price in (0.0, 2.0, 20.0, 1000.0)]
     assert sorted(n_groups, reverse=True) == n_groups
     assert n_groups[0] > 10
@@ -87,7 +86,7 @@ def test_kernel_equals_twin(data, k, facility, standardize):
 
 @pytest.mark.parametrize("facility", [0.0, 1.5])
 def test_kernel_equals_twin_on_a_larger_table(facility):
-    table = mixed(45)
+    table = skewed(45)
     assert cellular(table, k=4, facility=facility) == slowly(table, 4, facility)
 
 
@@ -127,7 +126,7 @@ def test_cost_in_the_plane(points, k, facility):
 
 @pytest.mark.parametrize("facility", [0.0, 1.0])
 def test_batches_and_cores_change_nothing(facility, monkeypatch):
-    table = mixed(300)
+    table = skewed(300)
     one = cellular(table, k=5, facility=facility)
     monkeypatch.setattr(method, "SHARED", 0)
     monkeypatch.setattr(method, "CELLS", 50 * 1200)
@@ -138,7 +137,7 @@ def test_batches_and_cores_change_nothing(facility, monkeypatch):
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread on this machine")
 def test_release_does_not_depend_on_threads(monkeypatch):
     monkeypatch.setattr(method, "SHARED", 0)
-    table = mixed(200)
+    table = skewed(200)
     one, two = (shoal.anonymize(table.frame, table.schema, RCellular(k=5), threads=n) for n in (1, 2))
     np.testing.assert_array_equal(one.labels, two.labels)
 

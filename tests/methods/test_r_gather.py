@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from methods.test_mdav import mixed
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError
 from shoal.cli.flags import apply_flags
 from shoal.cluster import gathering as gather_search
@@ -22,7 +21,8 @@ from shoal.methods.groups import Groups
 from shoal.methods.r_gather import RGather
 from shoal.progress import SILENT
 from twins import r_gather as twin
-from twins.tables import both, tables
+from twins.r_gather import squared
+from twins.tables import both, skewed, tables
 
 LINE = both([[0, 1, 2, 10, 11, 12, 30]], [Numeric()])
 CHAIN = both([list(range(31))], [Numeric()])
@@ -33,10 +33,6 @@ def gathered(table, **options):
     groups = RGather(**options).partition(Task.of(table.table), np.random.default_rng(0))
     groups.check(len(table.rows), options["k"])
     return groups
-
-
-def squared(table, standardize=True):
-    return twin.distances2(table.rows, list(table.schema.quasi.values()), standardize)
 
 
 def radii2(d2, labels, centres):
@@ -123,7 +119,7 @@ def test_kernel_equals_twin_where_distances_are_many(values, k):
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 def test_kernel_equals_twin_on_a_larger_table(epsilon):
-    table = mixed(150)
+    table = skewed(150)
     groups = gathered(table, k=4, epsilon=epsilon)
     assert (groups.labels.tolist(), groups.centres.tolist()) == twin.with_outliers(squared(table), 4, epsilon)
 
@@ -158,7 +154,7 @@ def test_radius_in_the_plane(points, k):
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 def test_batches_and_cores_change_nothing(epsilon, monkeypatch):
-    table = mixed(400)
+    table = skewed(400)
     one = gathered(table, k=5, epsilon=epsilon)
     for module in (method, gather_search):
         monkeypatch.setattr(module, "CELLS", 50 * 1600)

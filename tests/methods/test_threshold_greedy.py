@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from methods.test_caat import mixed
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError, Schema, ThresholdGreedy
 from shoal.kernels.cluster import threshold_greedy as kernel
 from shoal.release.receipt import Receipt
@@ -18,7 +17,7 @@ from shoal.release.release import check_directory
 from support.forging import mended, put, with_entries
 from support.realdata import ADULT_QUASI, adult
 from twins.partitions import partitions, subsets
-from twins.tables import RAGGED, both, groups_of, patients, tables
+from twins.tables import RAGGED, both, groups_of, mixed, patients, tables
 from twins.threshold_greedy import summed, threshold_greedy
 
 X = both([[1, 2, 3, 10, 11, 12, 20]], [Numeric()])

@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from methods.test_caat import mixed
-from methods.test_oka import least_sse, sse
 from shoal import Nominal, Numeric
 from shoal.cluster.centroids import draw_seeds
 from shoal.methods.base import Task
 from shoal.methods.weighted_c_means import Means, WeightedCMeans, weights_of
 from twins.centroids import c_means
-from twins.tables import both, groups_of, tables
+from twins.partitions import least_sse, sse
+from twins.tables import both, groups_of, mixed, tables
 
 X = both([[1, 2, 3, 10, 11, 12, 20]], [Numeric()])
 

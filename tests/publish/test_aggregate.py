@@ -14,8 +14,8 @@ from shoal.publish.averages import average_categories, average_numbers, convex_m
 from shoal.release.receipt import receipt_path
 from shoal.release.release import check_receipt
 from support.forging import fingerprinted, mended, with_entries
+from support.mixed_table import MIXED, mixed_frame
 from support.realdata import census
-from test_contract import MIXED, mixed_frame
 from twins.averages import average
 
 EXAMPLE = pl.DataFrame({"age": [25, 27, 29, 35, 39], "salary": [50, 60, 100, 110, 120]})

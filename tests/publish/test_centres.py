@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal import Centres, Nominal, Numeric, Ordinal
 from support.forging import mended
-from test_contract import MIXED, mixed_frame
+from support.mixed_table import MIXED, mixed_frame
 
 EXAMPLE = pl.DataFrame(
     {"age": [25, 27, 29, 35, 39], "salary": [50, 60, 100, 110, 120], "disease": ["a", "b", "c", "d", "e"]}

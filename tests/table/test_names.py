@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from cli.test_app import RECIPE, TOWNS, call  # noqa: F401
 from shoal import Nominal, Numeric, Schema, SchemaError, SourceError
 from shoal.table.names import Names, headless, looks_like_name
 from shoal.table.profile.profile import profile
 from shoal.table.sources import read
+from support.small_recipe import RECIPE, TOWNS
 
 FIRST = ["Anna Kanari", "34", "f", "13053", "diabetes", "kanari@example.org", "1987-03-21", "+49 171 5550177"]
 ROWS = [
@@ -211,7 +211,7 @@ def test_a_profile_of_a_table_without_a_header_is_refused():
     assert len(profile(frame(NAMES)).columns) == 8
 
 
-def test_the_commands_show_no_name(tmp_path, monkeypatch, call):  # noqa: F811
+def test_the_commands_show_no_name(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text(csv([FIRST, *ROWS]))
     (tmp_path / "recipe.toml").write_text(RECIPE)

@@ -24,6 +24,11 @@ def distances2(rows, kinds, standardize=True):
     return [[distance2(left, right, axes) for right in points] for left in points]
 
 
+def squared(table, standardize=True):
+    """The same, of a table of `twins.tables`."""
+    return distances2(table.rows, list(table.schema.quasi.values()), standardize)
+
+
 # -- r-gather ---------------------------------------------------------------------------------------------------------
 
 
