@@ -46,10 +46,10 @@ def close(model, classes, wanted):
 def check_consistent(model, classes):
     good = model.satisfied(classes)
     assert good.tolist() == [model.holds(value) for value in model.per_class(classes).tolist()]
-    lacks = model.lacks(classes)
-    assert np.isfinite(lacks).all()
-    assert (lacks >= 0).all()
-    assert ((lacks == 0) == good).all()
+    violation = model.violation(classes)
+    assert np.isfinite(violation).all()
+    assert (violation >= 0).all()
+    assert ((violation == 0) == good).all()
     if model.needs != "population":
         assert model.holds(model.achieved(classes)) == good.all()
 
