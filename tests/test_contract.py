@@ -1,4 +1,7 @@
-"""The contract: every method x publisher x mix of kinds, on tables that hypothesis thinks up."""
+"""The contract: every pair of method, publisher, model and mix of kinds, on tables that hypothesis thinks up.
+
+With ``SHOAL_COMBINATIONS=all`` every combination of them, and more tables of each.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import tempfile
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from itertools import cycle
 
 import numba
 import numpy as np
@@ -32,8 +36,19 @@ from shoal.testing import (
     tables,
 )
 from support.mixed_table import MIXED, mixed_frame
+from support.pairwise import examples
 from support.registered import CROWDS, METHODS
-from support.variants import LINKS, ONE_COLUMN, SHOWN, every_cutter, every_method, every_publisher
+from support.variants import (
+    LINKS,
+    ONE_COLUMN,
+    SHOWN,
+    VARIANTS,
+    each_method,
+    each_variant,
+    every_cutter,
+    every_method,
+    every_publisher,
+)
 from twins import slices as slices_twin
 from twins.averages import aggregate_cells, centre_cells
 from twins.generalize import ends, text_cell
@@ -49,19 +64,25 @@ MAY_MIX_EQUAL_ROWS = {"oka", "k-means"}
 """Methods that draw where groups start, and fill the last ones with whoever is left: equal rows may be parted."""
 
 
-@pytest.mark.parametrize("mix", KIND_MIXES)
-@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
-@settings(max_examples=8, deadline=None)
+REFINED = [None, shoal.Refine(), shoal.Refine(rounds=1)]
+FOR_ONE_COLUMN = [
+    (name, options, publish, "one", refine)
+    for name in ONE_COLUMN
+    for options in VARIANTS[name]
+    for publish, refine in zip(every_publisher(), cycle(REFINED), strict=False)
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "publish", "mix", "refine"),
+    each_method(every_publisher(), KIND_MIXES, REFINED) + FOR_ONE_COLUMN,
+    ids=str,
+)
+@settings(max_examples=examples(2))
 @given(data=st.data())
-def test_contract(name, options, mix, data):
+def test_contract(name, options, publish, mix, refine, data):
     k = data.draw(st.integers(2, 6), "k")
     case = data.draw(tables(mix, min_rows=k, max_rows=30), "table")
-    publish = data.draw(st.sampled_from(every_publisher()), "publish")
-    refine = data.draw(st.sampled_from([None, shoal.Refine(), shoal.Refine(rounds=1)]), "refine")
-    if name in ONE_COLUMN and mix != "one":
-        with pytest.raises(shoal.SchemaError, match="quasi-identifier"):
-            shoal.anonymize(case.frame, case.schema, CROWDS[name](k=k, **options), publish=publish)
-        return
     try:
         release = check_contract(case, CROWDS[name](k=k, **options), publish, refine=refine)
     except shoal.InfeasibleError as error:
@@ -74,9 +95,19 @@ def test_contract(name, options, mix, data):
         assert shown == expected_cells(case, release.labels, publish, expected)
 
 
-@pytest.mark.parametrize("model", BY_ROWS)
-@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
-@settings(max_examples=3)
+@pytest.mark.parametrize("mix", [mix for mix in KIND_MIXES if mix != "one"])
+@pytest.mark.parametrize("name", ONE_COLUMN)
+@settings(max_examples=2)
+@given(data=st.data())
+def test_methods_for_one_column_refuse_others(name, mix, data):
+    case = data.draw(tables(mix, min_rows=6, max_rows=30), "table")
+    publish = data.draw(st.sampled_from(every_publisher()), "publish")
+    with pytest.raises(shoal.SchemaError, match="quasi-identifier"):
+        shoal.anonymize(case.frame, case.schema, CROWDS[name](k=3), publish=publish)
+
+
+@pytest.mark.parametrize(("name", "options", "model"), each_method(BY_ROWS, any_table=False), ids=str)
+@settings(max_examples=examples(2))
 @given(data=st.data())
 def test_contract_with_every_model(name, options, model, data):
     """Every promise is kept or refused: before any work, or because no groups were found and joining does not help."""
@@ -87,7 +118,7 @@ def test_contract_with_every_model(name, options, model, data):
     drawn = [data.draw(requirements(one, case), one) for one in (model, *others)]
     require = [*{one.key: one for one in drawn}.values()]  # nothing is asked for twice
     publish = data.draw(st.sampled_from(every_publisher()), "publish")
-    refine = data.draw(st.sampled_from([None, shoal.Refine(), shoal.Refine(rounds=1)]), "refine")
+    refine = data.draw(st.sampled_from(REFINED), "refine")
     suppress = data.draw(st.sampled_from([0.0, 0.0, 0.2]), "suppress")
     method = CROWDS[name](k=k, **options)
     before = refused_before_work(case, require, suppress)
@@ -102,9 +133,12 @@ def test_contract_with_every_model(name, options, model, data):
             assert release.manifest.rows.left_out == release.receipt.rows.suppressed
 
 
-@pytest.mark.parametrize("model", [name for name in MODELS if name not in BY_ROWS])
-@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
-@settings(max_examples=2)
+@pytest.mark.parametrize(
+    ("name", "options", "model"),
+    each_method([name for name in MODELS if name not in BY_ROWS], any_table=False),
+    ids=str,
+)
+@settings(max_examples=examples(2))
 @given(data=st.data())
 def test_contract_with_models_that_need_a_population(name, options, model, data):
     """The people are those of the table and others like them: k of them can always be covered by joining all."""
@@ -171,9 +205,12 @@ def may_suppress(name, options):
     return name in MAY_SUPPRESS_ALL or bool(options.get("epsilon"))
 
 
-@pytest.mark.parametrize("publish", [shoal.Generalize(), shoal.Generalize(sets=True), shoal.Aggregate()], ids=str)
-@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
-@settings(max_examples=5, deadline=None)
+@pytest.mark.parametrize(
+    ("name", "options", "publish"),
+    each_method([shoal.Generalize(), shoal.Generalize(sets=True), shoal.Aggregate()], any_table=False),
+    ids=str,
+)
+@settings(max_examples=examples(3))
 @given(data=st.data())
 def test_refining_never_loses_more(name, options, publish, data):
     k = data.draw(st.integers(2, 4), "k")
@@ -258,8 +295,7 @@ def categories(table, name):
 EXPECTED = {"generalize": generalized, "aggregate": aggregated, "centres": central}
 
 
-@pytest.mark.parametrize("shown", SHOWN, ids=str)
-@pytest.mark.parametrize(("name", "options"), every_method(any_table=True), ids=str)
+@pytest.mark.parametrize(("name", "options", "shown"), each_variant(SHOWN), ids=str)
 def test_same_bytes_from_any_frame_and_any_number_of_threads(name, options, shown, tmp_path):
     frame = mixed_frame(400)
     folders = []
@@ -321,16 +357,6 @@ class TestCorners:
         release = self.anonymize(frame, shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Nominal()}), name, options)
         assert release.tables["table"]["b"].null_count() == 6
 
-    def test_forty_columns(self, name, options):
-        rng = np.random.default_rng(1)
-        frame = {f"n{j}": rng.integers(0, 9, 40) for j in range(20)}
-        frame |= {f"c{j}": rng.choice(["x", "y", "z"], 40) for j in range(20)}
-        kinds = {column: shoal.Numeric() if column[0] == "n" else shoal.Nominal() for column in frame}
-        if "delta" in options:
-            options = {**options, "delta": 40.0}
-        release = self.anonymize(frame, shoal.Schema(quasi=kinds), name, options)
-        assert release.tables["table"].width == 40
-
     def test_unseen_categories_may_stay_unseen(self, name, options):
         tree = shoal.Hierarchy([("x", "xy", "*"), ("y", "xy", "*"), ("never", "*")])
         frame = {"a": ["x", "y", "x", "y", "x", "y"]}
@@ -354,6 +380,20 @@ class TestCorners:
         assert release.manifest.rows.model_dump() == {"published": 6, "left_out": 1, "counterfeits": 0}
         assert release.labels.tolist()[2] == -1
         assert release.tables["table"].height == 6
+
+
+@pytest.mark.parametrize(("name", "options"), each_method(), ids=str)
+def test_forty_columns(name, options):
+    rng = np.random.default_rng(1)
+    frame = {f"n{j}": rng.integers(0, 9, 40) for j in range(20)}
+    frame |= {f"c{j}": rng.choice(["x", "y", "z"], 40) for j in range(20)}
+    kinds = {column: shoal.Numeric() if column[0] == "n" else shoal.Nominal() for column in frame}
+    if "delta" in options:
+        options = {**options, "delta": 40.0}
+    method = CROWDS[name](k=3, **options)
+    release = shoal.anonymize(pl.DataFrame(frame), shoal.Schema(quasi=kinds), method, publish=shoal.Generalize())
+    assert release.tables["table"].width == 40
+    assert min(Counter(release.tables["table"].rows()).values()) >= 3
 
 
 @pytest.mark.parametrize("values", [[7] * 6, [1, 1, 2, 2, 3, 3], [None] * 6, [5, None, None, None, 9, 1]])
@@ -463,7 +503,7 @@ def in_buckets(release, column):
 
 @pytest.mark.parametrize("mix", KIND_MIXES)
 @pytest.mark.parametrize(("name", "options"), every_cutter(), ids=str)
-@settings(max_examples=6)
+@settings(max_examples=examples(3))
 @given(data=st.data())
 def test_contract_of_methods_that_cut_links(name, options, mix, data):
     case = data.draw(sensitive_tables(mix, min_rows=6, max_rows=24), "table")
@@ -533,7 +573,7 @@ def test_files_of_methods_that_cut_links_verify(name, options, format, data):  #
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("name", "options"), every_cutter(), ids=str)
-@settings(max_examples=4)
+@settings(max_examples=examples(3))
 @given(data=st.data())
 def test_methods_that_cut_links_keep_the_models_they_carry(name, options, model, data):
     """Anatomy those that speak of sensitive values alone, slicing none; all others are refused before any work."""

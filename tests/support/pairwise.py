@@ -10,6 +10,11 @@ ALL = os.environ.get("SHOAL_COMBINATIONS") == "all"
 """Whether every combination is wanted, for a long run."""
 
 
+def examples(number: int) -> int:
+    """How many examples hypothesis is to try of each combination; more in a long run."""
+    return 5 * number if ALL else number
+
+
 def pairwise(*parameters: Iterable[object]) -> list[tuple]:
     """Combinations of one value per parameter in which every pair of values of two parameters is at least once.
 

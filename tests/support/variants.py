@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import cycle
+
 import shoal
 from shoal.publish import PUBLISHERS
+from support.pairwise import ALL, pairwise
 from support.registered import CROWDS, METHODS
 
 VARIANTS = {
@@ -45,6 +49,25 @@ def every_method(*, any_table: bool = False):
     assert set(VARIANTS) == set(CROWDS), "a method without a place in the contract suite"
     names = [name for name in VARIANTS if not (any_table and name in ONE_COLUMN)]
     return [(name, options) for name in names for options in VARIANTS[name]]
+
+
+def each_method(*others: Iterable, any_table: bool = True) -> list[tuple]:
+    """Every method with every value of other parameters, these in pairs, and its variants in turn: name, options, ...
+
+    In a long run, every variant with every combination.
+    """
+    if ALL:
+        every = pairwise(every_method(any_table=any_table), *others)
+        return [(*method, *rest) for method, *rest in every]
+    turns = {name: cycle(VARIANTS[name]) for name, _ in every_method(any_table=any_table)}
+    return [(name, next(turns[name]), *rest) for name, *rest in pairwise(turns, *others)]
+
+
+def each_variant(values: Iterable) -> list[tuple]:
+    """Every variant of every method with one of the values, in turn; in a long run with all of them."""
+    if ALL:
+        return each_method(values)
+    return [(*method, value) for method, value in zip(every_method(any_table=True), cycle(values), strict=False)]
 
 
 def every_publisher():
