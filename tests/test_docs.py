@@ -13,7 +13,6 @@ import pytest
 import typer
 
 import shoal
-from registered import METHODS
 from shoal.cli.app import app
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
@@ -21,6 +20,7 @@ from shoal.recipe.recipe import COLUMN_KEYS, SINGLE, TOP_KEYS
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import Receipt
 from shoal.table.hierarchy.builders import RULES
+from support.registered import METHODS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -19,6 +19,7 @@ from shoal.release.manifest import Layout, PassedColumn, QuasiColumn
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.numbering import distinct_values
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 from shoal.table.shown import only_rows
@@ -86,7 +87,7 @@ def text_codes(table: pl.DataFrame) -> Labels:
     codes, n_codes = np.zeros(table.height, dtype=np.int64), 1
     for series in table:
         texts = series.cast(pl.String)
-        known = texts.drop_nulls().unique().sort()
+        known = distinct_values(texts)
         places = pl.Series(range(len(known)), dtype=pl.Int64)
         column = (
             texts.replace_strict(known, places, default=None, return_dtype=pl.Int64).fill_null(len(known)).to_numpy()
@@ -181,7 +182,7 @@ def _known_of(table: Table, shown: pl.DataFrame) -> dict[str, object]:
     """The order or the tree of the values of a sensitive column that are published."""
     series = shown.to_series()
     kind = table.schema.columns[series.name].kind
-    values = series.drop_nulls().unique().sort().to_list()
+    values = distinct_values(series).to_list()
     if isinstance(kind, Ordinal):
         return {"order": [category for category in kind.order if category in set(values)]}
     if not isinstance(kind, Nominal) or kind.hierarchy is None:

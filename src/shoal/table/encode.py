@@ -18,6 +18,7 @@ import polars as pl
 
 from shoal.kernels.cluster.trees import Forest
 from shoal.table.hierarchy.tree import TreeArrays
+from shoal.table.numbering import distinct_values
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
 
@@ -141,13 +142,13 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
 def value_codes(series: pl.Series) -> Ints:
     """Every value of a column as a number from 0, missing ones as a value of their own with the last number."""
     texts = series.cast(pl.String)
-    known = texts.drop_nulls().unique().sort().to_list()
+    known = distinct_values(texts).to_list()
     return _codes(texts, {value: number for number, value in enumerate(known)}, len(known))
 
 
 def _codes(series: pl.Series, code_of: dict[str, int], missing: int) -> npt.NDArray[np.int64]:
     """Look every category up once."""
-    known = series.unique().drop_nulls()
+    known = distinct_values(series)
     numbers = [code_of[value] for value in known.to_list()]
     coded = series.replace_strict(known, pl.Series(numbers, dtype=pl.Int64), default=None, return_dtype=pl.Int64)
     return coded.fill_null(missing).to_numpy()

@@ -17,6 +17,7 @@ from shoal.table.frames import check_names
 from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
+from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
@@ -123,7 +124,7 @@ def prepare(
     normalise
         Whether texts of sensitive columns that differ only in blanks, case or Unicode form become one value. Where they
         do not, there is a `ShoalWarning` that says how many there are.
-    also
+    extra_check
         A further check of the table; what it notes is raised with the rest. The table may have problems already.
     """
     found = Problems()
@@ -222,7 +223,7 @@ def grow_hierarchies(schema: Schema, frame: pl.DataFrame, broken: set[str], prob
 
 def _grown(column: Column, kind: Kind, series: pl.Series, problems: Problems) -> Kind:
     where = f"column {column.name!r}"
-    values: list[object] = series.drop_nulls().unique().sort().to_list()
+    values: list[object] = distinct_values(series).to_list()
     if column.role == "quasi" and STAR in values:
         problems.add(where, "has the cell '*', which stands for 'any value' in a release", "name it in missing_values")
         return kind
@@ -257,5 +258,5 @@ def _inside(column: str, problem: Problem) -> Problem:
 
 
 def _flat(series: pl.Series) -> Hierarchy:
-    values = series.drop_nulls().unique().sort().to_list()
+    values = distinct_values(series).to_list()
     return Hierarchy.grow(Flat(), values)
