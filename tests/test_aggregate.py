@@ -147,8 +147,8 @@ def test_written_and_read_back(tmp_path, form):
     [
         ("grade", "*", "though no value of the column was missing"),
         ("age", float("inf"), "numbers that are not written as a release writes them"),
-        ("weight", None, "no number, though nothing was missing"),
-        ("age_missing", True, "a number of a missing value"),
+        ("weight", None, "empty, though no value was missing"),
+        ("age_missing", True, "a value that is said to be missing"),
     ],
 )
 def test_cells_that_cannot_be_are_refused(column, cell, message):

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.check.cells import set_values
+from shoal.check.cell_forms import set_values
 from shoal.check.population import population_matches
-from shoal.check.release import _cells, _classes
+from shoal.check.release import _classes
+from shoal.errors import Problems
 from shoal.methods.groups import Groups
 from shoal.release.description import Asked, describe
 from shoal.release.release import Release
@@ -24,7 +25,7 @@ from twins.matching import MISSING, fits
 
 def matches_of(release, population, schema=None):
     manifest = release.manifest
-    cells = _cells(release.frames, manifest, None)
+    cells = manifest.layout.laid_out.cells(release.frames, manifest.layout, Problems())
     labels = _classes(cells, manifest.layout.class_columns)
     return population_matches(cells, labels, manifest.layout, population, schema), labels, cells
 

@@ -261,7 +261,7 @@ def _check_rows(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems
 
 
 def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
-    """Every cell is one its column could hold."""
+    """Every cell is one its column could hold, written in the one way, and the manifest says of them what they show."""
     for column in manifest.layout.quasi:
         if column.form == "node":
             complaint = tree_complaint(column.nodes, set(cells[column.columns[0]].unique()))
@@ -269,9 +269,11 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) ->
                 problems.add(f"column {column.name!r}", f"the manifest's hierarchy {complaint}")
             if complaint == NO_TREE:
                 continue
-        for complaint, count in read_column(column, cells).complaints.items():
+        read = read_column(column, cells)
+        for complaint, count in read.complaints.items():
             problems.add(f"column {column.name!r}", f"{count} cells cannot be: {complaint}")
-    check_facts(cells, manifest.layout, problems)
+        if not read.complaints:
+            check_facts(read, problems)
 
 
 def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:

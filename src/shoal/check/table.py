@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from shoal.check.containment import Containers
-from shoal.check.grammar import ReadCells, read_cells
+from shoal.check.grammar.columns import ReadCells, read_cells
 from shoal.check.promises import LACKING, broken, probes
 from shoal.check.value_ranges import Ints, boxes_of, distinct_cells
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at
@@ -277,7 +277,7 @@ def _spellings(columns: Mapping[str, Values]) -> tuple[str, ...]:
 
 
 def _tuples(cells: Sequence[ReadCells]) -> tuple[Ints, Ints]:
-    """The distinct rows of meanings, one number per column, and which of them each row is."""
+    """The distinct rows of ranges, one number per column, and which of them each row is."""
     frame = pl.DataFrame({str(place): read.codes for place, read in enumerate(cells)})
     rows, labels = distinct_cells(frame)
     return np.array(rows, dtype=np.int64).reshape(-1, len(cells)), labels

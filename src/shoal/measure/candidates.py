@@ -14,9 +14,10 @@ import polars as pl
 
 from shoal.check.original import input_rows
 from shoal.errors import ParameterError, Problem, Problems, some
-from shoal.measure.covered import COVERING, products_of_cells, written_out
+from shoal.measure.covered import products_of_cells, written_out
 from shoal.measure.products import Component, Products
 from shoal.release.manifest import Manifest
+from shoal.release.shapes import GENERALISED
 from shoal.table.numbering import combined, distinct_rows, numbered
 from shoal.table.prepare import prepare
 from shoal.table.schema import Schema
@@ -70,7 +71,7 @@ def _of_slices(
     tables: Mapping[str, pl.DataFrame], layout: Any, rows: pl.DataFrame, schema: Schema | None
 ) -> Products:  # fmt: skip
     """One wide table, or one file for each slice; cells that were generalised are written out as what they cover."""
-    cells = {column.name: column for column in layout.quasi if column.form in COVERING}
+    cells = {column.name: column for column in layout.quasi if column.form in GENERALISED}
     frames = []
     for place, one in enumerate(layout.slices, 1):
         table = tables["table" if "table" in tables else f"slice_{place}"]
