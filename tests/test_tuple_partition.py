@@ -17,7 +17,7 @@ import shoal
 from shoal.kernels.slicing import buckets as kernel
 from shoal.kernels.slicing.diversity_check import check_all
 from shoal.slicing import buckets as tuple_partition
-from shoal.slicing.buckets import TOLERANCE, Search, partition_tuples, sliced_of
+from shoal.slicing.buckets import TOLERANCE, BucketSearch, partition_tuples, sliced_of
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import prepare
 from twins import slicing as twin
@@ -188,7 +188,7 @@ def test_too_many_values_to_keep_change_nothing(case, l, tries):  # noqa: E741
 @given(cases(most_slices=12), st.integers(1, 4))
 def test_what_is_kept_of_every_tuple_is_what_the_check_of_all_finds(case, l):  # noqa: E741
     points, parts, sensitive = case
-    search = Search.of(sliced_of(np.array(parts), sensitive_of(sensitive)))
+    search = BucketSearch.of(sliced_of(np.array(parts), sensitive_of(sensitive)))
     if search.worst <= 1 / l + TOLERANCE:
         run_to_end(search, points, l, tries=3)
     match, worst, _ = checked(parts, sensitive, search.buckets.bucket_of)
@@ -209,7 +209,7 @@ def far_apart(n_slices):
 def test_a_tuple_that_loses_nearly_all_it_matched_is_summed_anew(n_slices):
     """The first row matches the four with 2^-c and its own bucket with 40^-c: what is left drowns in rounding."""
     points, parts, sensitive = far_apart(n_slices)
-    search = Search.of(sliced_of(np.array(parts), sensitive_of(sensitive)))
+    search = BucketSearch.of(sliced_of(np.array(parts), sensitive_of(sensitive)))
     run_to_end(search, points, l=2)
     first = search.sliced.row_tuple[0]
     assert len(set(search.buckets.bucket_of)) == 3
@@ -226,7 +226,7 @@ def test_a_refused_split_leaves_no_trace():
     """After a run whose every trial is refused, all is as it was, to the last bit."""
     points = [(place,) for place in range(12)]
     sliced = sliced_of(np.array([numbered(points), [0] * 12]), [(1, np.array([0, 1, 2] * 2 + [3, 4, 5] * 2))])
-    search = Search.of(sliced)
+    search = BucketSearch.of(sliced)
     before = [array.copy() for array in (*search.buckets, search.sums.match, search.sums.value, search.sums.error)]
     run_to_end(search, points, l=6)
     assert search.queue.tally[kernel.N_TRIALS] == search.queue.tally[kernel.N_REJECTED] == 1

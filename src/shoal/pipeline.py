@@ -19,7 +19,7 @@ from shoal.errors import InfeasibleError, InternalError, ParameterError, Problem
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
-from shoal.privacy.base import ColumnRequirement, Requirement, Values
+from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.progress import SILENT, Progress
 from shoal.publish import default_publisher
 from shoal.publish.base import Publisher, shown_classes
@@ -180,7 +180,7 @@ def anonymize(
 
 def _spelt(require: Sequence[Requirement], table: Table) -> tuple[Requirement, ...]:
     """What is required, written in one way; nothing is asked for twice."""
-    columns = {one.column: Values.of(table, one.column) for one in require if isinstance(one, ColumnRequirement)}
+    columns = {one.column: table.sensitive[one.column] for one in require if isinstance(one, ColumnRequirement)}
     found, problems = tuple(one.spelt(columns) for one in require), Problems()
     keys = [one.key for one in found]
     if repeated := [one.name for place, one in enumerate(found) if one.key in keys[:place]]:
@@ -195,7 +195,7 @@ def _check_shown(table: Table, groups: Groups, require: Sequence[Requirement]) -
         return
     problems, shown = Problems(), only_rows(table, groups.labels >= 0)
     for one in require:
-        if isinstance(one, ColumnRequirement) and (misfit := one.misfit(Values.of(shown, one.column))):
+        if isinstance(one, ColumnRequirement) and (misfit := one.misfit(shown.sensitive[one.column])):
             what = f"once {groups.n_suppressed} rows are suppressed, column {one.column!r} {misfit}"
             problems.add(f"require {one.name}", what, "suppress less, or ask for less", error=InfeasibleError)
     problems.raise_if_any(InfeasibleError)

@@ -228,7 +228,7 @@ def _sensitive(
     settled = replace(schema, sensitive=grown)
     frame = pl.DataFrame(found)
     whole = Table(frame, settled, schema, "", table.height, {}, np.arange(table.height, dtype=np.int64))
-    return {} if len(problems) else {name: Values.of(whole, name) for name in grown}
+    return {} if len(problems) else whole.sensitive
 
 
 def _grown(name: str, kind: Kind | None, series: pl.Series, problems: Problems) -> Kind | None:

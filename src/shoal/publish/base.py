@@ -160,20 +160,19 @@ def raw_columns(table: Table) -> tuple[QuasiColumn, ...]:
     )
 
 
-def passed_columns(table: Table, rows: pl.DataFrame | None = None) -> tuple[PassedColumn, ...]:
+def passed_columns(table: Table, rows: pl.DataFrame) -> tuple[PassedColumn, ...]:
     """The columns that are published as they are, in the order of the table.
 
-    Given the published rows, also what a model needs to know of sensitive values: the order of those that are shown, or
-    their place in the hierarchy. Of suppressed rows nothing is said.
+    Of sensitive values also what a model needs to know: the order of those that are shown, or their place in the
+    hierarchy. Of suppressed rows nothing is said.
     """
     columns = table.schema.columns
     return tuple(
         PassedColumn.model_validate(
             {"name": name, "role": columns[name].role, "kind": kind_name(columns[name].kind)}
-            | ({} if rows is None or columns[name].role != "sensitive" else _known_of(table, rows.select(name)))
+            | (_known_of(table, rows.select(name)) if columns[name].role == "sensitive" else {})
         )
-        for name in table.frame.columns
-        if table.schema.roles.get(name) in ("sensitive", "neutral")
+        for name in table.passed
     )
 
 

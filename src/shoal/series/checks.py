@@ -143,11 +143,7 @@ def _check_sensitive(table: Table, method: MInvariance, state: SeriesState, prob
 
 
 def _check_columns(table: Table, method: MInvariance, problems: Problems) -> None:
-    roles = table.schema.roles
-    others = [
-        name for name in table.frame.columns if roles.get(name) in ("neutral", "sensitive") and name != method.column
-    ]
-    if others:
+    if others := [name for name in table.passed if name != method.column]:
         what = f"m-invariance publishes quasi-identifiers and one sensitive column, not {some(others)}"
         fix = 'a counterfeit has no honest value there: leave them out, for example with rest = "drop"'
         problems.add("schema", what, fix, error=SchemaError)

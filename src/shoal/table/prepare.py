@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
+from shoal.table.sensitive import Values
 from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
 
 MISSING_MODES = ("keep", "drop")
@@ -56,6 +58,19 @@ class Table:
     def quasi(self) -> dict[str, Kind]:
         """The quasi-identifiers, in the order of the table."""
         return {name: self.schema.quasi[name] for name in self.frame.columns if name in self.schema.quasi}
+
+    @cached_property
+    def sensitive(self) -> dict[str, Values]:
+        """The sensitive columns as privacy models look at them, in the order of the table."""
+        columns = self.schema.columns
+        names = [name for name in self.frame.columns if name in columns and columns[name].role == "sensitive"]
+        return {name: Values.of(self.frame[name], columns[name].kind) for name in names}
+
+    @property
+    def passed(self) -> list[str]:
+        """The columns that are published as they are, sensitive or neutral, in the order of the table."""
+        roles = self.schema.roles
+        return [name for name in self.frame.columns if roles.get(name) in ("sensitive", "neutral")]
 
     @property
     def published(self) -> dict[str, Kind]:
