@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import shoal
+from on_disk import verify_directory
 from postgres import server
 from realdata import ADULT_QUASI, adult, adult_schema, data_folder
-from shoal.check.release import verify_directory
 from shoal.methods.groups import Groups
 from shoal.publish.base import arrange
 from shoal.release.description import Asked, describe

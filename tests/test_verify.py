@@ -14,7 +14,7 @@ import shoal
 import shoal.pipeline
 import shoal.release.manifest
 from forging import fingerprinted, mended, rewritten, with_entries, with_tables
-from shoal.check.release import verify_directory
+from on_disk import verify_directory
 from shoal.publish.base import Published, arrange
 from shoal.release.receipt import receipt_path
 from shoal.release.release import check_directory, check_receipt

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +29,6 @@ from shoal.check.vocabulary import check_closed
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
-from shoal.release.files import read_directory
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import Shape
 from shoal.table.fingerprint import content_sha256
@@ -218,20 +216,6 @@ def _same_figure(one: float, other: float) -> bool:
     if isinstance(one, int) or isinstance(other, int):
         return type(one) is type(other) and one == other
     return repr(one) == repr(other) or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
-
-
-def verify_directory(
-    folder: str | Path,
-    *,
-    population: pl.DataFrame | None = None,
-    guards: pl.Series | None = None,
-    schema: Schema | None = None,
-    original: pl.DataFrame | None = None,
-) -> tuple[Verdict, Manifest]:
-    """Check a release directory from its files, and from nothing else but what is given with it."""
-    manifest, tables = read_directory(Path(folder))
-    verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=original)
-    return verdict, manifest
 
 
 def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:

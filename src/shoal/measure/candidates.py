@@ -160,9 +160,7 @@ def _component(one: pl.DataFrame, parts: pl.DataFrame) -> Component:
     return Component.of_pairs(*(series.to_numpy().astype(np.int64) for series in (pairs[SET], pairs[NUMBER], set_of)))
 
 
-def products_of_buckets(
-    table: pl.DataFrame, sensitive: pl.DataFrame, original: pl.DataFrame, *, bucket: str = "bucket"
-) -> Products:
+def products_of_buckets(table: pl.DataFrame, sensitive: pl.DataFrame, original: pl.DataFrame) -> Products:
     """Read buckets: any line of the quasi-identifiers may belong to any line of the sensitive values of its bucket.
 
     Parameters
@@ -171,10 +169,10 @@ def products_of_buckets(
         The two tables: attributes with the number of their bucket; sensitive values with it, once for each or counted.
     original
         The rows of the input.
-    bucket
-        The column that numbers the buckets; like `count`, it is no attribute.
     """
     frames = [table, sensitive.drop("count", strict=False)]
-    if lacking := [name for name, frame in zip(("table", "sensitive"), frames, strict=True) if bucket not in frame]:
-        raise ParameterError(Problem(f"table {some(lacking)}", f"has no column {bucket!r}"))
-    return products_of_slices([frame[bucket] for frame in frames], [frame.drop(bucket) for frame in frames], original)
+    if lacking := [name for name, frame in zip(("table", "sensitive"), frames, strict=True) if "bucket" not in frame]:
+        raise ParameterError(Problem(f"table {some(lacking)}", "has no column 'bucket'"))
+    return products_of_slices(
+        [frame["bucket"] for frame in frames], [frame.drop("bucket") for frame in frames], original
+    )
