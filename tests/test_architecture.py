@@ -17,7 +17,7 @@ ORDER = [
     ["spec", "progress", "registry", "extras"],
     ["declared", "table"],
     ["release"],
-    ["privacy", "sample"],
+    ["privacy", "sample", "settings"],
     ["methods.groups"],
     ["methods.base"],
     ["enforce.constraints"],

@@ -12,8 +12,10 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.declared import Protects
-from shoal.errors import Problems, SchemaError
+from shoal.errors import ParameterError, Problems, SchemaError, some
+from shoal.methods.base import Method
 from shoal.methods.groups import Groups, Labels
+from shoal.privacy.base import Requirement
 from shoal.publish.covers import published_nodes
 from shoal.release.manifest import Layout, PassedColumn, QuasiColumn
 from shoal.spec import Spec
@@ -43,6 +45,32 @@ class Publisher(Spec, ABC):
     loses: ClassVar[str]
     """What a release of this kind loses: `ncp`, how much its cells leave open, or `sse`, how far values move."""
     protects: ClassVar[Protects] = "cells"
+
+    def check_method(self, method: Method, problems: Problems) -> None:
+        """Note a method whose promise does not hold when its groups are shown this way."""
+        if method.protects == self.protects and (method.protects == "cells" or self.name == method.publisher):
+            return
+        why = {
+            "cells": f"{method.name} promises a k, and {self.name} shows quasi-identifiers as they are",
+            "links": f"the buckets of {method.name} cannot be shown by {self.name} so that their promise holds",
+        }
+        problems.add("publish=", why[method.protects], f"publish by {method.publisher}, or use another method")
+
+    def check_population(
+        self, requirement: Requirement, table: Table, population: pl.DataFrame | None, problems: Problems
+    ) -> None:
+        """Note a population that a requirement speaks of and that is missing, or cannot be compared with."""
+        where = f"require {requirement.name}"
+        if population is None:
+            problems.add(where, "needs a population to compare with", "give population=", error=ParameterError)
+            return
+        if self.loses != "ncp":
+            what = f"the cells that {self.name} publishes cannot be compared with a population"
+            problems.add(where, what, "publish by generalize", error=ParameterError)
+        if lacking := [name for name in table.quasi if name not in population.columns]:
+            fix = "give every quasi-identifier"
+            problems.add("population", f"has no column {some(lacking)}", fix, error=SchemaError)
+        requirement.check_population(table.n_rows, population.height, problems)
 
     @abstractmethod
     def check(self, table: Table, problems: Problems) -> None:

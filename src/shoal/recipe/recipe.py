@@ -19,11 +19,10 @@ from shoal.privacy.base import Requirement
 from shoal.publish import PUBLISHERS, default_publisher
 from shoal.publish.base import Publisher
 from shoal.recipe.text import parsed, read_entries, write_toml
-from shoal.release.manifest import FORMATS, LEFT_OUT
-from shoal.spec import Bound, Maybe, OneOf, Real, Spec, Whole, YesNo, find
+from shoal.settings import SETTINGS
+from shoal.spec import Maybe, OneOf, Spec, find
 from shoal.table.hierarchy.builders import RULES, Rule
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.prepare import MISSING_MODES
 from shoal.table.schema import KINDS, ROLES, Kind, Ordinal, Schema, kind_name
 from shoal.table.sources import Source
 
@@ -32,15 +31,6 @@ TOP_KEYS = (
     "refine", "normalise", "left_out",
 )  # fmt: skip
 
-SINGLE: dict[str, tuple[Bound, Any]] = {
-    "seed": (Maybe(Whole(0)), None),
-    "missing": (OneOf(MISSING_MODES), "keep"),
-    "format": (OneOf(FORMATS), "csv"),
-    "suppress": (Real(0, 1), 0.0),
-    "normalise": (YesNo(), False),
-    "left_out": (OneOf(LEFT_OUT), "public"),
-}
-"""Single values at the top: what each may be, and what it is when not given."""
 MARKED = Problem(
     "population.missing_values", "the texts of [source] stand for a missing cell in both tables", "put them there"
 )
@@ -227,9 +217,9 @@ class _RecipeReader:
 
     def _top_values(self) -> dict[str, Any]:
         """The single values at the top of a recipe that it has a field for."""
-        values = {key: self.entries.get(key, default) for key, (_, default) in SINGLE.items()}
+        values = {key: self.entries.get(key, default) for key, (_, default) in SETTINGS.items()}
         for key, value in values.items():
-            if complaint := SINGLE[key][0].complaint(value):
+            if complaint := SETTINGS[key][0].complaint(value):
                 self.problems.add(key, complaint)
         if complaint := Maybe(REST).complaint(self.entries.get("rest")):
             self.problems.add("rest", complaint)

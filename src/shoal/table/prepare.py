@@ -83,6 +83,17 @@ class Table:
             if name in columns and columns[name].role in roles
         }
 
+    def read_quasi(self, frame: pl.DataFrame, missing_values: Sequence[str], what: str) -> pl.DataFrame:
+        """The quasi-identifiers of another frame, read as those of the table; problems of all columns in one error."""
+        problems = Problems()
+        names = [name for name in self.quasi if name in frame.columns]
+        columns = [clean(frame[name], self.schema.columns[name], missing_values, problems) for name in names]
+        try:
+            problems.raise_if_any(SchemaError)
+        except SchemaError as error:
+            raise SchemaError([replace(one, where=f"{what}, {one.where}") for one in error.problems]) from None
+        return pl.DataFrame(columns)
+
     def is_grown(self, name: str) -> bool:
         """Whether the hierarchy of a column was made of its values, by a rule or as a flat tree."""
         column = self.given.columns.get(name)
