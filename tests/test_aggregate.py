@@ -13,8 +13,7 @@ from forging import fingerprinted, mended, with_entries
 from realdata import census
 from shoal import Aggregate, Nominal, Numeric, Ordinal
 from shoal.publish.averages import average_categories, average_numbers, convex_median_place, median_place
-from shoal.release.receipt import receipt_path
-from shoal.release.release import check_receipt
+from shoal.release.receipt import check_receipt, receipt_path
 from test_contract import MIXED, mixed_frame
 from twins.averages import average
 

@@ -17,7 +17,7 @@ from registered import METHODS
 from shoal.cli.app import app
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
-from shoal.recipe.recipe import COLUMN_KEYS, TOP_KEYS
+from shoal.recipe.reader import COLUMN_KEYS, TOP_KEYS
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import Receipt
 from shoal.settings import SETTINGS

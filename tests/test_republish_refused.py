@@ -13,7 +13,7 @@ import shoal
 from forging import arranged, fingerprinted, mended, rewritten, with_entries
 from series_example import FIRST, SCHEMA, TWO, table
 from shoal.release.manifest import Manifest
-from shoal.release.release import check_receipt
+from shoal.release.receipt import check_receipt
 from shoal.series import sealed
 
 PASSPHRASE = "correct horse battery"

@@ -16,8 +16,8 @@ import shoal.release.manifest
 from forging import fingerprinted, mended, rewritten, with_entries, with_tables
 from on_disk import verify_directory
 from shoal.publish.base import Published, arrange
-from shoal.release.receipt import receipt_path
-from shoal.release.release import check_directory, check_receipt
+from shoal.release.receipt import check_receipt, receipt_path
+from shoal.release.release import check_directory
 from test_contract import MIXED, mixed_frame
 
 SHAPES = ["text", "typed", "classes"]
