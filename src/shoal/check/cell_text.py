@@ -14,60 +14,29 @@ import polars as pl
 from shoal.check.cells import ReadColumn
 from shoal.check.value_ranges import ANY_VALUE, MISSING_VALUE
 from shoal.errors import Problems, rows_at
-from shoal.release.manifest import Layout, QuasiColumn
+from shoal.release.column_types import ANY, NUMBER, NUMBERS, TEXT, TRUTH, TYPES, column_sorts
+from shoal.release.manifest import Layout
 from shoal.release.shapes import GENERALISED
 
-COUNT, NUMBER, NUMBERS, TRUTH, TEXT, ANY = "count", "number", "numbers", "truth", "text", "any"
-TYPES: dict[str, tuple[type[pl.DataType], ...]] = {
-    COUNT: (pl.Int64,), NUMBER: (pl.Float64,), NUMBERS: (pl.Int64, pl.Float64), TRUTH: (pl.Boolean,),
-    TEXT: (pl.String,),
-}  # fmt: skip
-"""Types of the columns of a release; from CSV all are text."""
 MINUS_ZERO = "-0.0"
 """Equal to zero, and written in another way."""
-FACTS = {"class": COUNT, "size": COUNT, "radius": NUMBER, "counterfeits": COUNT, "bucket": COUNT, "count": COUNT}
 
 
 def check_written(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> None:
     """Note columns of a type that no release has, and cells that could have been written in another way."""
-    sorts = _sorts(layout)
+    sorts = column_sorts(layout)
     for table, columns in layout.contents.items():
         for name in columns:
-            own = FACTS if name in FACTS and name not in sorts else sorts
-            if complaint := _complaint(tables[table][name], own.get(name, ANY)):
+            if complaint := _complaint(tables[table][name], sorts.get(name, ANY)):
                 problems.add(f"column {name!r}", complaint)
 
 
 def check_types(table: pl.DataFrame, layout: Layout, problems: Problems) -> None:
     """Note columns of text in a Parquet file that hold numbers or truth values: those have types of their own there."""
-    sorts = FACTS | _sorts(layout)
+    sorts = column_sorts(layout)
     for name, dtype in table.schema.items():
         if dtype == pl.String and sorts.get(name, ANY) not in (TEXT, ANY):
             problems.add(f"column {name!r}", "has another type than its cells have in a release")
-
-
-def _sorts(layout: Layout) -> dict[str, str]:
-    """What the cells of every published column are."""
-    sorts: dict[str, str] = {}
-    for column in layout.quasi:
-        sorts |= _sorts_of(column)
-    for passed in layout.passed:
-        sorts[passed.name] = ANY if passed.kind is None else NUMBERS if passed.kind == "numeric" else TEXT
-    for one in layout.slices:
-        sorts |= {shown: sorts[name] for name, shown in zip(one.attributes, one.columns, strict=False) if name in sorts}
-    return sorts
-
-
-def _sorts_of(column: QuasiColumn) -> dict[str, str]:
-    if column.form == "raw":
-        return {column.name: NUMBERS if column.kind == "numeric" else TEXT}
-    if column.form == "value":
-        first = NUMBER if column.kind == "numeric" else TEXT
-        return dict(zip(column.columns, (first, TRUTH), strict=False))
-    if len(column.columns) == 1:
-        return {column.name: TEXT}
-    end = TEXT if column.form == "order" else COUNT if column.whole else NUMBER
-    return dict(zip(column.columns, (end, end, TRUTH), strict=False))
 
 
 def _complaint(series: pl.Series, sort: str) -> str | None:

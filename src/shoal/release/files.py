@@ -6,12 +6,11 @@ import csv
 import hashlib
 import io
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from shoal.errors import GuaranteeError, Problem, Problems, SourceError, some
-from shoal.release.manifest import FILE, FORMATS, Layout, Manifest, PublishedTable
+from shoal.release.manifest import FILE, FORMATS, Manifest, PublishedTable
 from shoal.release.parquet import read_parquet
 
 
@@ -92,41 +91,3 @@ def canonical_csv(frame: pl.DataFrame) -> bytes:
     written = io.BytesIO()
     frame.write_csv(written)
     return written.getvalue()
-
-
-def typed_table(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """Cast the columns that the manifest knows to be numbers or truth values; a cell that is none stops the reader."""
-    dtypes: dict[str, Any] = dict(manifest.layout.laid_out.added)
-    for column in manifest.layout.quasi:
-        if column.form == "value" and column.kind == "numeric":
-            dtypes |= dict(zip(column.columns, (pl.Float64, pl.Boolean), strict=False))
-        elif len(column.columns) > 1:
-            number = pl.Int64 if column.whole else pl.Float64
-            ends = pl.String if column.form == "order" else number
-            dtypes |= dict(zip(column.columns, (ends, ends, pl.Boolean), strict=False))
-    texts = [name for name in dtypes if name in frame.columns and frame.schema[name] == pl.String]
-    casts = [_cast(pl.col(name), dtypes[name]).alias(name) for name in texts]
-    try:
-        return _numbers(frame.with_columns(casts), manifest.layout)
-    except pl.exceptions.PolarsError:
-        raise GuaranteeError(Problem("table", "a cell does not fit its column")) from None
-
-
-def _numbers(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
-    """Columns that are published as they are and hold numbers, as numbers."""
-    as_they_are = [column.name for column in layout.passed if column.kind == "numeric"]
-    as_they_are += [column.name for column in layout.quasi if column.form == "raw" and column.kind == "numeric"]
-    shown = {name: name for name in as_they_are}
-    for one in layout.slices:
-        shown |= {column: name for name, column in zip(one.attributes, one.columns, strict=True) if name in as_they_are}
-    casts = []
-    for name in shown:
-        if name in frame.columns and frame.schema[name] == pl.String:
-            whole = frame[name].cast(pl.Int64, strict=False)
-            exact = whole.null_count() == frame[name].null_count()
-            casts.append(pl.col(name).cast(pl.Int64 if exact else pl.Float64))
-    return frame.with_columns(casts)
-
-
-def _cast(column: pl.Expr, dtype: Any) -> pl.Expr:
-    return column.replace_strict({"true": True, "false": False}) if dtype == pl.Boolean else column.cast(dtype)

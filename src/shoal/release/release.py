@@ -20,8 +20,9 @@ from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
 from shoal.measure.pairs import pair_errors
 from shoal.methods.groups import SliceColumns
+from shoal.release.column_types import typed_table
 from shoal.release.directories import check_outside, check_target, whole_directory
-from shoal.release.files import read_directory, typed_table
+from shoal.release.files import read_directory
 from shoal.release.manifest import FILE, FORMATS, Manifest, is_release
 from shoal.release.parquet_writing import write_parquet
 from shoal.release.queries import Answers
@@ -316,5 +317,5 @@ def _read(
     manifest, tables = read_directory(folder)
     people = None if original is None else published_people(manifest, original, missing_values)
     verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=people)
-    frames = {name: typed_table(frame, manifest) for name, frame in tables.items()}
+    frames = {name: typed_table(frame, manifest.layout) for name, frame in tables.items()}
     return Release(frames, manifest), verdict

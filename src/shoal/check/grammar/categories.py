@@ -1,4 +1,4 @@
-"""Categories: values, masks, parts of dates and nodes of a hierarchy."""
+"""Categories: in an order, runs of them; in none, masks and parts of dates; in both, nodes of a hierarchy and sets."""
 
 from __future__ import annotations
 
@@ -6,13 +6,52 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from shoal.check.cell_forms import splits
 from shoal.check.grammar.texts import is_masked, leaves_below, mask_letter, members
-from shoal.check.value_ranges import Range, one_of
+from shoal.check.value_ranges import SPAN, Range, one_of
 from shoal.table.hierarchy.builders import Dates, Flat, Prefixes
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.schema import Nominal
+from shoal.table.schema import Nominal, Ordinal
 
+RUN = re.compile(r"\s*(?:\bto\b|\.\.\.?|~|-|–|—)\s*")
 DATE = re.compile(r"\d{4}(-\d{2}(-\d{2}([T ]\d{2}:\d{2}.*)?)?)?")
+
+
+# -- in an order -----------------------------------------------------------------------------------------------------
+
+
+class Runs:
+    """Reads ordered categories and runs of them."""
+
+    def __init__(self, kind: Ordinal) -> None:
+        self.rank = {category: place for place, category in enumerate(kind.order)}
+        self.tree = kind.hierarchy if isinstance(kind.hierarchy, Hierarchy) else None
+
+    def read(self, text: str) -> Range | None:
+        """What a cell may stand for, or None."""
+        rank = self.rank
+        if text in rank:
+            return Range(SPAN, rank[text], rank[text])
+        if self.tree is not None and text in self.tree.node_of:
+            return self._one_of(leaves_below(self.tree, text))
+        if text.startswith("{") and text.endswith("}"):
+            return self._one_of(members(text) or [""])
+        runs = {(rank[low], rank[high]) for low, high in _ways(text) if low in rank and high in rank}
+        runs = {run for run in runs if run[0] <= run[1]}
+        return Range(SPAN, *runs.pop()) if len(runs) == 1 else None  # two ways to read it are none
+
+    def _one_of(self, values: Sequence[str]) -> Range | None:
+        known = set(values) <= set(self.rank)
+        return one_of([self.rank[value] for value in values], discrete=True) if known else None
+
+
+def _ways(text: str) -> list[tuple[str, str]]:
+    """Every way to read a run; a category may hold what separates the two ends."""
+    brackets = list(splits(text[1:-1])) if text.startswith("[") and text.endswith("]") else []
+    return brackets + [(text[: found.start()], text[found.end() :]) for found in RUN.finditer(text)]
+
+
+# -- in none ---------------------------------------------------------------------------------------------------------
 
 
 class Mask(NamedTuple):

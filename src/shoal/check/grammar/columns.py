@@ -26,20 +26,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from shoal.check.grammar.categories import Atoms
+from shoal.check.grammar.categories import Atoms, Runs
 from shoal.check.grammar.numbers import Stretches
-from shoal.check.grammar.orders import Runs
-from shoal.check.value_ranges import (
-    ANY,
-    ANY_VALUE,
-    MISSING_VALUE,
-    UNREAD,
-    Axis,
-    Ints,
-    Range,
-    axis_of,
-    distinct_cells,
-)
+from shoal.check.value_ranges import ANY, ANY_VALUE, MISSING_VALUE, UNREAD, Axis, Ints, Range, axis_of, distinct_cells
 from shoal.table.clean import without_markers
 from shoal.table.numbers import number_text
 from shoal.table.schema import Kind, Numeric, Ordinal

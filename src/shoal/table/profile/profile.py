@@ -22,13 +22,7 @@ from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.names import require_header
 from shoal.table.orders import known_order
-from shoal.table.profile.patterns import (
-    MOSTLY,
-    Evidence,
-    distinct,
-    gather,
-    says,
-)
+from shoal.table.profile.patterns import MOSTLY, Evidence, distinct, gather, says
 from shoal.table.profile.roles import kind_of, role_of
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
