@@ -17,7 +17,7 @@ ORDER = [
     ["spec", "progress", "registry", "extras"],
     ["declared", "table"],
     ["release"],
-    ["privacy", "sample"],
+    ["privacy", "sample", "settings"],
     ["methods.groups"],
     ["methods.base"],
     ["enforce.constraints"],
@@ -111,7 +111,7 @@ def test_the_checker_shares_no_code_with_methods_and_publishers():
 def test_the_checker_of_slices_has_a_kernel_of_its_own():
     wanted = ("shoal.kernels.check import fitting", "shoal.kernels.check.fitting")
     users = [file for file in FILES if any(words in file.read_text(encoding="utf-8") for words in wanted)]
-    assert [file.name for file in users] == ["refutation.py", "slices.py"]
+    assert [file.name for file in users] == ["refutation.py", "slice_people.py", "slices.py"]
     kernel = (SOURCE / "kernels" / "check" / "fitting.py").read_text(encoding="utf-8")
     assert [line for line in kernel.splitlines() if "shoal.kernels" in line] == ["from shoal.kernels.jit import jit"]
 

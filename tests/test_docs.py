@@ -16,9 +16,10 @@ import shoal
 from shoal.cli.app import app
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
-from shoal.recipe.recipe import COLUMN_KEYS, SINGLE, TOP_KEYS
+from shoal.recipe.reader import COLUMN_KEYS, TOP_KEYS
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import Receipt
+from shoal.settings import SETTINGS
 from shoal.table.hierarchy.builders import RULES
 from support.registered import METHODS
 
@@ -92,7 +93,7 @@ def test_every_flag_of_a_recipe_is_described():
     described = codes(section("commands.md", "## shoal run"))
     specs = [*METHODS.values(), *PUBLISHERS.values(), shoal.Refine]
     flags = {f"--{parameter.name}" for spec in specs for parameter in spec.parameters()}
-    assert {*flags, *(f"--{key}" for key in SINGLE), "--method", "--publish", "--refine"} <= described
+    assert {*flags, *(f"--{key}" for key in SETTINGS), "--method", "--publish", "--refine"} <= described
 
 
 @pytest.mark.parametrize("name", METHODS)

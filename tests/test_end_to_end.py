@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.check.release import verify_directory
+from support.on_disk import verify_directory
 from shoal.methods.groups import Groups
 from shoal.publish.base import arrange
 from shoal.release.description import Asked, describe

@@ -33,7 +33,8 @@ from attacks import (
 from attacks.mutants import ACCEPTED, REFUSED, Family, Mutant, edited, entries_of, judged, put
 from attacks.victims import FORMS, SHAPES, Victim, victim
 from shoal.release.manifest import FILE
-from shoal.release.release import check_directory, check_receipt
+from shoal.release.receipt import check_receipt
+from shoal.release.release import check_directory
 
 FAMILIES: dict[str, Family] = {
     "entries of the manifest": mutants_json.entry_mutants,

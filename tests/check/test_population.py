@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.check.cells import set_values
+from shoal.check.cell_forms import set_values
 from shoal.check.population import population_matches
 from shoal.check.release import _classes
 from shoal.errors import Problems

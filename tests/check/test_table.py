@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 import shoal.check.containment
-import shoal.check.table
+import shoal.check.readings
 from shoal.check.promises import survey
 from shoal.check.table import judge_table, verify_table
 from shoal.privacy.alpha_k import AlphaK
@@ -122,7 +122,7 @@ def test_both_readings_against_plain_sets(given):
 def test_every_model_is_worked_out_on_the_rows_that_match(at_once, together, given):
     frame, rows = given
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shoal.check.table, "ROWS_AT_ONCE", at_once)
+        patch.setattr(shoal.check.readings, "ROWS_AT_ONCE", at_once)
         patch.setattr(shoal.check.containment, "TOGETHER", together)
         found = judge_table(frame, SCHEMA, require=[EpsilonM("v", epsilon=1, m=2)]).readings["matching"]
     whole = {"s": Values(frame["s"], "nominal"), "v": Values(frame["v"], "numeric")}

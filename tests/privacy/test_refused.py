@@ -299,7 +299,7 @@ def test_a_release_whose_promise_names_a_value_it_lacks_is_refused():
     ],
 )
 def test_nobody_meets_a_cell_by_asking_a_column_that_does_not_fit(model, match):
-    column = Values(pl.Series(["flu", "secret"]), "nominal", tree=Values.of(prepare(FRAME, SCHEMA), "disease").tree)
+    column = Values(pl.Series(["flu", "secret"]), "nominal", tree=prepare(FRAME, SCHEMA).sensitive["disease"].tree)
     classes = Classes(np.zeros(2, dtype=np.int64), {"s": column}, guards=pl.Series(["flu", None]))
     with pytest.raises(ParameterError, match=match) as caught:
         model.achieved(classes)
@@ -345,7 +345,7 @@ def test_keys_tell_apart_what_differs():
 
 def test_every_column_is_probed_by_all_that_fits_it():
     table = prepare(FRAME, SCHEMA)
-    columns = {name: Values.of(table, name) for name in ("disease", "grade", "gaps")}
+    columns = {name: table.sensitive[name] for name in ("disease", "grade", "gaps")}
     found = {probe.key for model in MODELS.values() for probe in model.probes(columns)}
     for name in columns:
         letters = {"l", "entropy_l", "c(l=2)", "c(l=3)", "alpha", "t", "delta", "delta(ignored)", "beta"}

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import Aggregate, Nominal, Numeric, Ordinal
 from shoal.publish.averages import average_categories, average_numbers, convex_median_place, median_place
-from shoal.release.receipt import receipt_path
-from shoal.release.release import check_receipt
+from shoal.release.receipt import check_receipt, receipt_path
 from support.forging import fingerprinted, mended, with_entries
 from support.mixed_table import MIXED, mixed_frame
 from support.realdata import census
@@ -147,8 +146,8 @@ def test_written_and_read_back(tmp_path, form):
     [
         ("grade", "*", "though no value of the column was missing"),
         ("age", float("inf"), "numbers that are not written as a release writes them"),
-        ("weight", None, "no number, though nothing was missing"),
-        ("age_missing", True, "a number of a missing value"),
+        ("weight", None, "empty, though no value was missing"),
+        ("age_missing", True, "a value that is said to be missing"),
     ],
 )
 def test_cells_that_cannot_be_are_refused(column, cell, message):

@@ -33,9 +33,9 @@ from shoal import (
     ShoalError,
     Source,
 )
-from shoal.pipeline import SEED_BITS
 from shoal.publish import PUBLISHERS
 from shoal.recipe.text import write_toml
+from shoal.settings import SEED_BITS
 from shoal.table.hierarchy.builders import RULES
 from shoal.testing import hierarchies
 from support.registered import METHODS

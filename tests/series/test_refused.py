@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.release.manifest import Manifest
-from shoal.release.release import check_receipt
+from shoal.release.receipt import check_receipt
 from shoal.series import sealed
 from support.forging import arranged, fingerprinted, mended, rewritten, with_entries
 from support.series_example import FIRST, SCHEMA, TWO, table

@@ -65,7 +65,7 @@ def test_raw_coefficients_of_the_worked_example():
         assert pair(found, one, other) == pytest.approx(float(expected), abs=1e-15)
     assert found.n_categories == (6, 2, 4, 4)
     assert len(found.biased) == 6, "eight rows are few for any pair"
-    assert (found.all_distinct, found.constant, found.discretised) == ((), (), ())
+    assert (found.all_distinct, found.discretised) == ((), ())
 
 
 def test_coefficients_with_ages_cut_at_40():
@@ -118,7 +118,6 @@ def test_coefficients_are_those_of_the_twin(mix, data):
         assert ((one, other) in found.biased) == few
     n_rows = case.frame.height
     assert found.all_distinct == tuple(name for name in names if len(set(cells[name])) == n_rows > 1)
-    assert found.constant == tuple(name for name in names if len(set(cells[name])) == 1)
 
 
 def eighths(n_attributes: int) -> st.SearchStrategy[np.ndarray]:
@@ -367,7 +366,6 @@ def test_attributes_whose_values_are_all_distinct_are_named_and_lose_their_false
     found = attributes_of(table_of(frame, weight=shoal.Numeric()), frame.columns)
     assert found.all_distinct == ("id", "weight")
     assert found.discretised == ("id", "weight")
-    assert found.constant == ("planet",)
     assert found.n_categories == (10, 10, 2, 1)
     assert found.biased == (("id", "weight"),)
     raw = np.arange(n_rows)
@@ -380,7 +378,7 @@ def test_attributes_whose_values_are_all_distinct_are_named_and_lose_their_false
 def test_an_attribute_without_any_value_has_one_category(kind):
     frame = pl.DataFrame({"rows": [None] * 4, "value": ["1", "2", "1", "2"]}, schema_overrides={"rows": pl.String})
     found = attributes_of(table_of(frame, rows=kind, value=shoal.Numeric()), frame.columns)
-    assert (found.n_categories, found.constant, found.phi2[0, 1]) == ((1, 2), ("rows",), 0)
+    assert (found.n_categories, found.phi2[0, 1]) == ((1, 2), 0)
 
 
 def test_columns_without_a_kind_are_read_by_their_content():
@@ -398,7 +396,7 @@ def test_attributes_of_adult_that_belong_together():
     table = table_of(frame, **dict.fromkeys(numeric, shoal.Numeric()))
     attributes = attributes_of(table, frame.columns)
     assert len(attributes.names) == 15
-    assert attributes.biased == attributes.all_distinct == attributes.constant == ()
+    assert attributes.biased == attributes.all_distinct == ()
     assert attributes.discretised == numeric
     assert pair(attributes, "education", "education-num") == 1, "one is the number of the other"
     columns = partition_attributes(attributes, None)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.check.cells import set_values, splits
+from shoal.check.cell_forms import set_values, splits
 from shoal.check.release import verify
 from shoal.measure import measure
 from shoal.publish.base import Published, arrange, numbered_groups

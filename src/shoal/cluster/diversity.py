@@ -11,7 +11,6 @@ from shoal.methods.base import Task
 from shoal.methods.groups import Labels
 from shoal.progress import Progress
 from shoal.table.encode import Encoded, Floats, Ints, encode
-from shoal.table.prepare import Table
 
 Codes = npt.NDArray[np.uint32]
 WORK = 100_000_000
@@ -42,7 +41,7 @@ class Diversity:
     def __init__(self, task: Task, weights: Floats, w: float, delta: float, max_size: int | None) -> None:
         quasi, sensitive = (
             task.encoded,
-            encode(task.table, {name: task.table.published[name] for name in _sensitive(task.table)}),
+            encode(task.table, {name: task.table.published[name] for name in task.table.sensitive}),
         )
         codes, n_values = _joined(quasi, sensitive)
         lines = np.concatenate([quasi.lines, sensitive.lines])
@@ -113,10 +112,6 @@ def _least_of_tree(counts: Ints, n_missing: int, k: int) -> float:
         return 1.0
     fewest = int(np.searchsorted(np.cumsum(np.sort(counts)[::-1]), k)) + 1
     return (fewest - 1) / (len(counts) - 1) if fewest > 1 else 0.0
-
-
-def _sensitive(table: Table) -> list[str]:
-    return [name for name in table.published if table.schema.roles[name] == "sensitive"]
 
 
 def _joined(quasi: Encoded, sensitive: Encoded) -> tuple[Codes, Ints]:

@@ -36,15 +36,12 @@ def check_preferences(
     method: str, table: Table, label: str | None, diverse: str | None, wanted: int | None, problems: Problems
 ) -> None:
     """Note columns that are not what they are named for, and more different values than there are."""
-    roles = table.schema.roles
-    shown = [name for name in table.frame.columns if roles.get(name) in ("sensitive", "neutral")]
-    if label is not None and label not in shown:
-        _complain(f"{method}(label=)", table, label, shown, "published as it is", problems)
+    if label is not None and label not in table.passed:
+        _complain(f"{method}(label=)", table, label, table.passed, "published as it is", problems)
     if diverse is None:
         return
-    sensitive = [name for name in shown if roles[name] == "sensitive"]
-    if diverse not in sensitive:
-        _complain(f"{method}(diverse=)", table, diverse, sensitive, "sensitive", problems)
+    if diverse not in table.sensitive:
+        _complain(f"{method}(diverse=)", table, diverse, list(table.sensitive), "sensitive", problems)
         return
     n_values = table.frame[diverse].n_unique()
     if wanted is not None and wanted > n_values:

@@ -179,7 +179,7 @@ def _size(one: KAnonymity, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:  #
 
 
 def _diversity(one: LDiversity, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    codes, shares = _coded(Values.of(task.table, one.column), shown)
+    codes, shares = _coded(task.table.sensitive[one.column], shown)
     if one.variant == "entropy":
         return _laid(kernel.ENTROPY, math.log(one.l), codes, shares)
     if one.variant == "recursive":
@@ -188,7 +188,7 @@ def _diversity(one: LDiversity, task: Task, shown: npt.NDArray[np.bool_]) -> Lai
 
 
 def _alpha(one: AlphaK, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    values = Values.of(task.table, one.column)
+    values = task.table.sensitive[one.column]
     codes, shares = _coded(values, shown)
     high = np.full(len(shares), float(one.alpha))
     if one.values is not None:  # all others may make up a whole group
@@ -199,7 +199,7 @@ def _alpha(one: AlphaK, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
 
 
 def _beta(one: BetaLikeness, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    codes, shares = _coded(Values.of(task.table, one.column), shown)
+    codes, shares = _coded(task.table.sensitive[one.column], shown)
     gain = np.full(len(shares), float(one.beta))
     if one.variant == "enhanced":
         gain = np.minimum(gain, -np.log(shares))
@@ -207,7 +207,7 @@ def _beta(one: BetaLikeness, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
 
 
 def _delta(one: DeltaDisclosure, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    codes, shares = _coded(Values.of(task.table, one.column), shown)
+    codes, shares = _coded(task.table.sensitive[one.column], shown)
     factor = math.exp(one.delta)
     low, high = shares / factor / INSIDE, shares * factor * INSIDE
     floors = float(low.sum()) if one.absent == "counts" else NO_FLOORS
@@ -215,7 +215,7 @@ def _delta(one: DeltaDisclosure, task: Task, shown: npt.NDArray[np.bool_]) -> La
 
 
 def _closeness(one: TCloseness, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    values = Values.of(task.table, one.column)
+    values = task.table.sensitive[one.column]
     codes, shares = _coded(values, shown)
     if one.distance == "equal":
         return _laid(kernel.EQUAL, one.t, codes, shares)
@@ -239,7 +239,7 @@ def _closeness(one: TCloseness, task: Task, shown: npt.NDArray[np.bool_]) -> Lai
 
 
 def _window(one: EpsilonM, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    values = Values.of(task.table, one.column)
+    values = task.table.sensitive[one.column]
     codes, shares = _coded(values, shown)
     numbers = np.full(len(shares), np.nan)
     present = _present(values, shown)
@@ -250,7 +250,7 @@ def _window(one: EpsilonM, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
 
 
 def _guarded(one: GuardingNodes, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    values = Values.of(task.table, one.column)
+    values = task.table.sensitive[one.column]
     assert values.tree is not None and task.table.schema.choice is not None  # noqa: S101, PT018  checked before
     tree = values.tree
     node_of = {name: node for node, name in enumerate(tree.names)}

@@ -38,6 +38,6 @@ def read_columns(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> list
 
 
 def _total(column: ReadColumn, *, leaves: bool) -> float:
-    pairs = zip(column.cells, column.counts, strict=True)
+    pairs = zip(column.losses, column.counts, strict=True)
     # fsum: the same figure to the last bit, whatever order the cells come in
-    return math.fsum(count * (cell.leaf_loss if leaves else cell.height_loss) for cell, count in pairs)
+    return math.fsum(count * (loss.leaves if leaves else loss.height) for loss, count in pairs)

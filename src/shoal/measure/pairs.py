@@ -18,10 +18,11 @@ import polars as pl
 
 from shoal.check.original import input_rows
 from shoal.errors import ParameterError, Problem
-from shoal.measure.covered import COVERING, covered
+from shoal.measure.covered import covered
 from shoal.measure.products import Ints
 from shoal.release.manifest import Manifest, QuasiColumn
 from shoal.release.queries import BUCKET, Answers
+from shoal.release.shapes import GENERALISED
 from shoal.table.categories import categories_of
 from shoal.table.numbering import combined, numbered
 from shoal.table.prepare import prepare
@@ -97,7 +98,7 @@ class _Shown:
         cls, tables: Mapping[str, pl.DataFrame], manifest: Manifest, rows: pl.DataFrame, schema: Schema | None
     ) -> _Shown:
         answers = Answers.of(tables, manifest.layout)
-        quasi = {column.name: column for column in manifest.layout.quasi if column.form in COVERING}
+        quasi = {column.name: column for column in manifest.layout.quasi if column.form in GENERALISED}
         known = manifest.layout.kinds.items()
         kinds: dict[str, Numeric | Nominal] = {
             name: Numeric() if kind == "numeric" else Nominal() for name, kind in known

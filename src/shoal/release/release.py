@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,20 +14,20 @@ import polars as pl
 
 from shoal.check.original import published_people
 from shoal.check.release import Verdict, verify
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, ShoalWarning, SourceError
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
 from shoal.measure import measure
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
 from shoal.measure.pairs import pair_errors
 from shoal.methods.groups import SliceColumns
+from shoal.release.column_types import typed_table
 from shoal.release.directories import check_outside, check_target, whole_directory
 from shoal.release.files import read_directory
-from shoal.release.manifest import FILE, FORMATS, Layout, Manifest, is_release
+from shoal.release.manifest import FILE, FORMATS, Manifest, is_release
 from shoal.release.parquet_writing import write_parquet
 from shoal.release.queries import Answers
-from shoal.release.receipt import SUFFIX, Receipt, receipt_path, staged
+from shoal.release.receipt import Receipt, check_receipt, receipt_path, staged, warn_of_reuse
 from shoal.table.frames import same, to_polars
-from shoal.table.prepare import Table
 from shoal.table.schema import Schema
 
 
@@ -257,19 +256,6 @@ def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None
         raise SourceError(Problem(str(beside), "a receipt of another release is there already", fix))
 
 
-def warn_of_reuse(receipt: Receipt, target: Path) -> None:
-    """Warn where a receipt in the same folder has the same seed for another table: draws of one tell of the other."""
-    for path in sorted(target.parent.glob(f"*{SUFFIX}")):
-        try:
-            other = Receipt.read(path)
-        except SourceError:
-            continue
-        if other.seed == receipt.seed and other.input.sha256 != receipt.input.sha256 and path != receipt_path(target):
-            what = f"the seed is that of {path.name}, a release of another table; leave it out, so that one is drawn"
-            warnings.warn(ShoalWarning(what), stacklevel=3)
-            return
-
-
 def _write_csv(frame: pl.DataFrame, path: Path) -> None:
     """Write a table, times as their text; a missing cell alone on its line is quoted, for many skip blank lines."""
     frame = frame.with_columns(pl.col(pl.Datetime, pl.Time).cast(pl.String))
@@ -319,30 +305,6 @@ def read_release(folder: str | Path, receipt: str | Path | None = None) -> Relea
     return replace(release, receipt=held)
 
 
-def check_receipt(receipt: Receipt, manifest: Manifest, where: str = "receipt") -> None:
-    """Refuse a receipt that is not that of a release, or that says something else than its manifest."""
-    problems = Problems()
-    if not receipt.belongs_to(manifest):
-        what = "belongs to another release, or the release was changed since it was made"
-        problems.add(where, what, "give the receipt that was written beside the release")
-    elif receipt.rows.published != manifest.rows.published or (
-        manifest.rows.left_out not in (None, receipt.rows.left_out)
-        or receipt.rows.published + receipt.rows.left_out != receipt.input.rows
-    ):
-        problems.add(where, "its rows do not add up to those of the release")
-    problems.raise_if_any(GuaranteeError)
-
-
-def check_input(receipt: Receipt, table: Table) -> None:
-    """Refuse an input that is not the one a receipt was written for."""
-    problems = Problems()
-    if (table.n_input, table.sha256) != (receipt.input.rows, receipt.input.sha256):
-        problems.add("original", "is not the input of the release: its content differs from what the receipt notes")
-    elif table.dropped != receipt.rows.dropped:
-        problems.add("receipt", "counts other dropped rows than the input has")
-    problems.raise_if_any(GuaranteeError)
-
-
 def _read(
     folder: Path,
     population: pl.DataFrame | None = None,
@@ -355,43 +317,5 @@ def _read(
     manifest, tables = read_directory(folder)
     people = None if original is None else published_people(manifest, original, missing_values)
     verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=people)
-    frames = {name: _typed(frame, manifest) for name, frame in tables.items()}
+    frames = {name: typed_table(frame, manifest.layout) for name, frame in tables.items()}
     return Release(frames, manifest), verdict
-
-
-def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """Cast the columns that the manifest knows to be numbers or truth values; a cell that is none stops the reader."""
-    dtypes: dict[str, Any] = dict(manifest.layout.laid_out.added)
-    for column in manifest.layout.quasi:
-        if column.form == "value" and column.kind == "numeric":
-            dtypes |= dict(zip(column.columns, (pl.Float64, pl.Boolean), strict=False))
-        elif len(column.columns) > 1:
-            number = pl.Int64 if column.whole else pl.Float64
-            ends = pl.String if column.form == "order" else number
-            dtypes |= dict(zip(column.columns, (ends, ends, pl.Boolean), strict=False))
-    texts = [name for name in dtypes if name in frame.columns and frame.schema[name] == pl.String]
-    casts = [_cast(pl.col(name), dtypes[name]).alias(name) for name in texts]
-    try:
-        return _numbers(frame.with_columns(casts), manifest.layout)
-    except pl.exceptions.PolarsError:
-        raise GuaranteeError(Problem("table", "a cell does not fit its column")) from None
-
-
-def _numbers(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
-    """Columns that are published as they are and hold numbers, as numbers."""
-    as_they_are = [column.name for column in layout.passed if column.kind == "numeric"]
-    as_they_are += [column.name for column in layout.quasi if column.form == "raw" and column.kind == "numeric"]
-    shown = {name: name for name in as_they_are}
-    for one in layout.slices:
-        shown |= {column: name for name, column in zip(one.attributes, one.columns, strict=True) if name in as_they_are}
-    casts = []
-    for name in shown:
-        if name in frame.columns and frame.schema[name] == pl.String:
-            whole = frame[name].cast(pl.Int64, strict=False)
-            exact = whole.null_count() == frame[name].null_count()
-            casts.append(pl.col(name).cast(pl.Int64 if exact else pl.Float64))
-    return frame.with_columns(casts)
-
-
-def _cast(column: pl.Expr, dtype: Any) -> pl.Expr:
-    return column.replace_strict({"true": True, "false": False}) if dtype == pl.Boolean else column.cast(dtype)

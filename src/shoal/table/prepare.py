@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from shoal.table.names import Names
 from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
+from shoal.table.sensitive import Values
 from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
 
 MISSING_MODES = ("keep", "drop")
@@ -58,6 +60,19 @@ class Table:
         """The quasi-identifiers, in the order of the table."""
         return {name: self.schema.quasi[name] for name in self.frame.columns if name in self.schema.quasi}
 
+    @cached_property
+    def sensitive(self) -> dict[str, Values]:
+        """The sensitive columns as privacy models look at them, in the order of the table."""
+        columns = self.schema.columns
+        names = [name for name in self.frame.columns if name in columns and columns[name].role == "sensitive"]
+        return {name: Values.of(self.frame[name], columns[name].kind) for name in names}
+
+    @property
+    def passed(self) -> list[str]:
+        """The columns that are published as they are, sensitive or neutral, in the order of the table."""
+        roles = self.schema.roles
+        return [name for name in self.frame.columns if roles.get(name) in ("sensitive", "neutral")]
+
     @property
     def published(self) -> dict[str, Kind]:
         """Every column that is published, in the order of the table; one without a kind is read by its content."""
@@ -68,6 +83,17 @@ class Table:
             for name in self.frame.columns
             if name in columns and columns[name].role in roles
         }
+
+    def read_quasi(self, frame: pl.DataFrame, missing_values: Sequence[str], what: str) -> pl.DataFrame:
+        """The quasi-identifiers of another frame, read as those of the table; problems of all columns in one error."""
+        problems = Problems()
+        names = [name for name in self.quasi if name in frame.columns]
+        columns = [clean(frame[name], self.schema.columns[name], missing_values, problems) for name in names]
+        try:
+            problems.raise_if_any(SchemaError)
+        except SchemaError as error:
+            raise SchemaError([replace(one, where=f"{what}, {one.where}") for one in error.problems]) from None
+        return pl.DataFrame(columns)
 
     def is_grown(self, name: str) -> bool:
         """Whether the hierarchy of a column was made of its values, by a rule or as a flat tree."""
