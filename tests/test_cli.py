@@ -272,7 +272,7 @@ def test_listings(call):
     assert call("--version")[1].strip() == shoal.__version__
 
 
-@pytest.mark.parametrize("command", ["", "demo", "init", "run", "verify", "measure", "methods", "models"])
+@pytest.mark.parametrize("command", ["", "demo", "init", "run", "verify", "measure", "methods", "models", "measures"])
 def test_help(call, command):
     status, out, _ = call(*command.split(), "--help")
     assert status == 0

@@ -40,10 +40,11 @@ def measures(
     elif json:
         show.as_json([_measure_entry(one) for one in MEASURES.values()])
     else:
-        shown = show.table("Measures", "name", "", "needs", "range", "better", "written to")
+        columns = ("name", "title", "needs", "range", "better", "found in")
+        shown = show.table("Measures", *columns)
         for one in MEASURES.values():
             facts = _measure_facts(one)
-            shown.add_row(*(facts[key] for key in ("name", "title", "needs", "range", "better", "written to")))
+            shown.add_row(*(facts[column] for column in columns))
         show.console().print(shown)
 
 
@@ -75,14 +76,14 @@ def _measure_facts(measure: Any) -> dict[str, str]:
     return {
         "name": measure.name,
         "title": measure.title,
-        "figures": ", ".join(measure.keys()),
+        "figures": ", ".join(measure.figure_names()),
         "formula": measure.formula,
         "reference": measure.reference,
         "needs": {"release": "the release", "original": "the input too"}[measure.needs],
         "range": measure.range_text(),
         "better": measure.direction,
         "shapes": "all" if measure.shapes == EVERY_SHAPE else ", ".join(measure.shapes),
-        "written to": written_to(measure.name) or "nothing: on request",
+        "found in": written_to(measure.name) or "on request",
     }
 
 
@@ -95,7 +96,7 @@ def _measure_entry(measure: Any) -> dict[str, object]:
         "range": [low, high if math.isfinite(high) else None],
         "direction": measure.direction,
         "shapes": measure.shapes,
-        "figures": measure.keys(),
+        "figures": measure.figure_names(),
         "written_to": written_to(measure.name),
         "parameters": _parameter_entries(measure),
     }

@@ -150,7 +150,7 @@ class Measure(Spec, ABC):
     """What stands behind the name in the keys of its figures, such as ``":<column>"``."""
 
     @classmethod
-    def keys(cls) -> tuple[str, ...]:
+    def figure_names(cls) -> tuple[str, ...]:
         """What its figures are called."""
         return tuple(f"{cls.name}{suffix}" for suffix in cls.suffixes)
 

@@ -59,7 +59,7 @@ def of_release(
     if apart := layout.laid_out.sensitive_table:
         return products_of_buckets(tables["table"], tables[apart], rows)
     if layout.laid_out.covers_values:
-        return products_of_cells(layout.laid_out.parts(tables, layout)[0][0], layout, rows, schema)
+        return products_of_cells(layout.laid_out.whole_rows(tables, layout), layout, rows, schema)
     what = f"a release of the shape {shape!r} does not say which values its rows may have had"
     raise ParameterError(Problem("membership", what, "publish generalised cells, buckets or slices"))
 

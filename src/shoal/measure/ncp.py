@@ -17,7 +17,7 @@ class Ncp(Measure):
     name: ClassVar[str] = "ncp"
     title: ClassVar[str] = "information loss (NCP)"
     formula: ClassVar[str] = (
-        "mean of the cell losses by leaves over all rows and quasi-identifiers; ncp:<column> over the rows of one"
+        "mean of the cell losses by leaves over all rows and quasi-identifiers; ncp:<column> over one of them"
     )
     reference: ClassVar[str] = (
         "Xu, Wang, Pei, Wang, Shi, Fu, Utility-based anonymization using local recoding, KDD 2006"

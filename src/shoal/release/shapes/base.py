@@ -77,10 +77,13 @@ class Shape(ABC):
 
     def parts(self, tables: Tables, layout: Layout) -> list[Part]:
         """The release as parts whose rows belong together only by their bucket."""
-        rows = tables["table"]
-        if self.class_table:
-            rows = with_class_cells(tables, layout, others=rows.columns).drop("class")
+        rows = self.whole_rows(tables, layout).drop(["class"] if self.class_table else [])
         return [(rows, pl.repeat(0, rows.height, eager=True))]
+
+    def whole_rows(self, tables: Tables, layout: Layout) -> pl.DataFrame:
+        """All that is published of each row, side by side; its class too, where it names one."""
+        rows = tables["table"]
+        return with_class_cells(tables, layout, others=rows.columns) if self.class_table else rows
 
 
 def with_class_cells(tables: Tables, layout: Layout, others: Sequence[str] = ("class",)) -> pl.DataFrame:
