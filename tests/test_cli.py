@@ -445,7 +445,7 @@ def test_a_killed_run_leaves_no_release(place, number, stage):
     """A real process that stands still in the middle of a stage when the signal comes."""
     program = f"""
 import sys, time
-import shoal.methods.mondrian, shoal.release
+import shoal.methods.mondrian, shoal.release.release
 from shoal.cli import main
 def wait(*_):
     print("ready", flush=True)

@@ -23,6 +23,7 @@ from shoal.measure.membership import Membership, membership
 from shoal.measure.products import Component, Lists, Products
 from shoal.methods.groups import Groups
 from shoal.publish.generalize import Generalize
+from shoal.release.shapes import SHAPES
 from shoal.table.prepare import prepare
 from shoal.testing import KIND_MIXES, tables
 from slicing_example import ROWS, SCHEMA
@@ -438,7 +439,7 @@ class TestShapesOfBuckets:
         kinds = {"Age": "numeric", "Sex": "nominal", "Zip": "numeric"}
         quasi = [SimpleNamespace(name=name, kind=kind, form="raw") for name, kind in kinds.items()]
         passed = [SimpleNamespace(name="Disease", role="sensitive", kind="nominal")]
-        layout = SimpleNamespace(shape=shape, quasi=quasi, passed=passed, slices=pairs)
+        layout = SimpleNamespace(shape=shape, laid_out=SHAPES[shape], quasi=quasi, passed=passed, slices=pairs)
         return SimpleNamespace(
             layout=layout, rows=SimpleNamespace(published=8, left_out=0), recipe=SimpleNamespace(normalise=False)
         )
