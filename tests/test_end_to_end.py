@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 import shoal
-from support.on_disk import verify_directory
 from shoal.methods.groups import Groups
 from shoal.publish.base import arrange
 from shoal.release.description import Asked, describe
 from shoal.release.receipt import Receipt
 from shoal.table.prepare import prepare
+from support.on_disk import verify_directory
 from support.postgres import server
 from support.realdata import ADULT_QUASI, adult, adult_schema, data_folder
 

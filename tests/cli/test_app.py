@@ -224,7 +224,7 @@ def test_listings(call):
     assert call("--version")[1].strip() == shoal.__version__
 
 
-@pytest.mark.parametrize("command", ["", "demo", "init", "run", "verify", "measure", "methods", "models"])
+@pytest.mark.parametrize("command", ["", "demo", "init", "run", "verify", "measure", "methods", "models", "measures"])
 def test_help(call, command):
     status, out, _ = call(*command.split(), "--help")
     assert status == 0
@@ -397,7 +397,7 @@ def test_a_killed_run_leaves_no_release(place, number, stage):
     """A real process that stands still in the middle of a stage when the signal comes."""
     program = f"""
 import sys, time
-import shoal.methods.mondrian, shoal.release
+import shoal.methods.mondrian, shoal.release.release
 from shoal.cli import main
 def wait(*_):
     print("ready", flush=True)

@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal import Nominal, Numeric, Ordinal
-from shoal.measure.square_error import square_errors
+from shoal.measure import input_figures
 from shoal.table.prepare import prepare
 
 QUASI = {"age": Numeric(), "grade": Ordinal(["low", "high"]), "town": Nominal()}
@@ -25,7 +25,7 @@ SCHEMA = shoal.Schema(quasi=QUASI, sensitive={"disease": Nominal()}, neutral={"c
 
 
 def figures(frame, schema, labels):
-    found = square_errors(prepare(frame, schema), np.array(labels))
+    found = input_figures(prepare(frame, schema), np.array(labels))
     return {figure.measure: figure.value for figure in found}, {figure.measure: figure.columns for figure in found}
 
 

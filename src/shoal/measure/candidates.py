@@ -14,12 +14,12 @@ import polars as pl
 
 from shoal.check.original import input_rows
 from shoal.errors import ParameterError, Problem, Problems, some
+from shoal.measure.base import prepared
 from shoal.measure.covered import products_of_cells, written_out
 from shoal.measure.products import Component, Products
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import GENERALISED
 from shoal.table.numbering import combined, distinct_rows, numbered
-from shoal.table.prepare import prepare
 from shoal.table.schema import Schema
 
 BUCKET, SET, NUMBER = "\0bucket", "\0set", "\0number"
@@ -53,10 +53,8 @@ def of_release(
     """
     layout, rows = manifest.layout, input_rows(manifest, original, missing_values)
     shape: str = layout.shape
-    if schema is not None:  # rules grow into the trees they were when the release was made
-        missing = manifest.recipe.missing
-        normalise = manifest.recipe.normalise
-        schema = prepare(original, schema, missing=missing, missing_values=missing_values, normalise=normalise).schema
+    if schema is not None:
+        schema = prepared(manifest, original, schema, missing_values).schema
     if layout.slices:
         return _of_slices(tables, layout, rows, schema)
     if apart := layout.laid_out.sensitive_table:

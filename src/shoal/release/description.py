@@ -14,8 +14,8 @@ from shoal._version import __version__
 from shoal.declared import declared_method
 from shoal.enforce.refine import Refine
 from shoal.errors import ParameterError, Problems
-from shoal.measure import measure
-from shoal.measure.square_error import square_errors
+from shoal.measure import input_figures, measure
+from shoal.measure.base import Given
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
 from shoal.privacy import promised_requirement
@@ -141,7 +141,7 @@ def receipt_of(
     population: pl.DataFrame | None = None,
 ) -> Receipt:
     """What the holder keeps of a release."""
-    errors = square_errors(table, groups.labels) if asked.publish.protects == "cells" else ()
+    errors = input_figures(table, groups.labels) if asked.publish.protects == "cells" else ()
     return Receipt(
         shoal=__version__,
         release=manifest.fingerprint(),
@@ -169,7 +169,7 @@ def holder_figures(published: Published, manifest: Manifest, table: Table, group
     if not whole and manifest.rows.left_out is not None:
         return ()
     kept = groups.labels >= 0
-    shown, cells = only_rows(table, kept), published.tables[layout.class_table or next(iter(layout.contents))]
+    shown, cells = only_rows(table, kept), Given(published.tables, manifest).cells
     quasi = tuple(
         column.model_copy(update=_whole(column, cells, shown)) if column.name in whole else column
         for column in layout.quasi

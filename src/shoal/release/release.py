@@ -15,10 +15,11 @@ import polars as pl
 from shoal.check.original import published_people
 from shoal.check.release import Verdict, verify
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
-from shoal.measure import measure
+from shoal.measure import MEASURES, measure
+from shoal.measure.base import Given
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
-from shoal.measure.pairs import pair_errors
+from shoal.measure.pair_error import pair_errors
 from shoal.methods.groups import SliceColumns
 from shoal.release.column_types import typed_table
 from shoal.release.directories import check_outside, check_target, whole_directory
@@ -27,6 +28,7 @@ from shoal.release.manifest import FILE, FORMATS, Manifest, is_release
 from shoal.release.parquet_writing import write_parquet
 from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, staged, warn_of_reuse
+from shoal.spec import find
 from shoal.table.frames import same, to_polars
 from shoal.table.schema import Schema
 
@@ -106,21 +108,49 @@ class Release:
             population=population, guards=guards, schema=schema, original=people,
         )  # fmt: skip
 
-    def measure(self, *, label: str | None = None) -> dict[str, float]:
-        """Information loss, class sizes and risk, by name.
+    def measure(
+        self,
+        name: str | None = None,
+        *,
+        label: str | None = None,
+        original: Any = None,
+        schema: Schema | None = None,
+        missing_values: Sequence[str] = (),
+        **parameters: Any,
+    ) -> dict[str, float]:
+        """Information loss, class sizes and risk, by name; or the figures of one measure that is asked for.
 
         Where the receipt is at hand, figures that compare with the input are there too, and those take the place of
         figures that the files alone can only bound.
 
         Parameters
         ----------
+        name
+            A measure, as `shoal measures` lists them: also one that no manifest has, be it of another package.
         label
             A published column to measure how well classes keep it apart (`cm:<column>`); sensitive categories are
             measured anyway.
+        original
+            The input of the release, whole, for a measure that compares the two.
+        schema
+            The schema the release was made with: it knows where values belong that are not published.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        parameters
+            Those of the measure that is asked for.
         """
-        figures = measure(self.frames, self.manifest, label=label)
-        own = () if self.receipt is None else self.receipt.against_input
-        return figures | {figure.measure: figure.value for figure in own}
+        held = {} if self.receipt is None else {one.measure: one.value for one in self.receipt.against_input}
+        if name is None:
+            _refuse_parameters(original=original, schema=schema, missing_values=missing_values or None, **parameters)
+            return measure(self.frames, self.manifest, label=label) | held
+        asked = parameters if label is None else {"label": label, **parameters}
+        one = find(MEASURES, name, "measure").from_mapping(asked, f"measure {name}")
+        held = {key: value for key, value in held.items() if key.partition(":")[0] == name}
+        if held and original is None and one.needs == "original":
+            return held
+        rows = None if original is None else to_polars(original)[0]
+        figures = one.figures(Given(self.frames, self.manifest, rows, schema, missing_values, self.labels))
+        return figures | held if one.needs == "release" else figures
 
     def pictures(self) -> dict[str, bytes]:
         """Pictures for the holder alone, by file name: how slicing gathered its attributes. They show the input."""
@@ -244,6 +274,15 @@ class Release:
         manifest = self.manifest.model_copy(update={"tables": tuple(tables)})
         (folder / FILE).write_bytes(manifest.to_json().encode())
         check_directory(folder)
+
+
+def _refuse_parameters(**given: Any) -> None:
+    """Refuse what only a measure that is named can take."""
+    problems = Problems()
+    for key, value in given.items():
+        if value is not None:
+            problems.add(f"measure({key}=)", "is for one measure, and none is named", "name it, or leave this out")
+    problems.raise_if_any(ParameterError)
 
 
 def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None:

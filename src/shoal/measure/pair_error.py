@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ import polars as pl
 
 from shoal.check.original import input_rows
 from shoal.errors import ParameterError, Problem
+from shoal.measure.base import COVERING_SHAPES, Given, Measure, prepared
 from shoal.measure.covered import covered
 from shoal.measure.products import Ints
 from shoal.release.manifest import Manifest, QuasiColumn
@@ -25,12 +26,36 @@ from shoal.release.queries import BUCKET, Answers
 from shoal.release.shapes import GENERALISED
 from shoal.table.categories import categories_of
 from shoal.table.numbering import combined, numbered
-from shoal.table.prepare import prepare
 from shoal.table.schema import Nominal, Numeric, Schema
 
 Floats = npt.NDArray[np.float64]
 BINS = 10
 """Categories that numbers are gathered into."""
+
+
+@dataclass(frozen=True)
+class PairError(Measure):
+    """How far the joint distribution of every two attributes is from the one that the release lets expect."""
+
+    name: ClassVar[str] = "pair_error"
+    title: ClassVar[str] = "loss between two attributes"
+    formula: ClassVar[str] = (
+        "half the sum, over pairs of categories, of the difference between their share of the input and the share "
+        "that the release lets expect (total variation)"
+    )
+    reference: ClassVar[str] = "Levin, Peres, Wilmer, Markov chains and mixing times, AMS 2009"
+    needs: ClassVar[Literal["release", "original"]] = "original"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    shapes: ClassVar[tuple[str, ...]] = COVERING_SHAPES
+    suffixes: ClassVar[tuple[str, ...]] = (":<column>:<column>",)
+
+    def entries(self, given: Given) -> dict[str, float]:
+        """The distance of every two attributes."""
+        assert given.original is not None  # noqa: S101  seen to before
+        found = pair_errors(
+            given.tables, given.manifest, given.original, schema=given.schema, missing_values=given.missing_values
+        )
+        return {f"{self.name}:{one}:{other}": error for (one, other), error in found.items()}
 
 
 def pair_errors(
@@ -60,11 +85,8 @@ def pair_errors(
         what = f"a release of the shape {manifest.layout.shape!r} does not say which values its rows may have had"
         raise ParameterError(Problem("pairs", what, "publish generalised cells, buckets or slices"))
     rows = input_rows(manifest, original, missing_values)
-    if schema is not None:  # rules grow into the trees they were when the release was made
-        asked = manifest.recipe
-        schema = prepare(
-            original, schema, missing=asked.missing, missing_values=missing_values, normalise=asked.normalise
-        ).schema
+    if schema is not None:
+        schema = prepared(manifest, original, schema, missing_values).schema
     if manifest.recipe.missing == "drop":
         rows = rows.drop_nulls([column.name for column in manifest.layout.quasi])
     shown = _Shown.of(tables, manifest, rows, schema)
@@ -187,7 +209,3 @@ def _spread(found: tuple[tuple[Ints, Ints, Ints, Ints], Ints], codes: Ints, n_co
     inside = runs[stop] - runs[start]
     shares: Floats = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1.0)
     return shares
-
-
-def _kind(name: str | None) -> Numeric | Nominal:
-    return Numeric() if name == "numeric" else Nominal()
