@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.check.release import verify
+from shoal.declared import METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 from shoal.enforce.enforcer import Enforcer
 from shoal.enforce.refine import Refine
 from shoal.errors import InfeasibleError, InternalError, ParameterError, Problems, SchemaError, some
@@ -24,6 +25,7 @@ from shoal.progress import SILENT, Progress
 from shoal.publish import default_publisher
 from shoal.publish.base import Publisher, shown_classes
 from shoal.recipe.recipe import Recipe
+from shoal.registry import stranger
 from shoal.release.description import Asked, describe, holder_figures, receipt_of
 from shoal.release.manifest import LEFT_OUT
 from shoal.release.release import Release
@@ -245,15 +247,17 @@ def _check_arguments(
     if not isinstance(require, (list, tuple)):
         problems.add("require=", f"needs a list, such as [shoal.KAnonymity(k=5)], got {type(require).__name__}")
         require = ()
-    for name, value, sort, example in (
-        ("schema=", schema, Schema, "shoal.Schema(quasi={...})"),
-        ("method=", method, Method, "shoal.Caat(k=5)"),
-        ("publish=", publish, Publisher | None, "shoal.Generalize()"),
-        ("refine=", refine, Refine | None, "shoal.Refine()"),
-        *(("require=", one, Requirement, "[shoal.KAnonymity(k=5)]") for one in require),
+    for name, value, sort, registry, example in (
+        ("schema=", schema, Schema, None, "shoal.Schema(quasi={...})"),
+        ("method=", method, Method, METHOD_CLASSES, "shoal.Caat(k=5)"),
+        ("publish=", publish, Publisher | None, PUBLISHER_CLASSES, "shoal.Generalize()"),
+        ("refine=", refine, Refine | None, None, "shoal.Refine()"),
+        *(("require=", one, Requirement, MODEL_CLASSES, "[shoal.KAnonymity(k=5)]") for one in require),
     ):
         if not isinstance(value, sort):
             problems.add(name, f"needs something like {example}, got {type(value).__name__}")
+        elif registry is not None and value is not None and (unknown := stranger(registry, value)):
+            problems.add(name, *unknown)
     cores = Whole(1, int(numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
     bounds = (
         ("suppress=", suppress, Real(0, 1)), ("seed=", seed, Maybe(Whole(0))), ("threads=", threads, Maybe(cores)),
@@ -271,7 +275,7 @@ def _check_arguments(
 def _check_fit(method: Method, require: Sequence[Requirement], publish: Publisher, refine: Refine | None) -> None:
     """Refuse parts that cannot go together, all at once."""
     problems = Problems()
-    if method.protects != publish.protects or (method.protects == "links" and publish.name != method.publisher):
+    if not method.declaration().goes_with(publish.name, publish.declaration()):
         why = {
             "cells": f"{method.name} promises a k, and {publish.name} shows quasi-identifiers as they are",
             "links": f"the buckets of {method.name} cannot be shown by {publish.name} so that their promise holds",

@@ -1,12 +1,15 @@
-"""`shoal methods` and `shoal models`: what there is."""
+"""`shoal methods`, `shoal models` and `shoal publishers`: what there is, that of other packages too."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Annotated, Any
+import warnings
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from shoal.registry import Registry
 
 Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
@@ -25,17 +28,25 @@ def models(json: Json = False) -> None:
     _list(MODELS, ("title", "paper", "advice", "monotone", "needs"), json=json)
 
 
-def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) -> None:
+def publishers(json: Json = False) -> None:
+    """List the ways of showing a group, with their parameters and what they protect."""
+    from shoal.publish import PUBLISHERS
+
+    _list(PUBLISHERS, ("title", "protects", "loses"), json=json)
+
+
+def _list(registry: Registry[Any], facts: tuple[str, ...], *, json: bool) -> None:
     from rich.padding import Padding
     from rich.table import Table
 
     from shoal.cli import show
 
+    found = _loaded(registry)
     if json:
-        show.as_json([_entry(spec, facts) for spec in registry.values()])
+        show.as_json([_entry(spec, facts) for spec in found.values()])
         return
     out = show.console()
-    for name, spec in registry.items():
+    for name, spec in found.items():
         out.print(f"\n{name}: {spec.title}", style="bold")
         said = Table.grid(padding=(0, 2))
         for fact in facts[1:]:
@@ -48,6 +59,18 @@ def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) ->
             )
             shown.add_row(parameter.name, parameter.bound.describe(), default, parameter.text)
         out.print(shown)
+
+
+def _loaded(registry: Registry[Any]) -> dict[str, Any]:
+    """All that can be loaded; a line for what another package brings and cannot be."""
+    from shoal.errors import ShoalWarning
+
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", ShoalWarning)
+        found = dict(registry.loadable())
+    for one in noted:
+        typer.echo(f"warning: {one.message}", err=True)
+    return found
 
 
 def _entry(spec: Any, facts: tuple[str, ...]) -> dict[str, object]:
