@@ -46,7 +46,7 @@ def close(model, classes, wanted):
 def check_consistent(model, classes):
     good = model.satisfied(classes)
     assert good.tolist() == [model.holds(value) for value in model.per_class(classes).tolist()]
-    lacks = model.lacks(classes)
+    lacks = model.violation(classes)
     assert np.isfinite(lacks).all()
     assert (lacks >= 0).all()
     assert ((lacks == 0) == good).all()

@@ -157,13 +157,11 @@ def register(thing: T) -> T:
     """
     registry = getattr(thing, "registry", None)
     if not isinstance(registry, Registry):
-        what = (
-            f"needs a method, a model, a publisher or a measure, got {getattr(thing, '__name__', type(thing).__name__)}"
-        )
-        raise ParameterError(
-            Problem("register", what, "write a class after shoal.methods.base.Method, or another base")
-        )
-    return registry.register(thing)
+        got = getattr(thing, "__name__", type(thing).__name__)
+        what = f"needs a method, a model, a publisher or a measure, got {got}"
+        raise ParameterError(Problem("register", what, "write a class after Method, Requirement, Publisher or Measure"))
+    registry.register(thing)
+    return thing
 
 
 def stranger(registry: Registry[Any], thing: object) -> tuple[str, str] | None:
