@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -57,23 +58,33 @@ def variants(spec: type[SpecT], **given: Any) -> list[SpecT]:
 
 def _values(parameter: Parameter) -> list[object]:
     """Values to try, the default first; none where only its author knows some."""
-    found = _within(parameter.bound)
-    if parameter.required or not found:
-        return found
-    return [parameter.default, *(value for value in found if value != parameter.default)]
+    found = [value for value in _within(parameter.bound) if value != parameter.default]
+    if isinstance(parameter.bound, Real | Whole) and not _is_choice(parameter.bound):
+        found = found[:1]
+    return found if parameter.required or not found else [parameter.default, *found]
 
 
-def _within(bound: Bound) -> list[object]:
+def _within(bound: Bound) -> Sequence[object]:
+    """Values that a bound allows: all choices, or some numbers."""
     if isinstance(bound, OneOf):
         return list(bound.words)
     if isinstance(bound, YesNo):
         return [False, True]
     if isinstance(bound, Whole) and bound.minimum is not None:
-        few = bound.maximum is not None and bound.maximum - bound.minimum < FEW
-        return list(range(bound.minimum, int(bound.maximum or 0) + 1)) if few else [bound.minimum + 1]
-    if isinstance(bound, Real) and bound.minimum > -float("inf"):
-        return [bound.minimum + 1.0 if bound.maximum == float("inf") else (bound.minimum + bound.maximum) / 2]
+        return [bound.minimum + step for step in range(FEW + 1)][: _n_values(bound)]
+    if isinstance(bound, Real) and bound.minimum > -math.inf:
+        low, high = bound.minimum, bound.maximum
+        return [low + 1.0, low + 2.0] if high == math.inf else [(low + high) / 2, high]
     return []
+
+
+def _n_values(bound: Whole) -> int | None:
+    return None if bound.minimum is None or bound.maximum is None else bound.maximum - bound.minimum + 1
+
+
+def _is_choice(bound: Bound) -> bool:
+    """Whether a number has so few values that each of them is a choice."""
+    return isinstance(bound, Whole) and (_n_values(bound) or FEW + 1) <= FEW
 
 
 # -- the tests --------------------------------------------------------------------------------------------------------
