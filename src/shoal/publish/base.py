@@ -62,14 +62,18 @@ class Publisher(Spec, ABC):
     @classmethod
     def check_declared(cls, where: str, problems: Problems) -> None:
         """Note what is wrong with the class itself: a shape that the checker cannot read."""
+        before = len(problems)
         super().check_declared(where, problems)
+        if len(problems) > before:
+            return
         if cls.loses not in ("ncp", "sse"):
             problems.add(where, "loses something unknown", "write loses = 'ncp' or 'sse'")
-        readable = [name for name, shape in SHAPES.items() if not shape.has_counterfeits]
-        if not cls.shapes or not set(cls.shapes.values()) <= set(readable):
+        shapes = set(cls.declaration().shapes.values())
+        readable = {name: shape for name, shape in SHAPES.items() if not shape.has_counterfeits}
+        if not shapes or not shapes <= set(readable):
             fix = f"write shapes = {{None: ...}} with one of {', '.join(readable)}"
             problems.add(where, "has no shape that the checker can read", fix)
-        elif any(SHAPES[shape].protects != cls.protects for shape in cls.shapes.values()):
+        elif any(readable[shape].protects != cls.protects for shape in shapes):
             problems.add(where, f"protects {cls.protects}, and its shape does not", "choose another shape")
 
     @abstractmethod
