@@ -15,6 +15,8 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
+collect_ignore = ["plugin_package"]  # a package of its own, which tests install elsewhere
+
 # Machines are busy: how long an example takes says nothing about whether it is right.
 settings.register_profile("shoal", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 # Where everything is required, the same examples every time; elsewhere others, which may find what these do not.

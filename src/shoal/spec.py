@@ -339,10 +339,16 @@ class Parameter:
         return self.default is dataclasses.MISSING
 
 
+RESERVED = ("name", "model")
+"""Keys of recipes and manifests that say which spec is meant: no parameter can be called so."""
+
+
 class Spec:
     """A frozen description with checked parameters; subclasses are frozen dataclasses with `param` fields."""
 
     name: ClassVar[str]
+    texts: ClassVar[tuple[str, ...]] = ("title",)
+    """Attributes of the class that listings show, and that every one must have."""
 
     def __post_init__(self) -> None:
         problems = Problems()
@@ -353,6 +359,21 @@ class Spec:
         problems.raise_if_any(ParameterError)
         for parameter in self.parameters():
             object.__setattr__(self, parameter.name, as_kept(parameter.bound, getattr(self, parameter.name)))
+
+    @classmethod
+    def check_declared(cls, where: str, problems: Problems) -> None:
+        """Note what is wrong with the class itself, as another package may write one."""
+        options = getattr(cls, "__dataclass_params__", None)
+        if options is None or not options.frozen or "__dataclass_params__" not in vars(cls):
+            problems.add(where, "is not a frozen dataclass", "write @dataclass(frozen=True) above the class")
+            return
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        if bare := [field.name for field in fields if "bound" not in field.metadata]:
+            problems.add(where, f"has parameters without bounds: {', '.join(bare)}", "declare them with param(...)")
+        if taken := [field.name for field in fields if field.name in RESERVED]:
+            problems.add(where, f"has a parameter called {', '.join(taken)}", "call it otherwise")
+        if lacking := [text for text in cls.texts if not isinstance(getattr(cls, text, None), str)]:
+            problems.add(where, f"does not say its {', '.join(lacking)}", "write these attributes of the class")
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
@@ -395,4 +416,5 @@ def find(registry: Mapping[str, type[SpecT]], name: object, where: str) -> type[
     if isinstance(name, str) and name in registry:
         return registry[name]
     what = "missing" if name is None else f"unknown name {_named(name)}"
-    raise ParameterError(Problem(where, what, did_you_mean("" if name is None else str(name), registry)))
+    fix = did_you_mean("" if name is None else str(name), registry)
+    raise ParameterError(Problem(where, what, fix or "name one that there is, or install the package that brings it"))

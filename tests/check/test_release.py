@@ -214,7 +214,7 @@ def test_a_promise_without_k_is_refused(release):
     ):
         with_entries(release, promise=()).verify()
     request = release.manifest.recipe.model_copy(update={"method": {"name": "mystery"}})
-    with pytest.raises(shoal.GuaranteeError, match=r"recipe\.method: is not one that this version knows"):
+    with pytest.raises(shoal.GuaranteeError, match=r"recipe\.method: the method 'mystery' is not known here; install"):
         with_entries(release, promise=(), recipe=request).verify()
     request = release.manifest.recipe.model_copy(update={"method": {"name": "anatomy", "l": 2, "column": "disease"}})
     with pytest.raises(shoal.GuaranteeError, match="layout: is not that of the method and the publisher that the"):

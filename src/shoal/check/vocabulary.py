@@ -12,8 +12,9 @@ from typing import Any
 
 from shoal.declared import REFINE, Declared, method_called, publisher_called
 from shoal.errors import GuaranteeError, Problems, ShoalError
-from shoal.privacy import MODELS, promised_requirement
+from shoal.privacy import MODELS, OF_METHODS, promised_requirement
 from shoal.privacy.base import Requirement
+from shoal.registry import NAME
 from shoal.release.manifest import Layout, Manifest, QuasiColumn
 from shoal.release.shapes.slices import SliceTables
 from shoal.spec import Bound, ByColumn, ColumnName, Maybe, as_kept
@@ -23,13 +24,15 @@ FACTS = {
     "node": {"nodes"}, "value": set(), "raw": set(),
 }  # fmt: skip
 """What is said of a column, by the form of its cells; all else is left as it is when nothing is said."""
+LONGEST_NAME = 40
+"""Up to which length the name of something unknown is repeated in an error."""
 
 
 def check_closed(manifest: Manifest, problems: Problems) -> list[Requirement]:
     """Note what a manifest cannot say; give its promises."""
     method = method_called(manifest.recipe.method.get("name"))
     if method is None:
-        problems.add("recipe.method", "is not one that this version knows")
+        problems.add("recipe.method", *_unknown("method", manifest.recipe.method.get("name")))
     _check_request(manifest, method, problems)
     asked_well = len(problems) == 0  # what is no request promises nothing that could be compared
     _check_layout(manifest, problems)
@@ -78,7 +81,7 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
     columns = list(layout.kinds)
     publisher = publisher_called(recipe.publish.get("name"))
     if publisher is None:
-        problems.add("recipe.publish", "is not one that this version knows")
+        problems.add("recipe.publish", *_unknown("publisher", recipe.publish.get("name")))
     else:
         _check_parameters("recipe.publish", recipe.publish, publisher.parameters, columns, problems)
     if method is not None:
@@ -88,7 +91,7 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
         if "name" in recipe.refine:
             problems.add("recipe.refine", "has a name, and there is one search only")
     if method is not None and publisher is not None and len(problems) == 0:
-        fits = recipe.publish["name"] in method.publishers and method.protects == publisher.protects
+        fits = method.goes_with(recipe.publish["name"], publisher)
         shape = method.shape or publisher.shape(recipe.publish)
         if not fits or layout.shape != shape or layout.files != (recipe.publish.get("shape") == "files"):
             problems.add("layout", "is not that of the method and the publisher that the recipe names")
@@ -98,9 +101,17 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
     keys = [requirement.key for one in recipe.require if (requirement := _asked(one)) is not None]
     if len(set(keys)) < len(keys):
         problems.add("recipe.require", "asks for the same more than once")
-    unknown = [one for one in recipe.require if one.get("model") not in MODELS]
-    if unknown:
-        problems.add("recipe.require", f"asks for {len(unknown)} models that cannot be asked for")
+    for name in (one.get("model") for one in recipe.require):
+        if name in OF_METHODS:
+            problems.add("recipe.require", f"asks for {name}, which cannot be asked for")
+        elif name not in MODELS:
+            problems.add("recipe.require", *_unknown("model", name))
+
+
+def _unknown(what: str, name: object) -> tuple[str, str]:
+    """Say that something is not known here, by its name where that is one, and what to do."""
+    called = f" {name!r}" if isinstance(name, str) and NAME.fullmatch(name) and len(name) <= LONGEST_NAME else ""
+    return f"the {what}{called} is not known here", "install the package that brings it: without it nothing is checked"
 
 
 def _check_groups(manifest: Manifest, problems: Problems) -> None:
@@ -168,6 +179,9 @@ def _promise(manifest: Manifest, problems: Problems) -> list[Requirement]:
     """Everything that is promised, as requirements."""
     found = []
     for promise in manifest.promise:
+        if promise.get("model") not in MODELS and promise.get("model") not in OF_METHODS:
+            problems.add("promise", *_unknown("model", promise.get("model")))
+            continue
         try:
             requirement = promised_requirement(promise)
         except ShoalError as error:

@@ -38,6 +38,7 @@ app.command("measure")(measure.measure)
 app.command("methods")(listings.methods)
 app.command("models")(listings.models)
 app.command("measures")(listings.measures)
+app.command("publishers")(listings.publishers)
 
 
 @app.callback(invoke_without_command=True)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
 
 from shoal.cluster.points import Space
+from shoal.enforce.by_model import AskedModels, classes_of
 from shoal.enforce.coarsening import coarsen, settle
 from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Covered, Loss, loss_of
@@ -21,7 +20,7 @@ from shoal.kernels.cluster import points
 from shoal.kernels.enforce import repair as kernel
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels, members_of, without_holes
-from shoal.privacy.base import Classes, Requirement, Values
+from shoal.privacy.base import Classes, Requirement
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Floats
 
@@ -83,7 +82,8 @@ class Repair:
         self._task, self._groups, self._k, self._space, self._measure = task, groups, k, space, measure
         self._sets = sets
         self._budget, self._labels = budget, groups.labels.copy()
-        self._constraints, self._people = Constraints.of(task, self._labels >= 0), PopulationMatch(task, sets=sets)
+        self._people = PopulationMatch(task, sets=sets)
+        self._lay_out()
         # Where joining may do harm, what a group lacks counts for each of its rows: two that lack the same are no help.
         self._by_size = not all(one.monotone for one in task.require)
         self._counts = {"repair_regrouped": 0, "repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
@@ -118,11 +118,18 @@ class Repair:
     def _violations(self) -> Floats:
         """How far each group is from all that is required."""
         violations = self._constraints.violation(self._labels)
+        violations = violations + self._asked.violation(self._labels) if self._asked else violations
         return violations + self._people.violation(members_of(self._labels)) if self._people else violations
 
     def _violation_of(self, rows: Labels) -> float:
         """How far one group would be from it."""
-        return self._constraints.violation_of(rows) + (self._people.violation_of(rows) if self._people else 0.0)
+        found = self._constraints.violation_of(rows) + (self._people.violation_of(rows) if self._people else 0.0)
+        return found + (self._asked.violation_of(rows) if self._asked else 0.0)
+
+    def _lay_out(self) -> None:
+        """Lay out what is required of the rows that are shown: their shares are those that count."""
+        shown = self._labels >= 0
+        self._constraints, self._asked = Constraints.of(self._task, shown), AskedModels(self._task, shown)
 
     # -- form anew ------------------------------------------------------------------------------------------------
 
@@ -260,7 +267,7 @@ class Repair:
         self._budget += self._counts["repair_suppressed"]
         self._counts |= {"repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
         self._labels = formed.copy()
-        self._constraints = Constraints.of(self._task, formed >= 0)
+        self._lay_out()
         groups = self._smallest_first()[:n_groups]
         while self._size_of(groups) > self._budget or self._size_of(groups) == (formed >= 0).sum():
             groups = groups[:-1]
@@ -286,7 +293,7 @@ class Repair:
         self._budget -= n_rows
         self._counts["repair_suppressed"] += n_rows
         self._labels = without_holes(np.where(np.isin(self._labels, groups), -1, self._labels))
-        self._constraints = Constraints.of(self._task, self._labels >= 0)  # what is published has other shares now
+        self._lay_out()  # what is published has other shares now
 
     def _unkept(self) -> Problems:
         """Which promises are not kept, in which column, and what could be.
@@ -305,19 +312,6 @@ class Repair:
                 whole = replace(classes, labels=np.zeros_like(classes.labels))
                 problems.add(f"require {one.name}", *_blocked(one, classes, whole), error=InfeasibleError)
         return problems
-
-
-def classes_of(task: Task, labels: Labels) -> Classes:
-    """The groups as the privacy models see them; suppressed rows are left out."""
-    shown = labels >= 0
-    columns = {name: _shown(values, shown) for name, values in task.table.sensitive.items()}
-    choice = task.table.schema.choice
-    guards = None if choice is None else task.table.frame[choice].filter(pl.Series(shown))
-    return Classes(labels[shown], columns, guards)
-
-
-def _shown(values: Values, shown: npt.NDArray[np.bool_]) -> Values:
-    return replace(values, series=values.series.filter(pl.Series(shown)))
 
 
 def _blocked(one: Requirement, classes: Classes, whole: Classes) -> tuple[str, str]:

@@ -38,11 +38,11 @@ from shoal.table.schema import Ordinal, Schema
 def parts_given(schema: object, method: object, previous: object, state: object, publish: object) -> list[Part]:
     """The objects that the next release is made by, with what each must be."""
     return [
-        ("schema", schema, Schema, "shoal.Schema(quasi={...})"),
-        ("method", method, MInvariance, 'shoal.MInvariance(m=3, id="name", column="disease")'),
-        ("previous", previous, Release | str | Path | None, "the directory of the previous release"),
-        ("state", state, SeriesState | None, "shoal.SeriesState.read(path, passphrase)"),
-        ("publish", publish, Generalize | None, "shoal.Generalize()"),
+        ("schema", schema, Schema, None, "shoal.Schema(quasi={...})"),
+        ("method", method, MInvariance, None, 'shoal.MInvariance(m=3, id="name", column="disease")'),
+        ("previous", previous, Release | str | Path | None, None, "the directory of the previous release"),
+        ("state", state, SeriesState | None, None, "shoal.SeriesState.read(path, passphrase)"),
+        ("publish", publish, Generalize | None, None, "shoal.Generalize()"),
     ]
 
 
