@@ -368,7 +368,8 @@ def declared_method(name: object) -> Declared:
 
 
 __all__ = [
-    "FURTHER_MEASURES", "K_ANONYMITY", "MANIFEST_MEASURES", "MEASURE_CLASSES", "METHODS", "METHOD_CLASSES", "METHOD_MODEL_CLASSES", "MODEL_CLASSES", "PUBLISHERS",
-    "PUBLISHER_CLASSES", "RECEIPT_MEASURES", "REFINE", "Declared", "DeclaredPublisher", "Of", "OneOver", "Promised", "Protects",
-    "declared_method", "method_called", "publisher_called",
+    "FURTHER_MEASURES", "K_ANONYMITY", "MANIFEST_MEASURES", "MEASURE_CLASSES", "METHODS", "METHOD_CLASSES",
+    "METHOD_MODEL_CLASSES", "MODEL_CLASSES", "PUBLISHERS", "PUBLISHER_CLASSES", "RECEIPT_MEASURES", "REFINE",
+    "Declared", "DeclaredPublisher", "Of", "OneOver", "Promised", "Protects", "declared_method", "method_called",
+    "publisher_called",
 ]  # fmt: skip
