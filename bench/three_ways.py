@@ -18,8 +18,8 @@ L = 5
 WAYS = {
     "generalisation": (shoal.Mondrian(k=L), [shoal.AlphaK("occupation", alpha=1 / L)]),
     "bucketization": (shoal.Anatomy(l=L), []),
-    "slicing": (shoal.Slicing(l=L, apart=True), []),
-    "slicing, as published": (shoal.Slicing(l=L, apart=True, cuts="widest"), []),
+    "slicing": (shoal.Slicing(l=L, sensitive_apart=True), []),
+    "slicing, as published": (shoal.Slicing(l=L, sensitive_apart=True, cuts="widest"), []),
     "slicing, generalised columns": (shoal.Slicing(l=L, p=L), []),
 }
 DRAWN = ("generalisation", "bucketization", "slicing")
@@ -30,7 +30,7 @@ Written by `make three-ways`: Adult, the {{rows:,}} complete rows, occupation se
 
 - **generalisation**: `Mondrian(k={L})` with `AlphaK("occupation", alpha=1/{L})`;
 - **bucketization**: `Anatomy(l={L})`;
-- **slicing**: `Slicing(l={L}, apart=True)`, the occupation in a column of its own; *as published* with
+- **slicing**: `Slicing(l={L}, sensitive_apart=True)`, the occupation in a column of its own; *as published* with
   `cuts="widest"`; *generalised columns* with `p={L}` and the occupation wherever it belongs.
 
 | attributes | way | classes | NCP | pairs | pairs with occupation | fakes per row | chance | time |

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Caat, Nominal, Numeric, Ordinal
-from shoal.cluster.free_rows import bring_forward, empty_group, free_rows, yard_of
+from shoal.cluster.free_rows import bring_forward, cost_table_of, empty_group, free_rows
 from shoal.kernels.cluster import store as kernel
 from twins.caat import caat, distance
 from twins.tables import RAGGED, both, groups_of, patients, tables
@@ -172,7 +172,7 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sig
     values = grid[:, np.random.default_rng(4).permutation(grid.shape[1])]
     encoded = both(values.tolist(), [Numeric(), Numeric()]).encoded
     start = int(np.flatnonzero((values == 150).all(axis=0))[0])
-    cost_table = yard_of(encoded, kernel.MEAN_COST, divisor=2)
+    cost_table = cost_table_of(encoded, kernel.MEAN_COST, divisor=2)
     distances = np.abs(values - 150).sum(axis=0) / 300 / 2
     distances[start] = np.inf if sign > 0 else -np.inf
     expected = int(np.argmin(sign * distances))

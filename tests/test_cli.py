@@ -378,6 +378,10 @@ def test_bad_input(place, call, bad):
     ("arguments", "fragment"),
     [
         (["run", "recipe.toml", "--kk", "4"], "--kk: unknown flag"),
+        (
+            ["run", "recipe.toml", "--method", "slicing", "--apart"],
+            "--apart: was renamed; use --sensitive_apart",
+        ),
         (["run", "recipe.toml", "--k", "four"], "method.k: needs a whole number of at least 2, got 'four'"),
         (["run", "recipe.toml", "--k"], "--k: has no value"),
         (["run", "recipe.toml", "stray"], "'stray' is no flag"),
@@ -422,7 +426,7 @@ def test_errors_as_json(place, call):
     assert [problem["where"] for problem in answer["problems"]] == ["method.kk", "method.k"]
 
 
-def test_a_foreign_exception_shows_no_cell(place, call, monkeypatch):
+def test_an_exception_of_another_package_shows_no_cell(place, call, monkeypatch):
     def fail(*_, **__):
         raise ValueError(CANARY)
 

@@ -56,7 +56,11 @@ VARIANTS = {
 }
 LINKS = {
     "anatomy": [{}],
-    "slicing": [{"apart": True}, {"columns": 2, "cuts": "widest"}, {"k": 5, "apart": True, "bins": 3}],
+    "slicing": [
+        {"sensitive_apart": True},
+        {"columns": 2, "cuts": "widest"},
+        {"k": 5, "sensitive_apart": True, "bins": 3},
+    ],
 }
 """Methods that promise no k, but cut what links people to sensitive values."""
 SHOWN = [
@@ -560,7 +564,9 @@ def test_contract_of_methods_that_cut_links(name, options, mix, data):
     if name == "slicing" and data.draw(st.sampled_from([True, True, False]), "given"):
         groups = {column: data.draw(st.integers(1, 3), column) for column in (*case.schema.quasi, "note")}
         groups |= dict.fromkeys(chosen, data.draw(st.sampled_from([4, 4, 3]), "own column"))
-        options = {key: options[key] for key in options if key not in ("columns", "apart")} | {"groups": groups}
+        options = {key: options[key] for key in options if key not in ("columns", "sensitive_apart")} | {
+            "groups": groups
+        }
     method = METHODS[name](l=l, **own, **options)
     try:
         release = check_cut(case, method, shown_by(name, data))
@@ -605,7 +611,7 @@ def test_files_of_methods_that_cut_links_verify(name, options, format, data):  #
             case.frame, case.schema, METHODS[name](l=2, **options), publish=shown_by(name, data), seed=0
         )
     except shoal.InfeasibleError:
-        assert not options.get("apart")
+        assert not options.get("sensitive_apart")
         reject()
     with tempfile.TemporaryDirectory() as folder:
         back = shoal.read_release(release.write(f"{folder}/out", format=format))

@@ -148,7 +148,7 @@ def varied(draw, k):
         for row, text in zip(rows, texts, strict=True):
             row[j] = text
     frame, schema = table.frame, Schema(quasi=kinds)
-    if draw(st.booleans(), label="crowded"):
+    if draw(st.booleans(), label="dense"):
         few = st.integers(0, min(len(rows), 6) - 1)
         chosen = list(range(len(rows))) + draw(st.lists(few, max_size=8 * k))  # all rows stay, so spans do too
         rows, frame = [rows[row] for row in chosen], frame[chosen]
@@ -195,7 +195,7 @@ def mixed(n_rows, seed, fine=60):
 
 @pytest.mark.parametrize(("kind", "value"), [(Numeric(), 5.0), (Nominal(RAGGED), "c"), (Ordinal(["u", "v"]), "u")])
 def test_missing_values_stay_among_themselves(kind, value):
-    """Distance 0 to another missing value, 2 to a present one: the crowd of missing values is left alone."""
+    """Distance 0 to another missing value, 2 to a present one: the many missing values are left alone."""
     table = both([[None, value, None, value, None]], [kind])
     assert table.labels(Kaca(k=2)) == [0, 1, 0, 1, 0]
     lone = both([[None, value, value]], [kind])

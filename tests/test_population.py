@@ -134,7 +134,7 @@ def test_a_missing_value_of_a_person_is_covered_by_missing_and_by_star():
     assert found.chance.tolist() == pytest.approx([2 + 2 / 3, 2 / 3, 2 + 2 / 3])
 
 
-def test_a_foreign_hierarchy_is_refused(release):
+def test_a_hierarchy_of_another_schema_is_refused(release):
     other = shoal.Hierarchy.from_tree({"lung": ["flu"], "belly": ["ulcer", "colic", "asthma"]})
     schema = replace(SCHEMA, quasi={"age": shoal.Numeric(), "illness": shoal.Nominal(other)})
     with pytest.raises(shoal.ParameterError, match="its hierarchy of 'illness' is not the one of the release"):

@@ -91,7 +91,7 @@ def test_recursive_diversity_is_strict(c, kept):
     classes = grouped(TABLE_IV["disease"])
     assert recursive.achieved(classes) == 3
     assert recursive.holds(3) == kept
-    assert (recursive.lacks(classes).max() == 0) == kept
+    assert (recursive.violation(classes).max() == 0) == kept
 
 
 SCORES = """76,42,75,30,30,72,55 56,72,30,73,37,52,71 34,82,60,57,56 59,68,69 73,40,39,58,76 58,64,65,50,40 62,39,74,52
@@ -172,11 +172,11 @@ def test_a_population():
     matches = Matches(per_class=np.array([4, 5]), chance=np.array([0.5] * 4 + [0.4] * 4 + [0.0]))
     classes = Classes(np.array([0, 0, 1, 1]), {}, matches=matches)
     assert (KMap(k=4).achieved(classes), KMap(k=4).holds(4), KMap(k=5).holds(4)) == (4, True, False)
-    assert KMap(k=5).lacks(classes).tolist() == [0.2, 0.0]
+    assert KMap(k=5).violation(classes).tolist() == [0.2, 0.0]
     assert DeltaPresence(low=0, high=0.5).achieved(classes) == 0.5
     assert DeltaPresence(low=0.1, high=0.5).achieved(classes) == 0.0  # somebody is certain to be absent
     assert not DeltaPresence(low=0.1, high=0.5).holds(0.0)
-    assert DeltaPresence(low=0, high=0.45).lacks(classes) == pytest.approx([0.05, 0.0])
+    assert DeltaPresence(low=0, high=0.45).violation(classes) == pytest.approx([0.05, 0.0])
     strangers = Classes(np.array([0, 0]), {}, matches=Matches(np.array([0]), np.array([0.0])))
     assert DeltaPresence(low=0, high=1).achieved(strangers) == math.inf
     assert not DeltaPresence(low=0, high=1).satisfied(strangers).any()

@@ -103,7 +103,7 @@ def test_attributes_are_gathered_into_as_many_columns_as_asked_for(columns, n_sl
 
 def test_the_sensitive_attribute_has_a_column_of_its_own_where_asked_for():
     for columns in (None, 2, 3):
-        release = shoal.anonymize(ROWS, SCHEMA, shoal.Slicing(l=2, apart=True, columns=columns), seed=0)
+        release = shoal.anonymize(ROWS, SCHEMA, shoal.Slicing(l=2, sensitive_apart=True, columns=columns), seed=0)
         slices = release.manifest.layout.slices
         assert slices[-1].attributes == ("Disease",)
         assert len(slices) == (columns or len(slices))
@@ -465,7 +465,10 @@ def test_an_l_below_two_is_refused(l):  # noqa: E741
             {"columns": 5},
             r"Slicing\(columns=\): 5 columns, but the table has 4 attributes to put into them; use 1 to 4",
         ),
-        ({"columns": 1, "apart": True}, r"1 columns, but the table has 4 attributes to put into them; use 2 to 4"),
+        (
+            {"columns": 1, "sensitive_apart": True},
+            r"1 columns, but the table has 4 attributes to put into them; use 2 to 4",
+        ),
         ({"groups": {**TWO, "Zap": 1}}, r"Slicing\(groups=\): 'Zap' is not a published column; did you mean 'Zip'\?"),
         (
             {"groups": {"Age": 1, "Disease": 2}},
@@ -480,8 +483,12 @@ def test_attributes_that_do_not_fit_are_refused(more, message):
 
 
 def test_groups_leave_nothing_else_to_decide():
-    for more in ({"columns": 2}, {"apart": True}):
-        with pytest.raises(shoal.ParameterError, match=r"Slicing\(groups=\): leaves nothing for columns and apart"):
+    with pytest.raises(shoal.ParameterError, match=r"Slicing\(apart=\): was renamed; use sensitive_apart instead"):
+        shoal.Slicing(l=2, apart=True)
+    for more in ({"columns": 2}, {"sensitive_apart": True}):
+        with pytest.raises(
+            shoal.ParameterError, match=r"Slicing\(groups=\): leaves nothing for columns and sensitive_apart"
+        ):
             shoal.Slicing(l=2, groups=TWO, **more)
     assert hash(shoal.Slicing(l=2, groups=TWO)) == hash(shoal.Slicing(l=2, groups=dict(TWO)))
 
@@ -511,11 +518,11 @@ def test_a_column_of_distinct_values_is_brought_to_few_and_noted():
     frame = pl.concat([ROWS] * 10).with_columns(
         pl.Series("Age", range(80)), pl.Series("Disease", [f"v{row % 4}" for row in range(80)])
     )
-    notes = shoal.anonymize(frame, SCHEMA, shoal.Slicing(l=2, columns=2, apart=True)).receipt.notes
+    notes = shoal.anonymize(frame, SCHEMA, shoal.Slicing(l=2, columns=2, sensitive_apart=True)).receipt.notes
     assert notes["slicing_all_distinct"] == 1
     assert notes["slicing_biased_pairs"] > 0  # ten categories of age by four of zip need 200 rows
     few = frame.with_columns(pl.col("Age") // 40)
-    notes = shoal.anonymize(few, SCHEMA, shoal.Slicing(l=2, columns=2, apart=True)).receipt.notes
+    notes = shoal.anonymize(few, SCHEMA, shoal.Slicing(l=2, columns=2, sensitive_apart=True)).receipt.notes
     assert notes["slicing_all_distinct"] == 0
 
 

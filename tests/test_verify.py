@@ -187,7 +187,7 @@ def test_cells_that_cannot_be_are_refused(column, cell, message):
     assert f"column '{column}': 200 cells" in str(caught.value)
 
 
-def test_a_foreign_column_is_refused(release):
+def test_an_unknown_column_is_refused(release):
     table = release.tables["table"].with_columns(pl.lit(1).alias("extra"))
     for forged in (with_tables(release, table=table), fingerprinted(release, table=table)):
         with pytest.raises(shoal.GuaranteeError, match="has other columns than the manifest says"):
@@ -410,7 +410,7 @@ def plain_folder(tmp_path):
     return shoal.anonymize(mixed_frame(200), MIXED, shoal.Mondrian(k=5), seed=1).write(tmp_path / "out")
 
 
-def test_false_figures_and_foreign_files_are_refused(folder):
+def test_false_figures_and_unknown_files_are_refused(folder):
     text = (folder / "manifest.json").read_text()
     (folder / "manifest.json").write_text(re.sub(r'"ncp": [0-9.]+', '"ncp": 0.001', text))
     with pytest.raises(shoal.GuaranteeError, match="claims other figures than the release has"):
@@ -482,7 +482,7 @@ def test_a_release_without_quasi_identifiers_is_refused(plain):
 
 
 @pytest.mark.parametrize("extra", ["name", "zip"])
-def test_a_quasi_identifier_with_a_foreign_carrier_is_refused(plain, extra):
+def test_a_quasi_identifier_with_an_unknown_extra_column_is_refused(plain, extra):
     age, zip_code = plain.manifest.layout.quasi
     quasi = (age.model_copy(update={"columns": ("age", extra)}), zip_code)
     table = plain.frames["table"].with_columns(pl.lit("Alice or Bob").alias("name"))

@@ -209,7 +209,7 @@ METHODS: dict[str, Declared] = {
             "columns": Maybe(Whole(1)),
             "k": Maybe(Whole(2)),
             "groups": Maybe(ByColumn(Whole(1))),
-            "apart": YesNo(),
+            "sensitive_apart": YesNo(),
             "p": Maybe(Whole(2)),
             "overlap": Maybe(ColumnName()),
             "cuts": OneOf(("any", "widest")),

@@ -109,7 +109,7 @@ def _check_groups(manifest: Manifest, problems: Problems) -> None:
     groups, again = method.get("groups"), {method.get("overlap")}
     if not isinstance(groups, dict):
         return
-    if "columns" in method or method.get("apart"):
+    if "columns" in method or method.get("sensitive_apart"):
         problems.add("recipe.method", "says which attributes stay together, and that they are to be gathered")
     numbers: list[Any] = sorted({*groups.values()})
     asked = [{name for name in groups if groups[name] == number} for number in numbers]

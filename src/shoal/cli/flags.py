@@ -60,6 +60,7 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     homes: dict[str, list[tuple[dict[str, Any], Any]]] = {}
     for table, registry in ((method, METHODS), (publish, PUBLISHERS)):
         spec = registry.get(str(table.get("name")))
+        _refuse_old_names(spec, flags, problems)
         for parameter in spec.parameters() if spec else ():  # what both have is meant for both
             homes.setdefault(parameter.name, []).append((table, parameter.bound))
     refine = dict(entries.get("refine", {}))
@@ -70,6 +71,13 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     homes |= search | {key: [(entries, bound)] for key, (bound, _) in SINGLE.items()}
     _fill(homes, flags, problems)
     return entries | {"method": method, "publish": publish} | ({"refine": refine} if refined else {})
+
+
+def _refuse_old_names(spec: Any, flags: dict[str, str | None], problems: Any) -> None:
+    """Note flags that have another name now, and take them out."""
+    for name in [name for name in flags if spec and name in spec.renamed]:
+        problems.add(f"--{name}", *spec.new_name(name, "--"))
+        del flags[name]
 
 
 def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, str | None], problems: Any) -> None:

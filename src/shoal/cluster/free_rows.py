@@ -50,7 +50,7 @@ def empty_group(encoded: Encoded) -> kernel.Group:
 
 
 def with_keys(cost_table: kernel.CostTable, *sizes: int) -> kernel.CostTable:
-    """A yardstick with room for the costs of further columns of a store, behind those of the trees."""
+    """A cost table with room for the costs of further columns of a store, behind those of the trees."""
     added = np.cumsum([size for size in sizes if size])
     if not len(added):
         return cost_table
@@ -58,7 +58,7 @@ def with_keys(cost_table: kernel.CostTable, *sizes: int) -> kernel.CostTable:
     return cost_table._replace(starts=starts, costs=np.zeros(starts[-1]))
 
 
-def yard_of(encoded: Encoded, reading: int, *, divisor: float) -> kernel.CostTable:
-    """A yardstick over the columns of a table, its costs per node still to be filled in."""
+def cost_table_of(encoded: Encoded, reading: int, *, divisor: float) -> kernel.CostTable:
+    """A cost table over the columns of a table, its costs per node still to be filled in."""
     costs = np.zeros(max(len(encoded.forest.parent), 1))
     return kernel.CostTable(encoded.spans, encoded.forest.start, costs, reading, float(divisor), kernel.MANY_BLOCKS)

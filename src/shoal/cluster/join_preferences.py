@@ -11,10 +11,10 @@ from shoal.table.encode import Ints, value_codes
 from shoal.table.prepare import Table
 
 
-def company_of(
+def join_preferences_of(
     task: Task, label: str | None, weight: float, diverse: str | None, wanted: int | None
 ) -> JoinPreferences:
-    """The company of an empty group; the columns it looks at stand behind those of the trees, labels first."""
+    """The join preferences of an empty group; their columns stand behind those of the trees, labels first."""
     n_trees = len(task.encoded.trees)
     label_at = n_trees if label is not None else -1
     diverse_at = n_trees + (label is not None) if diverse is not None else -1
@@ -26,11 +26,11 @@ def company_of(
 
 
 def keys_of(table: Table, *names: str | None) -> list[Ints]:
-    """The columns that company looks at, as numbers."""
+    """The columns that join preferences look at, as numbers."""
     return [value_codes(table.frame[name]) for name in names if name is not None]
 
 
-def check_company(
+def check_join_preferences(
     method: str, table: Table, label: str | None, diverse: str | None, wanted: int | None, problems: Problems
 ) -> None:
     """Note columns that are not what they are named for, and more different values than there are."""

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.cluster.grid import from_smallest, grid_for, on_grid
-from shoal.enforce.constraints import NO_DEMANDS, Constraints
+from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
 from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_at_rim
@@ -162,11 +162,11 @@ class Free:
         The points.
     labels
         Gets the label of every point that is taken out.
-    demands
+    constraints
         What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_DEMANDS) -> None:
+    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS) -> None:
         axes, columns, rows = space.axes, space.columns.copy(), np.arange(len(labels))
         total = np.zeros(len(columns), dtype=np.int64)
         counts = np.zeros(axes.first[-1], dtype=np.int64)
@@ -240,7 +240,7 @@ class Free:
         """Places of the k points nearest to a given one, nearest first; of more, or of others, if promises need that.
 
         Those that would keep the group from its promises are passed over. A group that cannot keep them, whoever
-        joins, has the k nearest: what it lacks is left to the repair.
+        joins, has the k nearest: its violation is left to the repair.
         """
         wanted = k
         while self.constraints.any:
@@ -276,11 +276,11 @@ class Clusters:
         The points.
     labels
         A label per row, -1 for rows in no group yet.
-    demands
+    constraints
         What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_DEMANDS) -> None:
+    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS) -> None:
         self._space, self._constraints = space, constraints
         self.members = members_of(labels)
         self._centres = np.empty((len(self.members), len(space.columns)))

@@ -152,7 +152,7 @@ class Constraints:
         return float(kernel.violation(self.needs, rows))
 
 
-NO_DEMANDS = Constraints(NOTHING, np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64))
+NO_CONSTRAINTS = Constraints(NOTHING, np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64))
 
 
 # -- one promise each -------------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ class Repair:
         self._sets = sets
         self._budget, self._labels = budget, groups.labels.copy()
         self._constraints, self._people = Constraints.of(task, self._labels >= 0), PopulationMatch(task, sets=sets)
-        # Where joining may do harm, what a group lacks counts for each of its rows: two that lack the same are no help.
+        # Where joining may do harm, a violation counts for each row of its group: two alike do not help each other.
         self._by_size = not all(one.monotone for one in task.require)
         self._counts = {"repair_regrouped": 0, "repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
 
@@ -162,8 +162,8 @@ class Repair:
         n_mended = 0
         for group, others in zip(groups, near, strict=True):
             if constraints.violation_of(partition.members[partition.begin[group] :][: partition.size[group]]) > 0:
-                dearest = self._cheapest(partition.members, partition.begin, partition.size, group, others)
-                done = kernel.mend(partition, loss, others, constraints.keys, group, k, dearest)
+                most = self._cheapest(partition.members, partition.begin, partition.size, group, others)
+                done = kernel.mend(partition, loss, others, constraints.keys, group, k, most)
                 n_mended += bool(done)
         self._labels = partition.label
         self._counts["repair_exchanges"] += n_mended
@@ -243,7 +243,7 @@ class Repair:
     # -- where nothing else helps ---------------------------------------------------------------------------------
 
     def _suppress(self) -> bool:
-        """Suppress the smallest group that lacks something, if the budget allows; say whether."""
+        """Suppress the smallest group that violates a promise, if the budget allows; say whether."""
         groups = self._smallest_first()[:1]
         if self._size_of(groups) > self._budget or self._size_of(groups) == (self._labels >= 0).sum():
             return False
@@ -271,7 +271,7 @@ class Repair:
         return len(groups)
 
     def _smallest_first(self) -> Labels:
-        """Groups that lack something, the smallest first; of equal ones, that which lacks most."""
+        """Groups that violate a promise, the smallest first; of equal ones, the one with the largest violation."""
         violations = self._violations()
         groups = np.flatnonzero(violations > 0)
         sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(violations))

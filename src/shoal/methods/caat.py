@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.free_rows import bring_forward, check_start, empty_group, free_rows, with_keys, yard_of
+from shoal.cluster.free_rows import bring_forward, check_start, cost_table_of, empty_group, free_rows, with_keys
 from shoal.enforce.constraints import Constraints
 from shoal.errors import Problems
 from shoal.kernels.cluster import caat as kernel
@@ -88,7 +88,7 @@ class Caat(Method):
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)
         seed = bring_forward(store, start_row)
         cost_table, forest = (
-            with_keys(yard_of(encoded, reading, divisor=encoded.n_columns), constraints.n_keys),
+            with_keys(cost_table_of(encoded, reading, divisor=encoded.n_columns), constraints.n_keys),
             encoded.forest,
         )
         labels = np.full(n_rows, -1, dtype=np.int64)

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.free_rows import check_start, empty_group, free_rows, with_keys, yard_of
-from shoal.cluster.join_preferences import check_company, company_of, keys_of
+from shoal.cluster.free_rows import check_start, cost_table_of, empty_group, free_rows, with_keys
+from shoal.cluster.join_preferences import check_join_preferences, join_preferences_of, keys_of
 from shoal.enforce.constraints import Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel
@@ -106,7 +106,7 @@ class KMember(Method):
         """Note why this table cannot be treated, before any work starts."""
         super().check(table, problems)
         check_start(self, self.start, table, problems)
-        check_company("KMember", table, self.label, self.diverse, self.l, problems)
+        check_join_preferences("KMember", table, self.label, self.diverse, self.l, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Form the equivalence classes."""
@@ -118,9 +118,9 @@ class KMember(Method):
         constraints = Constraints.of(task)
         keys = [*keys_of(task.table, self.label, self.diverse), *constraints.store_keys()]
         store = free_rows(encoded, *keys)
-        preferences = company_of(task, self.label, self.label_weight, self.diverse, self.l)
+        preferences = join_preferences_of(task, self.label, self.label_weight, self.diverse, self.l)
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)
-        cost_table = yard_of(encoded, HULL, divisor=1.0)
+        cost_table = cost_table_of(encoded, HULL, divisor=1.0)
         cost_table = with_keys(cost_table, len(preferences.counts), len(preferences.present), constraints.n_keys)
         heights, n_values = _heights(encoded), _values(encoded)
         seen = np.zeros(max(len(forest.parent), 1), dtype=bool)

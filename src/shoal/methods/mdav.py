@@ -111,7 +111,7 @@ def take_pairs(free: Free, k: int, least: int, progress: Progress) -> int:
         progress.advance(left - len(free))
     while len(free) >= least:
         cells = len(free) * len(free.store.columns)
-        trial = free.tuner.shares(cells) and not free.tuner.proven  # on a busy machine one is dear enough
+        trial = free.tuner.shares(cells) and not free.tuner.proven  # on a busy machine one is costly enough
         n_pairs = 1 if trial else min(ROUNDS, (len(free) - least) // (2 * k) + 1)
         round_ = partial(kernel.take_pairs, free.axes, free.store, free.distance_order, k, label, n_pairs)
         alone, shared = partial(round_, False, free.labels), partial(round_, True, free.labels)

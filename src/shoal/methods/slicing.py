@@ -59,7 +59,7 @@ class Slicing(Method):
     groups
         The column of every attribute, by name and number from 1, where they are not to be gathered by what they say of
         each other.
-    apart
+    sensitive_apart
         Whether the sensitive attributes have a column of their own, the last.
     p
         How often every combination of quasi-identifiers in a column occurs at least; they are generalised through their
@@ -96,6 +96,7 @@ class Slicing(Method):
     )
     publisher: ClassVar[str] = "slices"
     protects: ClassVar[Protects] = "links"
+    renamed: ClassVar[Mapping[str, str]] = {"apart": "sensitive_apart"}
 
     l: int = param(Whole(2), "one over the largest chance of a sensitive value")  # noqa: E741
     columns: int | None = param(Maybe(Whole(1)), "how many columns; chosen by silhouette when not given", default=None)
@@ -103,7 +104,7 @@ class Slicing(Method):
     groups: Mapping[str, int] | None = param(
         Maybe(ByColumn(Whole(1))), "number of the column each attribute goes to, by name", default=None
     )
-    apart: bool = param(YesNo(), "whether sensitive attributes have a column of their own", default=False)
+    sensitive_apart: bool = param(YesNo(), "whether sensitive attributes have a column of their own", default=False)
     p: int | None = param(
         Maybe(Whole(2)), "how often combinations of quasi-identifiers in a column occur", default=None
     )
@@ -121,8 +122,8 @@ class Slicing(Method):
         if self.overlap is not None and self.p is not None:
             what = "cannot be generalised in two columns at once, as p asks for"
             raise ParameterError(Problem("Slicing(overlap=)", what, "leave p out, or overlap"))
-        if self.groups is not None and (self.columns is not None or self.apart):
-            what = "leaves nothing for columns and apart to decide"
+        if self.groups is not None and (self.columns is not None or self.sensitive_apart):
+            what = "leaves nothing for columns and sensitive_apart to decide"
             raise ParameterError(Problem("Slicing(groups=)", what, "give groups alone, or leave it out"))
 
     @property
@@ -156,8 +157,8 @@ class Slicing(Method):
             self._check_table(table, sensitive, problems)
 
     def _check_number(self, n_attributes: int, n_sensitive: int, problems: Problems) -> None:
-        most = n_attributes - (n_sensitive - 1 if self.apart else 0)
-        least = 2 if self.apart else 1
+        most = n_attributes - (n_sensitive - 1 if self.sensitive_apart else 0)
+        least = 2 if self.sensitive_apart else 1
         if self.columns is not None and not least <= self.columns <= most:
             what = f"{self.columns} columns, but the table has {n_attributes} attributes to put into them"
             fix = f"use {least} to {most}" if least <= most else "use another method"
@@ -242,7 +243,7 @@ class Slicing(Method):
         """The columns: as given, or gathered by what attributes say of each other."""
         if self.groups is not None:
             return _as_given(attributes, self.groups)
-        if not self.apart:
+        if not self.sensitive_apart:
             return partition_attributes(attributes, self.columns)
         others = _without(attributes, sensitive)
         n_others = None if self.columns is None else self.columns - 1
@@ -284,17 +285,19 @@ class Slicing(Method):
 
     def _refuse(self, worst: float, columns: Columns, sensitive: Sequence[str]) -> None:
         """Not even all rows as one bucket keep the promise."""
-        crowded = [names for names in columns.groups if len(names) > 1 and set(names) & set(sensitive)]
+        beside_others = [names for names in columns.groups if len(names) > 1 and set(names) & set(sensitive)]
         what = (
             f"all rows as one bucket leave a value with a chance of {worst:.3g}, l = {self.l} allows {1 / self.l:.3g}"
         )
         best = math.floor(1 / worst + 1e-9)
         ways = [f"use an l of at most {best}"] if best >= 2 else []
-        if crowded:
+        if beside_others:
             what += f"; beside a rare combination in the column of {some(sensitive)}, few values are left"
             ways += [f"generalise columns with p = {max(self.p or 0, self.l)}"] if self.p is None else []
             ways += (
-                ["apart = true"] if self.groups is None else ["put the sensitive attribute into a column of its own"]
+                ["use sensitive_apart = true"]
+                if self.groups is None
+                else ["put the sensitive attribute into a column of its own"]
             )
         raise InfeasibleError(Problem("Slicing(l=)", what, ", or ".join(ways) or "use a smaller l"))
 

@@ -94,13 +94,13 @@ class EpsilonM(ColumnRequirement):
         super().check(table, problems)
         if len(problems) > before or not table.n_rows:
             return
-        most = self._crowd(Values.of(table, self.column))
+        most = self._most_near(Values.of(table, self.column))
         best = table.n_rows / max(most, 1)
         if not self.holds(best):
             what = f"column {self.column!r}: {most} of {table.n_rows} rows are near each other, in any grouping"
             problems.add(f"require {self.name}", what, self.nearest(best), error=InfeasibleError)
 
-    def _crowd(self, values: Values) -> int:
+    def _most_near(self, values: Values) -> int:
         """Most rows that are all near each other.
 
         Wherever they go, at most 1/m of each group is of them, and so at most 1/m of the table.
