@@ -19,10 +19,10 @@ TREE = shoal.Hierarchy.from_tree(
 )
 
 
-def value_ranges(kind, *cells, **options):
+def meanings(kind, *cells, **options):
     series = cells[0] if isinstance(cells[0], pl.Series) else pl.Series("a", cells, dtype=pl.String)
     read = read_cells(series, kind, **options)
-    return [read.ranges[code] for code in read.codes]
+    return [read.meanings[code] for code in read.codes]
 
 
 def groups(kind, *cells, **options):
@@ -35,7 +35,7 @@ def groups(kind, *cells, **options):
 def contains(kind, outer, inner, *others):
     """Whether one cell contains another, by the places they take."""
     read = read_cells(pl.Series("a", [outer, inner, *others], dtype=pl.String), kind)
-    big, small = (read.ranges[code] for code in read.codes[:2])
+    big, small = (read.meanings[code] for code in read.codes[:2])
     assert read.discrete
     return _places(small) <= _places(big)
 
@@ -73,7 +73,7 @@ def below(number, steps=2):
     ],
 )  # fmt: skip
 def test_numbers_and_intervals(cell, low, high):
-    (one,) = value_ranges(shoal.Numeric(), cell)
+    (one,) = meanings(shoal.Numeric(), cell)
     assert (one.sort, one.low, one.high) == (SPAN, low, high)
 
 
@@ -86,16 +86,16 @@ def test_numbers_and_intervals(cell, low, high):
 )  # fmt: skip
 def test_what_is_no_number_equals_only_itself(cell):
     if not cell:
-        assert value_ranges(shoal.Numeric(), cell) == [NOTHING_KNOWN]
+        assert meanings(shoal.Numeric(), cell) == [NOTHING_KNOWN]
         return
     read = read_cells(pl.Series("a", [cell, cell, "5"]), shoal.Numeric())
     assert read.n_unread == 2
-    assert read.ranges[read.codes[0]].sort == UNREAD
+    assert read.meanings[read.codes[0]].sort == UNREAD
     assert read.codes[0] == read.codes[1] != read.codes[2]
 
 
 def test_sets_of_numbers():
-    (one,) = value_ranges(shoal.Numeric(), "{3, 1, 2}")
+    (one,) = meanings(shoal.Numeric(), "{3, 1, 2}")
     assert one.values == (1, 2, 3)  # there are numbers between them, so it is no interval
     assert groups(shoal.Numeric(), "{1, 2}", "{2, 1}", "[1, 2]") == [0, 0, 1]
 
@@ -104,12 +104,12 @@ def test_nodes_over_numbers():
     tree = shoal.Hierarchy(
         [("10", "teen", "*"), ("15", "teen", "*"), ("20", "odd", "*"), ("30", "even", "*"), ("40", "odd", "*")]
     )
-    teen, odd = value_ranges(shoal.Numeric(tree), "teen", "odd")
+    teen, odd = meanings(shoal.Numeric(tree), "teen", "odd")
     assert teen.values == (10, 15)
     assert odd.values == (20, 40)  # 30 is between them and not in it
     assert groups(shoal.Numeric(tree), "teen", "{10, 15}", "[10, 15]", "10-15") == [0, 0, 1, 1]  # 12 is no teen
     words = shoal.Hierarchy([("10", "few", "*"), ("many", "few", "*")])
-    assert value_ranges(shoal.Numeric(words), "few")[0].sort == UNREAD
+    assert meanings(shoal.Numeric(words), "few")[0].sort == UNREAD
 
 
 def test_ends_in_doubt():
@@ -119,13 +119,13 @@ def test_ends_in_doubt():
     assert groups(kind, "20-29", "[20, 29]", "30-39") == [0, 0, 1]
     cells = ("20-30", "30..40", "[20, 30]", "[20, 30)", "(20, 30]", "(20, 30)", "20 to 30", "20")
     assert groups(kind, *cells) == [0, 1, 2, 3, 4, 5, 0, 6]
-    dash, _, closed, left, right, inner, _, point = value_ranges(kind, *cells)
+    dash, _, closed, left, right, inner, _, point = meanings(kind, *cells)
     around = lambda one, other: one.low <= other.low and other.high <= one.high  # noqa: E731
     assert around(closed, dash)
     assert around(dash, inner)
     assert not any(around(one, dash) for one in (left, right, inner))
     assert not any(around(dash, one) for one in (closed, left, right, point))
-    assert around(dash, value_ranges(kind, "25-30", "20-25")[0])
+    assert around(dash, meanings(kind, "25-30", "20-25")[0])
     assert groups(kind, "30-30", "30", "20-30", "30-40") == [0, 0, 1, 2]
 
 
@@ -136,24 +136,24 @@ def test_one_letter_masks_digits():
     assert (read.codes.tolist(), read.n_unread) == ([0, 1, 2, 0], 2)
     assert read_cells(pl.Series(["2#", "2_"]), kind).n_unread == 2
     read = read_cells(pl.Series(["2*", "205", "13**"]), kind)  # 2* may be 2, 25 or 205
-    assert (read.n_unread, read.ranges[2].low) == (1, 1300)
+    assert (read.n_unread, read.meanings[2].low) == (1, 1300)
 
 
 @pytest.mark.parametrize(
     ("cell", "like"), [("0.30000000000000001", "0.3"), ("1e-400", "0"), ("2.5000000000000000001", "2.5")]
 )
 def test_numbers_that_differ_are_not_the_same_float(cell, like):
-    assert value_ranges(shoal.Numeric(), cell)[0].sort == UNREAD
+    assert meanings(shoal.Numeric(), cell)[0].sort == UNREAD
     assert groups(shoal.Numeric(), cell, like, cell) == [0, 1, 0]
     assert groups(shoal.Numeric(), "0.50", "0.5", "5e-1", "+.5") == [0] * 4
 
 
 def test_numbers_that_come_as_numbers():
-    assert [one.low for one in value_ranges(shoal.Numeric(), pl.Series([1.0, 2.5, 3.0]))] == [1, 2.5, 3]
-    assert value_ranges(shoal.Numeric(), pl.Series([1, None])) == [*value_ranges(shoal.Numeric(), "1"), NOTHING_KNOWN]
-    assert value_ranges(shoal.Numeric(), pl.Series([float("nan"), float("inf")])) == [
+    assert [one.low for one in meanings(shoal.Numeric(), pl.Series([1.0, 2.5, 3.0]))] == [1, 2.5, 3]
+    assert meanings(shoal.Numeric(), pl.Series([1, None])) == [*meanings(shoal.Numeric(), "1"), NOTHING_KNOWN]
+    assert meanings(shoal.Numeric(), pl.Series([float("nan"), float("inf")])) == [
         NOTHING_KNOWN,
-        *value_ranges(shoal.Numeric(), "inf"),
+        *meanings(shoal.Numeric(), "inf"),
     ]
 
 
@@ -162,13 +162,13 @@ def test_numbers_that_come_as_numbers():
 
 @pytest.mark.parametrize("kind", [shoal.Numeric(), ORDER, shoal.Nominal(), shoal.Nominal(TREE)], ids=repr)
 def test_full_suppression_and_missing_cells(kind):
-    assert value_ranges(kind, "*", "**", "*****", " *", "? ", "??", "?") == [ANYTHING] * 4 + [UNKNOWN] * 3
+    assert meanings(kind, "*", "**", "*****", " *", "? ", "??", "?") == [ANYTHING] * 4 + [UNKNOWN] * 3
     assert groups(kind, "*", "?", "**", "??") == [0, 1, 0, 1]  # one may be taken away, the other never known
     assert groups(kind, "*", "?", suppressed=["?"]) == [0, 0]
-    assert value_ranges(kind, None, "", "  ") == [NOTHING_KNOWN] * 3
-    assert value_ranges(kind, "NA", "?", missing_values=["NA", "?"]) == [NOTHING_KNOWN] * 2
-    assert value_ranges(kind, "NA", "-", None, suppressed=["NA", "-"]) == [ANYTHING, ANYTHING, NOTHING_KNOWN]
-    assert value_ranges(kind, "NA", None, suppressed=["", "NA"]) == [ANYTHING] * 2
+    assert meanings(kind, None, "", "  ") == [NOTHING_KNOWN] * 3
+    assert meanings(kind, "NA", "?", missing_values=["NA", "?"]) == [NOTHING_KNOWN] * 2
+    assert meanings(kind, "NA", "-", None, suppressed=["NA", "-"]) == [ANYTHING, ANYTHING, NOTHING_KNOWN]
+    assert meanings(kind, "NA", None, suppressed=["", "NA"]) == [ANYTHING] * 2
 
 
 # -- ordered categories --------------------------------------------------------------------------------------------
@@ -183,30 +183,30 @@ def test_full_suppression_and_missing_cells(kind):
     ],
 )  # fmt: skip
 def test_runs(cell, low, high):
-    (one,) = value_ranges(ORDER, cell)
+    (one,) = meanings(ORDER, cell)
     assert (one.sort, one.low, one.high) == (SPAN, low, high)
 
 
 @pytest.mark.parametrize("cell", ["huge", "severe-mild", "[mild, huge]", "{mild, huge}", "-", "mild-"])
 def test_what_is_no_run_equals_only_itself(cell):
-    assert value_ranges(ORDER, cell)[0].sort == UNREAD
+    assert meanings(ORDER, cell)[0].sort == UNREAD
 
 
 def test_a_run_that_can_be_read_in_two_ways_is_not_read():
     order = shoal.Ordinal(["a", "a-b", "b", "b-c", "c"])
-    assert value_ranges(order, "a-b-c")[0].sort == UNREAD
-    assert value_ranges(order, "[a, c]")[0].sort == SPAN
+    assert meanings(order, "a-b-c")[0].sort == UNREAD
+    assert meanings(order, "[a, c]")[0].sort == SPAN
 
 
 def test_nodes_over_ordered_categories():
     kind = shoal.Ordinal(["a", "b", "c"], shoal.Hierarchy([("a", "ends", "*"), ("c", "ends", "*"), ("b", "*")]))
-    assert value_ranges(kind, "ends", "a")[0].values == (0, 2)
+    assert meanings(kind, "ends", "a")[0].values == (0, 2)
 
 
 def test_ordered_numbers():
     kind = shoal.Ordinal([1, 2, 3])
-    assert [(one.low, one.high) for one in value_ranges(kind, pl.Series([1.0, 2.0]))] == [(0, 0), (1, 1)]
-    assert [(one.low, one.high) for one in value_ranges(kind, "1-3")] == [(0, 2)]
+    assert [(one.low, one.high) for one in meanings(kind, pl.Series([1.0, 2.0]))] == [(0, 0), (1, 1)]
+    assert [(one.low, one.high) for one in meanings(kind, "1-3")] == [(0, 2)]
 
 
 # -- categories ----------------------------------------------------------------------------------------------------
@@ -258,10 +258,10 @@ def test_one_letter_masks():
         ("ab_", "abc", ""), ("C#", "C5", ""), ("1305_", "13053", "130**"), ("1305_", "13053", "1305#"),
         ("{1305_, 14850}", "13053", "130**"),
     ):  # fmt: skip
-        assert value_ranges(kind, outer, inner, other)[0].sort == UNREAD
+        assert meanings(kind, outer, inner, other)[0].sort == UNREAD
     kind = shoal.Nominal(shoal.Prefixes(keep=(3,), mask="_"))
     assert contains(kind, "ab__", "abcd")
-    assert [one.sort for one in value_ranges(kind, "ab__", "ab**", "ab##")] == [SPAN, UNREAD, UNREAD]
+    assert [one.sort for one in meanings(kind, "ab__", "ab**", "ab##")] == [SPAN, UNREAD, UNREAD]
 
 
 def test_blanks_around_tell_categories_apart_and_numbers_not():
@@ -334,5 +334,5 @@ def test_any_text_is_read_or_left_alone(kind, cells):
     for one, code in zip(cells, read.codes, strict=True):
         for other, same in zip(cells, read.codes, strict=True):
             assert one != other or code == same
-        assert (read.ranges[code] == NOTHING_KNOWN) == (one is None or not one.strip())
-    assert read.n_unread == sum(read.ranges[code].sort == UNREAD for code in read.codes)
+        assert (read.meanings[code] == NOTHING_KNOWN) == (one is None or not one.strip())
+    assert read.n_unread == sum(read.meanings[code].sort == UNREAD for code in read.codes)

@@ -37,7 +37,7 @@ from shoal.check.value_ranges import (
     UNREAD,
     Axis,
     Ints,
-    ValueRange,
+    Meaning,
     axis_of,
     distinct_cells,
     one_of,
@@ -49,7 +49,7 @@ from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbers import number_text
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal
 
-Reader = Callable[[str], ValueRange | None]
+Reader = Callable[[str], Meaning | None]
 
 NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 END = rf"(?:{NUMBER}|[+-]?(?:inf|infinity|∞))"
@@ -64,27 +64,27 @@ EXACT = 2.0**53
 """From here on, numbers that differ may be the same float."""
 MASKS = ("*", "_", "#")
 """Letters that may stand for a character that was taken away."""
-UNKNOWN = ValueRange(ANY, text="?")
+UNKNOWN = Meaning(ANY, text="?")
 """Any value, by another sign than `*`."""
 
 
 class ReadCells(NamedTuple):
     """The cells of one column: what its distinct ones mean, which of them each row has, how many cannot be read."""
 
-    ranges: list[ValueRange]
+    meanings: list[Meaning]
     codes: Ints
     discrete: bool
     n_unread: int
 
     def axis(self) -> Axis:
         """The cells on a line."""
-        return axis_of(self.ranges, discrete=self.discrete)
+        return axis_of(self.meanings, discrete=self.discrete)
 
 
 def read_cells(
     series: pl.Series, kind: Kind, *, missing_values: Sequence[str] = (), suppressed: Sequence[str] = ()
 ) -> ReadCells:
-    """Read a quasi-identifier; equal ranges get equal numbers, whatever they are written like."""
+    """Read a quasi-identifier; equal meanings get equal numbers, whatever they are written like."""
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
         series = series.cast(pl.String)
     texts = _as_they_differ(series, _texts(without_markers(series, missing_values, strip=True)))
@@ -93,13 +93,13 @@ def read_cells(
     said = {text: _says_nothing(text.strip(), suppressed) for text in shown if text is not None}
     read = _reader(kind, [text for text, nothing in said.items() if nothing is None])
     empty = ANYTHING if "" in suppressed else NOTHING_KNOWN
-    number: dict[ValueRange, int] = {}
+    number: dict[Meaning, int] = {}
     unread, codes_of = set(), []
     for place, text in enumerate(shown):
         meaning = empty if text is None else said[text] or read(text)
         if meaning is None:
             unread.add(place)
-            meaning = ValueRange(UNREAD, text=str(text))
+            meaning = Meaning(UNREAD, text=str(text))
         codes_of.append(number.setdefault(meaning, len(number)))
     n_unread = int(pl.Series(codes).is_in(list(unread)).sum()) if unread else 0
     return ReadCells(
@@ -134,7 +134,7 @@ def _as_they_differ(series: pl.Series, texts: pl.Series) -> pl.Series:
     return texts.zip_with(~raw.is_in(alike["raw"].to_list()).fill_null(value=False) | texts.is_null(), raw)
 
 
-def _says_nothing(text: str, suppressed: Collection[str]) -> ValueRange | None:
+def _says_nothing(text: str, suppressed: Collection[str]) -> Meaning | None:
     """The meaning of a cell that stands for any value, None for all others."""
     if text in suppressed or set(text) == {"*"}:
         return ANYTHING
@@ -183,7 +183,7 @@ class Stretches:
         ranges = {(float(low), float(high)) for low, high in ends if float(low) < float(high)}
         self.in_doubt = not {low for low, _ in ranges}.isdisjoint(high for _, high in ranges)
 
-    def read(self, text: str) -> ValueRange | None:
+    def read(self, text: str) -> Meaning | None:
         """What a cell may stand for, or None."""
         text = text.strip()
         found = self._interval(text)
@@ -192,7 +192,7 @@ class Stretches:
             found = None if None in numbers else one_of([n for n in numbers if n is not None], discrete=False)
         return self._node(text) if found is None else found
 
-    def _interval(self, text: str) -> ValueRange | None:
+    def _interval(self, text: str) -> Meaning | None:
         """All that stands for a stretch of numbers, one number among it."""
         number = _number(text)
         if number is not None:
@@ -213,20 +213,20 @@ class Stretches:
             return _between(end, math.inf, inside=(sign != ">", True))
         return None
 
-    def _range(self, low: float | None, high: float | None) -> ValueRange | None:
+    def _range(self, low: float | None, high: float | None) -> Meaning | None:
         """`a-b` and its like; one step inside where the ends are in doubt, before all stretches that lack them."""
         if low is None or high is None or low == high or not self.in_doubt:
             return _between(low, high)
         return span(low, high, open_low=True, open_high=True)
 
-    def _masked(self, digits: str, text: str) -> ValueRange | None:
+    def _masked(self, digits: str, text: str) -> Meaning | None:
         n_masked = len(text) - len(digits)
         any_end = text[-1] == "*" and n_masked == 1 and not self.fixed
         if text[-1] != self.mask or any_end:
             return None
         return _between(_number(digits + "0" * n_masked), (float(digits) + 1) * 10.0**n_masked, inside=(True, False))
 
-    def _node(self, text: str) -> ValueRange | None:
+    def _node(self, text: str) -> Meaning | None:
         """A node is one of the numbers below it; there may be others in between."""
         if self.tree is None or text not in self.tree.node_of:
             return None
@@ -246,7 +246,7 @@ def _end(text: str) -> float | None:
     return (-math.inf if text.startswith("-") else math.inf) if endless else _number(text)
 
 
-def _between(low: float | None, high: float | None, *, inside: tuple[bool, bool] = (True, True)) -> ValueRange | None:
+def _between(low: float | None, high: float | None, *, inside: tuple[bool, bool] = (True, True)) -> Meaning | None:
     """All numbers between two ends; `inside` says of each whether it is one of them.
 
     An end that is not is two steps away: one step is what `Stretches` needs for an end that nobody knows of.
@@ -273,9 +273,9 @@ def _ordinal(kind: Ordinal) -> Reader:
         brackets = [] if inside is None else list(splits(inside))
         return brackets + [(text[: found.start()], text[found.end() :]) for found in RUN.finditer(text)]
 
-    def read(text: str) -> ValueRange | None:
+    def read(text: str) -> Meaning | None:
         if text in rank:
-            return ValueRange(SPAN, rank[text], rank[text])
+            return Meaning(SPAN, rank[text], rank[text])
         if tree is not None and text in tree.node_of:
             leaves = _leaves(tree, text)
             return one_of([rank[leaf] for leaf in leaves], discrete=True) if set(leaves) <= set(rank) else None
@@ -284,7 +284,7 @@ def _ordinal(kind: Ordinal) -> Reader:
             return one_of([rank[value] for value in values], discrete=True) if set(values) <= set(rank) else None
         runs = {(rank[low], rank[high]) for low, high in ways(text) if low in rank and high in rank}
         runs = {run for run in runs if run[0] <= run[1]}
-        return ValueRange(SPAN, *runs.pop()) if len(runs) == 1 else None  # two ways to read it are none
+        return Meaning(SPAN, *runs.pop()) if len(runs) == 1 else None  # two ways to read it are none
 
     return read
 
@@ -335,7 +335,7 @@ class Atoms:
                 if above in wanted:
                     self.below.setdefault(above, []).append(place)
 
-    def read(self, text: str) -> ValueRange | None:
+    def read(self, text: str) -> Meaning | None:
         """What a cell may stand for, or None."""
         values = self.sets.get(text)
         if values is None:

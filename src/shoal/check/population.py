@@ -19,7 +19,7 @@ from shoal.check.value_ranges import (
     UNREAD,
     Axis,
     Ints,
-    ValueRange,
+    Meaning,
     axis_of,
     boxes_of,
     distinct_cells,
@@ -64,10 +64,10 @@ def population_matches(
         read = reader_of(column, [row[0] for row in values], schema)
         if isinstance(read, str):
             return read
-        ranges, persons = [read.cell(*row) for row in shown], [read.person(row[0]) for row in values]
-        axes.append(axis_of([*ranges, *persons], discrete=column.form != "interval"))
+        meanings, persons = [read.cell(*row) for row in shown], [read.person(row[0]) for row in values]
+        axes.append(axis_of([*meanings, *persons], discrete=column.form != "interval"))
         class_codes.append(class_code)
-        person_codes.append(person_code + len(ranges))
+        person_codes.append(person_code + len(meanings))
     return _matches(axes, np.stack(class_codes, axis=1), np.stack(person_codes, axis=1), sizes)
 
 
@@ -103,7 +103,7 @@ class _Reader:
     def __init__(self, column: QuasiColumn) -> None:
         self.column = column
 
-    def cell(self, *cells: object) -> ValueRange:
+    def cell(self, *cells: object) -> Meaning:
         """What a published cell covers."""
         if len(self.column.columns) > 1:
             return self._typed(*cells)
@@ -112,25 +112,25 @@ class _Reader:
             return NOTHING_KNOWN
         return ANYTHING if text == "*" else self.present(str(text))
 
-    def _typed(self, low: object, high: object, missing: object = False) -> ValueRange:
+    def _typed(self, low: object, high: object, missing: object = False) -> Meaning:
         if low is None or high is None:
             return NOTHING_KNOWN if str(missing).lower() == "true" else ANYTHING
-        return ValueRange(SPAN, self.number(str(low)), self.number(str(high)))
+        return Meaning(SPAN, self.number(str(low)), self.number(str(high)))
 
-    def person(self, value: object) -> ValueRange:
+    def person(self, value: object) -> Meaning:
         """What a person's own value is."""
         if value is None:
             return NOTHING_KNOWN
         place = self.number(_text(value))
-        return ValueRange(SPAN, place, place)
+        return Meaning(SPAN, place, place)
 
-    def present(self, text: str) -> ValueRange:
+    def present(self, text: str) -> Meaning:
         """What a cell covers that holds a value or a run of values."""
         if text.startswith("[") and text.endswith("]") and not self.is_value(text):
             for low, high in splits(text[1:-1]):
                 if self.is_value(low) and self.is_value(high):
-                    return ValueRange(SPAN, self.number(low), self.number(high))
-        return ValueRange(SPAN, self.number(text), self.number(text))
+                    return Meaning(SPAN, self.number(low), self.number(high))
+        return Meaning(SPAN, self.number(text), self.number(text))
 
     def number(self, text: str) -> float:
         return float(text)
@@ -167,7 +167,7 @@ class _Sets(_Reader):
     def number(self, text: str) -> float:
         return self.code.setdefault(text, len(self.code))
 
-    def present(self, text: str) -> ValueRange:
+    def present(self, text: str) -> Meaning:
         values = set_values(text[1:-1]) if text.startswith("{") else None
         return one_of([self.number(value) for value in values or [text]], discrete=True)
 
@@ -180,15 +180,15 @@ class _Nodes(_Reader):
         self.place_of = place_of
         self.ends = _stretches(column.nodes)
 
-    def present(self, text: str) -> ValueRange:
-        return ValueRange(SPAN, *self.ends[text])
+    def present(self, text: str) -> Meaning:
+        return Meaning(SPAN, *self.ends[text])
 
-    def person(self, value: object) -> ValueRange:
+    def person(self, value: object) -> Meaning:
         if value is None:
             return NOTHING_KNOWN
         node = self.place_of[_text(value)]
         # A value outside of the tree is covered by '*' alone.
-        return ValueRange(UNREAD) if node is None else ValueRange(SPAN, self.ends[node][0], self.ends[node][0])
+        return Meaning(UNREAD) if node is None else Meaning(SPAN, self.ends[node][0], self.ends[node][0])
 
 
 def _text(value: object) -> str:

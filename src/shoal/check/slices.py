@@ -17,7 +17,7 @@ import polars as pl
 
 from shoal.check.population import reader_of
 from shoal.check.refutation import Put, ShownSlices, certain_chance
-from shoal.check.value_ranges import SPAN, ValueRange, axis_of, boxes_of, distinct_cells
+from shoal.check.value_ranges import SPAN, Meaning, axis_of, boxes_of, distinct_cells
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems, some
 from shoal.kernels.check import fitting as kernel
 from shoal.privacy.base import SLACK
@@ -67,10 +67,10 @@ def _codes(frame: pl.DataFrame, column: QuasiColumn) -> Ints:
     return numbered([frame[column.name], *as_numbers])[0]
 
 
-def _ranges(column: QuasiColumn, cells: Sequence[tuple[object, ...]]) -> list[ValueRange]:
+def _meanings(column: QuasiColumn, cells: Sequence[tuple[object, ...]]) -> list[Meaning]:
     """What distinct cells of a column stand for; values that were not generalised for themselves alone."""
     if column.form == "raw":
-        return [ValueRange(SPAN, place, place) for place in range(len(cells))]
+        return [Meaning(SPAN, place, place) for place in range(len(cells))]
     read = reader_of(column, [], None)
     if isinstance(read, str):
         raise InternalError(read)
@@ -298,7 +298,7 @@ class SlicesRead:
         axes, codes = [], []
         for column in columns:
             cells, code = distinct_cells(self.frames[place][heads].select(column.name))
-            axes.append(axis_of(_ranges(column, cells), discrete=column.form != "interval"))
+            axes.append(axis_of(_meanings(column, cells), discrete=column.form != "interval"))
             codes.append(code)
         boxes = boxes_of(axes, np.stack(codes, axis=1))
         groups = kernel.groups_that_meet(boxes.low, boxes.high, boxes.listed, boxes.first, boxes.places)
@@ -331,8 +331,8 @@ class SlicesRead:
             read = reader_of(column, [row[j] for row in people], schema)
             if isinstance(read, str):
                 raise ParameterError(Problem("original=", read.replace("of the population ", "")))
-            ranges = [*(read.cell(row[j]) for row in shown), *(read.person(row[j]) for row in people)]
-            axis = axis_of(ranges, discrete=column.form != "interval")
+            meanings = [*(read.cell(row[j]) for row in shown), *(read.person(row[j]) for row in people)]
+            axis = axis_of(meanings, discrete=column.form != "interval")
             n = len(shown)
             fits.append((axis.low[:n], axis.high[:n], axis.low[n:]))
         home, n_homes = np.full(len(people), -1, dtype=np.int64), np.zeros(len(people), dtype=np.int64)

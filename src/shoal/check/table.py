@@ -277,7 +277,7 @@ def _spellings(columns: Mapping[str, Values]) -> tuple[str, ...]:
 
 
 def _tuples(cells: Sequence[ReadCells]) -> tuple[Ints, Ints]:
-    """The distinct rows of value ranges, one number per column, and which of them each row is."""
+    """The distinct rows of meanings, one number per column, and which of them each row is."""
     frame = pl.DataFrame({str(place): read.codes for place, read in enumerate(cells)})
     rows, labels = distinct_cells(frame)
     return np.array(rows, dtype=np.int64).reshape(-1, len(cells)), labels

@@ -59,8 +59,8 @@ def _covered(
     read = reader_of(column, [row[0] for row in values], schema)
     if isinstance(read, str):
         raise ParameterError(Problem("membership", read.replace("of the population ", "")))
-    ranges = [*(read.cell(*row) for row in shown), *(read.person(row[0]) for row in values)]
-    axis = axis_of(ranges, discrete=column.form != "interval")
+    meanings = [*(read.cell(*row) for row in shown), *(read.person(row[0]) for row in values)]
+    axis = axis_of(meanings, discrete=column.form != "interval")
     places = axis.low[len(shown) :]
     order = np.argsort(places, kind="stable")
     number = np.empty(len(order), dtype=np.int64)
