@@ -16,7 +16,7 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 import shoal
-from registered import CROWDS, METHODS
+from registered import K_METHODS, METHODS
 from shoal.errors import Problems
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
@@ -88,7 +88,7 @@ MAY_MIX_EQUAL_ROWS = {"oka", "k-means"}
 
 
 def every_method(*, any_table: bool = False):
-    assert set(VARIANTS) == set(CROWDS), "a method without a place in the contract suite"
+    assert set(VARIANTS) == set(K_METHODS), "a method without a place in the contract suite"
     names = [name for name in VARIANTS if not (any_table and name in ONE_COLUMN)]
     return [(name, options) for name in names for options in VARIANTS[name]]
 
@@ -110,10 +110,10 @@ def test_contract(name, options, mix, data):
     refine = data.draw(st.sampled_from([None, shoal.Refine(), shoal.Refine(rounds=1)]), "refine")
     if name in ONE_COLUMN and mix != "one":
         with pytest.raises(shoal.SchemaError, match="quasi-identifier"):
-            shoal.anonymize(case.frame, case.schema, CROWDS[name](k=k, **options), publish=publish)
+            shoal.anonymize(case.frame, case.schema, K_METHODS[name](k=k, **options), publish=publish)
         return
     try:
-        release = check_contract(case, CROWDS[name](k=k, **options), publish, refine=refine)
+        release = check_contract(case, K_METHODS[name](k=k, **options), publish, refine=refine)
     except shoal.InfeasibleError as error:
         if name in MAY_SUPPRESS_ALL and "suppresses all rows" in str(error):
             return
@@ -139,7 +139,7 @@ def test_contract_with_every_model(name, options, model, data):
     publish = data.draw(st.sampled_from(every_publisher()), "publish")
     refine = data.draw(st.sampled_from([None, shoal.Refine(), shoal.Refine(rounds=1)]), "refine")
     suppress = data.draw(st.sampled_from([0.0, 0.0, 0.2]), "suppress")
-    method = CROWDS[name](k=k, **options)
+    method = K_METHODS[name](k=k, **options)
     before = refused_before_work(case, require, suppress)
     try:
         release = check_contract(case, method, publish, require=require, suppress=suppress, refine=refine)
@@ -169,7 +169,7 @@ def test_contract_with_models_that_need_a_population(name, options, model, data)
     problems = Problems()
     one.check_population(case.frame.height, people.height, problems)
     try:
-        check_contract(case, CROWDS[name](k=k, **options), publish, require=[one], population=people, refine=refine)
+        check_contract(case, K_METHODS[name](k=k, **options), publish, require=[one], population=people, refine=refine)
     except shoal.InfeasibleError as error:
         text = str(error)
         if not (name in MAY_SUPPRESS_ALL and "suppresses all rows" in text):
@@ -228,7 +228,7 @@ def may_suppress(name, options):
 def test_refining_never_loses_more(name, options, publish, data):
     k = data.draw(st.integers(2, 4), "k")
     mix = "one" if name in ONE_COLUMN else data.draw(st.sampled_from(list(KIND_MIXES)), "mix")
-    case, method = data.draw(tables(mix, min_rows=2 * k, max_rows=30), "table"), CROWDS[name](k=k, **options)
+    case, method = data.draw(tables(mix, min_rows=2 * k, max_rows=30), "table"), K_METHODS[name](k=k, **options)
     try:
         plain = shoal.anonymize(case.frame, case.schema, method, publish=publish, seed=0)
     except shoal.InfeasibleError:
@@ -323,7 +323,7 @@ def test_same_bytes_from_any_frame_and_any_number_of_threads(name, options, show
         release = shoal.anonymize(
             given_frame,
             MIXED,
-            CROWDS[name](k=4, **options),
+            K_METHODS[name](k=4, **options),
             publish=shown,
             seed=5,
             threads=threads,
@@ -372,7 +372,7 @@ def mixed_frame(n_rows: int, seed: int = 0) -> pl.DataFrame:
 @pytest.mark.parametrize(("name", "options"), every_method(any_table=True), ids=str)
 class TestCorners:
     def anonymize(self, frame, schema, name, options, k=3):
-        return check_contract(Case(pl.DataFrame(frame), schema), CROWDS[name](k=k, **options), shoal.Generalize())
+        return check_contract(Case(pl.DataFrame(frame), schema), K_METHODS[name](k=k, **options), shoal.Generalize())
 
     def test_fewer_rows_than_k_is_refused(self, name, options):
         with pytest.raises(shoal.InfeasibleError, match="k = 5, but the table has 4 rows; use a k of at most 4"):
@@ -430,7 +430,7 @@ class TestCorners:
     def test_dropping_rows_with_missing_cells_is_counted(self, name, options):
         frame = pl.DataFrame({"a": [1, 2, None, 4, 5, 6, 7]})
         schema = shoal.Schema(quasi={"a": shoal.Numeric()})
-        release = shoal.anonymize(frame, schema, CROWDS[name](k=3, **options), missing="drop", seed=0)
+        release = shoal.anonymize(frame, schema, K_METHODS[name](k=3, **options), missing="drop", seed=0)
         assert release.receipt.rows.dropped == {"missing quasi-identifier": 1}
         assert release.manifest.rows.model_dump() == {"published": 6, "left_out": 1, "counterfeits": 0}
         assert release.labels.tolist()[2] == -1
@@ -442,7 +442,7 @@ def test_corners_of_one_column(values):
     frame = pl.DataFrame({"a": pl.Series(values, dtype=pl.Int64)})
     schema = shoal.Schema(quasi={"a": shoal.Numeric()})
     for name, options in every_method():
-        check_contract(Case(frame, schema), CROWDS[name](k=3, **options), shoal.Generalize())
+        check_contract(Case(frame, schema), K_METHODS[name](k=3, **options), shoal.Generalize())
 
 
 def test_rows_are_in_no_order_that_leads_back():
@@ -466,7 +466,7 @@ def test_rows_are_in_no_order_that_leads_back():
 
 
 def every_cutter(*names):
-    assert set(LINKS) == set(METHODS) - set(CROWDS), "a method without a place in the contract suite"
+    assert set(LINKS) == set(METHODS) - set(K_METHODS), "a method without a place in the contract suite"
     publishers = {name for name, publisher in PUBLISHERS.items() if publisher.protects == "links"}
     assert publishers == {METHODS[name].publisher for name in LINKS}, "a publisher without a place in the suite"
     return [(name, options) for name in names or LINKS for options in LINKS[name]]
@@ -672,4 +672,4 @@ def test_parts_that_cut_links_and_parts_that_hide_cells_do_not_mix():
         for method_name, options in every_method(any_table=True):
             publish = PUBLISHERS[METHODS[name].publisher]()
             with pytest.raises(shoal.ParameterError, match=f"{method_name} promises a k, and {publish.name} shows"):
-                shoal.anonymize(frame, MIXED, CROWDS[method_name](k=3, **options), publish=publish)
+                shoal.anonymize(frame, MIXED, K_METHODS[method_name](k=3, **options), publish=publish)

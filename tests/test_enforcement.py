@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import shoal
 from realdata import adult, adult_schema
-from registered import CROWDS
+from registered import K_METHODS
 from shoal.cluster.points import Space
 from shoal.enforce.losses import loss_of
 from shoal.enforce.repair import Repair, classes_of
@@ -70,13 +70,13 @@ def reached(release):
 
 
 @pytest.mark.parametrize("require", [DIVERSE, ALIKE, SPREAD], ids=["diverse", "alike", "spread"])
-@pytest.mark.parametrize("name", [name for name in CROWDS if name != "optimal-univariate"])
+@pytest.mark.parametrize("name", [name for name in K_METHODS if name != "optimal-univariate"])
 def test_same_bytes_from_any_number_of_threads(name, require, tmp_path):
     options = {"delta": 3.0} if name == "threshold-greedy" else {}
     written = []
     for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
         release = shoal.anonymize(
-            people(150), PEOPLE, CROWDS[name](k=3, **options), require=require, seed=5, threads=threads,
+            people(150), PEOPLE, K_METHODS[name](k=3, **options), require=require, seed=5, threads=threads,
             refine=shoal.Refine(rounds=1),
         )  # fmt: skip
         folder = release.write(tmp_path / str(threads))
@@ -98,10 +98,10 @@ def test_many_groups_are_judged_alike_by_one_core_and_by_two():
 # -- no group below its size, no row lost -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in CROWDS if name != "optimal-univariate"])
+@pytest.mark.parametrize("name", [name for name in K_METHODS if name != "optimal-univariate"])
 def test_a_larger_k_may_be_required_of_any_method(name):
     options = {"delta": 3.0} if name == "threshold-greedy" else {}
-    method = CROWDS[name](k=3, **options)
+    method = K_METHODS[name](k=3, **options)
     release = shoal.anonymize(
         people(80), PEOPLE, method, require=[shoal.KAnonymity(k=7)], publish=shoal.Generalize(), seed=0
     )
@@ -110,12 +110,12 @@ def test_a_larger_k_may_be_required_of_any_method(name):
     assert release.manifest.achieved["k"] >= 7
 
 
-@pytest.mark.parametrize("name", CROWDS)
+@pytest.mark.parametrize("name", K_METHODS)
 def test_groups_that_grew_may_leave_too_few_for_another(name):
     """One group of seven leaves one row, which is no group of two."""
     options = {"delta": 1.0} if name == "threshold-greedy" else {}
     frame, schema = table_of(a=[1] * 8, s=[1, 2, 3, 4, 5, 6, 7, 8])
-    release = shoal.anonymize(frame, schema, CROWDS[name](k=2, **options), require=[shoal.KAnonymity(k=7)], seed=0)
+    release = shoal.anonymize(frame, schema, K_METHODS[name](k=2, **options), require=[shoal.KAnonymity(k=7)], seed=0)
     assert release.labels.tolist() == [0] * 8
 
 
@@ -123,7 +123,7 @@ def test_groups_that_grew_may_leave_too_few_for_another(name):
 @pytest.mark.parametrize("name", ["k-member", "mdav", "mondrian", "k-means"])
 def test_nothing_is_suppressed_where_joining_helps(name, require):
     release = shoal.anonymize(
-        people(200), PEOPLE, CROWDS[name](k=4), require=require, publish=shoal.Generalize(), seed=0
+        people(200), PEOPLE, K_METHODS[name](k=4), require=require, publish=shoal.Generalize(), seed=0
     )
     assert (release.manifest.rows.left_out, release.receipt.rows.suppressed) == (0, 0)
     assert len(set(release.labels.tolist())) > 2  # all in one group would be no art

@@ -100,8 +100,8 @@ def test_a_large_class_spares_a_stub():
 def test_only_the_stub_is_charged():
     """A hundred rows at distance 0.2 of which two are needed, against one row at distance 0.3."""
     columns = [("line", 10)]
-    one, min_group_size, single = Class([(0, 0)], [0]), Class([(2, 2)], list(range(1, 101))), Class([(3, 3)], [101])
-    assert distance(one, min_group_size, columns, k=3) == pytest.approx(0.2 + 2 * 0.2)
+    one, many, single = Class([(0, 0)], [0]), Class([(2, 2)], list(range(1, 101))), Class([(3, 3)], [101])
+    assert distance(one, many, columns, k=3) == pytest.approx(0.2 + 2 * 0.2)
     assert distance(one, single, columns, k=3) == pytest.approx(0.3 + 0.3)
     table = both([[0, *[2] * 100, 10, 10, 10]], [Numeric()])
     groups = groups_of(table.labels(Kaca(k=3)), numbers_from=0)

@@ -167,7 +167,7 @@ def test_rules_place_values_that_were_never_seen():
         }
     )
     release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
-    min_group_size = pl.DataFrame(
+    everybody = pl.DataFrame(
         {"zip": ["13999", "14001", "13001"], "day": ["1980-12-31", "1980-01-01", "1981-01-01"], "pay": [9, 10, 3]}
     )
     found = matches_of(release, everybody, schema)[0]

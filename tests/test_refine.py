@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from realdata import ADULT_QUASI, adult, census
-from registered import CROWDS
+from registered import K_METHODS
 from shoal import Nominal, Numeric, Ordinal
 from shoal.cluster.points import Space
 from shoal.enforce import refine as method
@@ -98,11 +98,11 @@ def test_sizes_are_kept_and_the_loss_never_rises(loss, data, k, sets, rounds):
 
 
 @LOSSES
-@pytest.mark.parametrize("name", [name for name in CROWDS if name != "optimal-univariate"])
+@pytest.mark.parametrize("name", [name for name in K_METHODS if name != "optimal-univariate"])
 def test_after_every_method(name, loss):
     table = mixed(150)
     task = Task.of(table.table)
-    groups = CROWDS[name](k=4, **VARIANTS[name][0]).partition(task, np.random.default_rng(0))
+    groups = K_METHODS[name](k=4, **VARIANTS[name][0]).partition(task, np.random.default_rng(0))
     better = Refine(rounds=1).improve(task, groups, 4, loss, False, np.random.default_rng(0))
     better.check(150, 4)
     assert better.notes["refine_after"] < better.notes["refine_before"]
