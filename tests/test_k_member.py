@@ -292,8 +292,8 @@ def test_join_preferences_that_the_table_cannot_give(options, error, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"l": 2}, r"KMember\(l=\): l = 2, but no column to count in; give diverse"),
-        ({"diverse": "a"}, r"KMember\(diverse=\): is given without l; say how many"),
+        ({"l": 2}, r"KMember\(l=\): l = 2, but diverse is not given; give diverse"),
+        ({"diverse": "a"}, r"KMember\(diverse=\): is given without l; give l, the number"),
         ({"diverse": "a", "l": 4}, r"KMember\(l=\): l = 4 is above k = 3; use an l of at most 3"),
         ({"label": "a", "label_weight": 0}, r"KMember\(label_weight=\): needs a number in \(0, inf\)"),
     ],

@@ -196,7 +196,7 @@ class TestNoCells:
         quasi = {"a": Numeric(), **({"b": Nominal()} if role == "quasi" else {})}
         schema = Schema(quasi=quasi, neutral=["b"] if role == "neutral" else [], rest="drop")
         with pytest.raises(
-            SchemaError, match=r"^column 'b': holds .*, which is no cell of a table; convert it to text$"
+            SchemaError, match=r"^column 'b': holds .*, which cannot be a table cell; convert it to text$"
         ):
             prepare(pl.DataFrame({"a": [1, 2], "b": series}), schema)
 
@@ -204,8 +204,8 @@ class TestNoCells:
         ("names", "message"),
         [
             (["a", " "], "no name for column number 2; give every column a name"),
-            (["a", "*"], "a name that reads as a pattern, in column number 2; rename it"),
-            (["a", "^.*$"], "a name that reads as a pattern, in column number 2"),
+            (["a", "*"], "a name that looks like a pattern, in column number 2; rename it"),
+            (["a", "^.*$"], "a name that looks like a pattern, in column number 2"),
         ],
     )
     def test_names_that_leave_a_doubt(self, names, message):
@@ -264,21 +264,29 @@ class TestHierarchies:
     @pytest.mark.parametrize(
         ("values", "kind", "message"),
         [
-            (["x"], Nominal(Intervals(width=(5,))), "intervals needs numbers, the column is nominal; make it numeric"),
-            (["x"], Ordinal(["x"], Intervals(width=(5,))), "intervals needs numbers, the column is ordinal"),
+            (
+                ["x"],
+                Nominal(Intervals(width=(5,))),
+                "intervals needs numbers, but the column is nominal; make it numeric",
+            ),
+            (["x"], Ordinal(["x"], Intervals(width=(5,))), "intervals needs numbers, but the column is ordinal"),
             (
                 [1],
                 Numeric(Prefixes(keep=(1,))),
-                "prefixes needs texts, the column is numeric; use intervals or quantiles",
+                "prefixes needs texts, but the column is numeric; use intervals or quantiles",
             ),
-            ([1], Numeric(Dates()), "dates needs texts, the column is numeric"),
+            ([1], Numeric(Dates()), "dates needs texts, but the column is numeric"),
             (
                 [CANARY, "1987-03-21"],
                 Nominal(Dates()),
                 "1 distinct values are not dates of the form YYYY-MM-DD; convert",
             ),
-            ([CANARY[:-1] + "*", CANARY], Nominal(Prefixes(keep=(14,))), "values that are both leaf and group; rename"),
-            ([CANARY, "x"], Nominal(Flat(root=CANARY)), "values that are both leaf and group; rename the group"),
+            (
+                [CANARY[:-1] + "*", CANARY],
+                Nominal(Prefixes(keep=(14,))),
+                "has values that are both leaf and group; rename",
+            ),
+            ([CANARY, "x"], Nominal(Flat(root=CANARY)), "has values that are both leaf and group; rename the group"),
         ],
         ids=str,
     )

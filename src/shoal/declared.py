@@ -292,7 +292,7 @@ def declared_method(name: object) -> Declared:
     """What is declared of a method, which must be known."""
     found = method_called(name)
     if found is None:
-        raise ParameterError(Problem("method", "is not one that is known", did_you_mean(str(name), METHOD_CLASSES)))
+        raise ParameterError(Problem("method", "is unknown", did_you_mean(str(name), METHOD_CLASSES)))
     return found
 
 

@@ -184,7 +184,7 @@ def _spelt(require: Sequence[Requirement], table: Table) -> tuple[Requirement, .
     found, problems = tuple(one.spelt(columns) for one in require), Problems()
     keys = [one.key for one in found]
     if repeated := [one.name for place, one in enumerate(found) if one.key in keys[:place]]:
-        problems.add("require=", f"asks for the same more than once: {some(repeated)}", "keep the strictest")
+        problems.add("require=", f"requires the same more than once: {some(repeated)}", "keep the strictest")
     problems.raise_if_any(ParameterError)
     return found
 
@@ -197,7 +197,7 @@ def _check_shown(table: Table, groups: Groups, require: Sequence[Requirement]) -
     for one in require:
         if isinstance(one, ColumnRequirement) and (misfit := one.misfit(Values.of(shown, one.column))):
             what = f"once {groups.n_suppressed} rows are suppressed, column {one.column!r} {misfit}"
-            problems.add(f"require {one.name}", what, "suppress less, or ask for less", error=InfeasibleError)
+            problems.add(f"require {one.name}", what, "suppress less, or require less", error=InfeasibleError)
     problems.raise_if_any(InfeasibleError)
 
 
@@ -273,13 +273,13 @@ def _check_fit(method: Method, require: Sequence[Requirement], publish: Publishe
     problems = Problems()
     if method.protects != publish.protects or (method.protects == "links" and publish.name != method.publisher):
         why = {
-            "cells": f"{method.name} promises a k, and {publish.name} shows quasi-identifiers as they are",
-            "links": f"the buckets of {method.name} cannot be shown by {publish.name} so that their promise holds",
+            "cells": f"{method.name} promises a k, but {publish.name} publishes exact quasi-identifiers",
+            "links": f"{publish.name} cannot publish the buckets of {method.name}",
         }
-        fix = f"publish by {default_publisher(method).name}, or use another method"
+        fix = f"use publish = {default_publisher(method).name}, or another method"
         problems.add("publish=", why[method.protects], fix)
     if refine is not None and method.protects == "links":
-        problems.add("refine=", f"brings groups closer, and the buckets of {method.name} need not be", "leave it out")
+        problems.add("refine=", f"does not apply to the buckets of {method.name}", "leave it out")
     for one in require:
         if not method.supports(one):
             what = f"{one.name} cannot be kept by {method.name}"
@@ -322,8 +322,8 @@ def _check_population(
         problems.add(where, "needs a population to compare with", "give population=", error=ParameterError)
         return
     if publish.loses != "ncp":
-        what = f"the cells that {publish.name} publishes cannot be compared with a population"
-        problems.add(where, what, "publish by generalize", error=ParameterError)
+        what = f"the cells of {publish.name} cannot be compared with a population"
+        problems.add(where, what, "use publish = generalize", error=ParameterError)
     lacking = [name for name in table.quasi if name not in population.columns]
     if lacking:
         problems.add("population", f"has no column {some(lacking)}", "give every quasi-identifier", error=SchemaError)

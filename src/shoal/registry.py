@@ -46,7 +46,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def register(self, name: str, thing: T) -> T:
         """Add a thing under a name that is not taken."""
         if name in self:
-            raise ParameterError(Problem(self.group, f"has something called {name!r} already", "choose another name"))
+            raise ParameterError(Problem(self.group, f"already has an entry {name!r}", "choose another name"))
         self._homes[name] = ""
         self._loaded[name] = thing
         return thing

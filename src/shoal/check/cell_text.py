@@ -41,7 +41,7 @@ def check_types(table: pl.DataFrame, layout: Layout, problems: Problems) -> None
     sorts = FACTS | _sorts(layout)
     for name, dtype in table.schema.items():
         if dtype == pl.String and sorts.get(name, ANY) not in (TEXT, ANY):
-            problems.add(f"column {name!r}", "has another type than its cells have in a release")
+            problems.add(f"column {name!r}", "has a data type that Shoal does not write for such cells")
 
 
 def _sorts(layout: Layout) -> dict[str, str]:
@@ -72,21 +72,21 @@ def _complaint(series: pl.Series, sort: str) -> str | None:
     """Say what is wrong with the type of a column or with how its cells are written, or None."""
     dtype = series.dtype
     if dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration, pl.Categorical, pl.Enum, pl.Null):
-        return "has a type that no column of a release has"
+        return "has a data type that Shoal never writes"
     if dtype == pl.String and (series == "").any():
-        return "has empty texts: a cell that is missing is written as missing"
+        return "has empty texts; a missing cell must be null"
     if dtype.is_float() and not _are_plain(series, sort):
-        return "has numbers that are not written as a release writes them"
+        return "has numbers that are not in Shoal's notation"
     if sort == ANY:
         return None
     if dtype != pl.String:
-        return None if dtype in TYPES[sort] else "has another type than its cells have in a release"
+        return None if dtype in TYPES[sort] else "has a data type that Shoal does not write for such cells"
     if sort == TEXT:
         return None
     bad = np.flatnonzero((series.is_not_null() & ~_castable(series, sort)).to_numpy()).tolist()
     if bad:
         return f"{len(bad)} cells are not {'true or false' if sort == TRUTH else 'numbers'}, at {rows_at(bad)}"
-    return None if _is_plain(series, sort) else "has cells that are not written as a release writes them"
+    return None if _is_plain(series, sort) else "has cells that are not in Shoal's notation"
 
 
 def _are_plain(floats: pl.Series, sort: str) -> bool:
@@ -138,10 +138,11 @@ def _disagreements(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
     main = shown[column.columns[0]]
     found = []
     if len(column.columns) == 1 and column.has_missing != _shows_missing(column, main):
-        found.append("has missing cells though the manifest says that it has none, or none though it says so")
+        fault = "has missing cells" if not column.has_missing else "has no missing cells"
+        found.append(f"{fault}, but the manifest says otherwise")
     flag = column.columns[-1]
     if flag == f"{column.name}_missing" and shown[flag].cast(pl.String).eq_missing("false").all():
-        found.append("has a column that says which cells are missing, and none is")
+        found.append("has a column that marks missing cells, but no cell is missing")
     if column.form == "interval":
         found += _interval_facts(column, shown)
     elif column.form == "order":
@@ -172,19 +173,19 @@ def _interval_facts(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
             pl.when(single).then(pl.col("low")).otherwise(pl.format("[{}, {}]", "low", "high")) == pl.col("text")
         )
         if not spelled.to_series().all() or (low.filter(~single) == high.filter(~single)).any():
-            return ["has intervals that are not written as a release writes them"]
+            return ["has intervals that are not in Shoal's notation"]
         high = high.zip_with(~single, low)
     ends = pl.concat([low.alias("end"), high.alias("end")])
     dtype = pl.Int64 if column.whole else pl.Float64
     numbers = ends.cast(dtype, strict=False)
     plain = ends.dtype != pl.String or ((numbers.cast(pl.String) == ends) & (ends != MINUS_ZERO)).all()
     if numbers.null_count() or not plain:
-        return ["has numbers that are not written as a release writes them"]
+        return ["has numbers that are not in Shoal's notation"]
     bounds = numbers.cast(pl.Float64)  # as the manifest has them: a very large whole number is rounded
     if (bounds.min(), bounds.max()) != (column.low, column.high):
-        return ["the manifest's range is not that of its cells"]
+        return ["the manifest states another range than its cells have"]
     if not column.whole and len(numbers) and (numbers.floor() == numbers).all() and bounds.abs().max() < 2**53:  # type: ignore[operator]
-        return ["has whole numbers, and the manifest says that they are not"]
+        return ["has whole numbers only, but the manifest says otherwise"]
     return []
 
 
@@ -196,9 +197,9 @@ def _run_facts(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
             continue
         ends = row[:2] if len(column.columns) > 1 else _ends(row[0], known)
         if ends is None:
-            return ["has runs that are not written as a release writes them"]
+            return ["has ranges of categories that are not in Shoal's notation"]
         named |= set(ends)
-    return [] if named == known else ["the manifest's order is not that of the categories that its cells name"]
+    return [] if named == known else ["the manifest lists other categories than its cells show"]
 
 
 def _ends(text: str, known: set[str]) -> tuple[str, str] | None:
@@ -220,9 +221,13 @@ def _set_facts(column: QuasiColumn, main: pl.Series) -> list[str]:
             continue
         values = set_values(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text]
         if values is None or _set_text(values) != text:
-            return ["has sets that are not written as a release writes them"]
+            return ["has sets that are not in Shoal's notation"]
         named |= set(values)
-    return [] if len(named) == column.n_values else ["the manifest counts other categories than its cells name"]
+    return (
+        []
+        if len(named) == column.n_values
+        else ["the manifest states another number of categories than its cells show"]
+    )
 
 
 def _set_text(values: list[str]) -> str:

@@ -32,8 +32,8 @@ from shoal.table.schema import Column, Kind, Nominal, Schema
 from shoal.table.spelling import find_variants, spelling_warning
 
 READINGS = {
-    "cells": "rows whose quasi-identifier cells mean the same are one class",
-    "matching": "the class of a row is every row whose cells contain its own: those that match whoever it stands for",
+    "cells": "rows whose quasi-identifier cells mean the same form one class",
+    "matching": "the class of a row is every row whose cells contain its own; all of them match its person",
 }
 ROWS_AT_ONCE = 2_000_000
 """Rows of overlapping classes that are held in memory at a time, at least."""
@@ -205,7 +205,7 @@ def _check_columns(table: pl.DataFrame, schema: Schema, problems: Problems) -> N
     Names.of(table, schema.roles).note_absent(wanted, problems, "correct the schema", error=SchemaError)
     for name in schema.quasi:
         if name in table.columns and not _is_cell(dtype := table.schema[name]):
-            what = f"holds {dtype.base_type()}, which is no cell of a table"
+            what = f"holds {dtype.base_type()}, which cannot be a table cell"
             problems.add(f"column {name!r}", what, "convert it to text")
     problems.raise_if_any(SchemaError)
 
@@ -251,7 +251,7 @@ def _check_requirements(require: Sequence[Requirement], columns: dict[str, Value
         where = f"{type(one).__name__}(column=)"
         if one.column not in columns:
             fix = did_you_mean(one.column, columns)
-            problems.add(where, f"{one.column!r} is no sensitive column of the schema", fix, error=ParameterError)
+            problems.add(where, f"{one.column!r} is not a sensitive column of the schema", fix, error=ParameterError)
         elif misfit := one.misfit(columns[one.column]):
             problems.add(where, f"column {one.column!r} {misfit}", error=ParameterError)
 
@@ -259,13 +259,13 @@ def _check_requirements(require: Sequence[Requirement], columns: dict[str, Value
 def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
     roles = schema.roles
     found = [
-        f"column {name!r}: its role is {roles[name]}, and it is in the table"
+        f"column {name!r} has the role {roles[name]}, but is in the published table"
         for name in table.columns
         if roles.get(name) in ("identifying", "choice")
     ]
     unnamed = [name for name in table.columns if name not in roles and schema.rest != "neutral"]
     if unnamed:
-        found.append(f"columns without a role, not looked at: {Names.of(table, schema.roles).listed(unnamed)}")
+        found.append(f"columns without a role were not checked: {Names.of(table, schema.roles).listed(unnamed)}")
     return tuple(found)
 
 

@@ -88,7 +88,7 @@ def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, s
     for name, text in flags.items():
         if name not in homes:
             near = did_you_mean(name.removeprefix("no_"), (*homes, *FURTHER)).replace("mean '", "mean '--")
-            what, fix = ("is no flag of this command", "leave it out") if name in FURTHER else ("unknown flag", near)
+            what, fix = ("is not a flag of this command", "leave it out") if name in FURTHER else ("unknown flag", near)
             problems.add(f"--{name.replace('_', '-')}", what, fix)
             continue
         if text is None and not isinstance(homes[name][0][1], YesNo):
@@ -112,7 +112,7 @@ def _pairs(arguments: list[str], problems: Any) -> dict[str, str | None]:
     while rest:
         flag = rest.pop(0)
         if not flag.startswith("--"):
-            problems.add("command line", f"{flag[:40]!r} is no flag", "flags begin with --")
+            problems.add("command line", f"{flag[:40]!r} is not a flag", "flags begin with --")
             continue
         name, equals, given = flag[2:].partition("=")
         value: str | None = given
@@ -131,7 +131,9 @@ def _promise(text: str, problems: Any) -> dict[str, Any]:
     try:
         name, *words = shlex.split(text)
     except ValueError:  # a quote that is not closed, or nothing at all
-        problems.add("--require", "needs a model and its parameters, quotes closed", f"write --require {EXAMPLE}")
+        problems.add(
+            "--require", "needs a model and its parameters, with all quotes closed", f"write --require {EXAMPLE}"
+        )
         return {}
     where = f"--require {name[:40]}"
     values: dict[str, Any] = {}

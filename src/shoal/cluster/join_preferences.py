@@ -37,7 +37,7 @@ def check_join_preferences(
     roles = table.schema.roles
     shown = [name for name in table.frame.columns if roles.get(name) in ("sensitive", "neutral")]
     if label is not None and label not in shown:
-        _complain(f"{method}(label=)", table, label, shown, "published as it is", problems)
+        _complain(f"{method}(label=)", table, label, shown, "published unchanged (sensitive or neutral)", problems)
     if diverse is None:
         return
     sensitive = [name for name in shown if roles[name] == "sensitive"]

@@ -348,7 +348,7 @@ def check_raw(method: Method, table: Table, problems: Problems) -> None:
             if len(values) and not values.max() - values.min() < 2.0**MOST_POWER:  # type: ignore[operator]
                 problems.add(
                     f"{type(method).__name__}(standardize=)",
-                    f"the numbers of column {name!r} are too far apart to be measured as they are",
+                    f"the numbers of column {name!r} are too far apart to compute distances",
                     "use standardize = true",
                     error=ParameterError,
                 )

@@ -299,8 +299,8 @@ class Repair:
             if one.needs == "population":
                 reached = self._people.reached(members_of(self._labels), one)
                 if not one.holds(reached):
-                    what = f"{one.key}: no way was found to join groups so that it holds, {reached:.6g} is reached"
-                    problems.add(f"require {one.name}", what, "ask for that, or allow suppress", error=InfeasibleError)
+                    what = f"{one.key}: joining groups reaches {reached:.6g} at best"
+                    problems.add(f"require {one.name}", what, "require that, or raise suppress", error=InfeasibleError)
             elif not one.satisfied(classes).all():
                 whole = replace(classes, labels=np.zeros_like(classes.labels))
                 problems.add(f"require {one.name}", *_blocked(one, classes, whole), error=InfeasibleError)
@@ -326,8 +326,8 @@ def _blocked(one: Requirement, classes: Classes, whole: Classes) -> tuple[str, s
     n_bad = int((~one.satisfied(classes)).sum())
     best = max if one.rising else min
     reached = best(one.achieved(classes), one.achieved(whole))  # all rows as one class is a way, too
-    what = f"{one.key}: no way was found to bring {n_bad} of {classes.n_classes} groups to it, {reached:.6g} is reached"
+    what = f"{one.key}: {n_bad} of {classes.n_classes} groups could not be repaired; {reached:.6g} is reached"
     # What the weakest group reaches may be a value that nobody can ask for: infinite, or a single value.
     told = math.isfinite(reached) and (reached > 1 or not one.rising)
-    fix = one.nearest(reached) if told and hasattr(one, "nearest") else "use a larger k, ask for less"
-    return what, f"{fix}, or allow suppress"
+    fix = one.nearest(reached) if told and hasattr(one, "nearest") else "use a larger k, require less"
+    return what, f"{fix}, or raise suppress"

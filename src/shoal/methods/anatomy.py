@@ -59,18 +59,18 @@ class Anatomy(Method):
     """
 
     name: ClassVar[str] = "anatomy"
-    title: ClassVar[str] = "buckets of l different sensitive values, quasi-identifiers as they are"
+    title: ClassVar[str] = "bucketization: buckets of l different sensitive values, exact quasi-identifiers"
     paper: ClassVar[str] = "Xiao, Tao, Anatomy: simple and effective privacy preservation, VLDB 2006"
     complexity: ClassVar[str] = "time O(n log v) for v sensitive values, memory O(n)"
     advice: ClassVar[str] = (
-        "Keeps the quasi-identifiers exact; only where it may be known who is in the table, for it shows everybody."
+        "Keeps quasi-identifiers exact. Use it only where membership is no secret: it shows who is in the table."
     )
     publisher: ClassVar[str] = "buckets"
     protects: ClassVar[Protects] = "links"
 
     l: int = param(Whole(2), "number of different sensitive values in a bucket")  # noqa: E741
     column: str | None = param(
-        Maybe(ColumnName()), "the sensitive column; need not be named where there is one", default=None
+        Maybe(ColumnName()), "the sensitive column; may be left out if there is only one", default=None
     )
 
     @property

@@ -87,7 +87,7 @@ class KMeans(Method):
     variant: int = param(Whole(1, 3), "which of the three algorithms", default=1)
     features: str = param(OneOf(("qi", "all")), "the columns to cluster on", default="qi")
     centroid: str = param(OneOf(("mode", "lca")), "the centroid of a nominal column", default="mode")
-    max_iter: int = param(Whole(1), "how often rows are assigned at the most", default=50)
+    max_iter: int = param(Whole(1), "largest number of iterations", default=50)
     seeds: tuple[int, ...] | None = param(
         Maybe(Several(Whole(0))), "row positions of the first centroids; drawn when not given", default=None
     )

@@ -71,8 +71,8 @@ class Kaca(Method):
     advice: ClassVar[str] = "Low loss where columns have hierarchies and many rows agree, up to some 100,000 rows."
 
     k: int = param(Whole(2), "smallest group size")
-    weights: str = param(OneOf(("uniform", "height")), "what climbing one level costs", default="uniform")
-    beta: float = param(Real(1), 'with weights "height", how much more levels near the root cost', default=1.0)
+    weights: str = param(OneOf(("uniform", "height")), "the cost of climbing one hierarchy level", default="uniform")
+    beta: float = param(Real(1), 'with weights "height": how much more a level near the root costs', default=1.0)
     pick: str = param(OneOf(("smallest", "random")), "which class below k is merged next", default="smallest")
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:

@@ -64,7 +64,7 @@ class Mdav(Method):
     advice: ClassVar[str] = "The standard for numeric tables: low squared error, groups of k, up to some 100,000 rows."
 
     k: int = param(Whole(2), "smallest group size")
-    leftover: str = param(OneOf(("generic", "assign")), "what becomes of the last rows", default="generic")
+    leftover: str = param(OneOf(("generic", "assign")), "what happens to the last rows", default="generic")
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
         """Form the equivalence classes."""

@@ -64,9 +64,13 @@ class Mondrian(Method):
     k: int = param(Whole(2), "smallest group size")
     strict: bool = param(YesNo(), "whether equal values stay on one side of a cut", default=True)
     width: str = param(
-        OneOf(("true", "box")), "how wide a part counts as when the column to cut is chosen", default="true"
+        OneOf(("true", "box")), "how the width of a part is measured when the column to cut is chosen", default="true"
     )
-    nominal: str = param(OneOf(("tree", "order")), "what a nominal column is cut along", default="tree")
+    nominal: str = param(
+        OneOf(("tree", "order")),
+        "whether a nominal column is cut along its hierarchy or along an order",
+        default="tree",
+    )
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
         """Form the equivalence classes."""

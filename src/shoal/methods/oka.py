@@ -61,7 +61,7 @@ class Oka(Method):
 
     k: int = param(Whole(2), "smallest group size")
     centroid: str = param(OneOf(("lca", "mode")), "the centroid of a nominal column", default="lca")
-    order: str = param(OneOf(("sorted", "file")), "in which order the pass takes the rows", default="sorted")
+    order: str = param(OneOf(("sorted", "file")), "the order in which rows are assigned", default="sorted")
     seeds: tuple[int, ...] | None = param(
         Maybe(Several(Whole(0))), "row positions that the groups start at; drawn when not given", default=None
     )

@@ -60,9 +60,7 @@ class OptimalUnivariate(Method):
     )
     complexity: ClassVar[str] = "time O(n log n + n k), memory O(n)"
     publisher: ClassVar[str] = "aggregate"
-    advice: ClassVar[str] = (
-        "The best there is for exactly one numeric or ordinal quasi-identifier, on millions of rows."
-    )
+    advice: ClassVar[str] = "The optimum for exactly one numeric or ordinal quasi-identifier, for millions of rows."
 
     k: int = param(Whole(2), "smallest group size")
 

@@ -71,11 +71,11 @@ class WeightedCMeans(Method):
     advice: ClassVar[str] = "Where some columns form clusters and others are noise; groups can become large."
 
     k: int = param(Whole(2), "smallest group size")
-    beta: float = param(Real(1, open_low=True), "power of the weights", default=2.0)
+    beta: float = param(Real(1, open_low=True), "exponent of the weights", default=2.0)
     weights: Mapping[str, float] | None = param(
-        Maybe(Weights()), "weights of the quasi-identifiers to begin with", default=None
+        Maybe(Weights()), "initial weights of the quasi-identifiers", default=None
     )
-    max_iter: int = param(Whole(1), "how often rows are assigned at the most", default=50)
+    max_iter: int = param(Whole(1), "largest number of iterations", default=50)
     seeds: tuple[int, ...] | None = param(
         Maybe(Several(Whole(0))), "row positions of the first centres; drawn when not given", default=None
     )
@@ -87,7 +87,7 @@ class WeightedCMeans(Method):
         for name in self.weights or {}:
             if name not in table.quasi:
                 fix = did_you_mean(name, table.quasi, "name quasi-identifiers only")
-                what = f"column {name!r} is no quasi-identifier"
+                what = f"column {name!r} is not a quasi-identifier"
                 problems.add("WeightedCMeans(weights=)", what, fix, error=ParameterError)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:

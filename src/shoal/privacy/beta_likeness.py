@@ -47,8 +47,8 @@ class BetaLikeness(ColumnRequirement):
     advice: ClassVar[str] = "protects rare values, which t-closeness does not; values may still be ruled out"
 
     column: str = param(ColumnName(), "sensitive column")
-    beta: float = param(Real(0, open_low=True), "largest relative gain of a value")
-    variant: str = param(OneOf(("basic", "enhanced")), "whether frequent values are bound too", default="basic")
+    beta: float = param(Real(0, open_low=True), "largest relative increase of a value's frequency")
+    variant: str = param(OneOf(("basic", "enhanced")), "whether frequent values are limited too", default="basic")
 
     @property
     def letter(self) -> str:

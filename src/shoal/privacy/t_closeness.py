@@ -43,11 +43,11 @@ class TCloseness(ColumnRequirement):
     """
 
     name: ClassVar[str] = "t-closeness"
-    title: ClassVar[str] = "sensitive values of a class are spread like those of the table"
+    title: ClassVar[str] = "sensitive values are distributed in every class nearly as in the table"
     measures: ClassVar[str] = "t"
     paper: ClassVar[str] = "Li, Li, Venkatasubramanian, t-Closeness, ICDE 2007"
     advice: ClassVar[str] = (
-        "bounds all that a class tells beyond the table, and is dear: groups must resemble the table"
+        "limits what a class reveals beyond the table; costs much information, because groups must resemble the table"
     )
 
     column: str = param(ColumnName(), "sensitive column")

@@ -37,7 +37,7 @@ class Buckets(Publisher):
     """
 
     name: ClassVar[str] = "buckets"
-    title: ClassVar[str] = "quasi-identifiers as they are, sensitive values of each bucket apart"
+    title: ClassVar[str] = "exact quasi-identifiers, and the sensitive values of each bucket in a second table"
     loses: ClassVar[str] = "ncp"
     protects: ClassVar[Protects] = "links"
 

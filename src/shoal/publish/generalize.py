@@ -52,7 +52,7 @@ class Generalize(Publisher):
     """
 
     name: ClassVar[str] = "generalize"
-    title: ClassVar[str] = "intervals, runs, hierarchy nodes or sets"
+    title: ClassVar[str] = "generalised cells: intervals, ranges of categories, hierarchy nodes or sets"
     loses: ClassVar[str] = "ncp"
 
     shape: str = param(OneOf(("text", "typed", "classes")), "how cells are laid out", default="text")

@@ -41,9 +41,7 @@ SINGLE: dict[str, tuple[Bound, Any]] = {
     "left_out": (OneOf(LEFT_OUT), "public"),
 }
 """Single values at the top: what each may be, and what it is when not given."""
-MARKED = Problem(
-    "population.missing_values", "the texts of [source] stand for a missing cell in both tables", "put them there"
-)
+MARKED = Problem("population.missing_values", "belongs to [source]: it applies to both tables", "move it there")
 REST = OneOf(("neutral", "drop"))
 COLUMN_KEYS = ("role", "kind", "order", "hierarchy")
 

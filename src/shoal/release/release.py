@@ -254,7 +254,7 @@ def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None
     beside = receipt_path(target)
     if receipt and beside.exists() and not (overwrite and beside.is_file()):
         fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"
-        raise SourceError(Problem(str(beside), "a receipt of another release is there already", fix))
+        raise SourceError(Problem(str(beside), "already exists: the receipt of another release", fix))
 
 
 def warn_of_reuse(receipt: Receipt, target: Path) -> None:
@@ -265,7 +265,9 @@ def warn_of_reuse(receipt: Receipt, target: Path) -> None:
         except SourceError:
             continue
         if other.seed == receipt.seed and other.input.sha256 != receipt.input.sha256 and path != receipt_path(target):
-            what = f"the seed is that of {path.name}, a release of another table; leave it out, so that one is drawn"
+            what = (
+                f"the seed was used before, for another table ({path.name}); leave it out, so that a new one is drawn"
+            )
             warnings.warn(ShoalWarning(what), stacklevel=3)
             return
 
@@ -292,7 +294,7 @@ def check_directory(
     release, verdict = _read(Path(folder), population, guards, schema, original, missing_values)
     found = measure(release.frames, release.manifest)
     if _written(release.manifest.measures) != _written(found):
-        raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
+        raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
     return verdict, release.manifest
 
 
@@ -329,7 +331,7 @@ def check_receipt(receipt: Receipt, manifest: Manifest, where: str = "receipt") 
         manifest.rows.left_out not in (None, receipt.rows.left_out)
         or receipt.rows.published + receipt.rows.left_out != receipt.input.rows
     ):
-        problems.add(where, "its rows do not add up to those of the release")
+        problems.add(where, "its row counts do not add up to those of the release")
     problems.raise_if_any(GuaranteeError)
 
 
@@ -339,7 +341,7 @@ def check_input(receipt: Receipt, table: Table) -> None:
     if (table.n_input, table.sha256) != (receipt.input.rows, receipt.input.sha256):
         problems.add("original", "is not the input of the release: its content differs from what the receipt notes")
     elif table.dropped != receipt.rows.dropped:
-        problems.add("receipt", "counts other dropped rows than the input has")
+        problems.add("receipt", "states another number of dropped rows than the input has")
     problems.raise_if_any(GuaranteeError)
 
 

@@ -186,7 +186,7 @@ def republish_recipe(
         ("population", recipe.population),
     ):  # fmt: skip
         if given:
-            what = "m-invariance promises nothing else, is not refined and suppresses nobody"
+            what = "cannot be combined with m-invariance"
             problems.add(key, what, f"remove {key} from the recipe")
     problems.raise_if_any(ParameterError)
     assert isinstance(method, MInvariance)  # noqa: S101  checked above

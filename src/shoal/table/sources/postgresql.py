@@ -28,12 +28,12 @@ _TABLES = """
 _EXPLAINED = {
     "42P01": (
         "the table, or one of the query, does not exist",
-        "check its spelling and schema, also small and capital",
+        "check its spelling (upper and lower case too) and its schema",
     ),
     "3F000": ("the schema of the table does not exist", "check its spelling"),
     "42703": ("a column of the query does not exist", "check the query"),
-    "42601": ("the query has a mistake in its syntax", "check the query; one statement only"),
-    "42501": ("the user may not read this", "ask for the SELECT right"),
+    "42601": ("the query has a syntax error", "check the query; one statement only"),
+    "42501": ("the user may not read this", "ask for the SELECT privilege"),
     "25006": ("the query would change the database", "give a SELECT"),
     "57014": ("the query was stopped by the server", "raise its statement_timeout"),
 }
