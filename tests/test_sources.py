@@ -248,7 +248,8 @@ class TestCsv:
         with pytest.raises(SourceError) as caught:
             read(path)
         assert [problem.what for problem in caught.value.problems] == [
-            "2 records have another number of fields than the header, which has 2 fields with the delimiter ',', at rows 1, 4",
+            "2 records have another number of fields than the header, which has 2 fields with the delimiter ',', "
+            "at rows 1, 4",
             "1 record has broken quoting (text after a closing quote, or a quote never closed), at row 3",
             "1 record has a carriage return within a line, at row 5",
         ]
@@ -502,7 +503,7 @@ BAD_FILES: dict[str, tuple[str, bytes | Callable[[Path], None], dict[str, object
     "no cp1252": ("t.csv", f"a,b\n{CANARY},\x81\n1,".encode("latin-1") + b"\x81", {}, "neither UTF-8 text .line 2 "),
     "control characters": ("t.csv", f"a,b\n{CANARY},\xfc\x01\n".encode("latin-1"), {}, "neither UTF-8 text .line 2"),
     "NUL": ("t.csv", f"a,b\n{CANARY},1\n".encode("utf-16-le"), {}, "has NUL bytes, the first in line 1"),
-    "incomplete characters": ("t.csv", f"a,b\n{CANARY},\\ud800\n".encode(), {"encoding": "unicode-escape"}, "half char"),
+    "half a character": ("t.csv", f"a,b\n{CANARY},\\ud800\n".encode(), {"encoding": "unicode-escape"}, "incomplete"),
     "unknown encoding": ("t.csv", f"a,b\n{CANARY},1\n".encode(), {"encoding": "utf-9"}, "unknown encoding 'utf-9'"),
     "no text encoding": ("t.csv", f"a,b\n{CANARY},1\n".encode(), {"encoding": "hex"}, "unknown encoding 'hex'"),
     "not packed": ("t.csv.gz", f"a,b\n{CANARY},1\n".encode(), {}, "is not a gzip file, or is damaged"),
