@@ -26,7 +26,7 @@ DRAWN = ("generalisation", "bucketization", "slicing")
 INTRODUCTION = f"""# Generalisation, bucketization and slicing side by side
 
 Written by `make three-ways`: Adult, the {{rows:,}} complete rows, occupation sensitive, with 7 attributes and with all
-15. Each release promises that no occupation can be told of anybody with more than 1/{L}:
+15. Each release promises that no occupation of a person has a probability above 1/{L}:
 
 - **generalisation**: `Mondrian(k={L})` with `AlphaK("occupation", alpha=1/{L})`;
 - **bucketization**: `Anatomy(l={L})`;
@@ -37,24 +37,22 @@ Written by `make three-ways`: Adult, the {{rows:,}} complete rows, occupation se
 |---|---|---|---|---|---|---|---|---|
 """
 READING = """
-- **NCP**: what the cells leave open. Bucketization and slicing show values as they are.
-- **pairs**: how much of what two attributes say of each other is lost, on average over all pairs
+- **NCP**: what the cells leave open. Bucketization and slicing publish values unchanged.
+- **pairs**: how much of the relation between two attributes is lost, on average over all pairs
   (`Release.pair_errors`: total variation over categories, 0 for nothing, 1 for all); then over the pairs with the
-  occupation alone.
-- **fakes per row**: tuples that the release may stand for and that no row of the input is, for every different row;
-  **chance**: how sure somebody can be that a tuple that fits is a row of the table (`Release.membership`). About
-  marks an estimate.
-- **time**: the whole path on one machine with two cores that did other work beside; it says something only beside the
-  others.
+  occupation only.
+- **fakes per row**: tuples that match the release but are not in the input, for every different row of the input;
+  **chance**: the probability that a matching tuple is in the input (`Release.membership`). "About" marks an estimate.
+- **time**: the whole path on a busy machine with two cores; use it for comparison only.
 
 ## What it says
 
-- Generalisation hides who is in the table among hundreds of fakes for every row, and with more attributes among more
-  than can be counted. It loses most of what attributes say of each other.
-- Bucketization keeps all of that but for the occupation. Everybody's quasi-identifiers are shown: of a person who fits
-  it is certain that the person is in the table. The fakes are only fakes of the occupation.
-- Slicing has as many fakes as generalisation with 7 attributes and keeps nearly all that attributes say of each other,
-  the occupation included: more of it than bucketization does. As published, a bucket whose widest attribute cannot be
+- Generalisation hides membership among hundreds of fakes for every row, and with more attributes among more than can be
+  counted. It loses most of the relations between attributes.
+- Bucketization keeps these relations, except those of the occupation. Everybody's quasi-identifiers are published: if a
+  person matches, the person is certainly in the table. The fakes differ from real rows only in the occupation.
+- Slicing has as many fakes as generalisation with 7 attributes, and keeps nearly all relations between attributes, those
+  of the occupation included: more of them than bucketization. As published, a bucket whose widest attribute cannot be
   cut is never cut again, which leaves few buckets.
 
 ## How many classes originals and fakes match
