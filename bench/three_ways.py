@@ -51,9 +51,9 @@ READING = """
   counted. It loses most of the relations between attributes.
 - Bucketization keeps these relations, except those of the occupation. Everybody's quasi-identifiers are published: if a
   person matches, the person is certainly in the table. The fakes differ from real rows only in the occupation.
-- Slicing has as many fakes as generalisation with 7 attributes, and keeps nearly all relations between attributes, those
-  of the occupation included: more of them than bucketization. As published, a bucket whose widest attribute cannot be
-  cut is never cut again, which leaves few buckets.
+- Slicing has as many fakes as generalisation with 7 attributes, and keeps nearly all relations between attributes,
+  those of the occupation included: more of them than bucketization. As published, a bucket whose widest attribute
+  cannot be cut is never cut again, which leaves few buckets.
 
 ## How many classes originals and fakes match
 

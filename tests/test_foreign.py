@@ -343,7 +343,7 @@ def test_reasons_warnings_and_what_could_not_be_read():
     ]
     assert found.unread == {"age": 1}
     assert found.warnings == (
-        "column 'name' has the role identifying, but is in the published table",
+        "column 'name' has the role identifying, but is in the table",
         "columns without a role were not checked: spare",
     )
     assert found.unchecked == ("k-map: needs the population",)
@@ -429,7 +429,7 @@ def test_a_file_is_reported(place, call, file):  # noqa: F811
     assert (status, err) == (0, "")
     for text in (
         f"{file}: no requirement was given.",
-        "warning   column 'name' has the role identifying, but is in the published table",
+        "warning   column 'name' has the role identifying, but is in the table",
         "unread    column 'age': 1 cells", "decides   cells:", "also      matching:", "entropy_l", "t_ordered",
     ):  # fmt: skip
         assert text in out

@@ -203,9 +203,9 @@ class TestNoCells:
     @pytest.mark.parametrize(
         ("names", "message"),
         [
-            (["a", " "], "no name for column number 2; give every column a name"),
-            (["a", "*"], "a name that looks like a pattern, in column number 2; rename it"),
-            (["a", "^.*$"], "a name that looks like a pattern, in column number 2"),
+            (["a", " "], "has no name for column number 2; give every column a name"),
+            (["a", "*"], "has a name that looks like a pattern, in column number 2; rename it"),
+            (["a", "^.*$"], "has a name that looks like a pattern, in column number 2"),
         ],
     )
     def test_names_that_leave_a_doubt(self, names, message):

@@ -259,7 +259,7 @@ def test_a_named_value_that_a_published_column_lacks_is_refused(column, values, 
     assert (misfit is None) == (not absent)
     if misfit:
         assert misfit.startswith(
-            f"does not hold {len(absent)} of the named values: {', '.join(absent)}; they are misspelt"
+            f"does not have {len(absent)} of the given values: {', '.join(absent)}; they are misspelt"
         )
 
 
@@ -364,7 +364,7 @@ def test_every_column_is_probed_by_all_that_fits_it():
 def test_numbers_too_close_for_any_grouping_are_said_before_work():
     frame = pl.DataFrame({"age": list(range(12)), "income": [10] * 5 + [11, 12, 40, 70, 100, 130, 160]})
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"income": shoal.Numeric()})
-    with pytest.raises(shoal.InfeasibleError, match=r"7 of 12 rows are near each other.*an m of at most 1\.714"):
+    with pytest.raises(shoal.InfeasibleError, match=r"7 of 12 rows are close to each other.*an m of at most 1\.714"):
         shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[shoal.EpsilonM("income", epsilon=2, m=2)])
 
 

@@ -100,7 +100,7 @@ def test_two_releases_and_their_check(place, call):
 
     code, out, _ = call("verify-series", "one", "two")
     assert code == 0
-    assert "the data holder can do so with --state FILE" in out
+    assert "people were not followed; the data holder can use --state FILE" in out
     code, out, _ = call("verify-series", "one", "two", "--state", "s.state")
     assert code == 0
     assert "5 people keep the same set of sensitive values" in out
@@ -149,7 +149,7 @@ def test_flags_go_over_the_recipe(place, call):
         (["--state", "s.state"], "s.state: the state exists already, so this is not a first release"),
         (["--state", "s.state", "--previous", "nowhere"], "nowhere: does not exist"),
         (["--state", "s.state", "--previous", "other"], "other: is not the last release of the state"),
-        (["--state", "s.state", "--previous", "one", "--m", "3"], "m = 3, but the series began with 2"),
+        (["--state", "s.state", "--previous", "one", "--m", "3"], "method.m: is 3, but the series began with 2"),
         (["--state", "out/s.state"], "the state is inside the release"),
         (
             ["--state", "s.state", "--previous", "one", "--out", "one", "--overwrite"],

@@ -161,7 +161,7 @@ def test_a_series_keeps_its_parameters_and_columns(one):
     text = refuse(
         shoal.ParameterError, "4 problems", schema=schema, method=method, previous=one.release, state=one.state
     )
-    assert "method.m: m = 3, but the series began with 2" in text
+    assert "method.m: is 3, but the series began with 2" in text
     assert "schema: has other columns, roles or kinds" in text
 
 
@@ -301,7 +301,7 @@ def test_series_that_are_none_are_refused(one, two):
             shoal.verify_series(bad)
     with pytest.raises(shoal.ParameterError, match="has the people of 1 releases, but 2 releases are given"):
         shoal.verify_series([one.release, two.release], one.state.memberships())
-    with pytest.raises(shoal.ParameterError, match="fingerprints: 1 are given for 2 releases"):
+    with pytest.raises(shoal.ParameterError, match="fingerprints: 1 fingerprints are given for 2 releases"):
         shoal.verify_series([one.release, two.release], fingerprints=one.state.fingerprints())
     lost = [one.state.memberships()[0], {b"somebody": 99}]
     with pytest.raises(shoal.GuaranteeError, match="1 people are recorded in classes that it does not have"):
@@ -364,9 +364,9 @@ def test_state_files_that_cannot_be_opened(one, tmp_path):
         read(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :], wrong)
     read(good[:11] + bytes([40]) + good[12:], wrong)  # a key that would fill the memory
     read(good[:10] + bytes([2]) + good[11:], "format 2, but this version of Shoal reads format 1")
-    read(b"", "is no state file")
+    read(b"", "is not a state file")
     read(good[:30], "is not a state file of Shoal, or is incomplete")
-    read(b"name,age\n" * 20, "is no state file")
+    read(b"name,age\n" * 20, "is not a state file")
     with pytest.raises(shoal.SourceError, match=r"the state cannot be read \(No such file"):
         shoal.SeriesState.read(tmp_path / "nowhere", PASSPHRASE)
     with pytest.raises(shoal.SourceError, match="cannot be read by this version"):

@@ -253,11 +253,11 @@ def test_values_moved_between_buckets_are_refused_where_somebody_gets_too_sure(r
     alone = (
         "slice-diversity: column 's': l = 3 was promised, but a person has a value with a probability of 1, whichever"
     )
-    with pytest.raises(shoal.GuaranteeError, match=f"(?s)2 problems.*{alone} the slices are put together.*{claims}"):
+    with pytest.raises(shoal.GuaranteeError, match=f"(?s)2 problems.*{alone} way the slices are combined.*{claims}"):
         tampered(release, frames).verify()
     # Whoever forges the manifest too is found out by anybody.
     forged = tampered(release, frames, achieved={**release.manifest.achieved, "slice_l_every:s": 1.0})
-    with pytest.raises(shoal.GuaranteeError, match=f"^{alone} the slices are put together$"):
+    with pytest.raises(shoal.GuaranteeError, match=f"^{alone} way the slices are combined$"):
         forged.verify()
     with pytest.raises(shoal.GuaranteeError, match=f"^{message}$"):
         forged.verify(original=MANY)

@@ -472,7 +472,7 @@ def test_an_l_below_two_is_refused(l):  # noqa: E741
         ({"groups": {**TWO, "Zap": 1}}, r"Slicing\(groups=\): 'Zap' is not a published column; did you mean 'Zip'\?"),
         (
             {"groups": {"Age": 1, "Disease": 2}},
-            r"Slicing\(groups=\): says nothing of Sex, Zip; give the column of every",
+            r"Slicing\(groups=\): has no entry for Sex, Zip; give the column of every",
         ),
         ({"overlap": "Agee"}, r"Slicing\(overlap=\): 'Agee' is not a published column; did you mean 'Age'\?"),
     ],

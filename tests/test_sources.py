@@ -300,7 +300,7 @@ class TestExcel:
         ("header", "match"),
         [
             (["a", "b", "a"], "sheet 's': has column names more than once: columns 1, 3"),
-            (["a", None, "b"], "sheet 's': no name for column number 2"),
+            (["a", None, "b"], "sheet 's': has no name for column number 2"),
         ],
     )
     def test_bad_headers(self, tmp_path: Path, header: list[object], match: str) -> None:
@@ -492,7 +492,7 @@ BAD_FILES: dict[str, tuple[str, bytes | Callable[[Path], None], dict[str, object
         "t.csv",
         f"a,b,a\n{CANARY},2,3\n".encode(),
         {},
-        r"t\.csv: column names .*: columns 1, 3",
+        r"t\.csv: has column names .*: columns 1, 3",
     ),
     "empty name": ("t.csv", f"a,,b\n{CANARY},2,3\n".encode(), {}, "no name for column number 2"),
     "empty": ("t.csv", b"", {}, "is empty"),
@@ -510,8 +510,8 @@ BAD_FILES: dict[str, tuple[str, bytes | Callable[[Path], None], dict[str, object
     "packed by half": ("t.csv.gz", gzip.compress(f"a,b\n{CANARY},1\n".encode())[:-9], {}, "or is damaged"),
     "unknown ending": ("t.json", CANARY.encode(), {}, r"unknown ending '\.json'; known: \.csv, .*\.db"),
     "no ending": ("people", CANARY.encode(), {}, "people has no ending; known"),
-    "junk Parquet": ("t.parquet", CANARY.encode(), {}, "is no Parquet file"),
-    "damaged Parquet": ("t.parquet", b"PAR1" + CANARY.encode() * 9 + b"PAR1", {}, "is no Parquet file"),
+    "junk Parquet": ("t.parquet", CANARY.encode(), {}, "is not a readable Parquet file"),
+    "damaged Parquet": ("t.parquet", b"PAR1" + CANARY.encode() * 9 + b"PAR1", {}, "is not a readable Parquet file"),
     "doubled Parquet": ("t.parquet", parquet_with_doubled_names, {}, "column names used more than once"),
     "Parquet without rows": ("t.parquet", lambda path: pl.DataFrame({"a": []}).write_parquet(path), {}, "has no rows"),
     "junk workbook": ("t.xlsx", CANARY.encode(), {}, "is not a readable workbook"),
@@ -557,7 +557,7 @@ def test_bad_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise PermissionError
 
     monkeypatch.setattr(Path, "open", locked)
-    refused(lambda: read(tmp_path / "t.csv"), r"t\.csv: cannot be opened; check its rights")
+    refused(lambda: read(tmp_path / "t.csv"), r"t\.csv: cannot be opened; check its permissions")
 
 
 class TestSource:

@@ -301,7 +301,10 @@ def test_changed_files_are_refused_with_the_hash_made_to_fit(folder):
     for change, message in (
         (thinned, "has 199 rows, the manifest says 200"),
         (lambda release: fingerprinted(thinned(release)), "199 are published, the manifest says 200"),
-        (lambda release: fingerprinted(release, table=release.frames["table"].reverse()), "in another order than"),
+        (
+            lambda release: fingerprinted(release, table=release.frames["table"].reverse()),
+            "not in the order that follows",
+        ),
     ):
         rewritten(folder, change)
         with pytest.raises(shoal.GuaranteeError, match=message):
@@ -338,7 +341,7 @@ def test_broken_directories(folder, tmp_path):
             verify_directory(folder)
     for number, maker in ((1, r"Shoal 0\.1"), (3, "a newer version of Shoal")):
         (folder / "manifest.json").write_text(text.replace('"format": 2', f'"format": {number}'))
-        message = f"has format {number}, this version reads format 2; check it with {maker}, or publish"
+        message = f"has format {number}, but this version reads format 2; check it with {maker}, or publish"
         with pytest.raises(shoal.SourceError, match=message):
             verify_directory(folder)
     (folder / "manifest.json").write_text(text)
@@ -549,7 +552,10 @@ def test_entries_that_contradict_or_tell_too_much_are_refused(plain):
             {"layout": {"quasi": (age.model_copy(update={"high": 99.0}), zip_code)}},
             "states another range than its cells have",
         ),
-        ({"layout": {"quasi": (age.model_copy(update={"n_values": 3}), zip_code)}}, "facts that its form does not"),
+        (
+            {"layout": {"quasi": (age.model_copy(update={"n_values": 3}), zip_code)}},
+            "entries in the manifest that its form does not",
+        ),
         (
             {"layout": {"quasi": (age.model_copy(update={"has_missing": True}), zip_code)}},
             "but the manifest says otherwise",

@@ -164,7 +164,7 @@ def test_what_is_not_tampered_with_is_accepted(shape, form, tmp_path):
 def test_other_formats_of_manifests_are_no_input(shape, number, maker, tmp_path):
     make = edited(victim(shape, "csv"), lambda entries: entries.update(format=number))
     with pytest.raises(
-        shoal.SourceError, match=f"has format {number}, this version reads format 2; check it with {maker}"
+        shoal.SourceError, match=f"has format {number}, but this version reads format 2; check it with {maker}"
     ):
         check_directory(put(make(), tmp_path / "release"))
 

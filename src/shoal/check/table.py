@@ -259,7 +259,7 @@ def _check_requirements(require: Sequence[Requirement], columns: dict[str, Value
 def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
     roles = schema.roles
     found = [
-        f"column {name!r} has the role {roles[name]}, but is in the published table"
+        f"column {name!r} has the role {roles[name]}, but is in the table"
         for name in table.columns
         if roles.get(name) in ("identifying", "choice")
     ]

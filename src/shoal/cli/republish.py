@@ -118,6 +118,6 @@ def verify_series(
     out.print(f"  every class has at least {verdict.m} different sensitive values, each exactly once")
     out.print(f"  counterfeits  {', '.join(f'{count:,}' for count in verdict.counterfeits)}")
     if verdict.n_people is None:
-        out.print("  people were not followed between releases; the data holder can do so with --state FILE")
+        out.print("  people were not followed; the data holder can use --state FILE")
     else:
         out.print(f"  {verdict.n_people:,} people keep the same set of sensitive values in all their releases")
