@@ -39,11 +39,11 @@ from shoal.table.schema import Schema
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a release was found to keep.
+    """What a release was found to satisfy.
 
     `achieved` holds the value the weakest class reaches for each promised model, by its letter (`k`, ...); `unchecked`
-    names the promises that rest on knowledge from outside which was not given; `surveyed` holds what every model
-    reaches, promised or not, and is worked out when it is asked for.
+    names the promises that need further knowledge that was not given; `surveyed` holds what every model reaches,
+    promised or not, and is computed when first used.
     """
 
     n_rows: int

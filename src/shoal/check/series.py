@@ -24,7 +24,7 @@ Signatures = dict[int, frozenset[object]]
 
 @dataclass(frozen=True)
 class SeriesVerdict:
-    """What releases were found to keep together.
+    """What the releases of a series were found to satisfy together.
 
     `m` is the least number of values of a class in any release, `counterfeits` their number in each release, and
     `n_people` how many people were followed through the releases; None where the holder's knowledge was not given, and
@@ -54,20 +54,20 @@ def verify_series(
 ) -> SeriesVerdict:
     """Check releases 1 to T of one table.
 
-    Anybody can check that each keeps its own promise, that every class has m different values or more, each once, and
-    that each release names the one before it. That a person is among the same values in all of them, only the holder
-    can check.
+    Anybody can check that each satisfies its own promise, that every class has m different values or more, each once,
+    and that each release names the one before it. Only the data holder can check that a person stands among the same
+    values in all of them.
 
     Parameters
     ----------
     releases
         The releases in their order, as `Release` or as directories, from the first on.
     people
-        For the holder: for each release, the class number of every person in it, by id, as
+        For the data holder: for each release, the class number of every person in it, by id, as
         `SeriesState.memberships` gives them.
     fingerprints
-        For the holder: what each release was when it was made, as `SeriesState.fingerprints` gives them. Without them,
-        releases that were changed after people's classes were noted may still fit.
+        For the data holder: what each release was when it was made, as `SeriesState.fingerprints` gives them. Without
+        them, releases that were changed after people's classes were noted may still fit.
 
     Raises
     ------

@@ -52,7 +52,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class TableVerdict:
-    """What a published table was found to keep, in both readings.
+    """What a published table was found to satisfy, in both readings.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class TableVerdict:
     warnings
         What else a publisher should know, such as identifying columns that are in the table.
     unchecked
-        Requirements that rest on knowledge from outside.
+        Requirements that need further knowledge.
     reasons
         Why the requirements do not hold; empty when they do.
     """
@@ -118,9 +118,9 @@ def verify_table(
     reading
         Which reading decides: ``"cells"``, the stricter one, or ``"matching"``. Both are reported.
     missing_values
-        Texts that stand for a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text.
     suppressed
-        Texts that stand for any value, besides `*` and `?`; the empty text makes missing cells stand for any value.
+        Texts that mean any value, besides `*` and `?`; the empty text makes missing cells mean any value.
 
     Raises
     ------

@@ -57,7 +57,7 @@ def coarsen(covers: Covers, constraints: Constraints, rows: Labels, k: int, labe
     labels
         Gets the labels of new groups, from the highest label there is on.
     progress
-        Who wants to know how far the work is.
+        Is told how far the work is.
     """
     columns = [_levels(covers, j, rows) for j in range(len(covers.column))]
     levels = np.array([codes for column in columns for codes, _ in column], dtype=np.int32)

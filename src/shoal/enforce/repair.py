@@ -51,7 +51,7 @@ def repair(
     budget
         How many rows may be suppressed on top of those that the method suppressed.
     progress
-        Who wants to know how far the work is.
+        Is told how far the work is.
     """
     space = Space.of(task)
     measure = loss_of(task, space, loses, sets, groups)

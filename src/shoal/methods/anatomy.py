@@ -27,22 +27,22 @@ class Anatomy(Method):
 
     Rows are sorted into piles by their sensitive value. For as long as l piles are left, one row of each of the l
     highest piles makes a bucket, drawn with the secret seed; the at most l - 1 rows that remain join buckets without
-    their value. Which row of a pile goes where says nothing to who does not know the seed. Quasi-identifiers
-    play no part in it, and are published as they are.
+    their value. Without the seed, nothing can be learned from which row of a pile goes where. Quasi-identifiers are not
+    used, and are published unchanged.
 
     Parameters
     ----------
     l
         Number of different sensitive values in a bucket, at least.
     column
-        The sensitive column; need not be named where there is one.
+        The sensitive column; may be left out if there is only one.
 
     Guarantee
     ---------
-    No value makes up more than 1/l of a bucket: who finds a person's bucket is sure of the person's value with 1/l at
-    most. That is all. The quasi-identifiers of everybody are published: **anybody can see who is in the table**, and no
-    k is promised. Further sensitive columns are published beside the named one; what is promised of them has to be
-    required.
+    No value has a share above 1/l in a bucket: an attacker who finds a person's bucket has a confidence of at most 1/l
+    in any value. That is all. The quasi-identifiers of everybody are published: **membership is disclosed**, and no k
+    is promised. Further sensitive columns are published beside the named one; nothing is promised about them unless it
+    is required.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [23, 27, 35, 59], "disease": ["flu", "ulcer", "flu", "cold"]})

@@ -49,15 +49,15 @@ class KMeans(Method):
         The centroid of a nominal column: ``"mode"``, the most frequent value; ``"lca"``, the lowest common node. Of a
         number or a rank it is the mean.
     max_iter
-        How often rows are assigned at the most.
+        Largest number of iterations.
     seeds
         Row positions (from 0) of the first centroids, floor(n/k) of them; drawn when not given. With them nothing is
         drawn: rows given away are placed in the order in which they were taken out.
 
     Guarantee
     ---------
-    Every group has at least k rows. Published by `Generalize`, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. Nothing is promised about sensitive values; with ``features="all"`` groups are more likely to
+    Every group has at least k rows. Published by `Generalize`, every row has the same quasi-identifier cells as at
+    least k - 1 others. Nothing is promised about sensitive values; with ``features="all"`` groups are more likely to
     share one. Convergence is not guaranteed; the manifest says whether it was reached.
 
     >>> import polars as pl, shoal

@@ -45,9 +45,9 @@ class Kaca(Method):
     Guarantee
     ---------
     Every group has at least k rows. There is no upper bound: any number of equal rows stays one group. Published by
-    `Generalize`, nobody can be told apart from k - 1 others by the quasi-identifiers. Nothing is promised about
-    sensitive values: a group may share one. Equal rows can be published in different groups, some as they are and
-    some generalised.
+    `Generalize`, every row has the same quasi-identifier cells as at least k - 1 others. Nothing is promised about
+    sensitive values: all rows of a group may share one. Equal rows can be published in different groups, some as they
+    are and some generalised.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"sex": ["M", "M", "F", "F"], "zip": ["4350", "4351", "4361", "4351"]})

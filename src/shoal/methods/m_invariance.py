@@ -147,7 +147,7 @@ class MInvariance(Method):
             Draws which rows of a value go to which signature, and the order in which values are looked at: so that
             nothing that is done depends on who has which value of a signature.
         progress
-            Who wants to know how far the work is.
+            Is told how far the work is.
         """
         progress.stage("grouping", task.table.n_rows)
         space = space_of(task.encoded, along_trees=True)

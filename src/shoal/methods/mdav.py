@@ -38,8 +38,8 @@ class Mdav(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows; with ``leftover="generic"`` at most 2k - 1. Published, nobody can
-    be told apart from k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has at least k rows; with ``leftover="generic"`` at most 2k - 1. Published, every row has the same
+    quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [25, 27, 29, 35, 39], "salary": [50, 60, 100, 110, 120]})

@@ -39,8 +39,8 @@ class Oka(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows. Published by `Generalize`, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. Nothing is promised about sensitive values: a group may share one.
+    Every group has at least k rows. Published by `Generalize`, every row has the same quasi-identifier cells as at
+    least k - 1 others. Nothing is promised about sensitive values: all rows of a group may share one.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [1, 2, 3, 10, 11, 12, 20]})

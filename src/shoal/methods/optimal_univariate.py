@@ -37,9 +37,9 @@ class OptimalUnivariate(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows and at most 2k - 1, a group of missing values alone perhaps more. Published,
-    nobody can be told apart from k - 1 others by the one quasi-identifier. Grouping several columns one
-    by one in this way does not give k-anonymity on their combination. Nothing is promised about sensitive values.
+    Every group has at least k rows and at most 2k - 1, a group of missing values alone perhaps more. Published, every
+    row has the same quasi-identifier cell as at least k - 1 others. Grouping several columns one by one in this way
+    does not give k-anonymity on their combination. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})

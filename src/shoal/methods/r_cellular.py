@@ -44,8 +44,8 @@ class RCellular(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows. Published by `Generalize`, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. The cost stayed within four times the least on all small tables that were tried; that is a test
+    Every group has at least k rows. Published by `Generalize`, every row has the same quasi-identifier cells as at
+    least k - 1 others. The cost stayed within four times the least on all small tables that were tried; that is a test
     and not a theorem. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal

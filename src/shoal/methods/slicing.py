@@ -43,42 +43,40 @@ TRIES = 8
 class Slicing(Method):
     """Slicing: a table cut both ways (Li, Li, Zhang, Molloy).
 
-    Attributes that say much of each other are gathered into columns. Rows are cut into buckets at medians, as Mondrian
-    does, for as long as nobody's sensitive value becomes likelier than 1/l. Within a bucket, every column is shuffled
-    on its own. What stands side by side in a column is as it was; what stands in different columns belongs together
-    by chance.
+    Correlated attributes form columns. Rows are cut into buckets at medians, as Mondrian does, as long as nobody's
+    sensitive value becomes likelier than 1/l. Within a bucket, every column is shuffled by itself. Cells of one column
+    belong together as before; cells of different columns are paired by chance.
 
     Parameters
     ----------
     l
-        No sensitive value fits a person with a chance above 1/l.
+        No sensitive value of a person is likelier than 1/l.
     columns
         How many columns, the one with the sensitive attribute included; chosen by silhouette when not given.
     k
         Fewest rows of a bucket; l when not given.
     groups
-        The column of every attribute, by name and number from 1, where they are not to be gathered by what they say of
-        each other.
+        The column of every attribute, by name and number from 1, instead of clustering them by correlation.
     sensitive_apart
         Whether the sensitive attributes have a column of their own, the last.
     p
-        How often every combination of quasi-identifiers in a column occurs at least; they are generalised through their
-        hierarchies until they do, and in the column of a sensitive attribute until none of its values is likelier than
-        1/l beside any combination. Shown as they are when not given.
+        Smallest number of rows with the same quasi-identifiers in a column; they are generalised through their
+        hierarchies until this holds, and in the column of a sensitive attribute until none of its values is likelier
+        than 1/l beside any combination. Published unchanged when not given.
     overlap
-        An attribute that a second column shows as well, the one whose attributes it says most of.
+        An attribute that a second column shows as well, the one it correlates with most.
     cuts
-        ``"any"``: a bucket whose cut is refused is tried at the next widest quasi-identifier. ``"widest"``: it is done,
-        as published; on skewed tables few buckets come about.
+        ``"any"``: if a cut is refused, the next widest quasi-identifier is tried. ``"widest"``: the bucket is final, as
+        published; skewed tables then give few buckets.
     bins, discretise
-        Into how many categories numbers are gathered before they are compared, by ``"frequency"`` or ``"width"``.
+        Into how many categories numbers are binned to compute correlations, by ``"frequency"`` or ``"width"``.
 
     Guarantee
     ---------
-    Whoever knows all quasi-identifiers of a person and matches them with the slices is sure of no value of any
-    sensitive attribute with more than 1/l, and no bucket has fewer than k rows. Quasi-identifiers are not hidden: a
-    combination within a column may be that of one person alone (but for `p`). What protects from seeing who is in the
-    table is the number of combinations that nobody has; `shoal measure --membership` counts them.
+    For an attacker who knows all quasi-identifiers of a person and matches them with the slices, no value of a
+    sensitive attribute has a probability above 1/l, and no bucket has fewer than k rows. Quasi-identifiers are
+    published unchanged: a combination within a column may belong to one person only (except with `p`). Membership is
+    protected only by the number of combinations that nobody has; `shoal measure --membership` counts them.
 
     References
     ----------

@@ -38,9 +38,9 @@ class ThresholdGreedy(Method):
     w
         Usefulness against protection: 1 looks at the quasi-identifiers alone, 0 at the sensitive values alone.
     weights
-        What each quasi-identifier counts, by name; 1 where nothing is given.
+        Weight of each quasi-identifier, by name; 1 when not given.
     below
-        What becomes of a cluster below k: ``"suppress"``, none of its rows is published; ``"return"``, only the row it
+        What happens to a cluster below k: ``"suppress"``, none of its rows is published; ``"return"``, only the row it
         started at is suppressed, the others may join later clusters.
     max_size
         Most rows of a group; at least k.
@@ -50,8 +50,8 @@ class ThresholdGreedy(Method):
     Guarantee
     ---------
     Every group has at least k rows, its diversity is at most `delta`, and every row is in a group or counted as
-    suppressed. Published by `Generalize`, nobody can be told apart from k - 1 others by the quasi-identifiers. Nothing
-    is promised about sensitive values, though `w` below 1 favours groups that differ in them.
+    suppressed. Published by `Generalize`, every row has the same quasi-identifier cells as at least k - 1 others.
+    Nothing is promised about sensitive values, though `w` below 1 favours groups that differ in them.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [1, 2, 3, 10, 11, 12, 20]})

@@ -37,18 +37,19 @@ class WeightedCMeans(Method):
     k
         Smallest group size.
     beta
-        Power of the weights, above 1: the nearer to 1, the more the columns with little variation dominate.
+        Exponent of the weights, above 1: the nearer to 1, the more the columns with little variation dominate.
     weights
-        Weights of the quasi-identifiers to begin with, by name; one that is not named weighs 1.
+        Initial weights of the quasi-identifiers, by name; one that is not named has the weight 1.
     max_iter
-        How often rows are assigned at the most.
+        Largest number of iterations.
     seeds
         Row positions (from 0) of the first centres, floor(n/k) of them; drawn when not given.
 
     Guarantee
     ---------
-    Every group has at least k rows; there is no upper bound. Published by `Generalize`, nobody can be told apart from
-    k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values: a group may share one.
+    Every group has at least k rows; there is no upper bound. Published by `Generalize`, every row has the same
+    quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values: all rows of a group may
+    share one.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [1, 2, 3, 10, 11, 12, 20]})

@@ -17,7 +17,7 @@ from shoal.table.numbers import number_text
 
 @dataclass(frozen=True)
 class AlphaK(ColumnRequirement):
-    """No value of a sensitive column makes up more than the share alpha of a class.
+    """No value of a sensitive column has a share above alpha in a class.
 
     The k of (alpha, k)-anonymity is that of the method, or of a `KAnonymity` beside this requirement. `values`
     restricts it to the named values; each must occur in the column, in the input and in what is published.

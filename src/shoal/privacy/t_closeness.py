@@ -22,7 +22,7 @@ class TCloseness(ColumnRequirement):
     one value to another costs their distance. ``equal``: 1 between any two values. ``ordered``: places between them in
     the order of the values that occur, over the places between the extremes; for numbers and ordinal columns without
     missing values. ``hierarchical``: height of their lowest common ancestor over the height of the tree; for nominal
-    columns with a hierarchy, where a missing value hangs right below the root.
+    columns with a hierarchy, where a missing value is a child of the root.
 
     Guarantee
     ---------

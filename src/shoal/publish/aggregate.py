@@ -42,7 +42,7 @@ class Aggregate(Publisher):
     Numbers stay numbers and categories stay categories, so that the release can be analysed like the input. A group
     whose values are all missing shows a missing cell; missing beside present shows `*` (for a number: a missing cell,
     and null in ``age_missing``, which is true where all are missing and false where none is). Identifying and choice
-    columns are left out, sensitive and neutral ones pass as they are.
+    columns are left out, sensitive and neutral ones are published unchanged.
 
     Parameters
     ----------

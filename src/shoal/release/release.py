@@ -311,7 +311,7 @@ def read_release(folder: str | Path, receipt: str | Path | None = None) -> Relea
     folder
         The directory.
     receipt
-        For the holder: the receipt that was written beside it.
+        For the data holder: the receipt that was written beside it.
     """
     release = _read(Path(folder))[0]
     if receipt is None:

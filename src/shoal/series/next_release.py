@@ -108,7 +108,7 @@ def republish(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Republished:
-    """Publish a table that was published before, or will be again, so that releases tell nothing when compared.
+    """Publish a table repeatedly, so that comparing the releases reveals nothing more.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def prepare(
     missing
         ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
     missing_values
-        Texts that stand for a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text.
     normalise
         Whether texts of sensitive columns that differ only in blanks, case or Unicode form become one value. Where they
         do not, there is a `ShoalWarning` that says how many there are.

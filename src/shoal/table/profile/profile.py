@@ -114,14 +114,14 @@ class Profile:
 
 
 def profile(frame: Any, missing_values: Sequence[str] = ()) -> Profile:
-    """Count, look at and propose a role for every column of a table.
+    """Profile every column of a table and propose its role.
 
     Parameters
     ----------
     frame
         A polars, pandas or pyarrow frame, typed or all text. It is not changed.
     missing_values
-        Texts that stand for a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text.
 
     Examples
     --------
