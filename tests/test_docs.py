@@ -20,9 +20,11 @@ from shoal.publish import PUBLISHERS
 from shoal.recipe.reader import COLUMN_KEYS, TOP_KEYS
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import Receipt
+from shoal.release.shapes import SHAPES
 from shoal.settings import SETTINGS
 from shoal.table.hierarchy.builders import RULES
-from support.registered import METHODS
+from shoal.table.schema import ROLES
+from support.registered import METHODS, REPEATED
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -164,6 +166,57 @@ def test_every_measure_is_described_as_it_is_declared(name):
 def test_all_measures_are_listed_in_their_order():
     listed = re.findall(r"^\| `(\w+)` \|", section("measures.md", "## All measures"), re.MULTILINE)
     assert listed == OWN_MEASURES
+
+
+# -- every word is explained ------------------------------------------------------------------------------------
+
+
+def glossary() -> list[tuple[str, str]]:
+    """Terms of the glossary with their meanings, table by table."""
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", text_of("glossary.md"), re.MULTILINE)
+    return [row for row in rows if row != ("term", "meaning")]
+
+
+def test_every_public_name_is_a_term_or_one_of_a_kind_that_is():
+    """Methods, models, publishers, rules and errors have pages; each of the other names stands in the glossary."""
+    registries = (METHODS, REPEATED, MODELS, PUBLISHERS, RULES)
+    listed = {spec.__name__ for registry in registries for spec in registry.values()}
+    errors = {name for name in shoal.__all__ if name.endswith(("Error", "Warning"))}
+    assert set(shoal.__all__) - listed - errors <= codes(text_of("glossary.md")) | {"sample"}
+    for term in ("method", "model", "publisher", "rule"):
+        assert any(term in entry.split(", ") for entry, _ in glossary()), term
+
+
+def test_every_folder_shape_role_and_document_is_a_term():
+    folders = {f"{path.name}/" for path in (ROOT / "src" / "shoal").iterdir() if (path / "__init__.py").is_file()}
+    assert len(folders) > 10
+    assert {*folders, *SHAPES} <= codes(text_of("glossary.md"))
+    terms = {term for entry, _ in glossary() for term in entry.split(", ")}
+    assert {"release", "manifest", "receipt", "recipe", "schema", "role", "kind", "shape", "promise"} <= terms
+    assert all(role in dict(glossary())["role"] for role in ROLES)
+
+
+def test_an_entry_of_the_glossary_is_short_and_in_its_place():
+    rows = glossary()
+    terms = [re.sub(r"[^a-z]", "", term.lower().split(",")[0]) for term, _ in rows]
+    own = terms.index("achieved")  # the first of the second table
+    assert terms[:own] == sorted(terms[:own])
+    assert terms[own:] == sorted(terms[own:])
+    assert len(set(terms)) == len(terms)
+    for term, meaning in rows:
+        assert meaning.endswith((".", ")")), term
+        assert len(meaning) <= 320, term
+
+
+PRIVATE_WORDS = r"\b(yards?|yardsticks?|crowds?|grains?|rim|dear|with whom|in company|keeping\.py|demands)\b"
+"""Words that stood for something of ours, where the field has a word of its own."""
+
+
+def test_no_private_word_comes_back():
+    code = [path for path in (ROOT / "src").rglob("*.py") if "kernels" not in path.parts]
+    for path in [ROOT / "README.md", *DOCS.rglob("*.md"), *code]:
+        found = re.findall(PRIVATE_WORDS, path.read_text(encoding="utf-8"), re.IGNORECASE)
+        assert not found, f"{path.relative_to(ROOT)}: {found}"
 
 
 DOCUMENTS = {"manifest": Manifest, "receipt": Receipt}

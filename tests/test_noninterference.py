@@ -71,8 +71,8 @@ LINKS = [
     (shoal.Anatomy(l=2), shoal.Buckets()),
     (shoal.Slicing(l=2, groups=GROUPS), shoal.Slices()),
     (shoal.Slicing(l=2, groups=GROUPS), shoal.Slices(shape="files")),
-    (shoal.Slicing(l=2, p=3, apart=True, columns=3), shoal.Slices()),
-    (shoal.Slicing(l=2, overlap="grade", apart=True, columns=3), shoal.Slices()),
+    (shoal.Slicing(l=2, p=3, sensitive_apart=True, columns=3), shoal.Slices()),
+    (shoal.Slicing(l=2, overlap="grade", sensitive_apart=True, columns=3), shoal.Slices()),
 ]
 WAYS = [("csv", "keep"), ("parquet", "drop")]
 EQUAL_TABLES = [

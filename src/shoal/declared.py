@@ -215,7 +215,7 @@ METHODS: dict[str, Declared] = {
             "columns": Maybe(Whole(1)),
             "k": Maybe(Whole(2)),
             "groups": Maybe(ByColumn(Whole(1))),
-            "apart": YesNo(),
+            "sensitive_apart": YesNo(),
             "p": Maybe(Whole(2)),
             "overlap": Maybe(ColumnName()),
             "cuts": OneOf(("any", "widest")),
@@ -363,7 +363,7 @@ def declared_method(name: object) -> Declared:
     """What is declared of a method, which must be known."""
     found = method_called(name)
     if found is None:
-        raise ParameterError(Problem("method", "is not one that is known", did_you_mean(str(name), METHOD_CLASSES)))
+        raise ParameterError(Problem("method", "is unknown", did_you_mean(str(name), METHOD_CLASSES)))
     return found
 
 

@@ -24,7 +24,6 @@ from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from support.realdata import ADULT_QUASI, adult, census
-from support.registered import CROWDS
 from support.variants import VARIANTS
 from twins import refine as twin
 from twins.mdav import error_percent
@@ -97,11 +96,11 @@ def test_sizes_are_kept_and_the_loss_never_rises(loss, data, k, sets, rounds):
 
 
 @LOSSES
-@pytest.mark.parametrize("name", [name for name in CROWDS if name != "optimal-univariate"])
+@pytest.mark.parametrize("name", [name for name in K_METHODS if name != "optimal-univariate"])
 def test_after_every_method(name, loss):
     table = skewed(150)
     task = Task.of(table.table)
-    groups = CROWDS[name](k=4, **VARIANTS[name][0]).partition(task, np.random.default_rng(0))
+    groups = K_METHODS[name](k=4, **VARIANTS[name][0]).partition(task, np.random.default_rng(0))
     better = Refine(rounds=1).improve(task, groups, 4, loss, False, np.random.default_rng(0))
     better.check(150, 4)
     assert better.notes["refine_after"] < better.notes["refine_before"]

@@ -214,7 +214,7 @@ def test_odd_columns_can_be_clustered_on(column, role):
     [
         (["*", "a"] * 4, r"column 'odd': has the cell '\*', which stands for 'any value'"),
         ([1e301, -1.0] * 4, "too far apart to be compared"),
-        ([[1], [2]] * 4, r"column 'odd': holds List, which is no cell"),
+        ([[1], [2]] * 4, r"column 'odd': holds List, which cannot be a table cell"),
     ],
 )
 @pytest.mark.parametrize("kind", ["none", "own"])

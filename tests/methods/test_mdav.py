@@ -323,8 +323,8 @@ def test_census_single_columns():
 
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
-def test_rim_finds_the_farthest_from_the_average(data):
-    """As points leave, the search from the rim finds what a look at all points finds, ties included."""
+def test_distance_order_finds_the_farthest_from_the_average(data):
+    """As points leave, the search from the farthest inwards finds what a look at all points finds, ties included."""
     table = data.draw(tables(2, most=40))
     n_rows = len(table.rows)
     labels = np.full(n_rows, -1, dtype=np.int64)
@@ -336,7 +336,7 @@ def test_rim_finds_the_farthest_from_the_average(data):
         free.take(np.array([leaving]), 0)
 
 
-def test_rim_looks_at_all_points_where_the_average_moved_away():
+def test_distance_order_looks_at_all_points_where_the_average_moved_away():
     """Half of the points leave on one side, so that the fixed point is no longer the middle."""
     table = both([list(range(400))], [Numeric()])
     labels = np.full(400, -1, dtype=np.int64)

@@ -9,7 +9,7 @@ import shoal
 from shoal.publish import PUBLISHERS
 from shoal.testing import options_to_try, variants
 from support.pairwise import ALL, pairwise
-from support.registered import CROWDS, METHODS
+from support.registered import K_METHODS, METHODS
 
 ALSO = {
     "k-means": [{"variant": 3, "features": "all"}],
@@ -18,7 +18,7 @@ ALSO = {
 }
 """Parameters that are tried besides those that every method is tried with."""
 VARIANTS = {name: [*options_to_try(method), *ALSO.get(name, ())] for name, method in METHODS.items()}
-LINKS = [name for name in METHODS if name not in CROWDS]
+LINKS = [name for name in METHODS if name not in K_METHODS]
 """Methods that promise no k, but cut what links people to sensitive values."""
 CHOSEN = [
     *(shoal.Generalize(shape=shape, sets=sets) for shape in ("text", "typed", "classes") for sets in (False, True)),
@@ -39,7 +39,7 @@ ONE_COLUMN = {"optimal-univariate"}
 
 
 def every_method(*, any_table: bool = False):
-    names = [name for name in CROWDS if not (any_table and name in ONE_COLUMN)]
+    names = [name for name in K_METHODS if not (any_table and name in ONE_COLUMN)]
     return [(name, options) for name in names for options in VARIANTS[name]]
 
 

@@ -147,7 +147,7 @@ def test_counts():
 
 
 def test_a_warning_names_columns_and_counts():
-    what = "from another, or from a missing cell, only in blanks, case or Unicode form, and count as different"
+    what = "from another, or from a missing cell, only in spaces, case or Unicode form; they count as different values"
     expected = f"column 'a': 1 value differs {what}; column 'b': 2 values differ {what}"
     assert spelling_warning({"a": 1, "b": 2}, fix="") == expected
     assert spelling_warning({"a": 1, "b": 2}) == f"{expected}; normalise = true merges them"

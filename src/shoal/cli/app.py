@@ -21,7 +21,7 @@ from shoal.errors import GuaranteeError, InternalError, ShoalError
 
 app = typer.Typer(
     name="shoal",
-    help="Publish a table of people so that nobody in it can be singled out, and see what was promised and lost.",
+    help="Anonymise a table of people, check what is promised, and see what was lost.",
     epilog="Start with `shoal demo`, or with `shoal init DATA` on a table of your own.",
     no_args_is_help=True,
     add_completion=False,

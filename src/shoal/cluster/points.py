@@ -162,7 +162,7 @@ class Free:
         The points.
     labels
         Gets the label of every point that is taken out.
-    demands
+    constraints
         What every group is to keep besides its size.
     """
 
@@ -240,7 +240,7 @@ class Free:
         """Places of the k points nearest to a given one, nearest first; of more, or of others, if promises need that.
 
         Those that would keep the group from its promises are passed over. A group that cannot keep them, whoever
-        joins, has the k nearest: what it lacks is left to the repair.
+        joins, has the k nearest: its violation is left to the repair.
         """
         wanted = k
         while self.constraints.any:
@@ -276,7 +276,7 @@ class Clusters:
         The points.
     labels
         A label per row, -1 for rows in no group yet.
-    demands
+    constraints
         What every group is to keep besides its size.
     """
 
@@ -348,7 +348,7 @@ def check_raw(method: Method, table: Table, problems: Problems) -> None:
             if len(values) and not values.max() - values.min() < 2.0**MOST_POWER:  # type: ignore[operator]
                 problems.add(
                     f"{type(method).__name__}(standardize=)",
-                    f"the numbers of column {name!r} are too far apart to be measured as they are",
+                    f"the numbers of column {name!r} are too far apart to compute distances",
                     "use standardize = true",
                     error=ParameterError,
                 )

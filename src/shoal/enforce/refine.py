@@ -73,12 +73,12 @@ class Refine(Spec):
     """
 
     name: ClassVar[str] = "refine"
-    title: ClassVar[str] = "moves and swaps that lower the loss, after any method"
+    title: ClassVar[str] = "local search after any method: moves and swaps rows to lower the loss"
 
     loss: str | None = param(
-        Maybe(OneOf(("sse", "ncp"))), "what is lowered; chosen by the way of publishing when not given", default=None
+        Maybe(OneOf(("sse", "ncp"))), "the loss to lower; chosen by the publisher when not given", default=None
     )
-    rounds: int = param(Whole(0), "how long to anneal after the first local optimum", default=0)
+    rounds: int = param(Whole(0), "rounds of simulated annealing after the first local optimum", default=0)
 
     def check_method(self, method: Method, problems: Problems) -> None:
         """Note a method whose groups are not to be brought closer."""

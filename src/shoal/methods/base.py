@@ -149,7 +149,7 @@ class Method(Spec, ABC):
         """Note why this table cannot be treated, before any work starts; the table may have other problems already."""
         n_rows = table.n_rows
         if n_rows < self.k:
-            fix = f"use a k of at most {n_rows}" if n_rows >= 2 else "no group of two can be formed"
+            fix = f"use a k of at most {n_rows}" if n_rows >= 2 else "the table is too small to be anonymised"
             problems.add(
                 f"{type(self).__name__}(k=)",
                 f"k = {self.k}, but the table has {n_rows} rows",

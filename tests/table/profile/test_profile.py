@@ -399,7 +399,7 @@ def test_adult_roles(adult):
     assert len(roles) == 14
     assert set(roles.values()) == {"quasi"}
     fnlwgt = next(seen for seen in adult.columns if seen.name == "fnlwgt")
-    assert "neutral would let these numbers be linked" in fnlwgt.reason
+    assert "its exact numbers could be linked" in fnlwgt.reason
 
 
 def test_adult_kinds(adult):
