@@ -23,6 +23,7 @@ from shoal.enforce.repair import classes_of
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.spec import Whole, param
+from support.registered import K_METHODS
 
 PAIRS = np.array([[0, 0], [1, 2], [10, 3], [12, 4], [33, 8], [34, 11]], dtype=float)
 """Three pairs of near people: to whoever forms groups of two these are the groups to begin with, whatever is drawn."""

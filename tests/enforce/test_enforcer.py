@@ -22,6 +22,7 @@ from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from shoal.testing import check_contract, requirements, sensitive_tables
 from support.realdata import adult, adult_schema
+from support.registered import K_METHODS
 
 TREE = shoal.Hierarchy([("flu", "lung", "*"), ("asthma", "lung", "*"), ("ulcer", "gut", "*"), ("cancer", "gut", "*")])
 PEOPLE = shoal.Schema(

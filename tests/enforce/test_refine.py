@@ -24,6 +24,7 @@ from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from support.realdata import ADULT_QUASI, adult, census
+from support.registered import K_METHODS
 from support.variants import VARIANTS
 from twins import refine as twin
 from twins.mdav import error_percent

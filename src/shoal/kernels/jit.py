@@ -31,9 +31,10 @@ def _compiled(function: F, *, parallel: bool) -> F:
 
     No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
     """
-    options = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True}
+    for_kernels = {"no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
     kernel: Any = numba.njit(**options)(function)
-    linked: Any = numba.njit(**options, no_cpython_wrapper=True, pipeline_class=LinkedCompiler)(function)
+    linked: Any = numba.njit(**options, **for_kernels)(function)
     kernel._cache = MachineCode(function)
     kernel.get_call_template = _without_literals(linked.get_call_template)
     kernel.get_overload = linked.get_overload

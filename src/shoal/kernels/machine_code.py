@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import llvmlite
+import llvmlite  # type: ignore[import-untyped]
 import numba
 from numba.core import compiler, serialize
 from numba.misc.appdirs import AppDirs
@@ -124,7 +124,7 @@ def _places() -> list[Path]:
     """Where machine code may lie, best place first; each version of the sources has a folder of its own in it."""
     install = hashlib.sha256(str(KERNELS).encode()).hexdigest()[:16]
     user = AppDirs(appname="shoal", appauthor=False).user_cache_dir
-    given = numba.config.CACHE_DIR
+    given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     folders = [Path(given) / f"shoal-{install}"] if given else []
     folders += [KERNELS / "__pycache__" / "machine-code", Path(user) / "machine-code" / install]
     return [folder / _version() for folder in folders]
