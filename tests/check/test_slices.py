@@ -13,14 +13,21 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.check import slices as checker
+from shoal.check.slice_people import placed
 from shoal.check.slices import SlicesRead
 from shoal.declared import METHODS
 from shoal.errors import Problems
 from shoal.publish.base import Published, arrange
+<<<<<<< HEAD:tests/check/test_slices.py
 from shoal.release.manifest import Slice
 from support.forging import arranged, fingerprinted, mended, rewritten, with_entries
 from support.sliced_tables import OVERLAPPING, SLICINGS, layout_of, published, read
 from support.slicing_example import ROWS, SCHEMA
+=======
+from shoal.release.manifest import QuasiColumn, Slice
+from sliced_tables import OVERLAPPING, SLICINGS, layout_of, published, read
+from slicing_example import ROWS, SCHEMA
+>>>>>>> h5:tests/test_slices_checker.py
 from twins import slices as twin
 
 PAPER = shoal.Slicing(l=2, k=4, groups={"Age": 1, "Sex": 1, "Zip": 2, "Disease": 2})
@@ -455,3 +462,25 @@ def test_slices_that_share_two_attributes_show_them_together_in_the_same_rows():
         shoal.GuaranteeError, match="slices: two slices show different combinations of a, c in a bucket"
     ):
         problems.raise_if_any(shoal.GuaranteeError)
+
+
+def test_cells_as_they_are_beside_generalised_ones():
+    """A slice may have both: each value is found by what it is, be it a category or a number that is not whole."""
+    quasi = [
+        QuasiColumn(
+            name="age",
+            kind="numeric",
+            form="interval",
+            columns=("age",),
+            has_missing=False,
+            whole=True,
+            low=20,
+            high=50,
+        ),
+        QuasiColumn(name="sex", kind="nominal", form="raw", columns=("sex",), has_missing=False),
+        QuasiColumn(name="dose", kind="numeric", form="raw", columns=("dose",), has_missing=False),
+    ]
+    shown = pl.DataFrame({"age": ["[20, 30]", "[40, 50]"], "sex": ["M", "F"], "dose": [1.5, -1.2]})
+    people = pl.DataFrame({"age": [25, 45, 25, 25], "sex": ["M", "F", "F", "M"], "dose": [1.5, -1.2, 1.5, 1.2]})
+    part, person = placed(shown, quasi, people, None, "slice 1")
+    assert (part.tolist(), person.tolist()) == ([0, 1], [0, 1, -1, -1])
