@@ -21,3 +21,16 @@ def n_threads():
     before = numba.get_num_threads()
     yield numba.set_num_threads
     numba.set_num_threads(before)
+
+
+@pytest.fixture
+def share_work(monkeypatch):
+    """A way to have three threads share what methods on points let cores share, undone afterwards."""
+
+    def share():
+        from shoal.cluster import points, sharing
+
+        for module in (points, sharing):
+            monkeypatch.setattr(module, "parts_of", lambda cells: 3)
+
+    return share
