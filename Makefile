@@ -40,8 +40,9 @@ lint: $(VENV)/.ready-test    ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Bytecode of tests is kept: without it every worker translates every file anew.
 test: lint              ## lint, types and the whole suite
-	$(BIN)/python -m pytest -n $(JOBS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS)
 
 bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py

@@ -1,4 +1,7 @@
-"""The contract: every method x publisher x mix of kinds, on tables that hypothesis thinks up."""
+"""The contract: every pair of method, publisher, model and mix of kinds, on tables that hypothesis thinks up.
+
+With ``SHOAL_COMBINATIONS=all`` every combination of them, and more tables of each.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import tempfile
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from itertools import cycle
 
 import numba
 import numpy as np
@@ -16,7 +20,6 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 import shoal
-from registered import CROWDS, METHODS
 from shoal.errors import Problems
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
@@ -32,45 +35,23 @@ from shoal.testing import (
     sensitive_tables,
     tables,
 )
+from support.mixed_table import MIXED, mixed_frame
+from support.pairwise import examples
+from support.registered import CROWDS, METHODS
+from support.variants import (
+    LINKS,
+    ONE_COLUMN,
+    SHOWN,
+    VARIANTS,
+    each_method,
+    each_variant,
+    every_cutter,
+    every_method,
+    every_publisher,
+)
 from twins import slices as slices_twin
 from twins.averages import aggregate_cells, centre_cells
 from twins.generalize import ends, text_cell
-
-VARIANTS = {
-    "caat": [{}, {"interval": "gap", "ties": "all"}],
-    "kaca": [{}, {"weights": "height", "beta": 2.0, "pick": "random"}],
-    "mdav": [{}, {"leftover": "assign"}],
-    "v-mdav": [{"gamma": 1.1}],
-    "cbfs": [{}],
-    "dba": [{"variant": 1}, {"variant": 2}],
-    "tfrp": [{"variant": 1}, {"variant": 2}],
-    "optimal-univariate": [{}],
-    "k-member": [{}, {"ref": "seed", "cost": "set"}],
-    "oka": [{}, {"centroid": "mode", "order": "file"}],
-    "k-means": [{}, {"variant": 2, "centroid": "lca"}, {"variant": 3, "features": "all"}],
-    "weighted-c-means": [{}, {"beta": 1.5, "max_iter": 3}],
-    "threshold-greedy": [{"delta": 1.0}, {"delta": 1.0, "w": 1, "below": "return"}],
-    "r-gather": [{}, {"epsilon": 0.1, "standardize": False}],
-    "r-cellular": [{}, {"facility": 1.5, "standardize": False}],
-    "mondrian": [{}, {"strict": False}, {"width": "box", "nominal": "order"}],
-}
-LINKS = {
-    "anatomy": [{}],
-    "slicing": [{"apart": True}, {"columns": 2, "cuts": "widest"}, {"k": 5, "apart": True, "bins": 3}],
-}
-"""Methods that promise no k, but cut what links people to sensitive values."""
-SHOWN = [
-    *(shoal.Generalize(shape=shape, sets=sets) for shape in ("text", "typed", "classes") for sets in (False, True)),
-    shoal.Aggregate(),
-    shoal.Aggregate(numeric="median", ordinal="convex-median"),
-    shoal.Aggregate(ordinal="mode", restore_variance=True),
-    shoal.Centres(),
-    shoal.Centres(centre="average", standardize=False),
-]
-
-
-ONE_COLUMN = {"optimal-univariate"}
-"""Methods for one numeric or ordinal column; anything else they must refuse before any work."""
 
 MAY_SUPPRESS_ALL = {"threshold-greedy"}
 """Methods that suppress what does not fit, and must refuse to publish where nothing does."""
@@ -83,31 +64,25 @@ MAY_MIX_EQUAL_ROWS = {"oka", "k-means"}
 """Methods that draw where groups start, and fill the last ones with whoever is left: equal rows may be parted."""
 
 
-def every_method(*, any_table: bool = False):
-    assert set(VARIANTS) == set(CROWDS), "a method without a place in the contract suite"
-    names = [name for name in VARIANTS if not (any_table and name in ONE_COLUMN)]
-    return [(name, options) for name in names for options in VARIANTS[name]]
+REFINED = [None, shoal.Refine(), shoal.Refine(rounds=1)]
+FOR_ONE_COLUMN = [
+    (name, options, publish, "one", refine)
+    for name in ONE_COLUMN
+    for options in VARIANTS[name]
+    for publish, refine in zip(every_publisher(), cycle(REFINED), strict=False)
+]
 
 
-def every_publisher():
-    cells = {name for name, publisher in PUBLISHERS.items() if publisher.protects == "cells"}
-    assert {publish.name for publish in SHOWN} == cells, "a publisher without a place in the contract suite"
-    return SHOWN
-
-
-@pytest.mark.parametrize("mix", KIND_MIXES)
-@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
-@settings(max_examples=8, deadline=None)
+@pytest.mark.parametrize(
+    ("name", "options", "publish", "mix", "refine"),
+    each_method(every_publisher(), KIND_MIXES, REFINED) + FOR_ONE_COLUMN,
+    ids=str,
+)
+@settings(max_examples=examples(2))
 @given(data=st.data())
-def test_contract(name, options, mix, data):
+def test_contract(name, options, publish, mix, refine, data):
     k = data.draw(st.integers(2, 6), "k")
     case = data.draw(tables(mix, min_rows=k, max_rows=30), "table")
-    publish = data.draw(st.sampled_from(every_publisher()), "publish")
-    refine = data.draw(st.sampled_from([None, shoal.Refine(), shoal.Refine(rounds=1)]), "refine")
-    if name in ONE_COLUMN and mix != "one":
-        with pytest.raises(shoal.SchemaError, match="quasi-identifier"):
-            shoal.anonymize(case.frame, case.schema, CROWDS[name](k=k, **options), publish=publish)
-        return
     try:
         release = check_contract(case, CROWDS[name](k=k, **options), publish, refine=refine)
     except shoal.InfeasibleError as error:
@@ -120,9 +95,19 @@ def test_contract(name, options, mix, data):
         assert shown == expected_cells(case, release.labels, publish, expected)
 
 
-@pytest.mark.parametrize("model", BY_ROWS)
-@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
-@settings(max_examples=3)
+@pytest.mark.parametrize("mix", [mix for mix in KIND_MIXES if mix != "one"])
+@pytest.mark.parametrize("name", ONE_COLUMN)
+@settings(max_examples=2)
+@given(data=st.data())
+def test_methods_for_one_column_refuse_others(name, mix, data):
+    case = data.draw(tables(mix, min_rows=6, max_rows=30), "table")
+    publish = data.draw(st.sampled_from(every_publisher()), "publish")
+    with pytest.raises(shoal.SchemaError, match="quasi-identifier"):
+        shoal.anonymize(case.frame, case.schema, CROWDS[name](k=3), publish=publish)
+
+
+@pytest.mark.parametrize(("name", "options", "model"), each_method(BY_ROWS, any_table=False), ids=str)
+@settings(max_examples=examples(2))
 @given(data=st.data())
 def test_contract_with_every_model(name, options, model, data):
     """Every promise is kept or refused: before any work, or because no groups were found and joining does not help."""
@@ -133,7 +118,7 @@ def test_contract_with_every_model(name, options, model, data):
     drawn = [data.draw(requirements(one, case), one) for one in (model, *others)]
     require = [*{one.key: one for one in drawn}.values()]  # nothing is asked for twice
     publish = data.draw(st.sampled_from(every_publisher()), "publish")
-    refine = data.draw(st.sampled_from([None, shoal.Refine(), shoal.Refine(rounds=1)]), "refine")
+    refine = data.draw(st.sampled_from(REFINED), "refine")
     suppress = data.draw(st.sampled_from([0.0, 0.0, 0.2]), "suppress")
     method = CROWDS[name](k=k, **options)
     before = refused_before_work(case, require, suppress)
@@ -148,9 +133,12 @@ def test_contract_with_every_model(name, options, model, data):
             assert release.manifest.rows.left_out == release.receipt.rows.suppressed
 
 
-@pytest.mark.parametrize("model", [name for name in MODELS if name not in BY_ROWS])
-@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
-@settings(max_examples=2)
+@pytest.mark.parametrize(
+    ("name", "options", "model"),
+    each_method([name for name in MODELS if name not in BY_ROWS], any_table=False),
+    ids=str,
+)
+@settings(max_examples=examples(2))
 @given(data=st.data())
 def test_contract_with_models_that_need_a_population(name, options, model, data):
     """The people are those of the table and others like them: k of them can always be covered by joining all."""
@@ -217,9 +205,12 @@ def may_suppress(name, options):
     return name in MAY_SUPPRESS_ALL or bool(options.get("epsilon"))
 
 
-@pytest.mark.parametrize("publish", [shoal.Generalize(), shoal.Generalize(sets=True), shoal.Aggregate()], ids=str)
-@pytest.mark.parametrize(("name", "options"), every_method(), ids=str)
-@settings(max_examples=5, deadline=None)
+@pytest.mark.parametrize(
+    ("name", "options", "publish"),
+    each_method([shoal.Generalize(), shoal.Generalize(sets=True), shoal.Aggregate()], any_table=False),
+    ids=str,
+)
+@settings(max_examples=examples(3))
 @given(data=st.data())
 def test_refining_never_loses_more(name, options, publish, data):
     k = data.draw(st.integers(2, 4), "k")
@@ -304,8 +295,7 @@ def categories(table, name):
 EXPECTED = {"generalize": generalized, "aggregate": aggregated, "centres": central}
 
 
-@pytest.mark.parametrize("shown", SHOWN, ids=str)
-@pytest.mark.parametrize(("name", "options"), every_method(any_table=True), ids=str)
+@pytest.mark.parametrize(("name", "options", "shown"), each_variant(SHOWN), ids=str)
 def test_same_bytes_from_any_frame_and_any_number_of_threads(name, options, shown, tmp_path):
     frame = mixed_frame(400)
     folders = []
@@ -332,37 +322,6 @@ def test_same_bytes_from_any_frame_and_any_number_of_threads(name, options, show
     assert all(other == first for other in others)
     held = [Receipt.read(receipt_path(folder)).model_copy(update={"created": ""}) for folder in folders]
     assert all(one == held[0] for one in held)
-
-
-MIXED = shoal.Schema(
-    quasi={
-        "age": shoal.Numeric(),
-        "weight": shoal.Numeric(shoal.Intervals(width=(5, 20))),
-        "grade": shoal.Ordinal(["low", "middle", "high"]),
-        "town": shoal.Nominal(),
-        "code": shoal.Nominal(shoal.Prefixes(keep=(2, 1))),
-    },
-    sensitive={"disease": shoal.Nominal()},
-)
-
-
-def mixed_frame(n_rows: int, seed: int = 0) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    frame = pl.DataFrame(
-        {
-            "age": rng.integers(18, 90, n_rows),
-            "weight": rng.integers(80, 200, n_rows) / 2,
-            "grade": rng.choice(["low", "middle", "high"], n_rows),
-            "town": rng.choice(["Ålesund", "Bo", "Cà Mau"], n_rows),
-            "code": [f"{number:03d}" for number in rng.integers(0, 400, n_rows)],
-            "disease": rng.choice(["flu", "ulcer"], n_rows),
-        }
-    )
-    hole = pl.Series(rng.random(n_rows) < 0.05)
-    return frame.with_columns(
-        pl.when(hole).then(None).otherwise(pl.col("age")).alias("age"),
-        pl.when(hole.reverse()).then(None).otherwise(pl.col("town")).alias("town"),
-    )
 
 
 @pytest.mark.parametrize(("name", "options"), every_method(any_table=True), ids=str)
@@ -398,16 +357,6 @@ class TestCorners:
         release = self.anonymize(frame, shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Nominal()}), name, options)
         assert release.tables["table"]["b"].null_count() == 6
 
-    def test_forty_columns(self, name, options):
-        rng = np.random.default_rng(1)
-        frame = {f"n{j}": rng.integers(0, 9, 40) for j in range(20)}
-        frame |= {f"c{j}": rng.choice(["x", "y", "z"], 40) for j in range(20)}
-        kinds = {column: shoal.Numeric() if column[0] == "n" else shoal.Nominal() for column in frame}
-        if "delta" in options:
-            options = {**options, "delta": 40.0}
-        release = self.anonymize(frame, shoal.Schema(quasi=kinds), name, options)
-        assert release.tables["table"].width == 40
-
     def test_unseen_categories_may_stay_unseen(self, name, options):
         tree = shoal.Hierarchy([("x", "xy", "*"), ("y", "xy", "*"), ("never", "*")])
         frame = {"a": ["x", "y", "x", "y", "x", "y"]}
@@ -431,6 +380,20 @@ class TestCorners:
         assert release.manifest.rows.model_dump() == {"published": 6, "left_out": 1, "counterfeits": 0}
         assert release.labels.tolist()[2] == -1
         assert release.tables["table"].height == 6
+
+
+@pytest.mark.parametrize(("name", "options"), each_method(), ids=str)
+def test_forty_columns(name, options):
+    rng = np.random.default_rng(1)
+    frame = {f"n{j}": rng.integers(0, 9, 40) for j in range(20)}
+    frame |= {f"c{j}": rng.choice(["x", "y", "z"], 40) for j in range(20)}
+    kinds = {column: shoal.Numeric() if column[0] == "n" else shoal.Nominal() for column in frame}
+    if "delta" in options:
+        options = {**options, "delta": 40.0}
+    method = CROWDS[name](k=3, **options)
+    release = shoal.anonymize(pl.DataFrame(frame), shoal.Schema(quasi=kinds), method, publish=shoal.Generalize())
+    assert release.tables["table"].width == 40
+    assert min(Counter(release.tables["table"].rows()).values()) >= 3
 
 
 @pytest.mark.parametrize("values", [[7] * 6, [1, 1, 2, 2, 3, 3], [None] * 6, [5, None, None, None, 9, 1]])
@@ -459,13 +422,6 @@ def test_rows_are_in_no_order_that_leads_back():
 
 
 # -- methods that cut links --------------------------------------------------------------------------------------
-
-
-def every_cutter(*names):
-    assert set(LINKS) == set(METHODS) - set(CROWDS), "a method without a place in the contract suite"
-    publishers = {name for name, publisher in PUBLISHERS.items() if publisher.protects == "links"}
-    assert publishers == {METHODS[name].publisher for name in LINKS}, "a publisher without a place in the suite"
-    return [(name, options) for name in names or LINKS for options in LINKS[name]]
 
 
 def some_sensitive(case, names):
@@ -547,7 +503,7 @@ def in_buckets(release, column):
 
 @pytest.mark.parametrize("mix", KIND_MIXES)
 @pytest.mark.parametrize(("name", "options"), every_cutter(), ids=str)
-@settings(max_examples=6)
+@settings(max_examples=examples(3))
 @given(data=st.data())
 def test_contract_of_methods_that_cut_links(name, options, mix, data):
     case = data.draw(sensitive_tables(mix, min_rows=6, max_rows=24), "table")
@@ -617,7 +573,7 @@ def test_files_of_methods_that_cut_links_verify(name, options, format, data):  #
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("name", "options"), every_cutter(), ids=str)
-@settings(max_examples=4)
+@settings(max_examples=examples(3))
 @given(data=st.data())
 def test_methods_that_cut_links_keep_the_models_they_carry(name, options, model, data):
     """Anatomy those that speak of sensitive values alone, slicing none; all others are refused before any work."""

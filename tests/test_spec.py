@@ -14,15 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registered import METHODS
 from shoal.errors import ParameterError, ShoalError, SourceError
+from shoal.measure import MEASURES
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
 from shoal.spec import Maybe, OneOf, Real, Spec, Weights, Whole, YesNo, find, param
 from shoal.table.hierarchy.builders import RULES, AnyText, Several
 from shoal.table.sources import Source
+from support.registered import METHODS
 
-SPECS = [spec for registry in (METHODS, MODELS, PUBLISHERS, RULES) for spec in registry.values()] + [Source]
+SPECS = [spec for registry in (METHODS, MODELS, PUBLISHERS, MEASURES, RULES) for spec in registry.values()] + [Source]
 GOOD = {
     "k": 3,
     "delta": 2,

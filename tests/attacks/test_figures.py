@@ -21,7 +21,7 @@ import pytest
 
 import shoal
 from attacks.chance import Attack, assert_chance, assert_success
-from shoal.measure.square_error import square_errors
+from shoal.measure import input_figures
 from shoal.methods.groups import Groups
 from shoal.release.files import read_directory
 from shoal.release.manifest import FILE
@@ -79,7 +79,7 @@ def fitting(files: Public, candidates: Sequence[tuple[Any, pl.DataFrame, Sequenc
     apart = np.abs(known[:, None] - known[None, :])
     best, found = np.inf, candidates[0][0]
     for name, frame, labels in candidates:
-        errors = square_errors(prepare(frame, schema), np.asarray(labels, dtype=np.int64))
+        errors = input_figures(prepare(frame, schema), np.asarray(labels, dtype=np.int64))
         value = {one.measure: one.value for one in errors}
         gap = float(np.abs(apart - (value["square_error_all"] - value["square_error"])).min())
         if gap < best - 1e-9:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import signal
 import subprocess
 import sys
 import warnings
@@ -22,11 +21,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from forging import mended, rewritten, with_entries
-from shoal.cli.app import main
 from shoal.measure import measure
 from shoal.release.manifest import FILE, Slice
 from shoal.series import sealed
+from support.forging import mended, rewritten, with_entries
 
 PASSPHRASE = "correct horse battery"
 AGES = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()})
@@ -34,17 +32,12 @@ PEOPLE = pl.DataFrame({"age": range(20, 44), "disease": ["flu", "cold", "gout", 
 
 
 @pytest.fixture
-def status(capsys, monkeypatch):
+def status(call):
     """Run a command in this process; its exit status, and what it says of errors."""
 
     def run(*arguments: object) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["shoal", *map(str, arguments)])
-        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-        with pytest.raises(SystemExit) as caught:
-            main()
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        return int(caught.value.code or 0), capsys.readouterr().err
+        status, _, err = call(*map(str, arguments))
+        return status, err
 
     return run
 

@@ -19,11 +19,11 @@ import pytest
 import shoal
 from attacks.chance import assert_chance, assert_success
 from attacks.worlds import Channel, Simulator, World, all_worlds, attack
-from registered import CROWDS
 from shoal.enforce.repair import classes_of
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.spec import Whole, param
+from support.registered import CROWDS
 
 PAIRS = np.array([[0, 0], [1, 2], [10, 3], [12, 4], [33, 8], [34, 11]], dtype=float)
 """Three pairs of near people: to whoever forms groups of two these are the groups to begin with, whatever is drawn."""

@@ -18,9 +18,9 @@ import pytest
 
 import shoal
 from attacks.chance import Attack, assert_chance, assert_success
-from forging import InOrder
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
+from support.forging import InOrder
 
 SECRET = 0x9F3B6E1D55A7C2408E1F0B7739D2C6A1
 """A seed like one of the operating system, but the same in every run."""

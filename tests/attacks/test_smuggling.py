@@ -14,8 +14,8 @@ import pytest
 import shoal
 from attacks.mutants import ACCEPTED, REFUSED, judged, written
 from attacks.victims import PEOPLE, SCHEMA, Victim, victim
-from forging import mended, with_entries
 from shoal.release.manifest import Node
+from support.forging import mended, with_entries
 
 Nodes = tuple[Node, ...]
 

@@ -13,7 +13,6 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from scipy.optimize import linprog
 
 Parents = Mapping[str, str | None]
 
@@ -134,6 +133,8 @@ def emd(group: Sequence[object], table: Sequence[object], distance: Callable[[ob
     out = np.array([[pair[0] == i for pair in pairs] for i in range(len(values))], dtype=float)
     into = np.array([[pair[1] == j for pair in pairs] for j in range(len(values))], dtype=float)
     due = [float(p.get(value, Fraction(0))) for value in values] + [float(q[value]) for value in values]
+    from scipy.optimize import linprog  # slow to load
+
     return float(linprog(cost, A_eq=np.vstack((out, into)), b_eq=due).fun)
 
 

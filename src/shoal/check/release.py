@@ -11,7 +11,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +29,6 @@ from shoal.check.vocabulary import check_closed
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
-from shoal.release.files import read_directory
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import Shape
 from shoal.table.fingerprint import content_sha256
@@ -220,20 +218,6 @@ def _same_figure(one: float, other: float) -> bool:
     return repr(one) == repr(other) or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
 
 
-def verify_directory(
-    folder: str | Path,
-    *,
-    population: pl.DataFrame | None = None,
-    guards: pl.Series | None = None,
-    schema: Schema | None = None,
-    original: pl.DataFrame | None = None,
-) -> tuple[Verdict, Manifest]:
-    """Check a release directory from its files, and from nothing else but what is given with it."""
-    manifest, tables = read_directory(Path(folder))
-    verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=original)
-    return verdict, manifest
-
-
 def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:
     """The tables there are, their columns, and their fingerprints."""
     columns = manifest.layout.contents
@@ -261,7 +245,7 @@ def _check_rows(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems
 
 
 def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
-    """Every cell is one its column could hold."""
+    """Every cell is one its column could hold, written in the one way, and the manifest says of them what they show."""
     for column in manifest.layout.quasi:
         if column.form == "node":
             complaint = tree_complaint(column.nodes, set(cells[column.columns[0]].unique()))
@@ -269,9 +253,11 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) ->
                 problems.add(f"column {column.name!r}", f"the manifest's hierarchy {complaint}")
             if complaint == NO_TREE:
                 continue
-        for complaint, count in read_column(column, cells).complaints.items():
+        read = read_column(column, cells)
+        for complaint, count in read.complaints.items():
             problems.add(f"column {column.name!r}", f"{count} cells cannot be: {complaint}")
-    check_facts(cells, manifest.layout, problems)
+        if not read.complaints:
+            check_facts(read, problems)
 
 
 def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:

@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.errors import Problems
 from shoal.release.manifest import Layout
-from shoal.table.numbering import combined
+from shoal.table.numbering import combined, distinct_values
 
 Ints = npt.NDArray[np.int64]
 
@@ -81,7 +81,7 @@ def _ranked(columns: Sequence[pl.Series], n_rows: int) -> Ints:
     """Numbers that rise as the rows do when they are sorted by these columns; equal rows share one."""
     found, most = np.zeros(n_rows, dtype=np.int64), 1
     for series in columns:
-        known = series.drop_nulls().unique().sort()
+        known = distinct_values(series)
         if series.dtype == pl.String:
             places = series.cast(pl.Enum(known)).to_physical().cast(pl.Int64).fill_null(len(known)).to_numpy()
         else:

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.check.release import Verdict, verify
+from shoal.check.release import verify
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.release.files import read_directory
 from shoal.release.manifest import Manifest
@@ -109,7 +109,7 @@ def _read(release: Any, place: int, problems: Problems) -> _Read | None:
             verify(tables, manifest)
         else:
             manifest, tables = release.manifest, release.frames
-            _verified: Verdict = release.verify()
+            release.verify()
         return _classes(manifest, tables)
     except GuaranteeError as error:
         noted = [Problem(f"release {place + 1}, {one.where}", one.what, one.fix) for one in error.problems]

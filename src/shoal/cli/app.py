@@ -37,6 +37,7 @@ app.command("verify-series")(republish.verify_series)
 app.command("measure")(measure.measure)
 app.command("methods")(listings.methods)
 app.command("models")(listings.models)
+app.command("measures")(listings.measures)
 
 
 @app.callback(invoke_without_command=True)

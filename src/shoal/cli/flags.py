@@ -43,7 +43,7 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     from shoal.enforce.refine import Refine
     from shoal.methods import METHODS
     from shoal.publish import PUBLISHERS
-    from shoal.recipe.recipe import SINGLE
+    from shoal.settings import SETTINGS
     from shoal.spec import find
 
     method = dict(entries.get("method", {}))
@@ -67,7 +67,7 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     refined = "refine" in entries or not {"refine", *search}.isdisjoint(flags)
     if flags.pop("refine", None) not in (None, "true"):
         problems.add("--refine", "takes no value", "write --refine, and --rounds N to search longer")
-    homes |= search | {key: [(entries, bound)] for key, (bound, _) in SINGLE.items()}
+    homes |= search | {key: [(entries, bound)] for key, (bound, _) in SETTINGS.items()}
     _fill(homes, flags, problems)
     return entries | {"method": method, "publish": publish} | ({"refine": refine} if refined else {})
 

@@ -14,6 +14,9 @@ MOST_LINES = 20
 
 def measure(
     release: Annotated[Path, typer.Argument(help="The release directory.")],
+    name: Annotated[
+        str | None, typer.Option("--measure", "-m", help="Only this measure; `shoal measures` lists them all.")
+    ] = None,
     label: Annotated[str | None, typer.Option(help="Also measure how well classes keep this column apart.")] = None,
     membership: Annotated[
         bool, typer.Option("--membership", help="Say what the release tells about who is in it; needs --original.")
@@ -33,14 +36,14 @@ def measure(
     from shoal.cli import show
     from shoal.release.release import read_release
 
-    _check_options(membership=membership, label=label, original=original, plot=plot)
+    _check_options(membership=membership, name=name, label=label, original=original, plot=plot)
     read = read_release(release, receipt)
     if membership:
         _measure_membership(read, release, original, plot, json=json)
         return
-    figures = read.measure(label=label)
+    figures = read.measure(name, label=label, **_input(original))
     if json:
-        show.as_json(figures)
+        show.as_json({key: _finite(value) for key, value in figures.items()})
         return
     own = () if read.receipt is None else read.receipt.against_input
     entering = {figure.measure: ", ".join(figure.columns) for figure in own}
@@ -50,7 +53,21 @@ def measure(
     show.console().print(shown)
 
 
-def _check_options(*, membership: bool, label: str | None, original: Path | None, plot: Path | None) -> None:
+def _input(recipe: Path | None) -> dict[str, Any]:
+    """The input of a release, and how it is read, from the recipe that the release was made with."""
+    from shoal.recipe.recipe import Recipe
+    from shoal.table.sources import read
+
+    if recipe is None:
+        return {}
+    loaded = Recipe.load(recipe)
+    source = loaded.require_source()
+    return {"original": read(source), "schema": loaded.schema, "missing_values": source.missing_values}
+
+
+def _check_options(
+    *, membership: bool, name: str | None, label: str | None, original: Path | None, plot: Path | None
+) -> None:
     """Refuse options that do not go together, all at once."""
     from shoal.errors import ParameterError, Problems
 
@@ -60,22 +77,20 @@ def _check_options(*, membership: bool, label: str | None, original: Path | None
         problems.add("--membership", what, fix)
     if membership and label is not None:
         problems.add("--label", "is for the other figures", "leave it out, or --membership")
-    for flag, value in (("--original", original), ("--plot", plot)):
-        if value is not None and not membership:
-            problems.add(flag, "is for --membership", "add --membership, or leave it out")
+    if membership and name is not None:
+        problems.add("--measure", "is for one measure", "leave it out, or --membership")
+    if original is not None and not membership and name is None:
+        problems.add("--original", "is for --membership and --measure", "add one of them, or leave it out")
+    if plot is not None and not membership:
+        problems.add("--plot", "is for --membership", "add --membership, or leave it out")
     problems.raise_if_any(ParameterError)
 
 
 def _measure_membership(read: Any, release: Path, original: Path | None, plot: Path | None, *, json: bool) -> None:
     from shoal.cli import show
-    from shoal.recipe.recipe import Recipe
     from shoal.report.membership import write_picture
-    from shoal.table.sources import read as read_table
 
-    assert original is not None  # noqa: S101  checked before
-    recipe = Recipe.load(original)
-    source = recipe.require_source()
-    found = read.membership(read_table(source), schema=recipe.schema, missing_values=source.missing_values)
+    found = read.membership(**_input(original))
     written = [] if plot is None else write_picture(found, plot)
     if json:
         show.as_json(_entries(found))

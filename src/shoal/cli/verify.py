@@ -85,8 +85,8 @@ def _verify_release(
 ) -> None:
     from shoal.cli import show
     from shoal.recipe.recipe import Promise, Recipe
-    from shoal.release.receipt import Receipt
-    from shoal.release.release import check_directory, check_receipt
+    from shoal.release.receipt import Receipt, check_receipt
+    from shoal.release.release import check_directory
     from shoal.table.sources import read
 
     known = None if schema is None else Promise.load(schema).schema
@@ -129,7 +129,7 @@ def _check_input(receipt: Any, frame: Any, recipe: Any) -> None:
     """Read the input as it was read when the release was made, and compare it with what the receipt notes."""
     import warnings
 
-    from shoal.release.release import check_input
+    from shoal.release.receipt import check_input
     from shoal.table.frames import to_polars
     from shoal.table.prepare import prepare
 
@@ -179,7 +179,7 @@ def _verify_table(target: str, schema: Path, reading: str, suppressed: str | Non
 
 
 def _show_table(target: str, verdict: TableVerdict, require: Sequence[Any]) -> None:
-    from shoal.check.table import READINGS
+    from shoal.check.readings import READINGS
     from shoal.cli import show
 
     out, said = show.console(), "does not keep" if verdict.reasons else "keeps"

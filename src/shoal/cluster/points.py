@@ -20,7 +20,7 @@ import polars as pl
 
 from shoal.cluster.grid import from_smallest, grid_for, on_grid
 from shoal.cluster.sharing import in_parts, parts_of
-from shoal.enforce.constraints import NO_DEMANDS, Constraints
+from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
 from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
@@ -128,7 +128,7 @@ class Free:
         What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_DEMANDS) -> None:
+    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS) -> None:
         axes, columns, rows = space.axes, space.columns.copy(), np.arange(len(labels))
         sums = np.zeros(len(columns), dtype=kernel.SUM)
         sums["present"] = (~np.isnan(columns)).sum(axis=1)
@@ -256,7 +256,7 @@ class Clusters:
         What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_DEMANDS) -> None:
+    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS) -> None:
         self._space, self._constraints = space, constraints
         self.members = members_of(labels)
         self._centres = np.empty((len(self.members), len(space.columns)))

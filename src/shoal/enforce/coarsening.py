@@ -89,7 +89,7 @@ def coarsen(covers: Covers, constraints: Constraints, rows: Labels, k: int, labe
 def _desk(n_rows: int, constraints: Constraints) -> kernel.Desk:
     """Room for a kernel to work in."""
     n_slots = 1 << max(2 * n_rows - 1, 1).bit_length()
-    n_values, n_keys = int(np.diff(constraints.needs.first).max(initial=0)), constraints.n_keys
+    n_values, n_keys = int(constraints.n_values.max(initial=0)), constraints.n_keys
     shapes = (n_slots, n_rows, n_rows, n_rows, n_rows + 1, n_rows, n_keys, n_keys, n_keys, (3, n_values))
     return kernel.Desk._make(np.zeros(shape, dtype=np.int64) for shape in shapes)
 
@@ -123,8 +123,10 @@ def _passes(n_rows: int, n_groups: int) -> int:
 
 def _tightened(needs: Needs) -> Needs:
     """The same promises with some of the room between groups and table kept back."""
-    close = np.isin(needs.kind, (kinds.EQUAL, kinds.ORDERED, kinds.HIERARCHICAL))
-    return needs._replace(bound=np.where(close, needs.bound * MARGIN, needs.bound))
+    promises = needs.promises.copy()
+    close = np.isin(promises["kind"], (kinds.EQUAL, kinds.ORDERED, kinds.HIERARCHICAL))
+    promises["bound"][close] *= MARGIN
+    return needs._replace(promises=promises)
 
 
 Level = tuple[Ints, float]

@@ -26,6 +26,7 @@ from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels, members_of
 from shoal.table.encode import Floats, Ints
 from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
+from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
 from shoal.table.schema import Nominal, Numeric
 
@@ -223,7 +224,7 @@ def _walks(tree: TreeArrays) -> Ints:
 
 def _places(series: pl.Series, hierarchy: Hierarchy) -> Floats:
     """Place of every value among the leaves of a tree, left to right; NaN for missing."""
-    known = series.unique().drop_nulls()
+    known = distinct_values(series)
     texts = (number_text(value) if series.dtype.is_numeric() else str(value) for value in known.to_list())
     places = [float(hierarchy.arrays.first_leaf[hierarchy.node_of[text]]) for text in texts]
     found = series.replace_strict(known, pl.Series(places, dtype=pl.Float64), default=None, return_dtype=pl.Float64)

@@ -1,17 +1,14 @@
-"""The one decorator of all kernels.
-
-`jit` is for kernels that Python calls, `jit_parallel` for those whose loops all cores share, `inner` for those that only
-other kernels call: without the code that turns Python's objects into arrays and back, they compile in half the time.
-"""
+"""The one decorator of all kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numba
-from numba.core import event
+from numba.core import event, types
 
+from shoal.kernels.linking import LinkedCompiler
 from shoal.kernels.machine_code import MachineCode
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -20,8 +17,8 @@ prange = numba.prange
 
 
 def jit(function: F) -> F:
-    """Compile a kernel that Python calls, keeping its machine code on disk where that is possible."""
-    return _compiled(function)
+    """Compile a kernel, keeping its machine code on disk where that is possible."""
+    return _compiled(function, parallel=False)
 
 
 def jit_parallel(function: F) -> F:
@@ -29,16 +26,28 @@ def jit_parallel(function: F) -> F:
     return _compiled(function, parallel=True)
 
 
-def inner(function: F) -> F:
-    """Compile a kernel that other kernels call, and nothing else does."""
-    return _compiled(function, no_cpython_wrapper=True)
+def _compiled(function: F, *, parallel: bool) -> F:
+    """A kernel for Python to call, and its twin for other kernels, which becomes part of their code.
+
+    No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
+    """
+    options = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True}
+    kernel: Any = numba.njit(**options)(function)
+    linked: Any = numba.njit(**options, no_cpython_wrapper=True, pipeline_class=LinkedCompiler)(function)
+    kernel._cache = MachineCode(function)
+    kernel.get_call_template = _without_literals(linked.get_call_template)
+    kernel.get_overload = linked.get_overload
+    return kernel  # type: ignore[no-any-return]
 
 
-def _compiled(function: F, **options: bool) -> F:
-    # No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
-    dispatcher: Any = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
-    dispatcher._cache = MachineCode(function)
-    return dispatcher
+def _without_literals(resolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a call with a constant compiled as one with any number: else 0, 1 and a variable are three kernels."""
+
+    def resolved(args: Sequence[types.Type], keywords: Mapping[str, types.Type]) -> Any:
+        named = {name: types.unliteral(one) for name, one in keywords.items()}
+        return resolve(tuple(types.unliteral(one) for one in args), named)
+
+    return resolved
 
 
 class _FirstCompilation(event.Listener):

@@ -1,9 +1,9 @@
 """The machine code of all kernels, kept on disk between runs.
 
-Numba's own cache has an index file per kernel. Two processes that compile different signatures of one kernel at the same
-time can end up with an index that points at each other's code, and a kernel that changed in one file is not compiled anew
-where another file calls it. Either runs the wrong machine code. Here every signature of every kernel has a file of its
-own, named by what it was made from, and all of them expire when any kernel's source changes.
+Numba's own cache has an index file per kernel. Two processes that compile different signatures of one kernel at the
+same time can end up with an index that points at each other's code, and a kernel that changed in one file is not
+compiled anew where another file calls it. Either runs the wrong machine code. Here every signature of every kernel
+has a file of its own, named by what it was made from, and all of them expire when any kernel's source changes.
 
 The files lie beside the kernels where that folder can be written, else in the user's cache folder, else in
 `NUMBA_CACHE_DIR` if that is set. What lies beside the kernels is read in any case: code that was compiled once for all
@@ -13,7 +13,6 @@ The files lie beside the kernels where that folder can be written, else in the u
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 import platform
 import shutil
@@ -28,6 +27,8 @@ import llvmlite
 import numba
 from numba.core import compiler, serialize
 from numba.misc.appdirs import AppDirs
+
+from shoal.kernels.linking import set_environments
 
 KERNELS = Path(__file__).parent
 
@@ -57,6 +58,7 @@ class MachineCode:
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled kernel; where nothing can be written, it serves this process only."""
+        set_environments(compiled)
         place = place_to_write()
         if place is None or compiled.library.has_dynamic_globals:
             return
@@ -93,7 +95,7 @@ def _write(file: Path, content: bytes) -> None:
     partial = file.with_name(f"{uuid.uuid4().hex}.partial")
     try:
         partial.write_bytes(content)
-        os.replace(partial, file)
+        partial.replace(file)
     except OSError:  # the disk is full, or the folder is gone: the code serves this process only
         partial.unlink(missing_ok=True)
 

@@ -12,13 +12,12 @@ from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean
 from shoal.kernels.cluster import anatomy as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
-from shoal.privacy.base import Requirement, Values
+from shoal.privacy.base import Requirement
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.progress import SILENT, Progress
 from shoal.spec import ColumnName, Maybe, Whole, param
 from shoal.table.encode import Ints
 from shoal.table.prepare import Table
-from shoal.table.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -82,13 +81,12 @@ class Anatomy(Method):
         """Whatever speaks of the sensitive values of a bucket alone."""
         return requirement.needs is None and not isinstance(requirement, KAnonymity)
 
-    def _column(self, schema: Schema) -> str:
-        return self.column or next(iter(schema.sensitive))
+    def _column(self, table: Table) -> str:
+        return self.column or next(iter(table.schema.sensitive))
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note a column that cannot be told, and a value that is too frequent."""
-        sensitive = [name for name, role in table.schema.roles.items() if role == "sensitive"]
-        where = "Anatomy(column=)"
+        where, sensitive = "Anatomy(column=)", list(table.schema.sensitive)
         if not sensitive:
             what, fix = "the table has no sensitive column", "give one the role sensitive"
             problems.add(where, what, fix, error=ParameterError)
@@ -98,13 +96,13 @@ class Anatomy(Method):
         elif self.column is not None and self.column not in sensitive:
             what, fix = f"{self.column!r} is not a sensitive column", did_you_mean(self.column, sensitive)
             problems.add(where, what, fix, error=ParameterError)
-        elif self._column(table.schema) in table.frame.columns and table.n_rows:
+        elif self._column(table) in table.sensitive and table.n_rows:
             self._check_eligible(table, problems)
 
     def _check_eligible(self, table: Table, problems: Problems) -> None:
         """Every value must occur in at most 1/l of the rows; then there is a way, and only then."""
-        column, n_rows = self._column(table.schema), table.n_rows
-        most = int(Values.of(table, column).counts.max())
+        column, n_rows = self._column(table), table.n_rows
+        most = int(table.sensitive[column].counts.max())
         if most * self.l > n_rows:
             what = (
                 f"column {column!r}: the most frequent value is in {most} of {n_rows} rows ({most / n_rows:.1%}), "
@@ -120,7 +118,7 @@ class Anatomy(Method):
         n_rows = task.table.n_rows
         shuffled = rng.permutation(n_rows)
         # Piles of equal height come in the order in which their values are drawn, not in that of the table.
-        codes = _by_first_row(Values.of(task.table, self._column(task.table.schema)).codes, shuffled)
+        codes = _by_first_row(task.table.sensitive[self._column(task.table)].codes, shuffled)
         counts = np.bincount(codes)
         piles = shuffled[np.argsort(codes[shuffled], kind="stable")]
         drawn = np.empty(n_rows, dtype=np.int64)

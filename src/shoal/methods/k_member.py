@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.free_rows import check_start, empty_group, free_rows, with_keys, yard_of
-from shoal.cluster.join_preferences import check_company, company_of, keys_of
+from shoal.cluster.cores import shared
+from shoal.cluster.free_rows import check_start, cost_table_of, empty_group, free_rows, summaries, with_keys
+from shoal.cluster.join_preferences import check_preferences, keys_of, preferences_of
 from shoal.enforce.constraints import Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel
-from shoal.kernels.cluster.store import HULL, Group
+from shoal.kernels.cluster.store import HULL, FreeRows, Group
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
@@ -106,60 +107,62 @@ class KMember(Method):
         """Note why this table cannot be treated, before any work starts."""
         super().check(table, problems)
         check_start(self, self.start, table, problems)
-        check_company("KMember", table, self.label, self.diverse, self.l, problems)
+        check_preferences("KMember", table, self.label, self.diverse, self.l, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Form the equivalence classes."""
-        encoded, sets = task.encoded, self.cost == "set"
-        n_rows, forest = encoded.n_rows, encoded.forest
+        encoded, forest, n_rows = task.encoded, task.encoded.forest, task.encoded.n_rows
         progress.stage("grouping", n_rows)
         reference = int(rng.integers(n_rows)) if self.start is None else self.start
         order = rng.random(n_rows)  # the drawn order in which leftovers are placed
         constraints = Constraints.of(task)
-        keys = [*keys_of(task.table, self.label, self.diverse), *constraints.store_keys()]
-        store = free_rows(encoded, *keys)
-        preferences = company_of(task, self.label, self.label_weight, self.diverse, self.l)
+        store = free_rows(encoded, *keys_of(task.table, self.label, self.diverse), *constraints.store_keys())
+        preferences = preferences_of(task, self.label, self.label_weight, self.diverse, self.l)
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)
-        cost_table = yard_of(encoded, HULL, divisor=1.0)
-        cost_table = with_keys(cost_table, len(preferences.counts), len(preferences.present), constraints.n_keys)
-        heights, n_values = _heights(encoded), _values(encoded)
-        seen = np.zeros(max(len(forest.parent), 1), dtype=bool)
-        labels = np.full(n_rows, -1, dtype=np.int64)
+        sizes_of_keys = (0, 0) if preferences is None else (len(preferences.counts), len(preferences.present))
+        cost_table = with_keys(
+            cost_table_of(encoded, HULL, divisor=1.0, heights=_heights(encoded)), *sizes_of_keys, constraints.n_keys
+        )
+        free = FreeRows(store, cost_table, forest, self.k)
+        sets = None
+        if self.cost == "set":
+            sets = kernel.ValueSets(_values(encoded), np.zeros(max(len(forest.parent), 1), dtype=bool))
+        share = shared(n_rows * encoded.n_columns)
+        labels, members = np.full(n_rows, -1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         groups: list[Group] = []
         majority: list[int] = []
-        sizes: list[int] = []
         n_left, least = n_rows, constraints.least(self.k)
         while n_left >= least or (n_left >= self.k and not groups):
             group = empty_group(encoded)
-            terms = (store, group, cost_table, forest, heights, n_values, seen, sets, preferences)
-            seed = kernel.farthest(*terms, encoded.lines[:, reference], encoded.codes[:, reference])
-            seed_row = int(store.rows[store.next_row[seed]])
-            last, size = kernel.grow(*terms, growth, self.k, seed, len(groups), labels)
+            far_from = (encoded.lines[:, reference], encoded.codes[:, reference])
+            size = kernel.grow(free, group, sets, preferences, growth, share, far_from, members)
+            labels[members[:size]] = len(groups)
             groups.append(group)
-            sizes.append(size)
             n_left -= size
-            majority.append(int(preferences.majority[0]))
-            reference = last if self.ref == "last" else seed_row
+            majority.append(-1 if preferences is None else int(preferences.majority[0]))
+            reference = int(members[size - 1 if self.ref == "last" else 0])
             progress.advance(size)
-        self._place_leftovers(task, groups, np.array(sizes), order, heights, n_values, np.array(majority), labels)
+        self._place_leftovers(task, free, groups, order, np.array(majority), labels)
         return Groups(labels)
 
     def _place_leftovers(
-        self, task: Task, groups: list[Group], sizes: Ints, order: Floats, heights: Floats, n_values: Ints,
-        majority: Ints, labels: Ints,
-    ) -> None:  # fmt: skip
+        self, task: Task, free: FreeRows, groups: list[Group], order: Floats, majority: Ints, labels: Ints
+    ) -> None:
         encoded = task.encoded
         leftovers = np.flatnonzero(labels < 0)
+        if not len(leftovers):
+            return
         leftovers = leftovers[np.argsort(order[leftovers], kind="stable")]
-        low, high, holes, node = (np.stack([group[part] for group in groups]) for part in range(4))
-        distinct, gaps = _group_values(encoded, labels, len(groups))
-        classes = np.full(encoded.n_rows, -1, dtype=np.int64)  # what all groups have where labels do not matter
+        sizes = np.bincount(labels[labels >= 0], minlength=len(groups))
+        sets = None
+        if self.cost == "set":
+            sets = kernel.GroupSets(_values(encoded), *_group_values(encoded, labels, len(groups)))
+        preferences = None
         if self.label is not None:
             classes = value_codes(task.table.frame[self.label])
-        kernel.place_leftovers(
-            encoded.lines, encoded.codes, leftovers, sizes, low, high, holes, node, distinct, gaps, encoded.spans,
-            encoded.forest, heights, n_values, self.cost == "set", classes, majority, self.label_weight, labels,
-        )  # fmt: skip
+            preferences = kernel.GroupLabels(classes, majority, self.label_weight)
+        cells = (encoded.lines, encoded.codes)
+        kernel.place_leftovers(cells, leftovers, summaries(groups), sizes, free, sets, preferences, labels)
 
 
 def _heights(encoded: Encoded) -> Floats:

@@ -15,7 +15,6 @@ from shoal.kernels.cluster import m_invariance as kernel
 from shoal.kernels.cluster.mondrian import CutSpace
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
-from shoal.privacy.base import Values
 from shoal.progress import SILENT, Progress
 from shoal.spec import ColumnName, OneOf, Whole, param
 from shoal.table.prepare import Table
@@ -113,7 +112,7 @@ class MInvariance(Method):
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Form the equivalence classes of a release that nothing came before."""
-        values = Values.of(task.table, self.column)
+        values = task.table.sensitive[self.column]
         nobody = np.full(task.table.n_rows, -1, dtype=np.int64)
         return Groups(self.arrange(task, values.codes, len(values.counts), (), nobody, rng, progress).labels)
 

@@ -26,7 +26,7 @@ from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels, SliceColumns
 from shoal.methods.mondrian import Mondrian
 from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.base import Requirement, Values
+from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
 from shoal.slicing.attributes import Attributes, Columns, attributes_of, partition_attributes
 from shoal.slicing.buckets import TOLERANCE, Split, partition_tuples
@@ -138,7 +138,7 @@ class Slicing(Method):
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note attributes that do not fit, a value that is too frequent, and packages that are not there."""
-        names, sensitive = list(table.published), _sensitive(table)
+        names, sensitive = list(table.published), list(table.sensitive)
         if not sensitive:
             what, fix = "the table has no sensitive column", "give one the role sensitive, or use another method"
             problems.add("Slicing", what, fix, error=ParameterError)
@@ -181,7 +181,7 @@ class Slicing(Method):
                 fix = "leave it out (role drop), or give groups"
                 problems.add(f"column {name!r}", what, fix, error=SchemaError)
         for name in sensitive:
-            most = int(Values.of(table, name).counts.max())
+            most = int(table.sensitive[name].counts.max())
             if most * self.l > table.n_rows:
                 what = (
                     f"column {name!r}: the most frequent value is in {most} of {table.n_rows} rows "
@@ -205,7 +205,7 @@ class Slicing(Method):
         """Decide which attributes stay together and who shares a bucket."""
         table = task.table
         progress.stage("gathering attributes")
-        sensitive = _sensitive(table)
+        sensitive = list(table.sensitive)
         attributes = attributes_of(table, list(table.published), bins=self.bins, discretise=self.discretise)  # type: ignore[arg-type]
         columns = self._columns(attributes, sensitive)
         if self.groups is None:
@@ -214,7 +214,7 @@ class Slicing(Method):
         classes = tuple(self._alike(task, names, rng) for names in columns.groups)
         parts = np.array([_parts(table, names, seen) for names, seen in zip(columns.groups, classes, strict=True)])
         place = {name: i for i, names in enumerate(columns.groups) for name in names}
-        values = [(place[name], Values.of(table, name).codes.astype(np.int32)) for name in sensitive]
+        values = [(place[name], table.sensitive[name].codes.astype(np.int32)) for name in sensitive]
         progress.stage("cutting", table.n_rows)
         tries = 1 if self.cuts == "widest" else max(task.encoded.n_columns, 1)
 
@@ -324,10 +324,6 @@ def _shown_again(attributes: Attributes, columns: Columns, name: str) -> tuple[t
         return columns.groups
     order = sorted((*columns.groups[best], name), key=lambda one: place[one])
     return tuple(tuple(order) if i == best else names for i, names in enumerate(columns.groups))
-
-
-def _sensitive(table: Table) -> list[str]:
-    return [name for name in table.frame.columns if table.schema.roles.get(name) == "sensitive"]
 
 
 def _parts(table: Table, names: Sequence[str], classes: Labels | None) -> Ints:

@@ -94,7 +94,7 @@ class EpsilonM(ColumnRequirement):
         super().check(table, problems)
         if len(problems) > before or not table.n_rows:
             return
-        most = self._crowd(Values.of(table, self.column))
+        most = self._crowd(table.sensitive[self.column])
         best = table.n_rows / max(most, 1)
         if not self.holds(best):
             what = f"column {self.column!r}: {most} of {table.n_rows} rows are near each other, in any grouping"

@@ -90,7 +90,7 @@ class Aggregate(Publisher):
         for name, rule in (self.average or {}).items():
             self._check_average(name, rule, table, problems)
         cells = [name for column in value_columns(table) for name in column.columns]
-        check_clashes([*(column.name for column in passed_columns(table)), *cells], "aggregation", problems)
+        check_clashes([*table.passed, *cells], "aggregation", problems)
 
     def _check_average(self, name: str, rule: str, table: Table, problems: Problems) -> None:
         where = "Aggregate(average=)"

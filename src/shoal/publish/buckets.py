@@ -43,7 +43,7 @@ class Buckets(Publisher):
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note published column names that would clash."""
-        names = [*table.quasi, *(column.name for column in passed_columns(table))]
+        names = [*table.quasi, *table.passed]
         check_clashes(["bucket", "count", *names], "publishing buckets", problems)
 
     def show(self, table: Table, groups: Groups) -> Published:

@@ -63,7 +63,7 @@ class Centres(Publisher):
     def check(self, table: Table, problems: Problems) -> None:
         """Note published column names that would clash."""
         cells = [name for column in value_columns(table) for name in column.columns]
-        passed = [column.name for column in passed_columns(table)]
+        passed = table.passed
         check_clashes(["class", "size", "radius", *cells, *passed], "publishing centres", problems)
 
     def show(self, table: Table, groups: Groups) -> Published:

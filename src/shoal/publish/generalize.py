@@ -60,7 +60,7 @@ class Generalize(Publisher):
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note published column names that would clash."""
-        names, columns = [column.name for column in passed_columns(table)], self.columns(table)
+        names, columns = table.passed, self.columns(table)
         if self.shape == "classes":
             names += ["class", "size", *table.quasi]
         else:

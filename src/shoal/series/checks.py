@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numba
 import numpy as np
 import polars as pl
 
@@ -26,52 +25,32 @@ from shoal.privacy.m_uniqueness import MUniqueness
 from shoal.publish.base import check_clashes
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import FACTS
-from shoal.release.manifest import LEFT_OUT
 from shoal.release.release import Release, read_release
 from shoal.series.state import SeriesState, schema_fingerprint
 from shoal.series.values import Coded
-from shoal.spec import Maybe, OneOf, Whole, YesNo
+from shoal.settings import Part
 from shoal.table.fingerprint import content_sha256
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import Ordinal, Schema
 
 
-def check_arguments(
-    schema: object,
-    method: object,
-    previous: object,
-    state: object,
-    publish: object,
-    seed: object,
-    missing_values: object,
-    normalise: object,
-    left_out: object,
-    threads: object,
-) -> None:
-    """Refuse arguments of the wrong sort, all at once."""
-    problems = Problems()
-    for name, value, sort, example in (
-        ("schema=", schema, Schema, "shoal.Schema(quasi={...})"),
-        ("method=", method, MInvariance, 'shoal.MInvariance(m=3, id="name", column="disease")'),
-        ("previous=", previous, Release | str | Path | None, "the directory of the previous release"),
-        ("state=", state, SeriesState | None, "shoal.SeriesState.read(path, passphrase)"),
-        ("publish=", publish, Generalize | None, "shoal.Generalize()"),
-    ):
-        if not isinstance(value, sort):
-            problems.add(name, f"needs something like {example}, got {type(value).__name__}")
-    if isinstance(publish, Generalize) and publish.shape == "typed":
-        problems.add("publish=", 'm-invariance lays rows out by class, not in the shape "typed"', "leave the shape out")
-    cores = Whole(1, int(numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
-    for name, value, bound in (
-        ("seed=", seed, Maybe(Whole(0))), ("threads=", threads, Maybe(cores)), ("normalise=", normalise, YesNo()),
-        ("left_out=", left_out, OneOf(LEFT_OUT)),
-    ):  # fmt: skip
-        if complaint := bound.complaint(value):
-            problems.add(name, complaint)
-    if not isinstance(missing_values, (list, tuple)) or not all(isinstance(text, str) for text in missing_values):
-        problems.add("missing_values=", 'needs a list of texts, such as ["?", "NA"]')
-    problems.raise_if_any(ParameterError)
+def parts_given(schema: object, method: object, previous: object, state: object, publish: object) -> list[Part]:
+    """The objects that the next release is made by, with what each must be."""
+    return [
+        ("schema", schema, Schema, "shoal.Schema(quasi={...})"),
+        ("method", method, MInvariance, 'shoal.MInvariance(m=3, id="name", column="disease")'),
+        ("previous", previous, Release | str | Path | None, "the directory of the previous release"),
+        ("state", state, SeriesState | None, "shoal.SeriesState.read(path, passphrase)"),
+        ("publish", publish, Generalize | None, "shoal.Generalize()"),
+    ]
+
+
+def check_shape(publish: Generalize | None) -> None:
+    """Refuse a shape that repeated releases do not have."""
+    if publish is not None and publish.shape == "typed":
+        what = 'm-invariance lays rows out by class, not in the shape "typed"'
+        raise ParameterError(Problem("publish=", what, "leave the shape out"))
 
 
 def check_previous(
@@ -143,11 +122,7 @@ def _check_sensitive(table: Table, method: MInvariance, state: SeriesState, prob
 
 
 def _check_columns(table: Table, method: MInvariance, problems: Problems) -> None:
-    roles = table.schema.roles
-    others = [
-        name for name in table.frame.columns if roles.get(name) in ("neutral", "sensitive") and name != method.column
-    ]
-    if others:
+    if others := [name for name in table.passed if name != method.column]:
         what = f"m-invariance publishes quasi-identifiers and one sensitive column, not {some(others)}"
         fix = 'a counterfeit has no honest value there: leave them out, for example with rest = "drop"'
         problems.add("schema", what, fix, error=SchemaError)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.kernels.jit import inner, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 
-@inner
+@jit
 def list_contains(outer: int, inner: int, low: int, high: int, discrete: bool, first: Any, places: Any) -> bool:
     """Whether a list holds all places of another list, or of a stretch.
 
@@ -35,7 +35,7 @@ def list_contains(outer: int, inner: int, low: int, high: int, discrete: bool, f
     return True
 
 
-@inner
+@jit
 def next_container(
     column: Any, low: Any, high: Any, listed: Any, box: Any, skip: Any, discrete: Any, first: Any, places: Any,
     q_low: Any, q_high: Any, q_listed: Any, query: int, node: int,

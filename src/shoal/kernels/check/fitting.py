@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 
 class Shown(NamedTuple):
@@ -26,7 +26,7 @@ class Shown(NamedTuple):
     times: Any  # float64[...]        IN
 
 
-@inner
+@jit
 def _find(shown: Shown, combination: int, bucket: int) -> int:
     """Place of the pair of a combination and a bucket, -1 where it does not stand there."""
     low, high = shown.begin[combination], shown.begin[combination + 1]
@@ -39,7 +39,7 @@ def _find(shown: Shown, combination: int, bucket: int) -> int:
     return low if low < shown.begin[combination + 1] and shown.bucket[low] == bucket else -1
 
 
-@inner
+@jit
 def _fit(shown: Shown, person: Any, at: int, bucket: int) -> Any:
     """How well a person fits a bucket, and the pair of the slice `at`; 0 where a combination does not stand there."""
     fit, pair = 1.0, -1
@@ -53,7 +53,7 @@ def _fit(shown: Shown, person: Any, at: int, bucket: int) -> Any:
     return fit, pair
 
 
-@inner
+@jit
 def _rarest(shown: Shown, person: Any) -> int:
     """The combination of a person that stands in the fewest buckets."""
     best, where = -1, 0
@@ -65,7 +65,7 @@ def _rarest(shown: Shown, person: Any) -> int:
     return where
 
 
-@inner
+@jit
 def _chance(shown: Shown, person: Any, at: int, sums: Any, touched: Any) -> float:
     """The largest chance of a value for one person; 0 for one who fits no bucket.
 
@@ -136,7 +136,7 @@ def largest_of_all(shown: Shown, inside: Any, standing: Any, at: int, n_values: 
     return largest
 
 
-@inner
+@jit
 def _first_home(shown: Shown, person: Any) -> int:
     """The first bucket that a person fits, so that nobody is looked at twice."""
     rare = _rarest(shown, person)
@@ -219,7 +219,7 @@ def chances_of_ways(
                 chance[way[n_slices]] = chance[_same_way(ways, person, home, ways.begin[place_of[home]])]
 
 
-@inner
+@jit
 def _home(shown: Shown, fitting: Fitting, level: int, combination: int, place_of: Any, bucket: int) -> int:
     """The first bucket that was looked at and that a person fits, of those left and with one more combination."""
     for place in range(fitting.n[level]):
@@ -231,7 +231,7 @@ def _home(shown: Shown, fitting: Fitting, level: int, combination: int, place_of
     return bucket
 
 
-@inner
+@jit
 def _same_way(ways: FittingWays, person: Any, bucket: int, begin: int) -> int:
     """A way of another bucket that shows the same combinations; those of the bucket `begin` there."""
     way = begin
@@ -247,7 +247,7 @@ def _same_way(ways: FittingWays, person: Any, bucket: int, begin: int) -> int:
     return way
 
 
-@inner
+@jit
 def _step(ways: FittingWays, i: int, bucket: int) -> int:
     """How many ways further the next line of a slice is."""
     step = 1
@@ -256,7 +256,7 @@ def _step(ways: FittingWays, i: int, bucket: int) -> int:
     return step
 
 
-@inner
+@jit
 def _narrow(shown: Shown, fitting: Fitting, level: int, i: int, combination: int, at: int) -> None:
     """The buckets that are left once a combination of slice `i` is known, too."""
     n, below = 0, level + 1
@@ -287,7 +287,7 @@ def _narrow(shown: Shown, fitting: Fitting, level: int, i: int, combination: int
     fitting.n[below] = n
 
 
-@inner
+@jit
 def _likeliest(shown: Shown, fitting: Fitting, level: int, most: Any, sums: Any, touched: Any) -> float:
     """The largest chance of a value for one person, all of whose combinations are known.
 
@@ -356,7 +356,7 @@ def groups_that_meet(low: Any, high: Any, listed: Any, first: Any, places: Any) 
     return above
 
 
-@inner
+@jit
 def _top(above: Any, i: int) -> int:
     """The number of a group, halving the way to it for the next time."""
     while above[i] != i:
@@ -365,7 +365,7 @@ def _top(above: Any, i: int) -> int:
     return i
 
 
-@inner
+@jit
 def _meet(low: Any, high: Any, listed: Any, first: Any, places: Any, i: int, j: int) -> bool:
     """Whether two combinations may stand for the same values in every column."""
     for column in range(low.shape[1]):

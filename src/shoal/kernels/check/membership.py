@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.jit import inner, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 
-@inner
+@jit
 def holds(start: int, stop: int, low: Any, high: Any, value: int) -> bool:
     """Whether some of the runs hold a number.
 
@@ -71,7 +71,7 @@ def count_matches(
         matches[q] = found
 
 
-@inner
+@jit
 def spread(j: int, classes: Any, start: Any, stop: Any, low: Any, high: Any, count: Any, touched: Any) -> int:
     """Count how many of some classes hold each number of component j; give how many numbers there are.
 
@@ -90,7 +90,7 @@ def spread(j: int, classes: Any, start: Any, stop: Any, low: Any, high: Any, cou
     return n_touched
 
 
-@inner
+@jit
 def part(
     j: int, classes: Any, start: Any, stop: Any, low: Any, high: Any, count: Any, touched: Any, n_touched: int,
     bounds: Any, lists: Any,
@@ -115,7 +115,7 @@ def part(
         count[touched[place]] = 0
 
 
-@inner
+@jit
 def count_ends(
     start: Any, stop: Any, low: Any, high: Any, rest: Any, base: Any, lists: Any, bounds: Any, n_first: int,
     count: Any, touched: Any, met: Any, next_met: Any, found: Any,

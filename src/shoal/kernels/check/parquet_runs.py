@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -114,7 +114,7 @@ def split_texts(
     return at == len(page)
 
 
-@inner
+@jit
 def _varint(data: Bytes, at: int) -> tuple[int, int]:
     """A number in groups of seven bits and where it ends; -1 where it does not end, or not within four bytes."""
     value = 0
@@ -129,7 +129,7 @@ def _varint(data: Bytes, at: int) -> tuple[int, int]:
     return -1, at
 
 
-@inner
+@jit
 def _whole(data: Bytes, at: int, n_bytes: int) -> int:
     value = 0
     for i in range(n_bytes):
@@ -137,7 +137,7 @@ def _whole(data: Bytes, at: int, n_bytes: int) -> int:
     return value
 
 
-@inner
+@jit
 def _unpack(data: Bytes, at: int, width: int, out: Ints, start: int, stop: int) -> None:
     held, n_held = 0, 0
     for i in range(start, stop):
@@ -150,7 +150,7 @@ def _unpack(data: Bytes, at: int, width: int, out: Ints, start: int, stop: int) 
         n_held -= width
 
 
-@inner
+@jit
 def _pack(values: Ints, start: int, stop: int, width: int, out: Bytes, at: int) -> None:
     """Pack up to eight numbers; what is missing to eight stays zero."""
     held, n_held = 0, 0
@@ -166,7 +166,7 @@ def _pack(values: Ints, start: int, stop: int, width: int, out: Bytes, at: int) 
         out[at] = held & 255
 
 
-@inner
+@jit
 def _write_repeat(value: int, count: int, width: int, out: Bytes, at: int) -> int:
     header = count << 1
     while header > 127:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-import numpy as np
-
 from shoal.kernels.jit import jit
 
 
@@ -20,7 +18,7 @@ def draw_groups(counts: Any, l: int, values: Any) -> int:  # noqa: E741
     OUT    values int64[n], the values of the groups, l after l
     Returns how many entries of `values` are filled.
     """
-    n_values, most = len(counts), np.int64(0)
+    n_values, most = len(counts), 0
     for count in counts:
         most = max(most, count)
     heap = [(most - counts[value]) * n_values + value for value in range(n_values) if counts[value] > 0]

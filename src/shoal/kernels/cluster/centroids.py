@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.trees import meet
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 
 class Ruler(NamedTuple):
@@ -51,7 +51,7 @@ class CentroidGroups(NamedTuple):
     lca: Any  # bool                 IN  whether trees meet in the lowest common node instead of the mode
 
 
-@inner
+@jit
 def line_term(ruler: Ruler, j: int, x: float, c: float) -> float:
     """Distance of a number to a centre."""
     if np.isnan(x) or np.isnan(c):
@@ -60,7 +60,7 @@ def line_term(ruler: Ruler, j: int, x: float, c: float) -> float:
     return ruler.scale[j] * (t * t if ruler.squared else t)
 
 
-@inner
+@jit
 def tree_term(ruler: Ruler, t: int, value: int, node: int) -> float:
     """Distance of two nodes of one tree."""
     begin, end = ruler.start[t], ruler.start[t + 1]
@@ -82,7 +82,7 @@ def fill_tables(ruler: Ruler) -> None:
                     ruler.table[at + a * size + b] = ruler.share[begin + common]
 
 
-@inner
+@jit
 def distance(ruler: Ruler, lines: Any, codes: Any, groups: CentroidGroups, c: int) -> float:
     """Distance of a row to the centroid of a group.
 
@@ -110,7 +110,7 @@ def own_distances(ruler: Ruler, lines: Any, codes: Any, groups: CentroidGroups, 
 # -- members ----------------------------------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def empty(groups: CentroidGroups) -> None:
     """Take all members out; the centroids stay where they are until somebody comes in."""
     groups.size[:] = 0
@@ -121,7 +121,7 @@ def empty(groups: CentroidGroups) -> None:
     groups.used[0] = 0
 
 
-@inner
+@jit
 def join(ruler: Ruler, groups: CentroidGroups, lines: Any, codes: Any, row: int, c: int) -> None:
     """Let a row into a group, whose centroid follows.
 
@@ -158,7 +158,7 @@ def join_all(ruler: Ruler, groups: CentroidGroups, lines: Any, codes: Any, label
                 groups.centre[j, c] = centre_of(ruler, groups, j, c)
 
 
-@inner
+@jit
 def _add(total: Any, square: Any, present: Any, grid: float, lines: Any, row: int, c: int) -> None:
     """Add the numbers of a row to the sums of a group."""
     for j in range(lines.shape[1]):
@@ -169,7 +169,7 @@ def _add(total: Any, square: Any, present: Any, grid: float, lines: Any, row: in
             square[j, c] += np.int64(np.rint(x * x * grid))
 
 
-@inner
+@jit
 def _generalise(ruler: Ruler, groups: CentroidGroups, codes: Any, row: int, c: int) -> None:
     """Let the nodes of a group cover a member who is counted already."""
     for t in range(codes.shape[1]):
@@ -178,7 +178,7 @@ def _generalise(ruler: Ruler, groups: CentroidGroups, codes: Any, row: int, c: i
         groups.node[t, c] = meet(ruler.parent[begin:end], ruler.depth[begin:end], codes[row, t], node)
 
 
-@inner
+@jit
 def centre_of(ruler: Ruler, groups: CentroidGroups, j: int, c: int) -> float:
     """Mean of the present values; missing where more than half are, or, with squares, where that costs less."""
     present, size = groups.present[j, c], groups.size[c]
@@ -194,13 +194,13 @@ def centre_of(ruler: Ruler, groups: CentroidGroups, j: int, c: int) -> float:
     return np.nan if present < around else mean
 
 
-@inner
+@jit
 def mean_of(total: Any, n: int, grid: float) -> float:
     """Mean of numbers summed on the grid; that of equal numbers is exactly the number."""
     return (np.float64(total // n) + np.float64(total % n) / np.float64(n)) / grid
 
 
-@inner
+@jit
 def _count_values(groups: CentroidGroups, codes: Any, row: int, c: int) -> None:
     """Note the values of a member; the most frequent one leads, of those that tie the one met in the lowest row."""
     names, following, counts, first = groups.entry_node, groups.entry_next, groups.entry_count, groups.entry_row
@@ -224,7 +224,7 @@ def _count_values(groups: CentroidGroups, codes: Any, row: int, c: int) -> None:
             groups.node[t, c] = value
 
 
-@inner
+@jit
 def leads(count: Any, row: Any, one: int, other: int) -> bool:
     """Whether one entry comes before another: more members, or as many and met in a lower row.
 
@@ -258,7 +258,7 @@ def square_error(
     return total
 
 
-@inner
+@jit
 def _number_error(column: Any, rows: Any, weight: float, gap: float, grid: float) -> float:
     present, total = 0, np.int64(0)
     for row in rows:
@@ -277,7 +277,7 @@ def _number_error(column: Any, rows: Any, weight: float, gap: float, grid: float
     return error
 
 
-@inner
+@jit
 def _mismatches(column: Any, rows: Any, counts: Any) -> int:
     most = 0
     for row in rows:

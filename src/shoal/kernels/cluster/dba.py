@@ -24,7 +24,7 @@ def density(store: PointStore, places: Any, k: int, out: Any) -> None:
     point, centre = np.empty(len(store.columns)), np.empty(len(store.columns))
     for mine in places:
         read(store.columns, mine, point)
-        survey(store, point, np.int64(0), store.size[0], near)
+        survey(store, point, 0, store.size[0], near)
         for i in range(k):
             members[i], rows[i] = near[i].place, near[i].row
         sort(rows, members)  # in row order, the same neighbourhood has the same error, whosever it is

@@ -36,8 +36,8 @@ def farthest_by_order(store: PointStore, order: DistanceOrder, point: Any) -> in
     """
     while store.places[order.rows[order.head[0]]] < 0:
         order.head[0] += 1
-    reach = np.sqrt(between(store.axes, order.centre, np.int64(0), point))
-    best, best_row, looked = -1.0, np.int64(-1), 0
+    reach = np.sqrt(between(store.axes, order.centre, 0, point))
+    best, best_row, looked = -1.0, -1, 0
     for i in range(order.head[0], len(order.rows)):
         bound = (reach + order.radius[i]) * SLACK
         if bound * bound < best:

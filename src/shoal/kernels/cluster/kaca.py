@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import inner, jit, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 BLOCK = 1024
 MANY_BLOCKS = 64
@@ -49,7 +49,7 @@ class Reach(NamedTuple):
     theirs: Any  # float64[nodes] OUT  what the node loses
 
 
-@inner
+@jit
 def climb_cost(scale: Scale, tree: int, node: int, above: int) -> float:
     """WHD of climbing to an ancestor; to `top`, all of it for whatever still says something (as `trees.climb`)."""
     begin, n_nodes = scale.start[tree], scale.start[tree + 1] - scale.start[tree]
@@ -61,7 +61,7 @@ def climb_cost(scale: Scale, tree: int, node: int, above: int) -> float:
     return (scale.way[begin + node] - scale.way[begin + above]) / scale.whole[tree]
 
 
-@inner
+@jit
 def look(store: ClassStore, scale: Scale, one: int, reach: Reach) -> None:
     """Fill the tables of all trees for one class."""
     for t in range(store.node.shape[0]):
@@ -82,7 +82,7 @@ def look(store: ClassStore, scale: Scale, one: int, reach: Reach) -> None:
             reach.theirs[begin + node] = climb_cost(scale, t, node, met[node])
 
 
-@inner
+@jit
 def line_costs(low: float, high: float, other_low: float, other_high: float, span: float) -> Any:
     """What each of two intervals loses in their union, as a share of the span; `*` costs 1 what is not `*` already."""
     any_one, any_other = low == -np.inf, other_low == -np.inf
@@ -94,7 +94,7 @@ def line_costs(low: float, high: float, other_low: float, other_high: float, spa
     return (width - (high - low)) / span, (width - (other_high - other_low)) / span
 
 
-@inner
+@jit
 def _block_nearest(store: ClassStore, scale: Scale, reach: Reach, one: int, k: int, block: int) -> Any:
     """Nearest class of one block: distance and position. Costs are summed lines first, in the order of the columns."""
     first = block * BLOCK
@@ -144,7 +144,7 @@ def nearest(store: ClassStore, scale: Scale, reach: Reach, one: int, k: int, man
     return where[least], best[least]
 
 
-@inner
+@jit
 def smallest(store: ClassStore, k: int) -> int:
     """Position of the smallest class below k, of several the one with the lowest row; -1 = none."""
     where, least = -1, k
@@ -155,7 +155,7 @@ def smallest(store: ClassStore, k: int) -> int:
     return where
 
 
-@inner
+@jit
 def drawn(store: ClassStore, k: int, draw: float) -> int:
     """Position of the class below k that a number in [0, 1) points at; -1 = none."""
     n_small = 0
@@ -170,7 +170,7 @@ def drawn(store: ClassStore, k: int, draw: float) -> int:
     return -1
 
 
-@inner
+@jit
 def weave(follow: Any, left: int, right: int) -> int:
     """Make one ascending chain of two; say where it begins."""
     begin = min(left, right)
@@ -186,7 +186,7 @@ def weave(follow: Any, left: int, right: int) -> int:
     return begin
 
 
-@inner
+@jit
 def cut(store: ClassStore, one: int, n: int) -> int:
     """Take the first n rows out of a class that has more; say where their chain begins."""
     begin = last = store.head[one]
@@ -198,7 +198,7 @@ def cut(store: ClassStore, one: int, n: int) -> int:
     return begin
 
 
-@inner
+@jit
 def join(store: ClassStore, scale: Scale, reach: Reach, one: int, other: int, new: int) -> None:
     """Write the closest common generalisation of two classes to a third position."""
     for j in range(store.low.shape[0]):
@@ -212,7 +212,7 @@ def join(store: ClassStore, scale: Scale, reach: Reach, one: int, other: int, ne
         store.node[t, new] = reach.met[scale.start[t] + store.node[t, other]]
 
 
-@inner
+@jit
 def same(store: ClassStore, one: int, other: int) -> bool:
     """Whether two classes carry one generalised tuple."""
     for t in range(store.node.shape[0]):
@@ -224,7 +224,7 @@ def same(store: ClassStore, one: int, other: int) -> bool:
     return True
 
 
-@inner
+@jit
 def same_tuple(store: ClassStore, new: int) -> int:
     """Position of the live class before `new` that carries its generalised tuple (there is one at most); -1 = none."""
     for one in range(new):
@@ -233,7 +233,7 @@ def same_tuple(store: ClassStore, new: int) -> int:
     return -1
 
 
-@inner
+@jit
 def merge(store: ClassStore, scale: Scale, reach: Reach, one: int, other: int, k: int) -> None:
     """Merge a small class with another, or with a stub of it where a trunk of k can stay as it was (steps 4 and 5)."""
     new, size, stub_size = store.counts[USED], store.size[one], store.size[other]
@@ -257,7 +257,7 @@ def merge(store: ClassStore, scale: Scale, reach: Reach, one: int, other: int, k
     store.counts[USED] += 1
 
 
-@inner
+@jit
 def close_gaps(store: ClassStore) -> None:
     """Move live classes forward over the gaps, in their order."""
     to = 0

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.mondrian import CutSpace, kth_smallest, width
-from shoal.kernels.jit import inner, jit, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 LEAST_GAIN = 1e-12
 """An exchange that gains less than this gains nothing but rounding."""
@@ -47,7 +47,7 @@ def halve(space: CutSpace, members: Any) -> None:
         waiting += 2
 
 
-@inner
+@jit
 def _best_cut(space: CutSpace, part: Any, scratch: Any) -> int:
     """The column whose cut leaves the least open, the first of equals; -1 when there is nothing to cut."""
     n_columns, n_classes = space.points.shape[1], part.shape[1]
@@ -77,7 +77,7 @@ def _best_cut(space: CutSpace, part: Any, scratch: Any) -> int:
     return best
 
 
-@inner
+@jit
 def _threshold(space: CutSpace, line: Any, column: int, scratch: Any) -> Any:
     """Below which value a row of this line goes left, and how many of those equal to it do, first come first."""
     n_rows = 0
@@ -96,7 +96,7 @@ def _threshold(space: CutSpace, line: Any, column: int, scratch: Any) -> Any:
     return cut, n_left - n_below
 
 
-@inner
+@jit
 def _cut_line(space: CutSpace, line: Any, column: int, scratch: Any, spare: Any) -> None:
     """Bring the rows that go left to the front, in their order; counterfeits fill both halves up."""
     cut, n_equal = _threshold(space, line, column, scratch)
@@ -120,7 +120,7 @@ def _cut_line(space: CutSpace, line: Any, column: int, scratch: Any, spare: Any)
     line[:] = spare[:n_classes]
 
 
-@inner
+@jit
 def _widen(space: CutSpace, row: int, low: Any, high: Any) -> None:
     for j in range(len(low)):
         x = space.points[row, j]
@@ -128,7 +128,7 @@ def _widen(space: CutSpace, row: int, low: Any, high: Any) -> None:
         high[j] = max(high[j], x)
 
 
-@inner
+@jit
 def _open(space: CutSpace, low: Any, high: Any) -> float:
     """What the cells of a class leave open, summed over the columns; nothing for a class of nobody."""
     total = 0.0
@@ -160,7 +160,7 @@ def exchange(space: CutSpace, shelf: Shelf, member: Any, order: Any, window: int
         _settle(space, shelf, member, order[start : min(start + window, len(order))], rounds)
 
 
-@inner
+@jit
 def _settle(space: CutSpace, shelf: Shelf, member: Any, classes: Any, rounds: int) -> None:
     """Go through all pairs of some classes; in later rounds, through those with a class that changed since."""
     low, high = np.empty(space.points.shape[1]), np.empty(space.points.shape[1])
@@ -181,7 +181,7 @@ def _settle(space: CutSpace, shelf: Shelf, member: Any, classes: Any, rounds: in
         seen = changed
 
 
-@inner
+@jit
 def _try_pair(
     space: CutSpace, shelf: Shelf, member: Any, classes: Any, i: int, j: int, cost: Any, low: Any, high: Any
 ) -> bool:  # fmt: skip
@@ -204,7 +204,7 @@ def _try_pair(
     return moved
 
 
-@inner
+@jit
 def _with(
     space: CutSpace, shelf: Shelf, member: Any, c: int, entry: int, row: int, low: Any, high: Any
 ) -> float:  # fmt: skip

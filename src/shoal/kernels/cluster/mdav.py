@@ -24,14 +24,14 @@ def take_groups(store: PointStore, order: DistanceOrder, k: int, label: int, n_g
         if pairs and group % 2 and not taken:
             point, opposite = opposite, point
         else:
-            far = np.int64(-1)
+            far = -1
             if not (pairs and group % 2):
                 average(store, point)
                 far = farthest_by_order(store, order, point)
             if far < 0:
-                _, _, far = survey(store, point, np.int64(0), store.size[0], near[:0])
+                _, _, far = survey(store, point, 0, store.size[0], near[:0])
             read(store.columns, far, point)
-        _, _, far = survey(store, point, np.int64(0), store.size[0], near)  # one pass finds both
+        _, _, far = survey(store, point, 0, store.size[0], near)  # one pass finds both
         read(store.columns, far, opposite)
         taken = False  # whether the farthest is one of the nearest: only where all are equally far
         for i in range(k):

@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.kernels.cluster.trees import meet
 from shoal.kernels.enforce.violation import Needs, violation
-from shoal.kernels.jit import inner, jit, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 
 class CutSpace(NamedTuple):
@@ -42,7 +42,7 @@ class Level(NamedTuple):
     column: Any  # int64[parts]     OUT the column that was cut
 
 
-@inner
+@jit
 def kth_smallest(values: Any, k: int) -> float:
     """Value at position k (from 0) of the sorted values.
 
@@ -74,7 +74,7 @@ def kth_smallest(values: Any, k: int) -> float:
     return values[k]
 
 
-@inner
+@jit
 def _node(space: CutSpace, column: int, low: float, high: float) -> int:
     """Lowest node over a run of leaves; `top` when the run reaches the missing ones."""
     t = space.tree[column]
@@ -85,7 +85,7 @@ def _node(space: CutSpace, column: int, low: float, high: float) -> int:
     return meet(space.parent[begin:end], space.depth[begin:end], leaves[np.int64(low)], leaves[np.int64(high)])
 
 
-@inner
+@jit
 def width(space: CutSpace, column: int, low: float, high: float) -> float:
     """Normalised width of a part in one column: 0 for one value, 1 for missing beside present."""
     if low == high:
@@ -98,7 +98,7 @@ def width(space: CutSpace, column: int, low: float, high: float) -> float:
     return space.n_leaves[begin + _node(space, column, low, high)] / space.n_leaves[begin]
 
 
-@inner
+@jit
 def _bounds(space: CutSpace, run: Any, column: int) -> Any:
     low, high = np.inf, -np.inf
     for row in run:
@@ -108,7 +108,7 @@ def _bounds(space: CutSpace, run: Any, column: int) -> Any:
     return low, high
 
 
-@inner
+@jit
 def _cut_by_order(
     space: CutSpace, run: Any, out: Any, scratch: Any, column: int, k: int, strict: bool, sizes: Any
 ) -> bool:
@@ -149,7 +149,7 @@ def _cut_by_order(
     return True
 
 
-@inner
+@jit
 def _cut_by_tree(space: CutSpace, run: Any, out: Any, column: int, low: float, high: float, k: int, sizes: Any) -> int:
     """Cut into the children of the part's lowest node that hold a row; how many, or 0 if one holds fewer than k."""
     if len(run) < 2 * k:
@@ -185,14 +185,14 @@ def _cut_by_tree(space: CutSpace, run: Any, out: Any, column: int, low: float, h
     return n_children
 
 
-@inner
+@jit
 def _child_over(parent: Any, leaf: int, node: int) -> int:
     while parent[leaf] != node:
         leaf = parent[leaf]
     return leaf
 
 
-@inner
+@jit
 def _all_keep(needs: Needs, run: Any, sizes: Any, n_children: int) -> bool:
     """Whether every child of a part keeps what is promised.
 
@@ -200,13 +200,13 @@ def _all_keep(needs: Needs, run: Any, sizes: Any, n_children: int) -> bool:
     """
     begin, fine = 0, True
     for child in range(n_children):
-        if fine and len(needs.kind):
+        if fine and len(needs.promises):
             fine = violation(needs, run[begin : begin + sizes[child]]) == 0.0
         begin += sizes[child]
     return fine
 
 
-@inner
+@jit
 def _split(
     space: CutSpace, level: Level, needs: Needs, part: int, order: Any, out: Any, scratch: Any, sizes: Any, k: int,
     strict: bool, box: bool,
@@ -287,7 +287,7 @@ def children(space: CutSpace, level: Level, order: Any, sizes: Any, first: Any, 
             child += 1
 
 
-@inner
+@jit
 def _shrink_box(space: CutSpace, run: Any, column: int, i: int, low: Any, high: Any) -> None:
     """A cut moves one end of each child's box; along a tree, the box becomes the leaves of the child's node."""
     true_low, true_high = _bounds(space, run, column)

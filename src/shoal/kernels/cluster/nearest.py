@@ -15,7 +15,7 @@ import numpy as np
 from shoal.kernels.cluster.centroids import CentroidGroups, Ruler, join, line_term, tree_term
 from shoal.kernels.cluster.points import sort
 from shoal.kernels.cluster.trees import meet
-from shoal.kernels.jit import inner, jit, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 BLOCK = 16
 CHUNKS = 16
@@ -69,7 +69,7 @@ def arrange(ruler: Ruler, groups: CentroidGroups, members: Any) -> None:
         depth += 2
 
 
-@inner
+@jit
 def _key(groups: CentroidGroups, column: int, c: int) -> float:
     n_lines = len(groups.centre)
     if column >= n_lines:
@@ -78,7 +78,7 @@ def _key(groups: CentroidGroups, column: int, c: int) -> float:
     return np.inf if np.isnan(x) else x
 
 
-@inner
+@jit
 def _widest(ruler: Ruler, groups: CentroidGroups, members: Any) -> int:
     """The column in which some centroids are farthest from the one in their middle; -1 if they are all the same."""
     n_lines, widest, most = len(groups.centre), -1, 0.0
@@ -119,7 +119,7 @@ def load(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex) -> None:
             _load_least(ruler, index, t)
 
 
-@inner
+@jit
 def _load_least(ruler: Ruler, index: CentroidIndex, t: int) -> None:
     """How near the nodes of each block are to each node of a tree."""
     node, least, table, size = index.node, index.least, ruler.table, ruler.size[t]
@@ -133,7 +133,7 @@ def _load_least(ruler: Ruler, index: CentroidIndex, t: int) -> None:
             least[at, b] = near
 
 
-@inner
+@jit
 def _move_lines(groups: CentroidGroups, index: CentroidIndex, p: int) -> None:
     block, c = p // BLOCK, index.group[p]
     for j in range(len(groups.centre)):
@@ -146,7 +146,7 @@ def _move_lines(groups: CentroidGroups, index: CentroidIndex, p: int) -> None:
             index.high[j, block] = max(index.high[j, block], x)
 
 
-@inner
+@jit
 def move(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, c: int) -> None:
     """Follow a centroid that moved; the bounds of its block only widen, and are as tight as can be when loaded anew."""
     p = index.place[c]
@@ -164,7 +164,7 @@ def move(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, c: int) -> 
                     index.least[at, block] = min(index.least[at, block], near)
 
 
-@inner
+@jit
 def close(index: CentroidIndex, c: int) -> None:
     """Take a centroid out of the search."""
     p = index.place[c]
@@ -177,7 +177,7 @@ def close(index: CentroidIndex, c: int) -> None:
 # -- searching --------------------------------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def _bounds(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, out: Any) -> None:
     """What the distance to any centroid of each block is at least.
 
@@ -208,7 +208,7 @@ def _bounds(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, out: Any
                 out[b] += least[at, b]
 
 
-@inner
+@jit
 def nearest(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, hint: int, bound: Any, out: Any) -> int:
     """The open centroid nearest to a row, the lowest number of those that tie; -1 if none is open.
 
@@ -239,7 +239,7 @@ def nearest(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, hint: in
 # Plain arrays and a fixed number of turns: in these two the time goes.
 
 
-@inner
+@jit
 def _look(
     scale: Any, spans: Any, holes: Any, squared: bool, centre: Any, shut: Any, lines: Any, first: int, out: Any
 ) -> None:
@@ -258,7 +258,7 @@ def _look(
             out[i] += factor * (t * t if squared else t)
 
 
-@inner
+@jit
 def _look_up(
     table: Any, table_at: Any, size: Any, start: Any, parent: Any, depth: Any, share: Any, node: Any, codes: Any,
     first: int, out: Any,

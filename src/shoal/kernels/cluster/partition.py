@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.enforce.violation import Needs, violation
-from shoal.kernels.jit import inner
+from shoal.kernels.jit import jit
 
 
 class Partition(NamedTuple):
@@ -20,23 +20,23 @@ class Partition(NamedTuple):
     needs: Needs  #                  IN     what every group must keep besides its size
 
 
-@inner
+@jit
 def may_become(partition: Partition, group: int, out: int, into: int, k: int) -> bool:
     """Whether a group has a fitting size without the row `out` and with the row `into` (-1 for none)."""
     size = partition.size[group] - (out >= 0) + (into >= 0)
     return k <= size <= partition.begin[group + 1] - partition.begin[group]
 
 
-@inner
+@jit
 def keeps(partition: Partition, group: int, out: int, into: int) -> bool:
     """Whether a group keeps its promises without the row `out` and with the row `into` (-1 for none).
 
     Every step of every search asks this last, because it costs most.
     """
-    return len(partition.needs.kind) == 0 or violation_with(partition, group, out, into) == 0.0
+    return len(partition.needs.promises) == 0 or violation_with(partition, group, out, into) == 0.0
 
 
-@inner
+@jit
 def violation_with(partition: Partition, group: int, out: int, into: int) -> float:
     """How far a group is from its promises without the row `out` and with the row `into` (-1 for none)."""
     rows = np.empty(partition.size[group] + 1, dtype=np.int64)
@@ -51,14 +51,14 @@ def violation_with(partition: Partition, group: int, out: int, into: int) -> flo
     return violation(partition.needs, rows[:n])
 
 
-@inner
+@jit
 def members_of(partition: Partition, group: int) -> Any:
     """Rows of a group, lowest first: a view."""
     begin = partition.begin[group]
     return partition.members[begin : begin + partition.size[group]]
 
 
-@inner
+@jit
 def leave(partition: Partition, row: int) -> None:
     """Take a row out of its group."""
     members, group = partition.members, partition.label[row]
@@ -72,7 +72,7 @@ def leave(partition: Partition, row: int) -> None:
     partition.label[row] = -1
 
 
-@inner
+@jit
 def enter(partition: Partition, row: int, group: int) -> None:
     """Put a row that is in no group into one that has a free slot."""
     members, begin = partition.members, partition.begin[group]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 NUMBER, ORDER, NAME = 0, 1, 2
 BLOCK = 512
@@ -81,7 +81,7 @@ def fill(axes: Any, columns: Any, point: Any, first: int, out: Any) -> None:
                 out[i] += t * t * w
 
 
-@inner
+@jit
 def between(axes: Any, columns: Any, place: int, point: Any) -> float:
     """Squared distance of the point at a place to another one, summed as `fill` does.
 
@@ -100,7 +100,7 @@ def between(axes: Any, columns: Any, place: int, point: Any) -> float:
     return d
 
 
-@inner
+@jit
 def read(columns: Any, place: int, out: Any) -> None:
     """Read the point at a place.
 
@@ -151,7 +151,7 @@ def average_of(axes: Any, columns: Any, members: Any, out: Any) -> None:
     m = len(members)
     codes = np.empty(m, dtype=np.int64)
     for j in range(len(out)):
-        present, total = 0, np.int64(0)
+        present, total = 0, 0
         for place in members:
             x = columns[j, place]
             if not np.isnan(x):
@@ -170,7 +170,7 @@ def average_of(axes: Any, columns: Any, members: Any, out: Any) -> None:
             out[j] = ordered[(present - 1) // 2] if axes[j].kind == ORDER else _mode(ordered)
 
 
-@inner
+@jit
 def sort(keys: Any, along: Any) -> None:
     """Sort in place (Shell's way; the library's sort takes seconds to compile), and something else along.
 
@@ -187,7 +187,7 @@ def sort(keys: Any, along: Any) -> None:
         step //= 2
 
 
-@inner
+@jit
 def _mode(ordered: Any) -> int:
     """Most frequent of sorted codes, the lowest of those that tie."""
     best, n_best, begin = ordered[0], 0, 0
@@ -216,21 +216,21 @@ def error_of(axes: Any, columns: Any, members: Any, centre: Any) -> float:
 # -- scans ------------------------------------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def before(d: float, row: int, other: float, other_row: int) -> bool:
     """Whether one point comes before another: nearer, or as near and in a lower row."""
     return d < other or (d == other and row < other_row)
 
 
-@inner
+@jit
 def _put(near: Any, at: int, d: float, row: int, place: int) -> None:
     near[at].distance, near[at].row, near[at].place = d, row, place
 
 
-@inner
+@jit
 def _sink(near: Any, n: int, d: float, row: int, place: int) -> None:
     """Put a point at the root of a heap of n neighbours, the last of (distance, row) on top, and let it sink."""
-    at = np.int64(0)
+    at = 0
     while 2 * at + 1 < n:
         child = 2 * at + 1
         if child + 1 < n and before(
@@ -244,7 +244,7 @@ def _sink(near: Any, n: int, d: float, row: int, place: int) -> None:
     _put(near, at, d, row, place)
 
 
-@inner
+@jit
 def _offer(near: Any, n: int, d: float, row: int, place: int) -> int:
     """Offer a point to a bounded heap of the nearest; the number of entries after it."""
     if n == len(near):
@@ -271,7 +271,7 @@ def survey(store: PointStore, point: Any, begin: int, end: int, near: Any) -> An
     """
     out, rows = np.empty(BLOCK), store.rows
     room = len(near)
-    n, far, far_row, far_place = np.int64(0), -1.0, np.int64(-1), np.int64(-1)
+    n, far, far_row, far_place = 0, -1.0, -1, -1
     for first in range(begin, end, BLOCK):
         block = out[: min(BLOCK, end - first)]
         fill(store.axes, store.columns, point, first, block)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.points import BLOCK, between, fill, read, sort
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 BINS = 11
 """Distances are counted and sorted by their first so many bits."""
-NEVER = np.int64(1 << 62)
+NEVER = 1 << 62
 
 PAYER = np.dtype([("count", np.int64), ("paid", np.int64)])
 """A point that pays for balls: how many rows it stands for, and its last offer if it stopped, else -1."""
@@ -72,7 +72,7 @@ def next_paid(axes: Any, columns: Any, payers: Any, terms: Terms, begin: int, en
         out[row].time, out[row].radius = _next_paid(distance, payers, terms, now)
 
 
-@inner
+@jit
 def _next_paid(distance: Any, payers: Any, terms: Terms, now: int) -> Any:
     """When the next ball around a point is paid for, and its radius, by the distances of all points to it."""
     limit = _limit(distance, payers, terms, now)
@@ -81,7 +81,7 @@ def _next_paid(distance: Any, payers: Any, terms: Terms, now: int) -> Any:
         offers[i] = payers[i].paid if payers[i].paid > distance[i] and distance[i] <= limit else -1
     radii, near = _ordered(distance, limit)
     last_offers, leaving = _ordered(offers, NEVER)
-    soonest, radius = NEVER, np.int64(-1)
+    soonest, radius = NEVER, -1
     n_rows = n_paying = n_giving = given = at = gone = 0
     while at < len(radii) and radii[at] < soonest:
         r = radii[at]
@@ -105,7 +105,7 @@ def _next_paid(distance: Any, payers: Any, terms: Terms, now: int) -> Any:
     return soonest, radius
 
 
-@inner
+@jit
 def _limit(distance: Any, payers: Any, terms: Terms, now: int) -> Any:
     """A time by which some ball is paid for: no ball with a larger radius can be before it."""
     shift = _shift(distance, NEVER)
@@ -124,7 +124,7 @@ def _limit(distance: Any, payers: Any, terms: Terms, now: int) -> Any:
     return limit
 
 
-@inner
+@jit
 def _ordered(keys: Any, most: int) -> Any:
     """Keys from 0 to `most` in order, and their places: by their first bits into bins, then each bin by itself.
 
@@ -151,10 +151,10 @@ def _ordered(keys: Any, most: int) -> Any:
     return ordered, places
 
 
-@inner
+@jit
 def _shift(keys: Any, most: int) -> int:
     """How far to shift keys up to `most` so that their first bits are left."""
-    largest, shift = np.int64(0), 0
+    largest, shift = 0, 0
     for key in keys:
         if largest < key <= most:
             largest = key

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.cluster.points import BLOCK, fill, read
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 REACHED = np.dtype([("nearest", np.int64), ("distance", np.float64), ("within", np.int64)])
 """A row among centres: number of the nearest one, squared distance to it, and how many centres reach the row."""
@@ -32,10 +32,10 @@ def kth_nearest(axes: Any, columns: Any, begin: int, end: int, k: int, least: fl
     return least
 
 
-@inner
+@jit
 def _kth(axes: Any, columns: Any, point: Any, start: int, least: float, block: Any, heap: Any) -> float:
     """Squared distance of one point to the k-th nearest, or `least` as soon as that is known to be enough."""
-    n, k, size, within = columns.shape[1], len(heap), np.int64(0), 0
+    n, k, size, within = columns.shape[1], len(heap), 0, 0
     n_blocks = (n + BLOCK - 1) // BLOCK
     for b in range(n_blocks):
         first = (start + b * BLOCK) % (n_blocks * BLOCK)
@@ -51,7 +51,7 @@ def _kth(axes: Any, columns: Any, point: Any, start: int, least: float, block: A
     return heap[0]
 
 
-@inner
+@jit
 def _keep(heap: Any, size: int, value: float) -> int:
     """Offer a value to a bounded heap of the smallest, the largest of them on top; how many it holds."""
     if size < len(heap):
@@ -149,7 +149,7 @@ def spread(
     return n_centres, cursor
 
 
-@inner
+@jit
 def _note(distance: Any, centre: int, reach: float, found: Any) -> None:
     """Tell rows of one more centre; the lower number stays the nearest where two are as near."""
     for i in range(len(distance)):

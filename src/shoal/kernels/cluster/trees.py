@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 
 class Forest(NamedTuple):
@@ -30,7 +30,7 @@ def meet(parent: Any, depth: Any, left: int, right: int) -> int:
     return left
 
 
-@inner
+@jit
 def climb(parent: Any, depth: Any, node: int, above: int) -> float:
     """Share of the way from a node to the root that leads to an ancestor.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.kernels.cluster.centroids import CentroidGroups, Ruler, centre_of, leads, line_term, tree_term
 from shoal.kernels.cluster.nearest import BLOCK, CentroidIndex, close, move, nearest
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 
 @jit
@@ -52,7 +52,7 @@ def merge_small(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, k: i
     return most
 
 
-@inner
+@jit
 def _smallest(groups: CentroidGroups, k: int, into: Any) -> int:
     """The smallest group below k that is still there, the lowest number of those that tie; -1 if there is none."""
     small, size = -1, k
@@ -62,7 +62,7 @@ def _smallest(groups: CentroidGroups, k: int, into: Any) -> int:
     return small
 
 
-@inner
+@jit
 def _absorb(ruler: Ruler, groups: CentroidGroups, small: int, target: int) -> None:
     """Let all members of one group into another."""
     groups.size[target] += groups.size[small]
@@ -75,7 +75,7 @@ def _absorb(ruler: Ruler, groups: CentroidGroups, small: int, target: int) -> No
         _hand_over(groups, t, small, target)
 
 
-@inner
+@jit
 def _hand_over(groups: CentroidGroups, t: int, small: int, target: int) -> None:
     """Give the values of one group to another; the most frequent one leads."""
     entry = groups.head[t, small]

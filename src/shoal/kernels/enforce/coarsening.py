@@ -9,7 +9,7 @@ import numpy as np
 from shoal.kernels.cluster.partition import Partition, enter, keeps, members_of
 from shoal.kernels.enforce.refine import LEAST, change, least_added, move, renew
 from shoal.kernels.enforce.violation import EQUAL, ROUNDING, Needs, short
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 SLICES = 20
 """Into how many slices the rows of one key are cut, to be left out one after the other."""
@@ -67,7 +67,7 @@ def take_alike(
     return label, n_left
 
 
-@inner
+@jit
 def _cells(levels: Any, coarsening_level: Any, left: Any, desk: Desk) -> int:
     """Number the cells by their first row; how many there are."""
     mask = 1
@@ -92,7 +92,7 @@ def _cells(levels: Any, coarsening_level: Any, left: Any, desk: Desk) -> int:
     return n_cells
 
 
-@inner
+@jit
 def _look_alike(levels: Any, coarsening_level: Any, row: int, other: int) -> bool:
     alike = True
     for j in coarsening_level:
@@ -100,7 +100,7 @@ def _look_alike(levels: Any, coarsening_level: Any, row: int, other: int) -> boo
     return alike
 
 
-@inner
+@jit
 def _take(needs: Needs, seen_as: Any, keys: Any, rows: Any, least: int, label: int, labels: Any, desk: Desk) -> bool:
     """Form one group of rows of a cell, of every key the first ones; say whether that could be."""
     often, n_keys = desk.often, 0
@@ -125,24 +125,24 @@ def _take(needs: Needs, seen_as: Any, keys: Any, rows: Any, least: int, label: i
     return True
 
 
-@inner
+@jit
 def _is_hopeless(needs: Needs, seen_as: Any, present: Any) -> bool:
     """Whether the values present are too few, however often each occurs: seen at a glance where it can be."""
-    for promise in range(len(needs.kind)):
-        if needs.kind[promise] == EQUAL:
-            first, share = needs.first[promise], 0.0
+    for promise in range(len(needs.promises)):
+        if needs.promises[promise].kind == EQUAL:
+            first, share = needs.promises[promise].first, 0.0
             last = -1
             for key in present:  # in rising order of the values that the first promise sees
                 value = seen_as[promise, key]
                 if value != last or promise > 0:
-                    share += needs.facts[first + value, 0]
+                    share += needs.values[first + value].share
                 last = value
-            if 1.0 - share > needs.bound[promise] + ROUNDING:
+            if 1.0 - share > needs.promises[promise].bound + ROUNDING:
                 return True
     return False
 
 
-@inner
+@jit
 def _leave_out(needs: Needs, seen_as: Any, present: Any, counts: Any, least: int, runs: Any) -> bool:
     """Leave out as few rows as greedy steps tell until a group keeps all promises; say whether enough are left.
 
@@ -167,13 +167,13 @@ def _leave_out(needs: Needs, seen_as: Any, present: Any, counts: Any, least: int
     return size >= least
 
 
-@inner
+@jit
 def _violation_of(needs: Needs, seen_as: Any, present: Any, counts: Any, runs: Any) -> float:
     """How far a group is from all promises that has so many rows of each key present."""
     total, size = 0.0, counts.sum()
     often, values, times = runs[0], runs[1], runs[2]
-    for promise in range(len(needs.kind)):
-        n_values = needs.first[promise + 1] - needs.first[promise]
+    for promise in range(len(needs.promises)):
+        n_values = needs.promises[promise].last - needs.promises[promise].first
         often[:n_values] = 0
         for i in range(len(present)):
             often[seen_as[promise, present[i]]] += counts[i]
@@ -202,7 +202,7 @@ def take_in(partition: Partition, loss: Any, rows: Any) -> int:
     return n_taken
 
 
-@inner
+@jit
 def _best_home(partition: Partition, loss: Any, row: int, here: int, dearest: float) -> Any:
     """The group other than `here` that a row adds least to, less than `dearest`, without breaking a promise.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.kernels.enforce.refine_covers import SET
-from shoal.kernels.jit import inner, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 MANY = 16
 """From how many groups on cores share the work."""
@@ -13,7 +13,7 @@ PIECE = 256
 """People that one core looks at before it takes others."""
 
 
-@inner
+@jit
 def covers(kind: Any, low: Any, high: Any, sets: Any, first: Any, person: Any, group: int) -> bool:
     """Whether the cells of a group cover a person.
 
@@ -36,7 +36,7 @@ def covers(kind: Any, low: Any, high: Any, sets: Any, first: Any, person: Any, g
     return True
 
 
-@inner
+@jit
 def _count(kind: Any, low: Any, high: Any, sets: Any, first: Any, people: Any, group: int) -> int:
     n = 0
     for i in range(len(people)):

@@ -17,7 +17,7 @@ from shoal.kernels.enforce import refine_covers, refine_mixed, refine_points
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_points import Points
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 STEPS, CHAINS = 0, 1
 LEAST = 1e-9
@@ -78,7 +78,7 @@ def relieve_all(partition: Partition, loss: Any, relief: Any) -> None:
         relieve(partition, loss, group, relief)
 
 
-@inner
+@jit
 def move(partition: Partition, loss: Any, row: int, group: int) -> None:
     """Send a row to another group."""
     old = partition.label[row]
@@ -88,7 +88,7 @@ def move(partition: Partition, loss: Any, row: int, group: int) -> None:
     renew(partition, loss, group)
 
 
-@inner
+@jit
 def swap(partition: Partition, loss: Any, row: int, other: int) -> None:
     """Let two rows of different groups change places."""
     here, there = partition.label[row], partition.label[other]
@@ -100,7 +100,7 @@ def swap(partition: Partition, loss: Any, row: int, other: int) -> None:
     renew(partition, loss, there)
 
 
-@inner
+@jit
 def relieve(partition: Partition, loss: Any, group: int, relief: Any) -> None:
     """Note how the loss of a group would change if a member left: no step of the member can gain its group more.
 
@@ -110,7 +110,7 @@ def relieve(partition: Partition, loss: Any, group: int, relief: Any) -> None:
         relief[row] = change(partition, loss, group, row, -1)
 
 
-@inner
+@jit
 def best_step(partition: Partition, loss: Any, near: Any, relief: Any, row: int, k: int) -> Any:
     """The move or swap of a row that gains most: the group it goes to and the row that comes back, -1 for none.
 
@@ -139,7 +139,7 @@ def best_step(partition: Partition, loss: Any, near: Any, relief: Any, row: int,
     return where, back
 
 
-@inner
+@jit
 def seen_before(partition: Partition, near: Any, row: int, at: int) -> bool:
     """Whether an earlier one of the near rows is in the same group."""
     seen = False
@@ -175,7 +175,7 @@ def settle(partition: Partition, loss: Any, near: Any, rows: Any, restless: Any,
     return steps
 
 
-@inner
+@jit
 def stir(partition: Partition, restless: Any, group: int) -> None:
     """Make the rows of a group restless."""
     for row in members_of(partition, group):
@@ -185,7 +185,7 @@ def stir(partition: Partition, restless: Any, group: int) -> None:
 # -- chains -----------------------------------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def best_chain(partition: Partition, loss: Any, near: Any, relief: Any, row: int, k: int) -> Any:
     """The chain of three groups that gains most: a row goes in the place of a second, that one to a third group.
 
@@ -212,7 +212,7 @@ def best_chain(partition: Partition, loss: Any, near: Any, relief: Any, row: int
     return second, where, back
 
 
-@inner
+@jit
 def best_ousted(partition: Partition, loss: Any, relief: Any, row: int, group: int, k: int) -> Any:
     """The member of a group in whose place a row would do best, -1 if none, and what both groups gain by that."""
     best, who = -LEAST, -1
@@ -225,7 +225,7 @@ def best_ousted(partition: Partition, loss: Any, relief: Any, row: int, group: i
     return who, best
 
 
-@inner
+@jit
 def best_end(
     partition: Partition, loss: Any, relief: Any, row: int, other: int, last: int, so_far: float, bound: float, k: int
 ) -> Any:
@@ -305,11 +305,11 @@ def dissolve(partition: Partition, loss: Any, near: Any, group: int, restless: A
     return False
 
 
-@inner
+@jit
 def _all_keep(partition: Partition, rows: Any) -> bool:
     """Whether the groups that some rows are in keep their promises."""
     fine = True
-    if len(partition.needs.kind):
+    if len(partition.needs.promises):
         for row in rows:
             fine = fine and keeps(partition, partition.label[row], -1, -1)
     return fine

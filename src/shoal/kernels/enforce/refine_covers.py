@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.partition import Partition
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 RUN, TREE, SET = 0.0, 1.0, 2.0
 KIND, WHOLE, FIRST = 0, 1, 2
@@ -37,13 +37,13 @@ class Covers(NamedTuple):
     loss: Any  # float64[groups]         INOUT  cells left open, summed over rows and columns
 
 
-@inner
+@jit
 def least_added(partition: Partition, covers: Covers, group: int) -> float:
     """What a further row adds to the loss of a group at least: it is shown as openly as the others are."""
     return covers.loss[group] / partition.size[group]
 
 
-@inner
+@jit
 def change(partition: Partition, covers: Covers, group: int, out: int, into: int) -> float:
     """By how much the loss of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
     cells, column, facts, bits = covers.cells, covers.column, covers.facts, covers.bits
@@ -74,7 +74,7 @@ def change(partition: Partition, covers: Covers, group: int, out: int, into: int
     return size * total - covers.loss[group]
 
 
-@inner
+@jit
 def _node_share(tree: Any, share: Any, first: int, low: float, high: float) -> float:
     """Share of the leaves below the lowest node over two of them, hence over all between."""
     left, right = tree[first + int(low), LEAF], tree[first + int(high), LEAF]
@@ -86,7 +86,7 @@ def _node_share(tree: Any, share: Any, first: int, low: float, high: float) -> f
     return share[first + left]
 
 
-@inner
+@jit
 def _occurs(
     members: Any, begin: int, end: int, cells: Any, bits: Any, n_values: float, group: int, j: int, value: float,
     times: int,
@@ -137,7 +137,7 @@ def renew(partition: Partition, covers: Covers, group: int) -> None:
     covers.loss[group] = change(partition, covers, group, -1, -1)
 
 
-@inner
+@jit
 def _is_among(cells: Any, members: Any, begin: int, end: int, j: int, value: float) -> bool:
     found = False
     for at in range(begin, end):

@@ -16,7 +16,7 @@ from shoal.kernels.cluster.points import NAME, ORDER, sort
 from shoal.kernels.enforce.refine_points import Points
 from shoal.kernels.enforce.refine_points import change as flat_change
 from shoal.kernels.enforce.refine_points import renew as renew_points
-from shoal.kernels.jit import inner
+from shoal.kernels.jit import jit
 
 KIND, WEIGHT, GAP = 0, 1, 2
 PRESENT, MEAN, WITHIN = 0, 1, 2
@@ -36,13 +36,13 @@ class Mixed(NamedTuple):
     error: Any  # float64[groups]        INOUT  squared error of the other columns
 
 
-@inner
+@jit
 def least_added(partition: Partition, mixed: Mixed, group: int) -> float:  # noqa: ARG001
     """What a further row adds to the loss of a group at least."""
     return 0.0
 
 
-@inner
+@jit
 def change(partition: Partition, mixed: Mixed, group: int, out: int, into: int) -> float:
     """By how much the squared error of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
     size, odd, column, facts = partition.size[group], mixed.odd, mixed.column, mixed.facts
@@ -61,7 +61,7 @@ def change(partition: Partition, mixed: Mixed, group: int, out: int, into: int) 
     return total + after - mixed.error[group]
 
 
-@inner
+@jit
 def _top_count(
     odd: Any, members: Any, begin: int, size: int, facts: Any, group: int, j: int, x: float, y: float
 ) -> float:
@@ -78,7 +78,7 @@ def _top_count(
     return top if np.isnan(y) else max(top, n_y + 1.0)
 
 
-@inner
+@jit
 def _ranks_error(
     column: Any, facts: Any, ranks: Any, begin: int, group: int, j: int, m: int, x: float, y: float
 ) -> float:
@@ -105,7 +105,7 @@ def _ranks_error(
     return error * column[j, WEIGHT] + (m - here) * column[j, GAP]
 
 
-@inner
+@jit
 def _numbers_error(column: Any, facts: Any, group: int, j: int, m: int, x: float, y: float) -> float:
     """Squared error of m numbers, some missing, around the mean of the others, once x has left and y has joined."""
     here, mean, within = facts[group, j, PRESENT], facts[group, j, MEAN], facts[group, j, WITHIN]
@@ -126,7 +126,7 @@ def _numbers_error(column: Any, facts: Any, group: int, j: int, m: int, x: float
 # -- what is known of a group -----------------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def renew(partition: Partition, mixed: Mixed, group: int) -> None:
     """Average a group anew, from its members alone."""
     renew_points(partition, Points(mixed.flat, mixed.centre), group)
@@ -146,7 +146,7 @@ def renew(partition: Partition, mixed: Mixed, group: int) -> None:
     mixed.error[group] = error
 
 
-@inner
+@jit
 def _count_names(odd: Any, members: Any, facts: Any, group: int, j: int) -> None:
     names = np.empty(len(members))
     for i in range(len(members)):
@@ -162,7 +162,7 @@ def _count_names(odd: Any, members: Any, facts: Any, group: int, j: int) -> None
     facts[group, j, TOP], facts[group, j, TIES] = top, ties
 
 
-@inner
+@jit
 def _order_ranks(odd: Any, members: Any, facts: Any, ranks: Any, begin: int, group: int, j: int) -> None:
     n = 0
     for row in members:
@@ -174,7 +174,7 @@ def _order_ranks(odd: Any, members: Any, facts: Any, ranks: Any, begin: int, gro
     facts[group, j, PRESENT] = n
 
 
-@inner
+@jit
 def _average_numbers(odd: Any, members: Any, column: Any, facts: Any, group: int, j: int) -> None:
     n, total, within = 0, 0.0, 0.0
     for row in members:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.points import before, sort
-from shoal.kernels.jit import inner, jit_parallel, prange
+from shoal.kernels.jit import jit, jit_parallel, prange
 
 SQUARE, ABSOLUTE, UNEQUAL, TREE = 0, 1, 2, 3
 MOST_LOOKED_AT = 64
@@ -30,7 +30,7 @@ class Nearness(NamedTuple):
     share: Any  # float64[nodes]  IN  what two values cost that meet in a node
 
 
-@inner
+@jit
 def fill_costs(nearness: Nearness, point: Any, costs: Any) -> None:
     """What the lowest node over each node and the point's own costs, for all trees.
 
@@ -51,7 +51,7 @@ def fill_costs(nearness: Nearness, point: Any, costs: Any) -> None:
                 costs[begin + node : begin + nearness.last[begin + node]] = nearness.share[begin + node]
 
 
-@inner
+@jit
 def distances(nearness: Nearness, columns: Any, point: Any, costs: Any, out: Any) -> None:
     """Distances of points to one point.
 
@@ -78,7 +78,7 @@ def distances(nearness: Nearness, columns: Any, point: Any, costs: Any, out: Any
                 out[i] += gap if np.isnan(t) else d
 
 
-@inner
+@jit
 def _nearest(out: Any, names: Any, n: int, wanted: int) -> Any:
     """Names of the nearest of n, as many as wanted, by insertion into a short list."""
     distance, name, size = np.empty(wanted), np.empty(wanted, dtype=np.int64), 0
@@ -94,7 +94,7 @@ def _nearest(out: Any, names: Any, n: int, wanted: int) -> Any:
     return name[:size]
 
 
-@inner
+@jit
 def look_around(
     nearness: Nearness, columns: Any, averages: Any, members: Any, begin: Any, size: Any, row: int, near: Any
 ) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from shoal.kernels.cluster.partition import Partition
-from shoal.kernels.jit import inner
+from shoal.kernels.jit import jit
 
 
 class Points(NamedTuple):
@@ -19,13 +19,13 @@ class Points(NamedTuple):
     centre: Any  # float64[groups, m]  INOUT  their means
 
 
-@inner
+@jit
 def least_added(partition: Partition, points: Points, group: int) -> float:  # noqa: ARG001
     """What a further row adds to the loss of a group at least."""
     return 0.0
 
 
-@inner
+@jit
 def change(partition: Partition, points: Points, group: int, out: int, into: int) -> float:
     """By how much the squared error of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
     flat, centre, size = points.flat, points.centre, partition.size[group]
@@ -44,7 +44,7 @@ def change(partition: Partition, points: Points, group: int, out: int, into: int
     return total
 
 
-@inner
+@jit
 def renew(partition: Partition, points: Points, group: int) -> None:
     """Average a group anew, from its members alone: nothing adds up however many rows come and go."""
     flat, centre, members, begin = points.flat, points.centre, partition.members, partition.begin[group]

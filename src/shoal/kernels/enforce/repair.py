@@ -9,7 +9,7 @@ import numpy as np
 from shoal.kernels.cluster.partition import Partition, may_become, members_of, violation_with
 from shoal.kernels.enforce.refine import change, move, swap
 from shoal.kernels.enforce.violation import violation
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 LEAST = 1e-9
 """By how much a step must bring two groups nearer to their promises."""
@@ -46,7 +46,7 @@ def mend(partition: Partition, loss: Any, near: Any, keys: Any, group: int, k: i
     return False
 
 
-@inner
+@jit
 def _step(partition: Partition, loss: Any, group: int, out: int, into: int, other: int) -> None:
     """Send the row `out` of a group to another one, and its row `into` back (-1 for none)."""
     if into < 0:
@@ -57,7 +57,7 @@ def _step(partition: Partition, loss: Any, group: int, out: int, into: int, othe
         swap(partition, loss, out, into)
 
 
-@inner
+@jit
 def _best_step(partition: Partition, loss: Any, near: Any, keys: Any, group: int, far: float, k: int) -> Any:
     """The row that leaves a group, the row that comes (-1 for none), the group it comes from, and what that costs."""
     best, best_out, best_into, best_other, best_cost = np.inf, -1, -1, -1, 0.0
@@ -95,13 +95,13 @@ def _best_step(partition: Partition, loss: Any, near: Any, keys: Any, group: int
     return best_out, best_into, best_other, best_cost
 
 
-@inner
+@jit
 def _price(cost: float, gain: float) -> float:
     """What a step costs for what it brings; one that lowers the loss is the better the more it does both."""
     return cost / gain if cost > 0.0 else cost * gain
 
 
-@inner
+@jit
 def _n_keys(partition: Partition, near: Any, keys: Any) -> int:
     most = 0
     for other in near:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.mondrian import CutSpace, _cut_by_order, width
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 from shoal.kernels.slicing.halves import WHOLE, Halves, Sliced, TupleRows, clear_halves, count_halves, matching
 from shoal.kernels.slicing.sums import BucketCounts, Sums, all_agree, largest_share, store, summed
 
@@ -89,7 +89,7 @@ def work_off(
             tally[N_SETTLED] += buckets.last[bucket] - buckets.first[bucket]
 
 
-@inner
+@jit
 def _gather(cuts: Cuts, first: int, last: int) -> None:
     """Copy the rows of a bucket, and measure its normalised width in every column."""
     points, widths, parts, values = cuts.near.points, cuts.widths, cuts.near_rows.part, cuts.near_rows.value
@@ -107,7 +107,7 @@ def _gather(cuts: Cuts, first: int, last: int) -> None:
         widths[j] = width(cuts.space, j, low[j], high[j])
 
 
-@inner
+@jit
 def _move(cuts: Cuts, first: int, last: int) -> None:
     """Put the rows of a bucket that was split where their halves are."""
     points, parts, values = cuts.space.points, cuts.rows.part, cuts.rows.value
@@ -121,7 +121,7 @@ def _move(cuts: Cuts, first: int, last: int) -> None:
             values[i, s] = cuts.near_rows.value[place, s]
 
 
-@inner
+@jit
 def _cut(cuts: Cuts, n_rows: int, k: int) -> int:
     """Cut in the widest column that allows it, at the median, into `place`; rows of the left half, or 0.
 
@@ -139,7 +139,7 @@ def _cut(cuts: Cuts, n_rows: int, k: int) -> int:
     return 0
 
 
-@inner
+@jit
 def _exchange(buckets: BucketCounts, bucket: int, new: int, n_left: int, cuts: Cuts) -> None:
     """Let the halves take the bucket's place; its run as it was stays in `spare`."""
     first, last = buckets.first[bucket], buckets.last[bucket]
@@ -152,7 +152,7 @@ def _exchange(buckets: BucketCounts, bucket: int, new: int, n_left: int, cuts: C
         buckets.bucket_of[row] = new
 
 
-@inner
+@jit
 def _put_back(buckets: BucketCounts, bucket: int, new: int, spare: Any) -> None:
     buckets.last[bucket] = buckets.last[new]
     for i in range(buckets.first[bucket], buckets.last[bucket]):
@@ -160,7 +160,7 @@ def _put_back(buckets: BucketCounts, bucket: int, new: int, spare: Any) -> None:
         buckets.bucket_of[spare[i]] = bucket
 
 
-@inner
+@jit
 def _stays_diverse(sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums, run: Any, bound: float) -> bool:
     """Whether every tuple agrees to the halves that were counted; their sums are stored if so."""
     n_tuples = _some_of(sliced, halves, run)
@@ -173,7 +173,7 @@ def _stays_diverse(sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: 
     return True
 
 
-@inner
+@jit
 def _some_of(sliced: Sliced, halves: Halves, run: Any) -> int:
     """Tuples of some rows of the bucket, into `matched`."""
     n_tuples = 0

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import inner
+from shoal.kernels.jit import jit
 
 
 class TupleIndex(NamedTuple):
@@ -23,7 +23,7 @@ class TupleIndex(NamedTuple):
     value_count: Any  # int64[s, n]
 
 
-@inner
+@jit
 def check_all(
     row_part: Any, row_value: Any, home: Any, tuple_part: Any, labels: Any, n_parts: int, n_values: int, n_buckets: int,
     scale: float, bound: float, match: Any, worst: Any,
@@ -45,7 +45,7 @@ def check_all(
     return True
 
 
-@inner
+@jit
 def _judge(index: TupleIndex, parts: Any, home: Any, sizes: Any, scale: float, numerators: Any) -> Any:
     """Sum of f(t, B) and largest p(t, s) of one tuple, over the buckets of its part that occurs in the fewest."""
     rare = parts[0]
@@ -74,7 +74,7 @@ def _judge(index: TupleIndex, parts: Any, home: Any, sizes: Any, scale: float, n
     return match, numerators.max() / match
 
 
-@inner
+@jit
 def _entry(index: TupleIndex, part: int, bucket: int) -> int:
     low, high = index.start[part], index.start[part + 1]
     end = high
@@ -87,7 +87,7 @@ def _entry(index: TupleIndex, part: int, bucket: int) -> int:
     return low if low < end and index.bucket[low] == bucket else -1
 
 
-@inner
+@jit
 def _index(
     row_part: Any, row_value: Any, home: Any, labels: Any, n_parts: int, n_values: int, n_buckets: int
 ) -> TupleIndex:
@@ -119,7 +119,7 @@ def _index(
     return TupleIndex(np.cumsum(start), bucket, count, values, value, value_count)
 
 
-@inner
+@jit
 def _count_values(
     rows: Any, entry: Any, codes: Any, n_values: int, begin: Any, value: Any, value_count: Any
 ) -> None:  # fmt: skip
@@ -138,7 +138,7 @@ def _count_values(
         begin[entry[i] + 1] = end
 
 
-@inner
+@jit
 def _sorted(rows: Any, keys: Any, n_keys: int) -> Any:
     """Rows by key, those with equal keys in the order they came in."""
     place = np.zeros(n_keys + 1, dtype=np.int64)

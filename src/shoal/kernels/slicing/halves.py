@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from shoal.kernels.jit import inner
+from shoal.kernels.jit import jit
 
 WHOLE, LEFT, RIGHT = 0, 1, 2
 FEW = 4
@@ -61,7 +61,7 @@ class Halves(NamedTuple):
     frontier: Any  # int64[2, u]      scratch
 
 
-@inner
+@jit
 def count_halves(sliced: Sliced, halves: Halves, rows: TupleRows, run: Any, n_left: int) -> None:
     """Count the parts and the sensitive values of a bucket and of its halves.
 
@@ -86,7 +86,7 @@ def count_halves(sliced: Sliced, halves: Halves, rows: TupleRows, run: Any, n_le
             _count_values(sliced, halves, rows, run, n_left, s, part)
 
 
-@inner
+@jit
 def clear_halves(sliced: Sliced, halves: Halves) -> None:
     """Leave the counts as they were found: 0."""
     for j in range(len(halves.n_present)):
@@ -95,7 +95,7 @@ def clear_halves(sliced: Sliced, halves: Halves) -> None:
             halves.count[part] = 0
 
 
-@inner
+@jit
 def _group(sliced: Sliced, halves: Halves, rows: TupleRows, run: Any, j: int) -> None:
     """Places of the run by their part of a slice."""
     at, parts = 0, sliced.part_start[j]
@@ -110,7 +110,7 @@ def _group(sliced: Sliced, halves: Halves, rows: TupleRows, run: Any, j: int) ->
         halves.begin[part] -= halves.count[part, WHOLE]
 
 
-@inner
+@jit
 def _count_values(sliced: Sliced, halves: Halves, rows: TupleRows, run: Any, n_left: int, s: int, part: int) -> None:
     """Entries of a part: each sensitive value that occurs with it, and how often; folded, the largest counts only."""
     cell, n_entry, begin = halves.cell[s], halves.n_entry[s], halves.begin[part]
@@ -139,7 +139,7 @@ def _count_values(sliced: Sliced, halves: Halves, rows: TupleRows, run: Any, n_l
     halves.end[s, part] = end
 
 
-@inner
+@jit
 def part_of(some: int, of: int) -> float:
     """A share; 0 of nothing is 0. Whoever needs a share takes it from here: equal counts must give equal bits."""
     return some / of if of else 0.0
@@ -148,7 +148,7 @@ def part_of(some: int, of: int) -> float:
 # -- who matches ------------------------------------------------------------------------------------------------
 
 
-@inner
+@jit
 def matching(sliced: Sliced, halves: Halves) -> int:
     """Write the tuples whose every part occurs in the bucket to `matched`; how many.
 
@@ -182,7 +182,7 @@ def matching(sliced: Sliced, halves: Halves) -> int:
     return n_matched
 
 
-@inner
+@jit
 def _look_at(sliced: Sliced, halves: Halves, node: int, level: int, n_matched: int) -> int:
     """Add those tuples under a node whose parts from a level on occur."""
     for t in range(sliced.node_first[node], sliced.node_last[node]):
@@ -197,7 +197,7 @@ def _look_at(sliced: Sliced, halves: Halves, node: int, level: int, n_matched: i
     return n_matched
 
 
-@inner
+@jit
 def _find(rising: Any, low: int, high: int, wanted: int) -> int:
     end = high
     while low < high:

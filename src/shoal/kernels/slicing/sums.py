@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from shoal.kernels.jit import inner
+from shoal.kernels.jit import jit
 from shoal.kernels.slicing.halves import LEFT, RIGHT, WHOLE, Halves, Sliced, part_of
 
 ROUNDING = 2.0**-101
@@ -55,7 +55,7 @@ class Sums(NamedTuple):
     parts: Any  # int64[c]             scratch
 
 
-@inner
+@jit
 def plus(high: float, low: float, x: float) -> Any:
     """Add a double to a pair of doubles, which need not be far apart in size."""
     total = high + x
@@ -65,7 +65,7 @@ def plus(high: float, low: float, x: float) -> Any:
     return high, low - (high - total)
 
 
-@inner
+@jit
 def all_agree(sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums, n_tuples: int, bound: float) -> bool:
     """Whether p <= bound after the split for every tuple in `matched`; their sums go to `sums.next_*`.
 
@@ -118,7 +118,7 @@ def all_agree(sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums,
     return True
 
 
-@inner
+@jit
 def store(halves: Halves, sums: Sums, n_tuples: int) -> None:
     """Let the sums after the split be the sums."""
     match, value, error, next_value = sums.match, sums.value, sums.error, sums.next_value
@@ -129,13 +129,13 @@ def store(halves: Halves, sums: Sums, n_tuples: int) -> None:
             value[t, cell, 0], value[t, cell, 1] = next_value[i, cell, 0], next_value[i, cell, 1]
 
 
-@inner
+@jit
 def _copy(row: Any, into: Any) -> None:
     for cell in range(len(into)):
         into[cell, 0], into[cell, 1] = row[cell, 0], row[cell, 1]
 
 
-@inner
+@jit
 def _is_fine(sliced: Sliced, buckets: BucketCounts, sums: Sums, t: int, bound: float) -> bool:
     """Whether a tuple agrees of which only a bound was known."""
     if not sliced.folded:
@@ -144,7 +144,7 @@ def _is_fine(sliced: Sliced, buckets: BucketCounts, sums: Sums, t: int, bound: f
     return largest_share(sums.row, match) <= bound
 
 
-@inner
+@jit
 def summed(sliced: Sliced, buckets: BucketCounts, sums: Sums, t: int, n_cells: int) -> Any:
     """The sums of a tuple from all buckets that it matches: f's pair and the error, sums of values in `sums.row`.
 
@@ -169,7 +169,7 @@ def summed(sliced: Sliced, buckets: BucketCounts, sums: Sums, t: int, n_cells: i
     return high, low, ROUNDING * n_terms * high
 
 
-@inner
+@jit
 def _fewest_rows(sliced: Sliced, t: int) -> Any:
     """The rows with t's part of the slice where they are fewest: whatever bucket t matches has one of them."""
     rare = sliced.tuple_part[t, 0]
@@ -180,7 +180,7 @@ def _fewest_rows(sliced: Sliced, t: int) -> Any:
     return sliced.part_rows[sliced.rows_start[rare] : sliced.rows_start[rare + 1]]
 
 
-@inner
+@jit
 def _match(sliced: Sliced, sums: Sums, run: Any, t: int) -> float:
     """f(t, B), scaled; the rows with each part of t in `sums.parts`."""
     sums.parts[:] = 0
@@ -193,7 +193,7 @@ def _match(sliced: Sliced, sums: Sums, run: Any, t: int) -> float:
     return product
 
 
-@inner
+@jit
 def _add_values(sliced: Sliced, sums: Sums, run: Any, t: int, s: int, product: float, fold: bool) -> None:
     j, most = sliced.home[s], 0
     for row in run:
@@ -211,7 +211,7 @@ def _add_values(sliced: Sliced, sums: Sums, run: Any, t: int, s: int, product: f
         sums.hist[value] = 0
 
 
-@inner
+@jit
 def largest_share(row: Any, match: float) -> float:
     """Largest p(t, s) by the sums of a tuple.
 

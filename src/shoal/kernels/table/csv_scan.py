@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import jit
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -21,7 +21,7 @@ _LF, _CR = 10, 13
 _START, _PLAIN, _QUOTED, _CLOSED = range(4)
 
 
-@inner
+@jit
 def _record(
     data: Bytes,  # IN
     start: int,  # IN  where the record begins
@@ -59,7 +59,7 @@ def _record(
     return n, n_fields, broken or state == _QUOTED, bare, lone
 
 
-@inner
+@jit
 def _is_blank(data: Bytes, start: int) -> bool:
     """Whether a line end stands where a record would begin."""
     return data[start] == _LF or (data[start] == _CR and start + 1 < len(data) and data[start + 1] == _LF)

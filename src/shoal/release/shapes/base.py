@@ -77,10 +77,14 @@ class Shape(ABC):
 
     def parts(self, tables: Tables, layout: Layout) -> list[Part]:
         """The release as parts whose rows belong together only by their bucket."""
-        rows = tables["table"]
-        if self.class_table:
-            rows = with_class_cells(tables, layout, others=rows.columns).drop("class")
+        rows = self.full_rows(tables, layout)
+        rows = rows.drop("class") if self.class_table else rows
         return [(rows, pl.repeat(0, rows.height, eager=True))]
+
+    def full_rows(self, tables: Tables, layout: Layout) -> pl.DataFrame:
+        """Every row with its cells, beside what says the class, where cells and values stand in one row."""
+        rows = tables["table"]
+        return with_class_cells(tables, layout, others=rows.columns) if self.class_table else rows
 
 
 def with_class_cells(tables: Tables, layout: Layout, others: Sequence[str] = ("class",)) -> pl.DataFrame:
