@@ -42,6 +42,19 @@ def n_threads():
 
 
 @pytest.fixture
+def share_work(monkeypatch):
+    """A way to have three threads share what methods on points let cores share, undone afterwards."""
+
+    def share():
+        from shoal.cluster import points, sharing
+
+        for module in (points, sharing):
+            monkeypatch.setattr(module, "parts_of", lambda cells: 3)
+
+    return share
+
+
+@pytest.fixture
 def call(capsys, monkeypatch):
     """Run a command in this process; exit status, output and error output."""
     from shoal.cli.app import main

@@ -18,16 +18,10 @@ from shoal.check.slices import SlicesRead
 from shoal.declared import METHODS
 from shoal.errors import Problems
 from shoal.publish.base import Published, arrange
-<<<<<<< HEAD:tests/check/test_slices.py
-from shoal.release.manifest import Slice
+from shoal.release.manifest import QuasiColumn, Slice
 from support.forging import arranged, fingerprinted, mended, rewritten, with_entries
 from support.sliced_tables import OVERLAPPING, SLICINGS, layout_of, published, read
 from support.slicing_example import ROWS, SCHEMA
-=======
-from shoal.release.manifest import QuasiColumn, Slice
-from sliced_tables import OVERLAPPING, SLICINGS, layout_of, published, read
-from slicing_example import ROWS, SCHEMA
->>>>>>> h5:tests/test_slices_checker.py
 from twins import slices as twin
 
 PAPER = shoal.Slicing(l=2, k=4, groups={"Age": 1, "Sex": 1, "Zip": 2, "Disease": 2})

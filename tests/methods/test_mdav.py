@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 import shoal
 from shoal import Nominal, Numeric, Ordinal, SchemaError
 from shoal.cluster import points as points_method
+from shoal.cluster import sharing
 from shoal.kernels.cluster import points as kernel
-from shoal.methods import dba as dba_method
+from shoal.kernels.cluster.distance_order import farthest_by_order
 from shoal.methods.base import Task
 from shoal.methods.cbfs import Cbfs
 from shoal.methods.dba import Dba
@@ -18,7 +19,6 @@ from shoal.methods.mdav import Mdav
 from shoal.methods.optimal_univariate import OptimalUnivariate
 from shoal.methods.tfrp import Tfrp
 from shoal.methods.v_mdav import VMdav
-from shoal.table.prepare import prepare
 from support.realdata import census
 from twins import mdav as twins
 from twins.tables import RAGGED, both, groups_of, skewed, tables
@@ -126,60 +126,57 @@ def test_kernel_equals_twin_on_a_larger_table(method, twin, options):
 
 
 @METHODS
-def test_cores_that_share_a_scan_change_nothing(method, twin, options, monkeypatch):
-    """Many ties, so that every chunk has candidates at the same distance."""
+def test_one_kernel_for_many_groups_changes_nothing(method, twin, options, monkeypatch):
+    """However few values there are, groups are left to the kernel, a pair or all of them at once."""
+    table = skewed(90, seed=5)
+    monkeypatch.setattr(points_method, "FEW_CELLS", 0)
+    for piece in (1, sharing.PIECE):
+        monkeypatch.setattr(sharing, "PIECE", piece)
+        assert table.labels(method(k=4, **options)) == twin(table.rows, kinds_of(table), 4, **options)
+
+
+@METHODS
+def test_cores_that_share_a_scan_change_nothing(method, twin, options, share_work):
+    """Many ties, so that every part has candidates at the same distance."""
     rng = np.random.default_rng(9)
     table = both(
         [rng.integers(0, 4, 1200).tolist(), rng.choice(RAGGED.leaves, 1200).tolist()], [Numeric(), Nominal(RAGGED)]
     )
     alone = table.labels(method(k=7, **options))
-    monkeypatch.setattr(points_method.ParallelTuner, "shares", lambda self, cells: True)
-    monkeypatch.setattr(dba_method, "SHARED", 0)
+    share_work()
     assert table.labels(method(k=7, **options)) == alone
-
-
-def test_sharing_stops_where_it_does_not_pay(monkeypatch):
-    """A clock that runs faster while cores share: after each such try, twice as many scans alone."""
-    clock = [0.0]
-    monkeypatch.setattr(points_method.time, "perf_counter", lambda: clock[0])
-    tuner, tries = points_method.ParallelTuner(), []
-
-    def scan(shared, seconds):
-        clock[0] += seconds
-        tries.append(shared)
-
-    for _ in range(60):
-        tuner.run(points_method.MANY_CELLS, lambda: scan(False, 1.0), lambda: scan(True, 5.0))
-    assert [i for i, shared in enumerate(tries) if shared] == [4, 13, 30]
-    for _ in range(60):
-        tuner.run(points_method.MANY_CELLS, lambda: scan(False, 1.0), lambda: scan(True, 0.5))
-    assert all(tries[-40:])
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread on this machine")
 @METHODS
 def test_release_does_not_depend_on_threads(method, twin, options, monkeypatch):
-    monkeypatch.setattr(points_method.ParallelTuner, "shares", lambda self, cells: True)
-    monkeypatch.setattr(dba_method, "SHARED", 0)
+    monkeypatch.setattr(sharing, "PART", 1)
     table = skewed(400)
     one, two = (shoal.anonymize(table.frame, table.schema, method(k=5, **options), threads=n) for n in (1, 2))
     np.testing.assert_array_equal(one.labels, two.labels)
 
 
 @settings(deadline=None)
-@given(values=st.lists(st.integers(0, 6), min_size=1, max_size=1500), k=st.integers(1, 40))
-def test_scan_finds_the_nearest_and_the_farthest(values, k):
-    """A bounded selection against a full sort, across blocks and chunks."""
-    n = len(values)
+@given(
+    values=st.lists(st.integers(0, 6), min_size=1, max_size=1500),
+    k=st.integers(1, 40),
+    share=st.floats(0, 1, exclude_max=True),
+)
+def test_survey_finds_the_nearest_and_the_farthest(values, k, share):
+    """A bounded selection against a full sort, across blocks."""
+    n, begin = len(values), int(share * len(values))
     columns, rows = np.array([values], dtype=float), np.random.default_rng(n).permutation(n)
-    one = np.ones(1)
-    axes = kernel.Axes(np.array([kernel.NUMBER]), one, one, one == 0, np.zeros(2, dtype=np.int64), one)
-    order = sorted(range(n), key=lambda place: (values[place] ** 2, rows[place]))
-    for survey in (kernel.survey, kernel.survey_shared):
-        distance, near, far = survey(axes, columns, rows, n, np.zeros(1), k)
-        assert near.tolist() == order[:k]
-        assert distance.tolist() == [values[place] ** 2 for place in order[:k]]
-        assert far == max(range(n), key=lambda place: (values[place], -rows[place]))
+    axes = np.array([(kernel.NUMBER, 1.0, 1.0, 1.0, 0, 0, False)], dtype=kernel.AXIS)
+    nothing = np.zeros(0, dtype=np.int64)
+    store = kernel.PointStore(axes, columns, rows, rows, rows, np.zeros(1, dtype=kernel.SUM), nothing, np.array([n]))
+    order = sorted(range(begin, n), key=lambda place: (values[place] ** 2, rows[place]))[:k]
+    near = np.empty(len(order), dtype=kernel.NEIGHBOUR)
+    _, _, far = kernel.survey(store, np.zeros(1), begin, n, near)
+    found = near[np.lexsort((near["row"], near["distance"]))]
+    assert found["place"].tolist() == order
+    assert found["distance"].tolist() == [values[place] ** 2 for place in order]
+    assert near[0] == found[-1]
+    assert far == max(range(begin, n), key=lambda place: (values[place], -rows[place]))
 
 
 @METHODS
@@ -321,28 +318,33 @@ def test_census_single_columns():
     assert found[10] == pytest.approx([0.890560, 0.011162, 6.160696], abs=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
-@given(data=st.data())
-def test_distance_order_finds_the_farthest_from_the_average(data):
-    """As points leave, the search from the farthest inwards finds what a look at all points finds, ties included."""
-    table = data.draw(tables(2, most=40))
-    n_rows = len(table.rows)
-    labels = np.full(n_rows, -1, dtype=np.int64)
-    free = points_method.Free(points_method.Space.of(Task.of(prepare(table.frame, table.schema))), labels)
-    while len(free):
+@pytest.mark.parametrize("table", [skewed(500), both([[1, 2, 3, 4] * 125], [Numeric()])], ids=["mixed", "ties"])
+def test_the_search_by_distance_finds_the_farthest_from_the_average(table):
+    """As points leave, the search from the outermost inwards finds what a look at all points finds, ties included."""
+    free = free_points(table)
+    rng, n_found = np.random.default_rng(3), 0
+    while len(free) > 50:
         average = free.average()
-        np.testing.assert_array_equal(free.farthest_from_average(), free.farthest(average))
-        leaving = data.draw(st.integers(0, len(free) - 1), label="place")
-        free.take(np.array([leaving]), 0)
+        place = farthest_by_order(free.store, free.distance_order, average)
+        if place >= 0:
+            assert place == free.survey(average, 0)[2]
+            n_found += 1
+        free.take(rng.integers(0, len(free), 1), 0)
+    assert n_found > 50
 
 
-def test_distance_order_looks_at_all_points_where_the_average_moved_away():
+def free_points(table):
+    space = points_method.Space.of(Task.of(table.table))
+    return points_method.Free(space, np.full(len(table.rows), -1, dtype=np.int64))
+
+
+def test_the_search_by_distance_gives_up_where_the_average_moved_away():
     """Half of the points leave on one side, so that the fixed point is no longer the middle."""
     table = both([list(range(400))], [Numeric()])
-    labels = np.full(400, -1, dtype=np.int64)
-    free = points_method.Free(points_method.Space.of(Task.of(prepare(table.frame, table.schema))), labels)
-    assert free.distance_order.centre[0] > 0
+    free = free_points(table)
+    assert farthest_by_order(free.store, free.distance_order, free.average()) >= 0
     while len(free) > 100:
         free.take(np.array([np.argmin(free.store.rows[: len(free)])]), 0)
+    assert farthest_by_order(free.store, free.distance_order, free.average()) < 0
     np.testing.assert_array_equal(free.farthest_from_average(), free.farthest(free.average()))
     assert free.store.places[free.store.rows[:100]].tolist() == list(range(100))

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError
-from shoal.cluster import balls as cell_repair
-from shoal.methods import r_cellular as method
+from shoal.cluster import sharing
 from shoal.methods.base import Task
 from shoal.methods.r_cellular import RCellular
 from twins import r_cellular as twin
@@ -125,18 +124,18 @@ def test_cost_in_the_plane(points, k, facility):
 
 
 @pytest.mark.parametrize("facility", [0.0, 1.0])
-def test_batches_and_cores_change_nothing(facility, monkeypatch):
+@pytest.mark.parametrize("piece", [12, 50 * 1200])
+def test_pieces_and_cores_change_nothing(facility, piece, monkeypatch, share_work):
     table = skewed(300)
     one = cellular(table, k=5, facility=facility)
-    monkeypatch.setattr(method, "SHARED", 0)
-    monkeypatch.setattr(method, "CELLS", 50 * 1200)
-    monkeypatch.setattr(cell_repair, "CELLS", 12)
+    monkeypatch.setattr(sharing, "PIECE", piece)
+    share_work()
     assert cellular(table, k=5, facility=facility) == one
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread on this machine")
 def test_release_does_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr(method, "SHARED", 0)
+    monkeypatch.setattr(sharing, "PART", 1)
     table = skewed(200)
     one, two = (shoal.anonymize(table.frame, table.schema, RCellular(k=5), threads=n) for n in (1, 2))
     np.testing.assert_array_equal(one.labels, two.labels)

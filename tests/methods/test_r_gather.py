@@ -13,9 +13,9 @@ import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError
 from shoal.cli.flags import apply_flags
 from shoal.cluster import gathering as gather_search
+from shoal.cluster import sharing
 from shoal.cluster.points import Space
 from shoal.errors import InternalError
-from shoal.methods import r_gather as method
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.methods.r_gather import RGather
@@ -153,26 +153,25 @@ def test_radius_in_the_plane(points, k):
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
-def test_batches_and_cores_change_nothing(epsilon, monkeypatch):
+def test_pieces_and_cores_change_nothing(epsilon, monkeypatch, share_work):
     table = skewed(400)
     one = gathered(table, k=5, epsilon=epsilon)
-    for module in (method, gather_search):
-        monkeypatch.setattr(module, "CELLS", 50 * 1600)
-        monkeypatch.setattr(module, "SHARED", 0)
+    monkeypatch.setattr(sharing, "PIECE", 50 * 1600)
+    share_work()
     other = gathered(table, k=5, epsilon=epsilon)
     np.testing.assert_array_equal(one.labels, other.labels)
     np.testing.assert_array_equal(one.centres, other.centres)
 
 
 @pytest.mark.parametrize("few", [0, 1, 1000])
-def test_distances_in_memory_or_not(few, monkeypatch):
+def test_distances_in_memory_or_not(few, monkeypatch, share_work):
     rng = np.random.default_rng(5)
     table = both([np.sort(rng.integers(0, 300, 61)).tolist(), rng.integers(0, 3, 61).tolist()], [Numeric(), Numeric()])
     calls = []
     honest = gather_search.gather
     monkeypatch.setattr(gather_search, "gather", lambda *arguments: calls.append(1) or honest(*arguments))
     monkeypatch.setattr(gather_search, "FEW", few)
-    monkeypatch.setattr(gather_search, "SHARED", 0)
+    share_work()
     groups = gathered(table, k=10, standardize=False)
     assert (groups.labels.tolist(), groups.centres.tolist()) == twin.r_gather(squared(table, standardize=False), 10)
     assert len(calls) > 3  # the search had something to search
@@ -180,8 +179,7 @@ def test_distances_in_memory_or_not(few, monkeypatch):
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread on this machine")
 def test_release_does_not_depend_on_threads(monkeypatch):
-    for module in (method, gather_search):
-        monkeypatch.setattr(module, "SHARED", 0)
+    monkeypatch.setattr(sharing, "PART", 1)
     one, two = (shoal.anonymize(CHAIN.frame, CHAIN.schema, RGather(k=10), threads=n) for n in (1, 2))
     np.testing.assert_array_equal(one.labels, two.labels)
 

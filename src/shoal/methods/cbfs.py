@@ -63,7 +63,7 @@ class Cbfs(Method):
         free, label = Free(space, labels, Constraints.of(task)), 0
         while len(free) >= 2 * self.k:
             before = len(free)
-            free.take_near(free.farthest_from_average(), self.k, label)
+            free.take_farthest(self.k, label)
             label += 1
             progress.advance(before - len(free))
         if len(free) >= self.k or not label:  # groups that grew may leave too few
