@@ -37,6 +37,14 @@ def parts_of(cells: int) -> int:
     return max(1, min(numba.get_num_threads(), cells // PART))
 
 
+def shared(cells: int) -> bool | None:
+    """What a kernel is given whose loops cores can share: True where that pays, None where it does not.
+
+    A kernel that is given None compiles nothing that only sharing needs.
+    """
+    return True if parts_of(cells) > 1 else None
+
+
 def in_parts(run: Callable[[int, int], T], begin: int, end: int, cells: int) -> list[T]:
     """Run a kernel over a run of steps that read so many values together, on all cores where they are many.
 

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.cores import shared
 from shoal.cluster.free_rows import (
     bring_forward,
     check_start,
@@ -17,6 +16,7 @@ from shoal.cluster.free_rows import (
     summaries,
     with_keys,
 )
+from shoal.cluster.sharing import shared
 from shoal.enforce.constraints import Constraints
 from shoal.errors import Problems
 from shoal.kernels.cluster import caat as kernel

@@ -235,9 +235,10 @@ def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | N
         cost_table.costs[begin + store.codes[state.at, position]] = np.inf
         position, distance = extreme(store, group, cost_table, 1.0, shared)
     if position >= 0 and far > 0.0 and not helps(growth, store.codes[state.at, position], far):
-        for key in range(n_keys):
-            if not helps(growth, np.uint32(key), far):
-                cost_table.costs[begin + key] = np.inf
+        for number in range(n_keys):
+            key: Any = np.uint32(number)
+            if not helps(growth, key, far):
+                cost_table.costs[begin + number] = np.inf
         other, at_other = extreme(store, group, cost_table, 1.0, shared)
         if other >= 0 and at_other == distance:
             position = other
@@ -248,12 +249,23 @@ def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | N
 
 
 @jit
+def spend_all(growth: Growth, keys: Any, rows: Any) -> None:
+    """Note that rows are free no more.
+
+    IN  keys int64[n];  rows int64[m]
+    """
+    for row in rows:
+        spend(growth, keys[row])
+
+
+@jit
 def choose_near(growth: Growth, keys: Any, rows: Any, k: int, chosen: Any) -> int:
-    """Choose from rows, nearest first, who may join until the group can close; how many, -1 if it cannot close.
+    """Choose from rows, nearest first, who forms a group that can close; how many, -1 if it cannot close.
 
     IN     keys int64[n];  rows int64[m]
     OUT    chosen int64[m], places in `rows`
     """
+    clear_growth(growth)
     state = growth.state[0]
     n, limit = 0, closing_size(growth, k, k + FARTHEST)
     for place in range(len(rows)):
