@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Before numba is imported, here and in every process that a test starts: one machine code for all workers and runs.
+os.environ.setdefault("SHOAL_QUIET", "1")  # whether something is compiled depends on what ran before
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv" / "shoal-machine-code"))
 
 import pytest

@@ -16,6 +16,7 @@ from typing import NoReturn
 
 import typer
 
+from shoal.cli import compile as compile_
 from shoal.cli import demo, init, listings, measure, republish, run, verify
 from shoal.errors import GuaranteeError, InternalError, ShoalError
 
@@ -37,6 +38,7 @@ app.command("verify-series")(republish.verify_series)
 app.command("measure")(measure.measure)
 app.command("methods")(listings.methods)
 app.command("models")(listings.models)
+app.command("compile")(compile_.compile_all)
 app.command("measures")(listings.measures)
 app.command("publishers")(listings.publishers)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TypeVar
 
@@ -35,6 +36,17 @@ def pieces(n: int, cells: int) -> Iterator[tuple[int, int]]:
 def parts_of(cells: int) -> int:
     """How many cores share the reading of so many values."""
     return max(1, min(numba.get_num_threads(), cells // PART))
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Share all work for a while, however little it is."""
+    global PART
+    before, PART = PART, 1
+    try:
+        yield
+    finally:
+        PART = before
 
 
 def shared(cells: int) -> bool | None:
