@@ -219,6 +219,17 @@ def test_no_private_word_comes_back():
         assert not found, f"{path.relative_to(ROOT)}: {found}"
 
 
+def test_every_extra_is_described_and_no_other():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"]) - {"test"}  # what the tests themselves need
+    assert set(re.findall(r"^\| `(\w+)` \|", section("index.md", "## Extras"), re.MULTILINE)) == extras
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        named = re.findall(r"shoal\[([\w,]+)\]", page.read_text(encoding="utf-8"))
+        assert {one for names in named for one in names.split(",")} <= extras, page.name
+
+
 DOCUMENTS = {"manifest": Manifest, "receipt": Receipt}
 
 
