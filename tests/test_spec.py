@@ -57,25 +57,27 @@ def settings_of(spec: type[Spec]) -> dict[str, object]:
 
 
 def every_bad_value():
+    """Every parameter with what it must refuse."""
     for spec in SPECS:
         for parameter in spec.parameters():
             bad = parameter.bound.bad_values()
             assert len(bad) >= 3, f"hardly a bad value for {parameter.name} of {spec.__name__}"
-            yield from ((spec, parameter.name, value) for value in bad)
+            yield spec, parameter.name, bad
 
 
 def named(spec):
     return spec.__name__ if isinstance(spec, type) else None
 
 
-@pytest.mark.parametrize(("spec", "name", "value"), list(every_bad_value()), ids=named)
-def test_every_bad_value_is_refused_by_name(spec, name, value):
+@pytest.mark.parametrize(("spec", "name", "bad"), list(every_bad_value()), ids=named)
+def test_every_bad_value_is_refused_by_name(spec, name, bad):
     error = SourceError if spec is Source else ParameterError
-    given = {**settings_of(spec), name: value}
-    with pytest.raises(error, match=re.escape(f"{spec.__name__}({name}=): ")):
-        spec(**given)
-    with pytest.raises(error, match=re.escape(f"here.{name}: ")):
-        spec.from_mapping(given, "here")
+    for value in bad:
+        given = {**settings_of(spec), name: value}
+        with pytest.raises(error, match=re.escape(f"{spec.__name__}({name}=): ")):
+            spec(**given)
+        with pytest.raises(error, match=re.escape(f"here.{name}: ")):
+            spec.from_mapping(given, "here")
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=named)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from itertools import cycle, product
 
 import numba
 import numpy as np
@@ -21,6 +22,7 @@ from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from shoal.testing import check_contract, requirements, sensitive_tables
+from support.pairwise import ALL
 from support.realdata import adult, adult_schema
 from support.registered import K_METHODS
 
@@ -74,8 +76,13 @@ def reached(release):
 # -- same seed, same bytes ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("require", [DIVERSE, ALIKE, SPREAD], ids=["diverse", "alike", "spread"])
-@pytest.mark.parametrize("name", [name for name in K_METHODS if name != "optimal-univariate"])
+ON_ANY_TABLE = [name for name in K_METHODS if name != "optimal-univariate"]
+REQUIRED = [DIVERSE, ALIKE, SPREAD]
+
+
+@pytest.mark.parametrize(
+    ("name", "require"), product(ON_ANY_TABLE, REQUIRED) if ALL else zip(ON_ANY_TABLE, cycle(REQUIRED), strict=False)
+)
 def test_same_bytes_from_any_number_of_threads(name, require, tmp_path):
     options = {"delta": 3.0} if name == "threshold-greedy" else {}
     written = []
