@@ -55,7 +55,7 @@ SCHEMA = shoal.Schema(
 
 
 def checked(requirement, frame=FRAME, schema=SCHEMA):
-    return prepare(frame, schema, also=requirement.check)
+    return prepare(frame, schema, extra_check=requirement.check)
 
 
 # -- parameters that contradict each other ------------------------------------------------------------------------

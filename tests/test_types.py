@@ -114,7 +114,7 @@ def test_further_checks_see_a_column_of_its_kind(column, kind):
     seen = []
     frame = pl.DataFrame([COLUMNS[column][0].alias("a")])
     with suppress(ShoalError):
-        prepare(frame, Schema(quasi={"a": kind}), also=lambda table, _: seen.append(table.frame["a"]))
+        prepare(frame, Schema(quasi={"a": kind}), extra_check=lambda table, _: seen.append(table.frame["a"]))
     (series,) = seen
     assert len(series) == N
     if isinstance(kind, Numeric):
