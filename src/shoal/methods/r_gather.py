@@ -101,7 +101,7 @@ def kth_nearest(space: Space, k: int, progress: Progress, *, only_largest: bool 
     for first, last in pieces(n_rows, cells):
 
         def part(begin: int, end: int, least: float = least) -> float:
-            return kernel.kth_nearest(space.axes, space.columns, begin, end, k, least, only_largest, out)  # type: ignore[no-any-return]
+            return kernel.kth_nearest(space.axes, space.columns, begin, end, k, least, only_largest, out)
 
         largest = max(in_parts(part, first, last, (last - first) * cells))
         least = largest if only_largest else -1.0
