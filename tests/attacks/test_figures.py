@@ -22,6 +22,7 @@ import pytest
 
 import shoal
 from attacks.chance import Attack, assert_chance, assert_success
+from shoal.measure import input_figures
 from shoal.methods.groups import Groups
 from shoal.release.files import read_directory
 from shoal.release.manifest import FILE
@@ -78,7 +79,7 @@ That comes from sensitive values alone, so that quasi-identifiers need not be kn
 
 def difference(frame: pl.DataFrame, labels: Sequence[int], schema: shoal.Schema) -> float:
     """What the two squared errors of an input differ by."""
-    errors = square_errors(prepare(frame, schema), np.asarray(labels, dtype=np.int64))
+    errors = input_figures(prepare(frame, schema), np.asarray(labels, dtype=np.int64))
     value = {one.measure: one.value for one in errors}
     return value["square_error_all"] - value["square_error"]
 

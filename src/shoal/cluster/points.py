@@ -140,7 +140,8 @@ class Free:
             else:
                 counts[begin:end] = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=end - begin)
         self.labels, self._space = labels, space
-        self.constraints, self._growth = constraints, constraints.growth(planned=constraints.planned)
+        self.constraints = constraints
+        self._growth: Any = constraints.growth(planned=constraints.planned)  # used where something is promised only
         self._size = np.array([len(rows)])
         self.store = kernel.PointStore(axes, columns, rows, rows.copy(), labels, sums, counts, self._size)
 

@@ -151,8 +151,7 @@ def average_of(axes: Any, columns: Any, members: Any, out: Any) -> None:
     m = len(members)
     codes = np.empty(m, dtype=np.int64)
     for j in range(len(out)):
-        present = 0
-        total: Any = 0
+        present, total = 0, np.int64(0)
         for place in members:
             x = columns[j, place]
             if not np.isnan(x):
