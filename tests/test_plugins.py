@@ -18,7 +18,6 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 import pytest
-from registered import REPEATED
 
 import shoal
 from shoal.declared import K_ANONYMITY, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, Of, Promised
@@ -29,6 +28,7 @@ from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.publish.base import Publisher
 from shoal.registry import Registry
 from shoal.spec import ColumnName, Real, Whole, param
+from support.registered import REPEATED
 
 PACKAGE = Path(__file__).with_name("plugin_package")
 ROWS = "age,town,disease\n" + "".join(

@@ -331,7 +331,12 @@ def test_figures_of_slices_in_files_with_trees_that_a_rule_grew():
     people = sample.people(300, seed=5)
     one, other = (
         shoal.anonymize(
-            people, sample.schema(), shoal.Slicing(l=3, apart=True, p=3), missing="drop", seed=5, publish=publish
+            people,
+            sample.schema(),
+            shoal.Slicing(l=3, sensitive_apart=True, p=3),
+            missing="drop",
+            seed=5,
+            publish=publish,
         )
         for publish in (shoal.Slices(), shoal.Slices(shape="files"))
     )
