@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import platform
 import shutil
+import sys
 import tempfile
 import uuid
 from collections.abc import Callable
@@ -137,7 +137,7 @@ def _version() -> str:
     for file in sorted(KERNELS.rglob("*.py")):
         digest.update(str(file.relative_to(KERNELS)).encode())
         digest.update(file.read_bytes())
-    digest.update(repr((platform.python_version(), numba.__version__, llvmlite.__version__)).encode())
+    digest.update(repr((sys.version_info[:2], numba.__version__, llvmlite.__version__)).encode())
     return digest.hexdigest()[:16]
 
 
