@@ -31,7 +31,7 @@ ORDER = [
     ["release.description", "report"],
     ["recipe", "release.release"],
     ["pipeline"],
-    ["series"],
+    ["series", "compiling"],
     ["testing", "cli"],
     ["__main__"],
 ]
