@@ -17,6 +17,7 @@ from shoal.measure.membership import membership
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from shoal.testing import sensitive_tables, tables
+from support.pairwise import pairwise
 from support.slicing_example import ROWS, SCHEMA
 from twins import slices as twin
 
@@ -193,9 +194,7 @@ SLICINGS = [
 ]
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet"])
-@pytest.mark.parametrize("shape", ["table", "files"])
-@pytest.mark.parametrize("groups", SLICINGS, ids=[3, 4, 6])
+@pytest.mark.parametrize(("groups", "shape", "format"), pairwise(SLICINGS, ["table", "files"], ["csv", "parquet"]))
 def test_it_is_written_read_back_and_verified(groups, shape, format, tmp_path):  # noqa: A002
     frame = hospital()
     release = sliced(groups, 2, frame, HOSPITAL, shoal.Slices(shape=shape))
@@ -316,17 +315,14 @@ def general(n_rows, seed):
     )
 
 
-@pytest.mark.parametrize("p", [2, 5])
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(
-    "groups",
-    [
-        {"age": 1, "grade": 1, "town": 2, "code": 2, "disease": 3},
-        {"age": 1, "grade": 2, "town": 2, "code": 1, "disease": 2},
-        {"age": 1, "grade": 1, "town": 1, "code": 1, "disease": 1},
-    ],
-    ids=["apart", "two", "one"],
-)
+APART_TWO_ONE = [
+    {"age": 1, "grade": 1, "town": 2, "code": 2, "disease": 3},
+    {"age": 1, "grade": 2, "town": 2, "code": 1, "disease": 2},
+    {"age": 1, "grade": 1, "town": 1, "code": 1, "disease": 1},
+]
+
+
+@pytest.mark.parametrize(("groups", "seed", "p"), pairwise(APART_TWO_ONE, range(4), [2, 5]))
 def test_every_combination_in_a_column_occurs_as_often_as_promised(groups, seed, p, tmp_path):
     frame = general(120, seed)
     release = sliced(groups, 2, frame, GENERAL, p=p)
