@@ -322,6 +322,6 @@ def test_spellings_of_a_value_are_not_different_values():
         warnings.simplefilter("error")
         merged = shoal.anonymize(SPELT, AGES, shoal.Mondrian(k=3), require=require, normalise=True)
     assert sure_of(merged) == 0
-    with pytest.warns(shoal.errors.ShoalWarning, match="only in blanks, case or Unicode form"):
+    with pytest.warns(shoal.errors.ShoalWarning, match="only in spaces, case or Unicode form"):
         apart = shoal.anonymize(SPELT, AGES, shoal.Mondrian(k=3), require=require)
     assert sure_of(apart) > 0

@@ -173,8 +173,8 @@ def warned(values, kind=None, **options) -> list[str]:
 def test_a_table_warns_once_without_a_value(kind):
     (text,) = warned([CANARY, CANARY + " ", "x", " "], kind)
     assert text == (
-        "column 's': 3 values differ from another, or from a missing cell, only in blanks, case or Unicode form, and "
-        "count as different; normalise = true merges them"
+        "column 's': 3 values differ from another, or from a missing cell, only in spaces, case or Unicode form; they "
+        "count as different values; normalise = true merges them"
     )
     assert warned([CANARY, CANARY + " "], kind, normalise=True) == []
     assert warned(["flu", "ulcer", None]) == []

@@ -148,7 +148,7 @@ def prepare(
     missing_values
         Texts that mean a missing cell, besides the empty text.
     normalise
-        Whether texts of sensitive columns that differ only in blanks, case or Unicode form become one value. Where they
+        Whether texts of sensitive columns that differ only in spaces, case or Unicode form become one value. Where they
         do not, there is a `ShoalWarning` that says how many there are.
     extra_check
         A further check of the table; what it notes is raised with the rest. The table may have problems already.

@@ -425,7 +425,7 @@ def test_a_day_of_birth_beside_an_age_is_left_out():
     frame = pl.DataFrame({"birth_date": days, "age": [2026 - int(day[:4]) for day in days]})
     roles = {column.name: column for column in profile(frame).columns}
     assert roles["birth_date"].role == "identifying"
-    assert "'age' says the same" in roles["birth_date"].reason
+    assert "'age' has the same information" in roles["birth_date"].reason
     assert {column.role for column in profile(frame.drop("age")).columns} == {"quasi"}
 
 
