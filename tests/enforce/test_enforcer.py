@@ -81,7 +81,8 @@ REQUIRED = [DIVERSE, ALIKE, SPREAD]
 
 
 @pytest.mark.parametrize(
-    ("name", "require"), product(ON_ANY_TABLE, REQUIRED) if ALL else zip(ON_ANY_TABLE, cycle(REQUIRED), strict=False)
+    ("name", "require"),
+    list(product(ON_ANY_TABLE, REQUIRED) if ALL else zip(ON_ANY_TABLE, cycle(REQUIRED), strict=False)),
 )
 def test_same_bytes_from_any_number_of_threads(name, require, tmp_path):
     options = {"delta": 3.0} if name == "threshold-greedy" else {}
