@@ -26,7 +26,7 @@ from shoal.release.release import read_release
 from shoal.spec import Bound, OneOf, Parameter, Real, Spec, Whole, YesNo
 from shoal.table.prepare import prepare
 from shoal.table.schema import Kind, Nominal, Numeric, Schema
-from shoal.testing.contract import check_contract
+from shoal.testing.checks import check_contract
 from shoal.testing.models import Kept
 from shoal.testing.tables import KIND_MIXES, Case, sensitive_tables
 
