@@ -40,8 +40,9 @@ lint: $(VENV)/.ready-test    ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Bytecode of tests is kept: without it every worker translates every file anew.
 test: lint              ## lint, types and the whole suite
-	$(BIN)/python -m pytest -n $(JOBS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS)
 
 lists: $(VENV)/.ready-test   ## write the lists of methods, models and publishers anew, in the docs and for type checkers
 	$(BIN)/python tools/lists.py

@@ -15,7 +15,7 @@ from cases import MILLION
 from data import DATA, QUASI, ROOT, adult, published
 
 sys.path.insert(0, str(ROOT / "tests"))
-from rivals import environment, pycanon
+from support.rivals import environment, pycanon
 
 HERE = Path(__file__).parent
 SAMPLE = 30_000

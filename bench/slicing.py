@@ -21,7 +21,7 @@ from data import DATA, SEVEN, occupation_schema, whole_adult
 from shoal.kernels.slicing import buckets as kernel
 from shoal.kernels.slicing.diversity_check import check_all
 from shoal.slicing.attributes import attributes_of, partition_attributes
-from shoal.slicing.buckets import TOLERANCE, Search, sliced_of
+from shoal.slicing.buckets import TOLERANCE, BucketSearch, sliced_of
 from shoal.table.encode import encode, value_codes
 from shoal.table.prepare import prepare
 
@@ -44,10 +44,10 @@ def laid_out(frame: pl.DataFrame, names: tuple[str, ...]):
     return encode(table), sliced_of(parts, [(len(columns) - 1, value_codes(table.frame["occupation"]))]), columns
 
 
-def searched(encoded, sliced) -> tuple[float, Search]:
+def searched(encoded, sliced) -> tuple[float, BucketSearch]:
     """Processor time of a whole search, and the search."""
     begun = process_time()
-    search = Search.of(sliced)
+    search = BucketSearch.of(sliced)
     for _ in search.steps(encoded, 1 / L + TOLERANCE, K, encoded.n_columns):
         pass
     return process_time() - begun, search
@@ -56,13 +56,13 @@ def searched(encoded, sliced) -> tuple[float, Search]:
 def whole_path(frame: pl.DataFrame, names: tuple[str, ...]) -> float:
     """Processor time from the frame to a checked release."""
     begun = process_time()
-    shoal.anonymize(frame, occupation_schema(names, trees=False), shoal.Slicing(l=L, apart=True), seed=0)
+    shoal.anonymize(frame, occupation_schema(names, trees=False), shoal.Slicing(l=L, sensitive_apart=True), seed=0)
     return process_time() - begun
 
 
 def rechecks(encoded, sliced, n_trials: int) -> float:
     """Mean time of a full recheck, over splits sampled evenly from the run."""
-    search, times, bound = Search.of(sliced), [], 1 / L + TOLERANCE
+    search, times, bound = BucketSearch.of(sliced), [], 1 / L + TOLERANCE
     for _ in search.steps(encoded, bound, K, encoded.n_columns, max(n_trials // SAMPLE, 1)):
         if search.queue.tally[kernel.HEAD] == search.queue.tally[kernel.TAIL]:
             break

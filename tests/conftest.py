@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
-import numba
+# Before numba is imported, here and in every process that a test starts: one machine code for all workers and runs.
+os.environ.setdefault("SHOAL_QUIET", "1")  # whether something is compiled depends on what ran before
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv" / "shoal-machine-code"))
+
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 collect_ignore = ["plugin_package"]  # a package of its own, which tests install elsewhere
@@ -17,9 +25,49 @@ settings.register_profile("same", settings.get_profile("shoal"), derandomize=Tru
 settings.load_profile("same" if os.environ.get("SHOAL_REQUIRE_ALL") == "1" else "shoal")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Iterator[None]:
+    """Docstrings of tests hold no examples: those of src are looked through alone."""
+    found = yield
+    return [one for one in found if not isinstance(one, DoctestModule)]
+
+
 @pytest.fixture
 def n_threads():
     """A way to set the number of threads, undone afterwards."""
+    import numba
+
     before = numba.get_num_threads()
     yield numba.set_num_threads
     numba.set_num_threads(before)
+
+
+@pytest.fixture
+def share_work(monkeypatch):
+    """A way to have three threads share what methods on points let cores share, undone afterwards."""
+
+    def share():
+        from shoal.cluster import points, sharing
+
+        for module in (points, sharing):
+            monkeypatch.setattr(module, "parts_of", lambda cells: 3)
+
+    return share
+
+
+@pytest.fixture
+def call(capsys, monkeypatch):
+    """Run a command in this process; exit status, output and error output."""
+    from shoal.cli.app import main
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
+        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+        with pytest.raises(SystemExit) as caught:
+            main()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        out, err = capsys.readouterr()
+        return int(caught.value.code or 0), out, err
+
+    return run

@@ -13,19 +13,24 @@ import pytest
 import typer
 
 import shoal
-from registered import METHODS
 from shoal.cli.app import app
+from shoal.measure import MEASURES, written_to
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
-from shoal.recipe.recipe import COLUMN_KEYS, SINGLE, TOP_KEYS
+from shoal.recipe.reader import COLUMN_KEYS, TOP_KEYS
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import Receipt
+from shoal.release.shapes import SHAPES
+from shoal.settings import SETTINGS
 from shoal.table.hierarchy.builders import RULES
+from shoal.table.schema import ROLES
+from support.registered import METHODS, REPEATED
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 ROOT_PAGES = ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG", "SECURITY")
 PAGES = [*(ROOT / f"{name}.md" for name in ROOT_PAGES), *sorted(DOCS.rglob("*.md"))]
+OWN_MEASURES = [name for name in MEASURES.own if MEASURES.home(name)]
 COMMANDS = typer.main.get_command(app).commands
 
 FENCE = re.compile(r"(<!-- no-run -->\s*)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -92,7 +97,7 @@ def test_every_flag_of_a_recipe_is_described():
     described = codes(section("commands.md", "## shoal run"))
     specs = [*METHODS.values(), *PUBLISHERS.values(), shoal.Refine]
     flags = {f"--{parameter.name}" for spec in specs for parameter in spec.parameters()}
-    assert {*flags, *(f"--{key}" for key in SINGLE), "--method", "--publish", "--refine"} <= described
+    assert {*flags, *(f"--{key}" for key in SETTINGS), "--method", "--publish", "--refine"} <= described
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -144,10 +149,85 @@ def test_every_rule_is_described_with_its_parameters(name):
     assert {parameter.name for parameter in RULES[name].parameters()} <= codes(row)
 
 
-def test_every_measure_is_described():
-    described = codes(text_of("measures.md"))
-    for name in small_release().measure():
-        assert re.sub(r"^(ncp|cm):.*", r"\1:<column>", name) in described, name
+@pytest.mark.parametrize("name", OWN_MEASURES)
+def test_every_measure_is_described_as_it_is_declared(name):
+    page, one = text_of("measures.md"), MEASURES[name]
+    needs = {"release": "the release", "original": "the input too"}[one.needs]
+    facts = (f"`{name}`", one.title, needs, one.range_text(), one.direction, written_to(name) or "on request")
+    listed = section("measures.md", "## All measures")
+    assert f"\n| {' | '.join(facts)} |\n" in listed
+    keys = ", ".join(f"`{key}`" for key in one.figure_names())
+    row = next(line for line in page.replace(listed, "").splitlines() if line.startswith(f"| {keys} |"))
+    assert row.removeprefix(f"| {keys} | ").removesuffix(" |").replace("`", "").replace("\\|", "|") == one.formula
+    references = " ".join(section("measures.md", "## References").split())
+    assert f"- {one.reference}" in references
+
+
+def test_all_measures_are_listed_in_their_order():
+    listed = re.findall(r"^\| `(\w+)` \|", section("measures.md", "## All measures"), re.MULTILINE)
+    assert listed == OWN_MEASURES
+
+
+# -- every word is explained ------------------------------------------------------------------------------------
+
+
+def glossary() -> list[tuple[str, str]]:
+    """Terms of the glossary with their meanings, table by table."""
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", text_of("glossary.md"), re.MULTILINE)
+    return [row for row in rows if row != ("term", "meaning")]
+
+
+def test_every_public_name_is_a_term_or_one_of_a_kind_that_is():
+    """Methods, models, publishers, rules and errors have pages; each of the other names stands in the glossary."""
+    registries = (METHODS, REPEATED, MODELS, PUBLISHERS, RULES)
+    listed = {spec.__name__ for registry in registries for spec in registry.values()}
+    errors = {name for name in shoal.__all__ if name.endswith(("Error", "Warning"))}
+    assert set(shoal.__all__) - listed - errors <= codes(text_of("glossary.md")) | {"sample"}
+    for term in ("method", "model", "publisher", "rule"):
+        assert any(term in entry.split(", ") for entry, _ in glossary()), term
+
+
+def test_every_folder_shape_role_and_document_is_a_term():
+    folders = {f"{path.name}/" for path in (ROOT / "src" / "shoal").iterdir() if (path / "__init__.py").is_file()}
+    assert len(folders) > 10
+    assert {*folders, *SHAPES} <= codes(text_of("glossary.md"))
+    terms = {term for entry, _ in glossary() for term in entry.split(", ")}
+    assert {"release", "manifest", "receipt", "recipe", "schema", "role", "kind", "shape", "promise"} <= terms
+    assert all(role in dict(glossary())["role"] for role in ROLES)
+
+
+def test_an_entry_of_the_glossary_is_short_and_in_its_place():
+    rows = glossary()
+    terms = [re.sub(r"[^a-z]", "", term.lower().split(",")[0]) for term, _ in rows]
+    own = terms.index("achieved")  # the first of the second table
+    assert terms[:own] == sorted(terms[:own])
+    assert terms[own:] == sorted(terms[own:])
+    assert len(set(terms)) == len(terms)
+    for term, meaning in rows:
+        assert meaning.endswith((".", ")")), term
+        assert len(meaning) <= 320, term
+
+
+PRIVATE_WORDS = r"\b(yards?|yardsticks?|crowds?|grains?|rim|dear|with whom|in company|keeping\.py|demands)\b"
+"""Words that stood for something of ours, where the field has a word of its own."""
+
+
+def test_no_private_word_comes_back():
+    code = [path for path in (ROOT / "src").rglob("*.py") if "kernels" not in path.parts]
+    for path in [ROOT / "README.md", *DOCS.rglob("*.md"), *code]:
+        found = re.findall(PRIVATE_WORDS, path.read_text(encoding="utf-8"), re.IGNORECASE)
+        assert not found, f"{path.relative_to(ROOT)}: {found}"
+
+
+def test_every_extra_is_described_and_no_other():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"]) - {"test"}  # what the tests themselves need
+    assert set(re.findall(r"^\| `(\w+)` \|", section("index.md", "## Extras"), re.MULTILINE)) == extras
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        named = re.findall(r"shoal\[([\w,]+)\]", page.read_text(encoding="utf-8"))
+        assert {one for names in named for one in names.split(",")} <= extras, page.name
 
 
 DOCUMENTS = {"manifest": Manifest, "receipt": Receipt}
@@ -208,7 +288,9 @@ def test_a_real_receipt_fits_its_schema(tmp_path):
 @pytest.mark.parametrize(("where", "code"), [pytest.param(w, c, id=w) for w, to_run, c in blocks("python") if to_run])
 def test_every_example_runs(where, code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, where, "exec"), {"__name__": "example"})
+    for inside in ("_homes", "_loaded"):  # what an example registers is gone after it
+        monkeypatch.setattr(MEASURES, inside, dict(getattr(MEASURES, inside)))
+    exec(compile(code, where, "exec", dont_inherit=True), {"__name__": "example"})  # as a reader would run it
 
 
 def test_hardly_an_example_is_left_out():

@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 import shoal
-from postgres import server
-from realdata import ADULT_QUASI, adult, adult_schema, data_folder
-from shoal.check.release import verify_directory
 from shoal.methods.groups import Groups
 from shoal.publish.base import arrange
 from shoal.release.description import Asked, describe
 from shoal.release.receipt import Receipt
 from shoal.table.prepare import prepare
+from support.on_disk import verify_directory
+from support.postgres import server
+from support.realdata import ADULT_QUASI, adult, adult_schema, data_folder
 
 N_ROWS = 3_000
 

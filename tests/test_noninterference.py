@@ -16,11 +16,12 @@ import polars as pl
 import pytest
 
 import shoal
-from registered import METHODS
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.methods.m_invariance import Arrangement, MInvariance
 from shoal.table.prepare import prepare
+from support.pairwise import ALL, pairwise
+from support.registered import METHODS
 
 ROWS = 48
 PEOPLE = np.random.default_rng(11)
@@ -70,14 +71,20 @@ LINKS = [
     (shoal.Anatomy(l=2), shoal.Buckets()),
     (shoal.Slicing(l=2, groups=GROUPS), shoal.Slices()),
     (shoal.Slicing(l=2, groups=GROUPS), shoal.Slices(shape="files")),
-    (shoal.Slicing(l=2, p=3, apart=True, columns=3), shoal.Slices()),
-    (shoal.Slicing(l=2, overlap="grade", apart=True, columns=3), shoal.Slices()),
+    (shoal.Slicing(l=2, p=3, sensitive_apart=True, columns=3), shoal.Slices()),
+    (shoal.Slicing(l=2, overlap="grade", sensitive_apart=True, columns=3), shoal.Slices()),
 ]
-CASES = [
-    *(pytest.param(method, publish, id=f"{name}-{publish}") for (name, method), publish in
-      itertools.product(ROW_METHODS.items(), PUBLISHERS)),
-    *(pytest.param(method, publish, id=f"{method.name}-{place}") for place, (method, publish) in enumerate(LINKS)),
-]  # fmt: skip
+WAYS = [("csv", "keep"), ("parquet", "drop")]
+EQUAL_TABLES = [
+    *pairwise(ROW_METHODS.values(), PUBLISHERS, WAYS),
+    *((*link, way) for link in LINKS for way in WAYS if way[1] == "drop" or not getattr(link[0], "p", None)),
+]
+"""Columns with p take no missing values."""
+WHOLE_PATH = [
+    *((shoal.Mondrian(k=3), publish) for publish in PUBLISHERS),  # which finds the same groups in any order
+    *zip([*ROW_METHODS.values()] * (len(PUBLISHERS) if ALL else 1), itertools.cycle(PUBLISHERS), strict=False),
+    *LINKS,
+]
 
 
 def with_others(base: pl.DataFrame, which: int, seed: int) -> pl.DataFrame:
@@ -128,17 +135,9 @@ def schema_of(method) -> shoal.Schema:
     return ONE_SENSITIVE if method.name in ("anatomy", "slicing") else SCHEMA
 
 
-@pytest.mark.parametrize(
-    ("method", "publish", "form", "missing"),
-    [
-        pytest.param(*case.values, form, missing, id=f"{case.id}-{form}-{missing}")
-        for case in CASES
-        for form, missing in (("csv", "keep"), ("parquet", "drop"))
-        if missing == "drop" or not getattr(case.values[0], "p", None)  # those columns take no missing values
-    ],
-)
-def test_equal_tables_lead_to_equal_bytes(method, publish, form, missing, tmp_path):
-    schema = schema_of(method)
+@pytest.mark.parametrize(("method", "publish", "way"), EQUAL_TABLES, ids=str)
+def test_equal_tables_lead_to_equal_bytes(method, publish, way, tmp_path):
+    schema, (form, missing) = schema_of(method), way
     base = BASE if missing == "keep" else COMPLETE
     found = method.partition(Task.of(prepare(base, schema)), np.random.default_rng(3))
     again = carried(method, found, base["name"].to_list())
@@ -158,7 +157,7 @@ def test_equal_tables_lead_to_equal_bytes(method, publish, form, missing, tmp_pa
     assert made[0] == made[1]
 
 
-@pytest.mark.parametrize(("method", "publish"), CASES)
+@pytest.mark.parametrize(("method", "publish"), WHOLE_PATH, ids=str)
 def test_the_whole_path_tells_nothing_of_order_and_seed(method, publish, tmp_path):
     """Run as anybody would: where another order and another seed lead to the same rows, they lead to the same bytes."""
     schema, tables, made = schema_of(method), [], []
@@ -189,9 +188,10 @@ LEFT_OUT_CELLS = {
 """Cells of rows that are published, and two cells of a row that is not."""
 
 
-@pytest.mark.parametrize("way", ["dropped", "suppressed"])
-@pytest.mark.parametrize("role", ["sensitive", "neutral", "a category", "quasi"])
-@pytest.mark.parametrize("cells", LEFT_OUT_CELLS)
+@pytest.mark.parametrize(
+    ("cells", "role", "way"),
+    pairwise(LEFT_OUT_CELLS, ["sensitive", "neutral", "a category", "quasi"], ["dropped", "suppressed"]),
+)
 def test_rows_left_out_do_not_decide_how_others_are_written(cells, role, way, tmp_path):
     shown, hidden = LEFT_OUT_CELLS[cells]
     schema = {

@@ -20,7 +20,6 @@ import polars as pl
 import pytest
 
 import shoal
-from registered import REPEATED
 from shoal.declared import K_ANONYMITY, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, Of, Promised
 from shoal.errors import Problems, ShoalWarning
 from shoal.methods.base import Method
@@ -29,6 +28,7 @@ from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.publish.base import Publisher
 from shoal.registry import Registry
 from shoal.spec import ColumnName, Real, Whole, param
+from support.registered import REPEATED
 
 PACKAGE = Path(__file__).with_name("plugin_package")
 ROWS = "age,town,disease\n" + "".join(

@@ -100,14 +100,14 @@ LISTS = {
 
 def stub() -> str:
     """What a type checker is told of the public names."""
-    homes = dict(shoal._MODULE_OF)
+    homes = {**shoal._MODULE_OF, "__version__": "shoal._version"}
     for registry, called in shoal._REGISTERED.values():
         module, _, name = registry.home(called).partition(":")
         homes[name] = module
     lines = [
         f"from {module} import {name} as {name}" for name, module in sorted(homes.items(), key=lambda one: one[::-1])
     ]
-    return "# Written by make lists.\nfrom shoal._version import __version__ as __version__\n" + "\n".join(lines) + "\n"
+    return "# Written by make lists.\n" + "\n".join(lines) + "\n"
 
 
 def written() -> dict[Path, str]:

@@ -1,6 +1,6 @@
 # Written by make lists.
-from shoal._version import __version__ as __version__
 from shoal import sample as sample
+from shoal._version import __version__ as __version__
 from shoal.check.release import Verdict as Verdict
 from shoal.check.series import SeriesVerdict as SeriesVerdict
 from shoal.check.series import verify_series as verify_series

@@ -215,7 +215,7 @@ METHODS: dict[str, Declared] = {
             "columns": Maybe(Whole(1)),
             "k": Maybe(Whole(2)),
             "groups": Maybe(ByColumn(Whole(1))),
-            "apart": YesNo(),
+            "sensitive_apart": YesNo(),
             "p": Maybe(Whole(2)),
             "overlap": Maybe(ColumnName()),
             "cuts": OneOf(("any", "widest")),
@@ -306,6 +306,42 @@ METHOD_MODEL_CLASSES: Registry[Any] = Registry(
 )
 """The privacy models that only a method promises, of itself; the checker has a reading for each, so these are all."""
 
+MANIFEST_MEASURES = {
+    "il_total": "shoal.measure.il_total:IlTotal",
+    "il": "shoal.measure.il:Il",
+    "ncp": "shoal.measure.ncp:Ncp",
+    "classes": "shoal.measure.classes:ClassCount",
+    "class_size_min": "shoal.measure.class_size_min:SmallestClass",
+    "class_size_median": "shoal.measure.class_size_median:MedianClass",
+    "class_size_max": "shoal.measure.class_size_max:LargestClass",
+    "discernibility": "shoal.measure.discernibility:Discernibility",
+    "c_avg": "shoal.measure.c_avg:AverageClassSize",
+    "rce": "shoal.measure.rce:ReconstructionError",
+    "rce_bound": "shoal.measure.rce_bound:ReconstructionBound",
+    "cm": "shoal.measure.cm:ClassificationMetric",
+    "prosecutor_max": "shoal.measure.prosecutor_max:HighestRisk",
+    "prosecutor_mean": "shoal.measure.prosecutor_mean:AverageRisk",
+    "prosecutor_high_share": "shoal.measure.prosecutor_high_share:HighRiskShare",
+}
+"""The measures that a manifest has, in their order."""
+RECEIPT_MEASURES = {
+    "sse": "shoal.measure.sse:Sse",
+    "sse_percent": "shoal.measure.sse_percent:SsePercent",
+    "square_error": "shoal.measure.square_error:SquareError",
+    "square_error_all": "shoal.measure.square_error_all:SquareErrorAll",
+}
+"""The measures that a receipt has besides, in their order."""
+FURTHER_MEASURES = {
+    "membership_ratio": "shoal.measure.membership_ratio:MembershipRatio",
+    "membership_chance": "shoal.measure.membership_chance:MembershipChance",
+    "pair_error": "shoal.measure.pair_error:PairError",
+}
+"""The measures that are worked out on request alone."""
+MEASURE_CLASSES: Registry[Any] = Registry(
+    "shoal.measures", MANIFEST_MEASURES | RECEIPT_MEASURES | FURTHER_MEASURES, "a measure"
+)
+"""All measures, those of other packages too."""
+
 
 def method_called(name: object) -> Declared | None:
     """What is declared of a method, by its name; a method of another package says it itself."""
@@ -327,12 +363,13 @@ def declared_method(name: object) -> Declared:
     """What is declared of a method, which must be known."""
     found = method_called(name)
     if found is None:
-        raise ParameterError(Problem("method", "is not one that is known", did_you_mean(str(name), METHOD_CLASSES)))
+        raise ParameterError(Problem("method", "is unknown", did_you_mean(str(name), METHOD_CLASSES)))
     return found
 
 
 __all__ = [
-    "K_ANONYMITY", "METHODS", "METHOD_CLASSES", "METHOD_MODEL_CLASSES", "MODEL_CLASSES", "PUBLISHERS",
-    "PUBLISHER_CLASSES", "REFINE", "Declared", "DeclaredPublisher", "Of", "OneOver", "Promised", "Protects",
-    "declared_method", "method_called", "publisher_called",
+    "FURTHER_MEASURES", "K_ANONYMITY", "MANIFEST_MEASURES", "MEASURE_CLASSES", "METHODS", "METHOD_CLASSES",
+    "METHOD_MODEL_CLASSES", "MODEL_CLASSES", "PUBLISHERS", "PUBLISHER_CLASSES", "RECEIPT_MEASURES", "REFINE",
+    "Declared", "DeclaredPublisher", "Of", "OneOver", "Promised", "Protects", "declared_method", "method_called",
+    "publisher_called",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 """What things are called in recipes and manifests: a word that has no room for a message."""
 
 
@@ -136,7 +136,7 @@ class Registry(Mapping[str, T], Generic[T]):
         if getattr(thing, "name", None) != name:
             problems.add(where, f"has another name: {getattr(thing, 'name', None)!r}", "write the same name twice")
         if not NAME.fullmatch(name):
-            problems.add(where, f"has the name {name!r}", "use small letters, digits and single hyphens")
+            problems.add(where, f"has the name {name!r}", "use small letters, digits, single hyphens or underscores")
         if inspect.isabstract(thing):
             lacking = ", ".join(sorted(thing.__abstractmethods__))
             problems.add(where, f"does not say: {lacking}", "write these methods")

@@ -349,6 +349,17 @@ class Spec:
     name: ClassVar[str]
     texts: ClassVar[tuple[str, ...]] = ("title",)
     """Attributes of the class that listings show, and that every one must have."""
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Parameters that have another name now, by the old one: whoever uses the old one is told the new one."""
+
+    def __new__(cls, *_: object, **given: object) -> Self:
+        """Refuse old names of parameters, in one error; all other arguments are left to the dataclass."""
+        problems = Problems()
+        for old in given:
+            if old in cls.renamed:
+                problems.add(f"{cls.__name__}({old}=)", *cls.new_name(old))
+        problems.raise_if_any(ParameterError)
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         problems = Problems()
@@ -384,13 +395,19 @@ class Spec:
         )
 
     @classmethod
+    def new_name(cls, old: str, mark: str = "") -> tuple[str, str]:
+        """What is wrong with the old name of a parameter, and what to do; `mark` is what a flag begins with."""
+        return "was renamed", f"use {mark}{cls.renamed[old]} instead"
+
+    @classmethod
     def from_mapping(cls, values: Mapping[str, object], where: str) -> Self:
         """Build from the keys of a recipe, with all unknown, missing and wrong keys in one error."""
         problems = Problems()
         known = {parameter.name: parameter for parameter in cls.parameters()}
         for key in values:
             if key not in known:
-                problems.add(f"{where}.{key}", "unknown key", did_you_mean(key, known))
+                wrong = cls.new_name(key) if key in cls.renamed else ("unknown key", did_you_mean(key, known))
+                problems.add(f"{where}.{key}", *wrong)
         for key, parameter in known.items():
             if key not in values:
                 if parameter.required:

@@ -21,11 +21,11 @@ import polars as pl
 
 import shoal
 from attacks.victims import Files, Victim
-from forging import fingerprinted, mended, with_entries
 from shoal.release.files import canonical_csv
 from shoal.release.manifest import FILE
 from shoal.release.parquet_writing import write_parquet
 from shoal.release.release import Release, check_directory
+from support.forging import fingerprinted, mended, with_entries
 
 Entries = dict[str, Any]
 ACCEPTED, REFUSED = "accepted", "refused"

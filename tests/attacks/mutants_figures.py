@@ -14,10 +14,10 @@ from attacks.mutants_json import SECRET
 from attacks.mutants_promises import asking
 from attacks.mutants_rows import Rows
 from attacks.victims import Files, Victim
-from forging import mended, with_entries
 from shoal.check.promises import probes
 from shoal.release.manifest import Place
 from shoal.release.release import Release
+from support.forging import mended, with_entries
 
 STRONGER = "a promise that holds, though nobody had asked for it"
 LETTERS = ("k", "l", "t", "alpha", "delta", "beta", "m")

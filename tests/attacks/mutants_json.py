@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from attacks.mutants import Mutant, entries_of, json_bytes, replaced
@@ -68,8 +69,12 @@ def entry_mutants(victim: Victim) -> Iterator[Mutant]:
         for word, other in other_values(entry):
             if json_bytes(other) == json_bytes(entry):
                 continue
-            change = json_bytes(replaced(entries, path, other)) if path else json_bytes(other)
-            yield Mutant(f"entry {named(path)} {word}", lambda change=change: {**victim.files, FILE: change})
+            yield Mutant(f"entry {named(path)} {word}", partial(_with_entry, victim, path, other))
+
+
+def _with_entry(victim: Victim, path: Path, other: Any) -> Files:
+    entries = replaced(entries_of(victim.files), path, other) if path else other
+    return {**victim.files, FILE: json_bytes(entries)}
 
 
 # -- letter by letter ------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ import polars as pl
 
 from attacks.mutants import Mutant, forged
 from attacks.victims import Victim
-from forging import fingerprinted
 from shoal.publish.base import shuffled_order, text_codes
+from support.forging import fingerprinted
 
 
 def order_mutants(victim: Victim) -> Iterator[Mutant]:

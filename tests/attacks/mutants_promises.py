@@ -9,14 +9,14 @@ from typing import Any
 from attacks.mutants import Entries, Mutant, edited, forged
 from attacks.mutants_json import SECRET
 from attacks.victims import Files, Victim
-from forging import mended, with_entries
-from registered import METHODS as MADE
 from shoal.declared import METHODS, PUBLISHERS
 from shoal.methods.m_invariance import MInvariance
 from shoal.privacy import MODELS, OF_METHODS
 from shoal.publish import PUBLISHERS as SHOWN
 from shoal.release.release import Release
 from shoal.spec import Spec
+from support.forging import mended, with_entries
+from support.registered import METHODS as MADE
 
 WEAKER = "a weaker promise, and a true one"
 ASKED = "what was asked for, and the tables could be the same: a method is named, not run again"

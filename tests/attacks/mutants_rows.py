@@ -9,8 +9,8 @@ import polars as pl
 
 from attacks.mutants import Mutant, forged
 from attacks.victims import Victim
-from forging import mended, with_entries
 from shoal.release.release import Release
+from support.forging import mended, with_entries
 
 ANOTHER = "a true statement about another table: nothing in the files tells that its rows were others"
 FEWEST = {"invariant": 2, "buckets": 2, "slices": 2, "files": 2}

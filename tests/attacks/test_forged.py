@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import signal
 import subprocess
 import sys
 import warnings
@@ -22,11 +21,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from forging import mended, rewritten, with_entries
-from shoal.cli.app import main
 from shoal.measure import measure
 from shoal.release.manifest import FILE, Slice
 from shoal.series import sealed
+from support.forging import mended, rewritten, with_entries
 
 PASSPHRASE = "correct horse battery"
 AGES = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()})
@@ -34,17 +32,12 @@ PEOPLE = pl.DataFrame({"age": range(20, 44), "disease": ["flu", "cold", "gout", 
 
 
 @pytest.fixture
-def status(capsys, monkeypatch):
+def status(call):
     """Run a command in this process; its exit status, and what it says of errors."""
 
     def run(*arguments: object) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["shoal", *map(str, arguments)])
-        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-        with pytest.raises(SystemExit) as caught:
-            main()
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        return int(caught.value.code or 0), capsys.readouterr().err
+        status, _, err = call(*map(str, arguments))
+        return status, err
 
     return run
 
@@ -114,7 +107,7 @@ def test_a_series_whose_classes_exchanged_their_cells_is_refused(tmp_path, monke
     assert status("verify-series", folder)[0] == 0  # nobody else can tell
     code, said = status("verify-series", folder, "--state", state)
     assert code == 1
-    assert "is not the one that the state remembers" in said
+    assert "is not the release that the state has recorded" in said
 
 
 # -- what a directory carries besides --------------------------------------------------------------------------------
@@ -235,7 +228,7 @@ def promised(release: shoal.Release, *entries: dict, **achieved: float) -> shoal
 
 def test_a_promise_about_values_that_nobody_has_is_refused(tmp_path, status):
     """Promise: no named value has a share above alpha. Of a value that the column lacks, anything would hold."""
-    with pytest.raises(shoal.ShoalError, match="does not hold 1 of the named values"):
+    with pytest.raises(shoal.ShoalError, match="does not have 1 of the given values"):
         shoal.anonymize(
             ALIKE, AGES, shoal.Mondrian(k=3), require=[shoal.AlphaK("disease", alpha=0.1, values=("flux",))]
         )

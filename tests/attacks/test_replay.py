@@ -18,9 +18,9 @@ import pytest
 
 import shoal
 from attacks.chance import Attack, assert_chance, assert_success
-from forging import InOrder
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
+from support.forging import InOrder
 
 SECRET = 0x9F3B6E1D55A7C2408E1F0B7739D2C6A1
 """A seed like one of the operating system, but the same in every run."""
@@ -198,7 +198,7 @@ CROWD = shoal.Schema(
 )  # fmt: skip
 
 
-def crowd(draw: int) -> pl.DataFrame:
+def many_people(draw: int) -> pl.DataFrame:
     """People whose quasi-identifiers, and whose order, the attacker knows."""
     rng = np.random.default_rng([draw, 2])
     ages, towns = np.sort(rng.integers(20, 80, N_PEOPLE)), rng.choice(["Ada", "Bo", "Cy"], N_PEOPLE)
@@ -236,7 +236,7 @@ def attack_classes(method: Method, refine: shoal.Refine | None, n_draws: int = 4
     """Guess the value of one person of every class; the seed is even one of those that the attacker tries."""
     hits, chances = [], []
     for draw in range(n_draws):
-        frame = crowd(draw)
+        frame = many_people(draw)
         release = shoal.anonymize(frame, CROWD, method, refine=refine, seed=1)
         guesses = linked(release, frame, method, refine, range(2))
         members = defaultdict(list)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import frexp, fsum, inf, ldexp, sqrt
 
+import numpy as np
+
 from shoal import Nominal, Ordinal
 
 # -- points -----------------------------------------------------------------------------------------------------------
@@ -310,3 +312,12 @@ def least_error(values, k):
             if own < best:
                 best = min(best, own + least_error(left, k))
     return best
+
+
+def error_percent(frame, labels):
+    """Squared error within groups, in percent of the whole, on standardised columns."""
+    x = frame.to_numpy().astype(float)
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    groups = [z[np.asarray(labels) == group] for group in set(labels)]
+    within = sum(((group - group.mean(axis=0)) ** 2).sum() for group in groups)
+    return 100 * within / (z**2).sum()

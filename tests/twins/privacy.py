@@ -11,7 +11,6 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from scipy.optimize import linprog
 
 from shoal.testing.models.alpha_k import alpha
 from shoal.testing.models.base import height, path, shares
@@ -49,6 +48,8 @@ def emd(group: Sequence[object], table: Sequence[object], distance: Callable[[ob
     out = np.array([[pair[0] == i for pair in pairs] for i in range(len(values))], dtype=float)
     into = np.array([[pair[1] == j for pair in pairs] for j in range(len(values))], dtype=float)
     due = [float(p.get(value, Fraction(0))) for value in values] + [float(q[value]) for value in values]
+    from scipy.optimize import linprog  # slow to load
+
     return float(linprog(cost, A_eq=np.vstack((out, into)), b_eq=due).fun)
 
 

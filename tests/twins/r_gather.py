@@ -3,8 +3,6 @@
 from math import floor, inf
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
 
 from shoal import Numeric
 from twins.mdav import Axis, distance2, gap, space
@@ -22,6 +20,11 @@ def distances2(rows, kinds, standardize=True):
                 for point, row in zip(points, rows, strict=True):
                     point[j] = None if row[j] is None else row[j] - low
     return [[distance2(left, right, axes) for right in points] for left in points]
+
+
+def squared(table, standardize=True):
+    """The same, of a table of `twins.tables`."""
+    return distances2(table.rows, list(table.schema.quasi.values()), standardize)
 
 
 # -- r-gather ---------------------------------------------------------------------------------------------------------
@@ -96,6 +99,9 @@ def given(near, n_centres, k):
         for j, row in enumerate(shared, 1 + len(short)):
             network[i, j] = g in near[row]
     network[1 + len(short) : sink, sink] = 1
+    from scipy.sparse import csr_array  # slow to load
+    from scipy.sparse.csgraph import maximum_flow
+
     flow = maximum_flow(csr_array(network), 0, sink).flow.toarray()
     return [(row, g) for i, g in enumerate(short, 1) for j, row in enumerate(shared, 1 + len(short)) if flow[i, j] > 0]
 

@@ -116,3 +116,28 @@ def groups_of(labels, numbers_from=1):
     return {
         frozenset(row + numbers_from for row, label in enumerate(labels) if label == group) for group in set(labels)
     }
+
+
+def mixed(n_rows, seed):
+    """All kinds of columns, some cells missing."""
+    rng = np.random.default_rng(seed)
+    return _with_holes(rng, n_rows, lambda: (rng.integers(0, 500, n_rows) / 10).tolist())
+
+
+def skewed(n_rows, seed=4):
+    """The same, with one column of numbers of which few are large."""
+    rng = np.random.default_rng(seed)
+    return _with_holes(rng, n_rows, lambda: rng.lognormal(3, 1, n_rows).tolist())
+
+
+def _with_holes(rng, n_rows, numbers):
+    columns = [
+        rng.integers(0, 60, n_rows).tolist(),
+        rng.choice(RAGGED.leaves, n_rows).tolist(),
+        numbers(),
+        rng.choice(list("uvwxyz"), n_rows).tolist(),
+    ]
+    for column in columns:
+        for row in rng.choice(n_rows, n_rows // 12, replace=False):
+            column[row] = None
+    return both(columns, [Numeric(), Nominal(RAGGED), Numeric(), Ordinal(list("uvwxyz"))])

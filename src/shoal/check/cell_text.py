@@ -6,87 +6,58 @@ written again; what differs is refused. Bounds, categories and trees in the mani
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import polars as pl
 
-from shoal.check.cells import set_values, splits
+from shoal.check.cells import ReadColumn
+from shoal.check.value_ranges import ANY_VALUE, MISSING_VALUE
 from shoal.errors import Problems, rows_at
-from shoal.release.manifest import Layout, QuasiColumn
+from shoal.release.column_types import ANY, NUMBER, NUMBERS, TEXT, TRUTH, TYPES, column_sorts
+from shoal.release.manifest import Layout
+from shoal.release.shapes import GENERALISED
 
-COUNT, NUMBER, NUMBERS, TRUTH, TEXT, ANY = "count", "number", "numbers", "truth", "text", "any"
-TYPES: dict[str, tuple[type[pl.DataType], ...]] = {
-    COUNT: (pl.Int64,), NUMBER: (pl.Float64,), NUMBERS: (pl.Int64, pl.Float64), TRUTH: (pl.Boolean,),
-    TEXT: (pl.String,),
-}  # fmt: skip
-"""Types of the columns of a release; from CSV all are text."""
 MINUS_ZERO = "-0.0"
 """Equal to zero, and written in another way."""
-FACTS = {"class": COUNT, "size": COUNT, "radius": NUMBER, "counterfeits": COUNT, "bucket": COUNT, "count": COUNT}
 
 
 def check_written(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> None:
     """Note columns of a type that no release has, and cells that could have been written in another way."""
-    sorts = _sorts(layout)
+    sorts = column_sorts(layout)
     for table, columns in layout.contents.items():
         for name in columns:
-            own = FACTS if name in FACTS and name not in sorts else sorts
-            if complaint := _complaint(tables[table][name], own.get(name, ANY)):
+            if complaint := _complaint(tables[table][name], sorts.get(name, ANY)):
                 problems.add(f"column {name!r}", complaint)
 
 
 def check_types(table: pl.DataFrame, layout: Layout, problems: Problems) -> None:
     """Note columns of text in a Parquet file that hold numbers or truth values: those have types of their own there."""
-    sorts = FACTS | _sorts(layout)
+    sorts = column_sorts(layout)
     for name, dtype in table.schema.items():
         if dtype == pl.String and sorts.get(name, ANY) not in (TEXT, ANY):
-            problems.add(f"column {name!r}", "has another type than its cells have in a release")
-
-
-def _sorts(layout: Layout) -> dict[str, str]:
-    """What the cells of every published column are."""
-    sorts: dict[str, str] = {}
-    for column in layout.quasi:
-        sorts |= _sorts_of(column)
-    for passed in layout.passed:
-        sorts[passed.name] = ANY if passed.kind is None else NUMBERS if passed.kind == "numeric" else TEXT
-    for one in layout.slices:
-        sorts |= {shown: sorts[name] for name, shown in zip(one.attributes, one.columns, strict=False) if name in sorts}
-    return sorts
-
-
-def _sorts_of(column: QuasiColumn) -> dict[str, str]:
-    if column.form == "raw":
-        return {column.name: NUMBERS if column.kind == "numeric" else TEXT}
-    if column.form == "value":
-        first = NUMBER if column.kind == "numeric" else TEXT
-        return dict(zip(column.columns, (first, TRUTH), strict=False))
-    if len(column.columns) == 1:
-        return {column.name: TEXT}
-    end = TEXT if column.form == "order" else COUNT if column.whole else NUMBER
-    return dict(zip(column.columns, (end, end, TRUTH), strict=False))
+            problems.add(f"column {name!r}", "has a data type that Shoal does not write for such cells")
 
 
 def _complaint(series: pl.Series, sort: str) -> str | None:
     """Say what is wrong with the type of a column or with how its cells are written, or None."""
     dtype = series.dtype
     if dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration, pl.Categorical, pl.Enum, pl.Null):
-        return "has a type that no column of a release has"
+        return "has a data type that Shoal never writes"
     if dtype == pl.String and (series == "").any():
-        return "has empty texts: a cell that is missing is written as missing"
+        return "has empty texts; a missing cell must be null"
     if dtype.is_float() and not _are_plain(series, sort):
-        return "has numbers that are not written as a release writes them"
+        return "has numbers that are not in Shoal's notation"
     if sort == ANY:
         return None
     if dtype != pl.String:
-        return None if dtype in TYPES[sort] else "has another type than its cells have in a release"
+        return None if dtype in TYPES[sort] else "has a data type that Shoal does not write for such cells"
     if sort == TEXT:
         return None
     bad = np.flatnonzero((series.is_not_null() & ~_castable(series, sort)).to_numpy()).tolist()
     if bad:
         return f"{len(bad)} cells are not {'true or false' if sort == TRUTH else 'numbers'}, at {rows_at(bad)}"
-    return None if _is_plain(series, sort) else "has cells that are not written as a release writes them"
+    return None if _is_plain(series, sort) else "has cells that are not in Shoal's notation"
 
 
 def _are_plain(floats: pl.Series, sort: str) -> bool:
@@ -126,110 +97,47 @@ def _is_plain(texts: pl.Series, sort: str) -> bool:
 # -- quasi-identifiers -----------------------------------------------------------------------------------------------
 
 
-def check_facts(cells: pl.DataFrame, layout: Layout, problems: Problems) -> None:
-    """Note facts about quasi-identifiers that their cells do not bear out, and cells written in another way."""
-    for column in layout.quasi:
-        shown = cells.select(column.columns).unique()
-        for complaint in _disagreements(column, shown):
-            problems.add(f"column {column.name!r}", complaint)
+def check_facts(read: ReadColumn, problems: Problems) -> None:
+    """Note facts about a quasi-identifier that its cells do not bear out, and cells written in another way."""
+    for complaint in (*_missing_facts(read), *_unlike_written(read), *_value_facts(read)):
+        problems.add(f"column {read.column.name!r}", complaint)
 
 
-def _disagreements(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
-    main = shown[column.columns[0]]
-    found = []
-    if len(column.columns) == 1 and column.has_missing != _shows_missing(column, main):
-        found.append("has missing cells though the manifest says that it has none, or none though it says so")
-    flag = column.columns[-1]
-    if flag == f"{column.name}_missing" and shown[flag].cast(pl.String).eq_missing("false").all():
-        found.append("has a column that says which cells are missing, and none is")
+def _missing_facts(read: ReadColumn) -> Iterator[str]:
+    column, ranges = read.column, {cell.range for cell in read.cells}
+    # A root that is called '*' says nothing of missing values.
+    shows_missing = MISSING_VALUE in ranges or (ANY_VALUE in ranges and not read.form.says_star)
+    if len(column.columns) == 1 and column.has_missing != shows_missing:
+        yield "has missing cells though the manifest says that it has none, or none though it says so"
+    if column.columns[-1] == f"{column.name}_missing" and all(str(row[-1]).lower() == "false" for row in read.shown):
+        yield "has a column that marks missing cells, but no cell is missing"
+
+
+def _unlike_written(read: ReadColumn) -> Iterator[str]:
+    """Read cells are written again: in text, that must give the same."""
+    column = read.column
+    if len(column.columns) > 1 or column.form not in GENERALISED:
+        return
+    named = [(cell.names, row[0]) for cell, row in zip(read.cells, read.shown, strict=True) if cell.names]
+    if any(read.form.written(names) != text for names, text in named):
+        yield "has cells that are not in Shoal's notation"
     if column.form == "interval":
-        found += _interval_facts(column, shown)
-    elif column.form == "order":
-        found += _run_facts(column, shown)
-    elif column.form == "set":
-        found += _set_facts(column, main)
-    return found
+        ends = pl.Series([name for names, _ in named for name in names], dtype=pl.String)
+        plain = ends.cast(pl.Int64 if column.whole else pl.Float64, strict=False).cast(pl.String)
+        if not ((plain == ends) & (ends != MINUS_ZERO)).fill_null(value=False).all():
+            yield "has numbers that are not in Shoal's notation"
 
 
-def _shows_missing(column: QuasiColumn, main: pl.Series) -> bool:
-    """Whether a cell is missing, or says `*` because a value is."""
-    star = main.dtype == pl.String and bool((main == "*").any())
-    rooted = column.form == "node" and any(node.name == "*" for node in column.nodes[:1])
-    return main.null_count() > 0 or (star and column.form != "raw" and not rooted)
-
-
-def _interval_facts(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
-    """Bounds are those of the cells, numbers are whole where it says so, and each is written in the one way."""
-    if len(column.columns) > 1:
-        low, high = (shown[name].drop_nulls() for name in column.columns[:2])
-    else:
-        texts = shown[column.columns[0]].drop_nulls()
-        texts = texts.filter(texts != "*")
-        inside = texts.str.strip_prefix("[").str.strip_suffix("]").str.split_exact(", ", 1).struct.unnest()
-        low, high = inside.to_series(0), inside.to_series(1)
-        single = high.is_null()
-        spelled = pl.DataFrame({"text": texts, "low": low, "high": high}).select(
-            pl.when(single).then(pl.col("low")).otherwise(pl.format("[{}, {}]", "low", "high")) == pl.col("text")
-        )
-        if not spelled.to_series().all() or (low.filter(~single) == high.filter(~single)).any():
-            return ["has intervals that are not written as a release writes them"]
-        high = high.zip_with(~single, low)
-    ends = pl.concat([low.alias("end"), high.alias("end")])
-    dtype = pl.Int64 if column.whole else pl.Float64
-    numbers = ends.cast(dtype, strict=False)
-    plain = ends.dtype != pl.String or ((numbers.cast(pl.String) == ends) & (ends != MINUS_ZERO)).all()
-    if numbers.null_count() or not plain:
-        return ["has numbers that are not written as a release writes them"]
-    bounds = numbers.cast(pl.Float64)  # as the manifest has them: a very large whole number is rounded
-    if (bounds.min(), bounds.max()) != (column.low, column.high):
-        return ["the manifest's range is not that of its cells"]
-    if not column.whole and len(numbers) and (numbers.floor() == numbers).all() and bounds.abs().max() < 2**53:  # type: ignore[operator]
-        return ["has whole numbers, and the manifest says that they are not"]
-    return []
-
-
-def _run_facts(column: QuasiColumn, shown: pl.DataFrame) -> list[str]:
-    """The categories of the order are those that cells name, and a run of one category is that category."""
-    known, named = set(column.order), set[str]()
-    for row in shown.rows():
-        if row[0] is None or (len(column.columns) == 1 and row[0] == "*"):
-            continue
-        ends = row[:2] if len(column.columns) > 1 else _ends(row[0], known)
-        if ends is None:
-            return ["has runs that are not written as a release writes them"]
-        named |= set(ends)
-    return [] if named == known else ["the manifest's order is not that of the categories that its cells name"]
-
-
-def _ends(text: str, known: set[str]) -> tuple[str, str] | None:
-    """Both ends of a run; None where it is written in another way."""
-    if text in known:
-        return text, text
-    if text.startswith("[") and text.endswith("]"):
-        for low, high in splits(text[1:-1]):
-            if low in known and high in known and low != high:
-                return low, high
-    return None
-
-
-def _set_facts(column: QuasiColumn, main: pl.Series) -> list[str]:
-    """The number of categories is that of the cells, and sets are sorted and escaped in the one way."""
-    named: set[str] = set()
-    for text in main.drop_nulls().to_list():
-        if text == "*":
-            continue
-        values = set_values(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text]
-        if values is None or _set_text(values) != text:
-            return ["has sets that are not written as a release writes them"]
-        named |= set(values)
-    return [] if len(named) == column.n_values else ["the manifest counts other categories than its cells name"]
-
-
-def _set_text(values: list[str]) -> str:
-    if len(values) == 1 and not values[0].startswith("{"):
-        return values[0]
-    return "{" + ", ".join(_escaped(value) for value in sorted(values)) + "}"
-
-
-def _escaped(value: str) -> str:
-    return "".join(f"\\{letter}" if letter in "\\,}" else letter for letter in value)
+def _value_facts(read: ReadColumn) -> Iterator[str]:
+    """What the manifest says of the values of a column is what its cells name."""
+    column, named = read.column, {name for cell in read.cells for name in cell.names}
+    if column.form == "order" and named != set(column.order):
+        yield "the manifest lists other categories than its cells show"
+    if column.form == "set" and len(named) != column.n_values:
+        yield "the manifest states another number of categories than its cells show"
+    if column.form == "interval":
+        ends = [end for cell in read.cells if cell.names for end in (cell.range.low, cell.range.high)]
+        if (min(ends, default=None), max(ends, default=None)) != (column.low, column.high):
+            yield "the manifest states another range than its cells have"
+        elif ends and not column.whole and all(end.is_integer() and abs(end) < 2**53 for end in ends):
+            yield "has whole numbers only, but the manifest says otherwise"

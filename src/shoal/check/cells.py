@@ -1,59 +1,94 @@
-"""Published cells read back: what each says, how much of its column it covers, and whether it could be said at all.
+"""Published cells read back, once: what each may stand for, or why its column could not hold it.
 
-This is the reader's side. It shares nothing with the code that writes cells: a checker that parsed with the writer's
-own functions would repeat the writer's mistakes.
+What is lost, what is wrong, whom a class covers and what contains what all follow from these ranges. This is the
+reader's side. It shares nothing with the code that writes cells: a checker that parsed with the writer's own functions
+would repeat the writer's mistakes.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
-from shoal.release.manifest import Node, QuasiColumn
+from shoal.check.cell_forms import STAR, CellForm, Loss, Names, form_of
+from shoal.check.value_ranges import ANY_VALUE, MISSING_VALUE, Range, refused
+from shoal.release.manifest import QuasiColumn
+
+FLAGS = {"none": None, "true": True, "false": False}
+"""What a column says that tells whether values were missing: some, all, none."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """What one distinct published cell says.
+class Cell(NamedTuple):
+    """What one published cell may stand for, and the values it names: both ends of an interval, members of a set."""
 
-    `height_loss` and `leaf_loss` are the share of the column it leaves open: by tree height and by leaf count for a
-    node (they differ there only), by length for an interval or a run, by count for a set; 1 for `*`, 0 for a single
-    value and for a cell that is missing in every row of its class.
-    """
-
-    height_loss: float
-    leaf_loss: float
-    complaint: str | None = None
-    """Why the column could not hold this cell; the cell itself is not in it."""
+    range: Range
+    names: Names = ()
 
 
-Ranks = dict[str, int]
-SAYS_NOTHING = Cell(1.0, 1.0)
-SAYS_ALL = Cell(0.0, 0.0)
+def read_cell(form: CellForm, *cells: object) -> Cell:
+    """Read one cell from the published columns that carry it."""
+    column = form.column
+    if len(column.columns) > 1 or (column.form == "value" and column.kind == "numeric"):
+        n_ends = 1 if column.form == "value" else 2
+        return _read_typed(form, cells[:n_ends], *cells[n_ends:])
+    text = cells[0]
+    if text is None:
+        return Cell(MISSING_VALUE if column.has_missing else refused("missing, though no value of the column was"))
+    if text == STAR and column.form != "raw":
+        allowed = column.has_missing or form.says_star
+        return Cell(ANY_VALUE if allowed else refused("'*', though no value of the column was missing"))
+    names = form.names(str(text))
+    return Cell(refused(names)) if isinstance(names, str) else Cell(form.range(names), names)
 
 
-def _refused(complaint: str) -> Cell:
-    return Cell(1.0, 1.0, complaint)
+def _read_typed(form: CellForm, ends: Sequence[object], missing: object = False) -> Cell:
+    """Read a value, or both ends of a range, beside what says whether values were missing."""
+    flag = str(missing).lower()
+    if flag not in FLAGS:
+        return Cell(refused("neither true nor false where it says whether values were missing"))
+    gone = FLAGS[flag]
+    if all(end is None for end in ends):
+        if gone is False or not form.column.has_missing:
+            return Cell(refused("empty, though no value was missing"))
+        return Cell(MISSING_VALUE if gone else ANY_VALUE)
+    if any(end is None for end in ends):
+        return Cell(refused("one end without the other"))
+    if gone is not False:
+        return Cell(refused("a value that is said to be missing"))
+    names = tuple(str(end) for end in ends)
+    return Cell(form.range(names), names)
 
 
 @dataclass(frozen=True)
 class ReadColumn:
     """One quasi-identifier of a published table: its distinct cells, and how many rows show each."""
 
-    column: QuasiColumn
+    form: CellForm
+    shown: tuple[tuple[object, ...], ...]
+    """The distinct cells as they are published."""
     cells: tuple[Cell, ...]
     counts: tuple[int, ...]
+
+    @property
+    def column(self) -> QuasiColumn:
+        """How the manifest says that it is published."""
+        return self.form.column
+
+    @property
+    def losses(self) -> list[Loss]:
+        """How much of the column each distinct cell leaves open."""
+        return [self.form.loss(cell.range) for cell in self.cells]
 
     @property
     def complaints(self) -> dict[str, int]:
         """What is wrong with the cells, and in how many rows."""
         found: dict[str, int] = {}
         for cell, count in zip(self.cells, self.counts, strict=True):
-            if cell.complaint:
-                found[cell.complaint] = found.get(cell.complaint, 0) + count
+            if complaint := cell.range.complaint:
+                found[complaint] = found.get(complaint, 0) + count
         return found
 
 
@@ -61,164 +96,6 @@ def read_column(column: QuasiColumn, frame: pl.DataFrame, weight: str | None = N
     """Read the cells of one quasi-identifier; `weight` names a column that says how many rows a row stands for."""
     count = pl.len() if weight is None else pl.col(weight).cast(pl.Int64).sum()
     distinct = frame.group_by(column.columns).agg(count.alias("\0count"))
-    counts = tuple(distinct["\0count"].to_list())
-    shown = distinct.select(column.columns).rows()
-    ranks: Ranks = dict(zip(column.order, column.ranks, strict=False))
-    if column.form == "node":
-        node_of = {node.name: node for node in column.nodes if node.name is not None}
-        return ReadColumn(column, tuple(_read_node(column, node_of, cells[0]) for cells in shown), counts)
-    if column.form == "raw":
-        return ReadColumn(column, tuple(_read_raw(column, ranks, cells[0]) for cells in shown), counts)
-    if column.form == "value":
-        return ReadColumn(column, tuple(_read_value(column, ranks, *cells) for cells in shown), counts)
-    if len(column.columns) == 1:
-        return ReadColumn(column, tuple(_read_text(column, ranks, cells[0]) for cells in shown), counts)
-    return ReadColumn(column, tuple(_read_typed(column, ranks, *cells) for cells in shown), counts)
-
-
-def _read_text(column: QuasiColumn, ranks: Ranks, cell: object) -> Cell:
-    if cell is None:
-        return SAYS_ALL if column.has_missing else _refused("missing, though no value of the column was")
-    text = str(cell)
-    if text == "*":
-        return SAYS_NOTHING if column.has_missing else _refused("'*', though no value of the column was missing")
-    if column.form == "set":
-        return _read_set(column, text)
-    if text.startswith("[") and text.endswith("]") and text not in ranks:
-        return _first_good(_read_run(column, ranks, low, high) for low, high in splits(text[1:-1]))
-    return _read_run(column, ranks, text, text)
-
-
-def splits(inside: str) -> Iterable[tuple[str, str]]:
-    """Every way to read `low, high`: a category may hold a comma itself."""
-    parts = inside.split(", ")
-    if len(parts) < 2:
-        yield inside, ""
-    for cut in range(1, len(parts)):
-        yield ", ".join(parts[:cut]), ", ".join(parts[cut:])
-
-
-def _first_good(cells: Iterable[Cell]) -> Cell:
-    cell = _refused("not an interval")
-    for cell in cells:
-        if cell.complaint is None:
-            return cell
-    return cell
-
-
-def _read_typed(column: QuasiColumn, ranks: Ranks, low: object, high: object, missing: object = False) -> Cell:
-    said = {"none": None, "true": True, "false": False}
-    if str(missing).lower() not in said:
-        return _refused("neither true nor false where it says whether values were missing")
-    gone = said[str(missing).lower()]
-    if low is None and high is None and column.has_missing:
-        return SAYS_NOTHING if gone is None else SAYS_ALL if gone else _refused("no bounds, though nothing was missing")
-    if low is None or high is None or gone is not False:
-        return _refused("one bound without the other, or bounds of a missing value")
-    return _read_run(column, ranks, str(low), str(high))
-
-
-def _read_value(column: QuasiColumn, ranks: Ranks, cell: object, missing: object = None) -> Cell:
-    """One value that stands for a class; how far it is from the values of its rows, it does not say."""
-    if column.kind != "numeric":
-        if cell is None or cell == "*":
-            return _read_text(column, ranks, cell)
-        return SAYS_ALL if cell in ranks or not ranks else _refused("a category outside the order")
-    if cell is None:
-        gone = column.has_missing and str(missing).lower() in ("none", "true")
-        return SAYS_NOTHING if gone else _refused("no number, though nothing was missing")
-    if column.has_missing and str(missing).lower() != "false":
-        return _refused("a number of a missing value")
-    return SAYS_ALL if _is_number(str(cell)) else _refused("not a number")
-
-
-def _read_raw(column: QuasiColumn, ranks: Ranks, cell: object) -> Cell:
-    """A value of the input as it is."""
-    if cell is None:
-        return SAYS_ALL if column.has_missing else _refused("missing, though no value of the column was")
-    if column.kind == "numeric":
-        return SAYS_ALL if _is_number(str(cell)) else _refused("not a number")
-    return SAYS_ALL if cell in ranks or not ranks else _refused("a category outside the order")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return "_" not in text and math.isfinite(float(text))  # Python reads 1_0 as ten; nobody else does
-    except ValueError:
-        return False
-
-
-def _read_run(column: QuasiColumn, ranks: Ranks, low: str, high: str) -> Cell:
-    first: float
-    last: float
-    span: float
-    if column.form == "order":
-        if low not in ranks or high not in ranks:
-            return _refused("a category outside the order")
-        first, last, span = ranks[low], ranks[high], column.n_values - 1
-    else:
-        try:
-            first, last = float(low), float(high)
-            if "_" in low + high:  # Python reads 1_0 as ten; nobody else does
-                raise ValueError
-        except ValueError:
-            return _refused("neither a number nor an interval")
-        if column.low is None or column.high is None:
-            return _refused("a number in a column that has none")
-        if not (math.isfinite(first) and math.isfinite(last) and column.low <= first and last <= column.high):
-            return _refused("outside the range of the column")
-        if column.whole and not (first.is_integer() and last.is_integer()):
-            return _refused("a broken number in a column of whole numbers")
-        span = column.high - column.low
-    if first > last:
-        return _refused("an interval whose ends are swapped")
-    loss = (last - first) / span if span else 0.0
-    return Cell(loss, loss)
-
-
-def _read_node(column: QuasiColumn, node_of: dict[str, Node], name: str | None) -> Cell:
-    if name is None:
-        return _read_text(column, {}, None)
-    node = node_of.get(name)
-    if node is None:
-        allowed = name == "*" and column.has_missing
-        return SAYS_NOTHING if allowed else _refused("a node outside the hierarchy")
-    root = column.nodes[0]
-    height_loss = node.height / root.height if root.height else 0.0
-    leaf_loss = node.leaves / root.leaves if node.height else 0.0
-    return Cell(height_loss, leaf_loss)
-
-
-def _read_set(column: QuasiColumn, text: str) -> Cell:
-    if not text.startswith("{"):
-        return SAYS_ALL
-    values = set_values(text[1:-1]) if text.endswith("}") else None
-    if values is None:
-        return _refused("a set that is not closed")
-    if "" in values:
-        return _refused("a set with an empty value")
-    if len(set(values)) != len(values) or len(values) > column.n_values:
-        return _refused("a set with repeated or too many values")
-    loss = (len(values) - 1) / (column.n_values - 1) if column.n_values > 1 else 0.0
-    return Cell(loss, loss)
-
-
-def set_values(inside: str) -> list[str] | None:
-    """The values between the braces, or None where a brace or a backslash is out of place."""
-    values, value = [], ""
-    escaped = parted = False
-    for letter in inside:
-        if escaped:
-            value, escaped = value + letter, False
-        elif letter == "\\":
-            escaped = True
-        elif letter == "}":
-            return None
-        elif letter == ",":
-            values.append(value)
-            value, parted = "", True
-            continue
-        elif not (parted and letter == " "):  # one space after a comma parts; any further one is of the value
-            value += letter
-        parted = False
-    return None if escaped else [*values, value]
+    shown, form = tuple(distinct.select(column.columns).rows()), form_of(column)
+    cells = tuple(read_cell(form, *row) for row in shown)
+    return ReadColumn(form, shown, cells, tuple(distinct["\0count"].to_list()))

@@ -11,7 +11,7 @@ from shoal.privacy.base import Classes, ColumnRequirement, Requirement
 
 LACKING = {
     "population": "needs the population",
-    "choices": "needs the choices of the people, and the schema",
+    "choices": "needs the schema and the guarding nodes that people chose",
     "original": "needs the original table",
 }
 """What is said of a promise that rests on knowledge from outside, when that knowledge is not given."""

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +29,6 @@ from shoal.check.vocabulary import check_closed
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
-from shoal.release.files import read_directory
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import Shape
 from shoal.table.fingerprint import content_sha256
@@ -39,11 +37,11 @@ from shoal.table.schema import Schema
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a release was found to keep.
+    """What a release was found to satisfy.
 
     `achieved` holds the value the weakest class reaches for each promised model, by its letter (`k`, ...); `unchecked`
-    names the promises that rest on knowledge from outside which was not given; `surveyed` holds what every model
-    reaches, promised or not, and is worked out when it is asked for.
+    names the promises that need further knowledge that was not given; `surveyed` holds what every model reaches,
+    promised or not, and is computed when first used.
     """
 
     n_rows: int
@@ -65,8 +63,8 @@ class Verdict:
     def k(self) -> int:
         """Size of the smallest class."""
         if "k" not in self.achieved:
-            what = "the release promises none: its quasi-identifiers are not hidden in classes"
-            raise ParameterError(Problem("k", what, "see what it achieved"))
+            what = "the release promises no k: it does not group rows into equivalence classes"
+            raise ParameterError(Problem("k", what, "use .achieved to see what it promises"))
         return int(self.achieved["k"])
 
     @cached_property
@@ -140,7 +138,7 @@ def verify(
         problems.raise_if_any(GuaranteeError)
     sensitive = sensitive_values(rows, manifest, problems, schema)
     if any(one.spelt(sensitive) != one for one in promise):
-        problems.add("promise", "has values that are not written as a release writes them")
+        problems.add("promise", "has values that are not in Shoal's notation")
     problems.raise_if_any(GuaranteeError)
     check_order(tables, manifest.layout, problems)
     labels = _classes(rows, layout.class_columns)
@@ -168,8 +166,8 @@ def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reac
     refuted = slices.refuted({one.column: 1 / one.l for one in asked})
     for one in asked:
         if one.column in refuted and one.key in found.unchecked:
-            what = f"l = {one.l} was promised, and somebody has a value with a chance of {refuted[one.column]:g}"
-            problems.add(one.name, f"column {one.column!r}: {what}, however the slices are put together")
+            what = f"l = {one.l} was promised, but a person has a value with a probability of {refuted[one.column]:g}"
+            problems.add(one.name, f"column {one.column!r}: {what}, whichever way the slices are combined")
         if one.column in chances:
             found.achieved[one.every] = 1.0 / chances[one.column]
             if one.key in found.unchecked and one.holds(found.achieved[one.every]):
@@ -202,15 +200,15 @@ def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, cl
     """Something is promised that hides people, and the manifest claims what is reached, as far as the tables tell."""
     if manifest.layout.laid_out.protects == "links":
         if "k" in found.achieved:
-            problems.add("promise", "speaks of equal quasi-identifiers, which buckets do not have")
+            problems.add("promise", "has a k, but buckets and slices do not make quasi-identifiers equal")
         if not any("column" in promise for promise in manifest.promise):
-            problems.add("promise", "says nothing about sensitive values")
+            problems.add("promise", "has no model of a sensitive attribute")
     elif "k" not in found.achieved:
-        problems.add("promise", "says nothing about the size of classes")
+        problems.add("promise", "has no model of the class size")
     claimed, own = manifest.achieved, found.public
     same = list(claimed) == list(own) and all(_same_figure(value, own[key]) for key, value in claimed.items())
     if (claims or claimed) and not same:
-        problems.add("achieved", "the manifest claims other values than the release reaches")
+        problems.add("achieved", "the manifest states other values than the release reaches")
 
 
 def _same_figure(one: float, other: float) -> bool:
@@ -218,20 +216,6 @@ def _same_figure(one: float, other: float) -> bool:
     if isinstance(one, int) or isinstance(other, int):
         return type(one) is type(other) and one == other
     return repr(one) == repr(other) or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
-
-
-def verify_directory(
-    folder: str | Path,
-    *,
-    population: pl.DataFrame | None = None,
-    guards: pl.Series | None = None,
-    schema: Schema | None = None,
-    original: pl.DataFrame | None = None,
-) -> tuple[Verdict, Manifest]:
-    """Check a release directory from its files, and from nothing else but what is given with it."""
-    manifest, tables = read_directory(Path(folder))
-    verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=original)
-    return verdict, manifest
 
 
 def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:
@@ -243,11 +227,11 @@ def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, proble
     for table in manifest.tables:
         frame = tables[table.name]
         if set(frame.columns) != set(columns[table.name]) or tuple(frame.columns) != table.columns:
-            problems.add(f"table {table.name!r}", "has other columns than the manifest says")
+            problems.add(f"table {table.name!r}", "has other columns than the manifest lists")
         elif frame.height != table.rows:
             problems.add(f"table {table.name!r}", f"has {frame.height} rows, the manifest says {table.rows}")
         elif any(dtype.is_nested() or dtype in (pl.Object, pl.Binary) for dtype in frame.dtypes):
-            problems.add(f"table {table.name!r}", "has a column of a type that no column of a release has")
+            problems.add(f"table {table.name!r}", "has a column of a data type that Shoal never writes")
         elif content_sha256(frame) != table.content_sha256:
             problems.add(f"table {table.name!r}", "was changed since it was released: its content differs")
 
@@ -261,7 +245,7 @@ def _check_rows(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems
 
 
 def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
-    """Every cell is one its column could hold."""
+    """Every cell is one its column could hold, written in the one way, and the manifest says of them what they show."""
     for column in manifest.layout.quasi:
         if column.form == "node":
             complaint = tree_complaint(column.nodes, set(cells[column.columns[0]].unique()))
@@ -269,9 +253,11 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) ->
                 problems.add(f"column {column.name!r}", f"the manifest's hierarchy {complaint}")
             if complaint == NO_TREE:
                 continue
-        for complaint, count in read_column(column, cells).complaints.items():
-            problems.add(f"column {column.name!r}", f"{count} cells cannot be: {complaint}")
-    check_facts(cells, manifest.layout, problems)
+        read = read_column(column, cells)
+        for complaint, count in read.complaints.items():
+            problems.add(f"column {column.name!r}", f"{count} cells are not valid: {complaint}")
+        if not read.complaints:
+            check_facts(read, problems)
 
 
 def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:

@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.check.population import reader_of
 from shoal.check.refutation import Put, ShownSlices, certain_chance
-from shoal.check.value_ranges import SPAN, Meaning, axis_of, boxes_of, distinct_cells
-from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems, some
+from shoal.check.slice_people import covering_alike, placed
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, some
 from shoal.kernels.check import fitting as kernel
 from shoal.privacy.base import SLACK
 from shoal.release.manifest import Layout, QuasiColumn
@@ -28,8 +27,6 @@ from shoal.table.schema import Schema
 
 MOST_COMBINATIONS = 5_000_000
 """How many ways to put slices together are looked at one by one; beyond, what each says on its own is a bound."""
-BLOCK = 1 << 22
-"""How many cells are compared with people's values at once."""
 
 BUCKET, TIMES = "\0bucket", "\0times"
 """Names of work columns; no column of a table can have them."""
@@ -55,7 +52,7 @@ def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     left, right = (frame.group_by(pl.all().exclude(TIMES)).agg(pl.col(TIMES).sum()) for frame in (one, other))
     both = left.group_by(shared).len("\0left").join(right.group_by(shared).len("\0right"), on=shared, nulls_equal=True)
     if both.select((pl.col("\0left").cast(pl.Int64) * pl.col("\0right")).sum()).item() > MOST_JOINED:
-        raise GuaranteeError(Problem("slices", "share an attribute, and have too many combinations to be put together"))
+        raise GuaranteeError(Problem("slices", "share an attribute and have too many combinations to be checked"))
     others = right.rename({TIMES: "\0others"}).with_columns(pl.col("\0others").sum().over(shared).alias("\0ways"))
     found = left.join(others, on=shared, how="inner", nulls_equal=True)
     return found.with_columns(pl.col(TIMES) * pl.col("\0others") / pl.col("\0ways")).drop("\0others", "\0ways")
@@ -65,16 +62,6 @@ def _codes(frame: pl.DataFrame, column: QuasiColumn) -> Ints:
     """Number the cells of a quasi-identifier; numbers are compared as such, however they are written."""
     as_numbers = [pl.Series([], dtype=pl.Int64)] if column.kind == "numeric" and column.form == "raw" else []
     return numbered([frame[column.name], *as_numbers])[0]
-
-
-def _meanings(column: QuasiColumn, cells: Sequence[tuple[object, ...]]) -> list[Meaning]:
-    """What distinct cells of a column stand for; values that were not generalised for themselves alone."""
-    if column.form == "raw":
-        return [Meaning(SPAN, place, place) for place in range(len(cells))]
-    read = reader_of(column, [], None)
-    if isinstance(read, str):
-        raise InternalError(read)
-    return [read.cell(*cell) for cell in cells]
 
 
 def _largest_share(shown: kernel.Shown) -> float:
@@ -187,7 +174,7 @@ class SlicesRead:
             )
         parts, people = [], []
         for place in range(len(self.frames)):
-            part, person = self._placed(place, original, schema)
+            part, person = placed(self.frames[place], self._quasi(place), original, schema, f"slice {place + 1}")
             parts.append(part)
             people.append(person)
         distinct = np.unique(np.stack(people, axis=1), axis=0)
@@ -196,7 +183,7 @@ class SlicesRead:
             shown = self.shown(parts, at, values)
             found[name], n_strange = kernel.largest_chance(shown, distinct, at, int(values.max(initial=0)) + 1)
             if n_strange:
-                what = f"{n_strange} combinations of quasi-identifiers of the original fit no bucket"
+                what = f"{n_strange} combinations of quasi-identifiers of the original match no bucket"
                 raise GuaranteeError(Problem("slices", what, "give the input of the release"))
         return found
 
@@ -289,61 +276,4 @@ class SlicesRead:
 
         Cells that were generalised may cover the same values, or be covered in a row by others that do.
         """
-        return [self._covering_alike(place, part) for place, part in enumerate(self.parts)]
-
-    def _covering_alike(self, place: int, part: Ints) -> Ints:
-        columns, heads = self._quasi(place), np.unique(part, return_index=True)[1]
-        if all(column.form == "raw" for column in columns):
-            return np.arange(len(heads))
-        axes, codes = [], []
-        for column in columns:
-            cells, code = distinct_cells(self.frames[place][heads].select(column.name))
-            axes.append(axis_of(_meanings(column, cells), discrete=column.form != "interval"))
-            codes.append(code)
-        boxes = boxes_of(axes, np.stack(codes, axis=1))
-        groups = kernel.groups_that_meet(boxes.low, boxes.high, boxes.listed, boxes.first, boxes.places)
-        return np.asarray(groups)
-
-    # -- people -------------------------------------------------------------------------------------------------------
-
-    def _placed(self, place: int, original: pl.DataFrame, schema: Schema | None) -> tuple[Ints, Ints]:
-        """The combination that each row of a slice shows, and that of everybody in the original; -1 for none."""
-        columns, n_shown = self._quasi(place), len(self.buckets[place])
-        if not columns:
-            return np.zeros(n_shown, dtype=np.int64), np.zeros(original.height, dtype=np.int64)
-        if all(column.form == "raw" for column in columns):
-            both = [np.concatenate(numbered([self.frames[place][one.name], original[one.name]])) for one in columns]
-            ids = combined(both)
-            known = np.unique(ids[:n_shown])
-            number = np.full(int(ids.max(initial=0)) + 1, -1, dtype=np.int64)
-            number[known] = np.arange(len(known))
-            return number[ids[:n_shown]], number[ids[n_shown:]]
-        return self._covering(place, columns, original, schema)
-
-    def _covering(
-        self, place: int, columns: Sequence[QuasiColumn], original: pl.DataFrame, schema: Schema | None
-    ) -> tuple[Ints, Ints]:
-        """The same where cells were generalised: everybody has the one combination that covers the person's values."""
-        shown, part = distinct_cells(self.frames[place].select([column.name for column in columns]))
-        people, person = distinct_cells(original.select([column.name for column in columns]))
-        fits = []
-        for j, column in enumerate(columns):
-            read = reader_of(column, [row[j] for row in people], schema)
-            if isinstance(read, str):
-                raise ParameterError(Problem("original=", read.replace("of the population ", "")))
-            meanings = [*(read.cell(row[j]) for row in shown), *(read.person(row[j]) for row in people)]
-            axis = axis_of(meanings, discrete=column.form != "interval")
-            n = len(shown)
-            fits.append((axis.low[:n], axis.high[:n], axis.low[n:]))
-        home, n_homes = np.full(len(people), -1, dtype=np.int64), np.zeros(len(people), dtype=np.int64)
-        step = max(BLOCK // max(len(shown), 1), 1)
-        for begin in range(0, len(people), step):
-            block = slice(begin, begin + step)
-            inside = np.ones((len(home[block]), len(shown)), dtype=np.bool_)
-            for low, high, at in fits:
-                inside &= (low[None, :] <= at[block, None]) & (at[block, None] <= high[None, :])
-            home[block], n_homes[block] = inside.argmax(axis=1), inside.sum(axis=1)
-        if (n_homes > 1).any():
-            raise GuaranteeError(Problem("slices", f"slice {place + 1} has combinations that cover each other"))
-        home[n_homes == 0] = -1
-        return part, home[person]
+        return [covering_alike(self.frames[place], self._quasi(place), part) for place, part in enumerate(self.parts)]

@@ -9,19 +9,18 @@ outside of what the two share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.check.containment import Containers
-from shoal.check.grammar import ReadCells, read_cells
-from shoal.check.promises import LACKING, broken, probes
-from shoal.check.value_ranges import Ints, boxes_of, distinct_cells
+from shoal.check.grammar.columns import read_cells
+from shoal.check.promises import LACKING, broken
+from shoal.check.readings import READINGS, Reading, both_readings
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at
-from shoal.privacy.base import Classes, ColumnRequirement, Requirement, Values
+from shoal.privacy.base import ColumnRequirement, Requirement, Values
 from shoal.table.clean import clean
 from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy.builders import Rule
@@ -31,28 +30,10 @@ from shoal.table.prepare import Table
 from shoal.table.schema import Column, Kind, Nominal, Schema
 from shoal.table.spelling import find_variants, spelling_warning
 
-READINGS = {
-    "cells": "rows whose quasi-identifier cells mean the same are one class",
-    "matching": "the class of a row is every row whose cells contain its own: those that match whoever it stands for",
-}
-ROWS_AT_ONCE = 2_000_000
-"""Rows of overlapping classes that are held in memory at a time, at least."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What one way to read a table comes to."""
-
-    n_classes: int
-    achieved: dict[str, float]
-    """What the weakest class reaches of each requirement, by key."""
-    surveyed: dict[str, float]
-    """What the weakest class reaches of every model, by key."""
-
 
 @dataclass(frozen=True)
 class TableVerdict:
-    """What a published table was found to keep, in both readings.
+    """What a published table was found to satisfy, in both readings.
 
     Attributes
     ----------
@@ -67,7 +48,7 @@ class TableVerdict:
     warnings
         What else a publisher should know, such as identifying columns that are in the table.
     unchecked
-        Requirements that rest on knowledge from outside.
+        Requirements that need further knowledge.
     reasons
         Why the requirements do not hold; empty when they do.
     """
@@ -118,9 +99,9 @@ def verify_table(
     reading
         Which reading decides: ``"cells"``, the stricter one, or ``"matching"``. Both are reported.
     missing_values
-        Texts that stand for a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text.
     suppressed
-        Texts that stand for any value, besides `*` and `?`; the empty text makes missing cells stand for any value.
+        Texts that mean any value, besides `*` and `?`; the empty text makes missing cells mean any value.
 
     Raises
     ------
@@ -166,12 +147,7 @@ def judge_table(
         name: read_cells(table[name], kind, missing_values=missing_values, suppressed=suppressed)
         for name, kind in schema.quasi.items()
     }
-    tuples, labels = _tuples(list(cells.values()))
-    classes = Classes(labels, columns)
-    readings = {
-        "cells": _read([classes], require),
-        "matching": _read(_overlapping(list(cells.values()), tuples, classes), require),
-    }
+    readings = both_readings(list(cells.values()), columns, require)
     achieved = readings[reading].achieved
     kept = [one for one in require if one.key in achieved]
     complaints = [(one.name, broken(one, achieved[one.key])) for one in kept]
@@ -205,7 +181,7 @@ def _check_columns(table: pl.DataFrame, schema: Schema, problems: Problems) -> N
     Names.of(table, schema.roles).note_absent(wanted, problems, "correct the schema", error=SchemaError)
     for name in schema.quasi:
         if name in table.columns and not _is_cell(dtype := table.schema[name]):
-            what = f"holds {dtype.base_type()}, which is no cell of a table"
+            what = f"holds {dtype.base_type()}, which cannot be a table cell"
             problems.add(f"column {name!r}", what, "convert it to text")
     problems.raise_if_any(SchemaError)
 
@@ -228,7 +204,7 @@ def _sensitive(
     settled = replace(schema, sensitive=grown)
     frame = pl.DataFrame(found)
     whole = Table(frame, settled, schema, "", table.height, {}, np.arange(table.height, dtype=np.int64))
-    return {} if len(problems) else {name: Values.of(whole, name) for name in grown}
+    return {} if len(problems) else whole.sensitive
 
 
 def _grown(name: str, kind: Kind | None, series: pl.Series, problems: Problems) -> Kind | None:
@@ -251,7 +227,7 @@ def _check_requirements(require: Sequence[Requirement], columns: dict[str, Value
         where = f"{type(one).__name__}(column=)"
         if one.column not in columns:
             fix = did_you_mean(one.column, columns)
-            problems.add(where, f"{one.column!r} is no sensitive column of the schema", fix, error=ParameterError)
+            problems.add(where, f"{one.column!r} is not a sensitive column of the schema", fix, error=ParameterError)
         elif misfit := one.misfit(columns[one.column]):
             problems.add(where, f"column {one.column!r} {misfit}", error=ParameterError)
 
@@ -259,13 +235,13 @@ def _check_requirements(require: Sequence[Requirement], columns: dict[str, Value
 def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
     roles = schema.roles
     found = [
-        f"column {name!r}: its role is {roles[name]}, and it is in the table"
+        f"column {name!r} has the role {roles[name]}, but is in the table"
         for name in table.columns
         if roles.get(name) in ("identifying", "choice")
     ]
     unnamed = [name for name in table.columns if name not in roles and schema.rest != "neutral"]
     if unnamed:
-        found.append(f"columns without a role, not looked at: {Names.of(table, schema.roles).listed(unnamed)}")
+        found.append(f"columns without a role were not checked: {Names.of(table, schema.roles).listed(unnamed)}")
     return tuple(found)
 
 
@@ -274,44 +250,3 @@ def _spellings(columns: Mapping[str, Values]) -> tuple[str, ...]:
     texts = {name: values.series for name, values in columns.items() if values.series.dtype == pl.String}
     found = {name: count for name, series in texts.items() if (count := find_variants(series).n_values)}
     return (spelling_warning(found, fix=""),) if found else ()
-
-
-def _tuples(cells: Sequence[ReadCells]) -> tuple[Ints, Ints]:
-    """The distinct rows of meanings, one number per column, and which of them each row is."""
-    frame = pl.DataFrame({str(place): read.codes for place, read in enumerate(cells)})
-    rows, labels = distinct_cells(frame)
-    return np.array(rows, dtype=np.int64).reshape(-1, len(cells)), labels
-
-
-def _overlapping(cells: Sequence[ReadCells], tuples: Ints, classes: Classes) -> Iterator[Classes]:
-    """For every distinct row, all rows that contain it; a row is in many classes, so they come a few at a time."""
-    boxes = boxes_of([read.axis() for read in cells], tuples)
-    members = np.argsort(classes.labels, kind="stable")
-    first = np.concatenate([[0], np.cumsum(classes.sizes)])
-    most = max(ROWS_AT_ONCE, len(classes.labels))
-    for block in Containers.of(boxes).around(boxes, most):
-        n_rows = np.concatenate([[0], np.cumsum(classes.sizes[block.boxes])])[block.first]
-        begin = 0
-        while begin < len(n_rows) - 1:
-            end = max(int(np.searchsorted(n_rows, n_rows[begin] + most, side="right")) - 1, begin + 1)
-            inside = block.boxes[block.first[begin] : block.first[end]]
-            sizes = classes.sizes[inside]
-            shift = np.repeat(first[inside] - (np.cumsum(sizes) - sizes), sizes)
-            rows = members[np.arange(len(shift)) + shift]
-            labels = np.repeat(np.arange(end - begin), np.diff(n_rows[begin : end + 1]))
-            yield Classes(labels, {name: values.take(rows) for name, values in classes.columns.items()})
-            begin = end
-
-
-def _read(parts: Sequence[Classes] | Iterator[Classes], require: Sequence[Requirement]) -> Reading:
-    """What the weakest of all classes reaches, of what is required and of every model."""
-    n_classes, wanted, all_models = 0, [one for one in require if one.needs is None], list[Requirement]()
-    reached: dict[Requirement, float] = {}
-    for classes in parts:
-        n_classes += classes.n_classes
-        all_models = all_models or probes(classes)
-        for one in {*wanted, *all_models}:
-            value = one.achieved(classes)
-            worst = min if one.rising else max
-            reached[one] = worst(reached[one], value) if one in reached else value
-    return Reading(n_classes, {one.key: reached[one] for one in wanted}, {one.key: reached[one] for one in all_models})

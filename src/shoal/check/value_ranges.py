@@ -25,7 +25,7 @@ FARTHEST = 2**31 - 1
 """Beyond every place of a line."""
 
 
-class Meaning(NamedTuple):
+class Range(NamedTuple):
     """What a cell may stand for: numbers, or places of categories in an order."""
 
     sort: int
@@ -34,25 +34,32 @@ class Meaning(NamedTuple):
     values: tuple[float, ...] = ()
     text: str = ""
     """The cell itself, where it cannot be read: it equals only itself."""
+    complaint: str | None = None
+    """Why a column of a release could not hold the cell; the cell itself is not in it."""
 
 
-ANYTHING = Meaning(ANY)
-NOTHING_KNOWN = Meaning(MISSING)
+ANY_VALUE = Range(ANY)
+MISSING_VALUE = Range(MISSING)
 
 
-def span(low: float, high: float, *, open_low: bool = False, open_high: bool = False) -> Meaning | None:
+def refused(complaint: str) -> Range:
+    """What a cell stands for that its column could not hold: nothing that is known."""
+    return Range(UNREAD, complaint=complaint)
+
+
+def span(low: float, high: float, *, open_low: bool = False, open_high: bool = False) -> Range | None:
     """All numbers between two ends, None where there are none; an open end is left out."""
     low = math.nextafter(low, math.inf) if open_low else low
     high = math.nextafter(high, -math.inf) if open_high else high
-    return Meaning(SPAN, low + 0.0, high + 0.0) if low <= high else None  # + 0.0: there is one zero
+    return Range(SPAN, low + 0.0, high + 0.0) if low <= high else None  # + 0.0: there is one zero
 
 
-def one_of(values: Sequence[float], *, discrete: bool) -> Meaning:
+def one_of(values: Sequence[float], *, discrete: bool) -> Range:
     """One of some values; those that follow one another in an order of categories are a span."""
     places = sorted(set(values))
     if len(places) == 1 or (discrete and places[-1] - places[0] == len(places) - 1):
-        return Meaning(SPAN, places[0], places[-1])
-    return Meaning(SET, places[0], places[-1], tuple(places))
+        return Range(SPAN, places[0], places[-1])
+    return Range(SET, places[0], places[-1], tuple(places))
 
 
 class Axis(NamedTuple):
@@ -67,23 +74,21 @@ class Axis(NamedTuple):
     """Whether every place of the line is a value; otherwise there are values between the places."""
 
 
-def axis_of(meanings: Sequence[Meaning], *, discrete: bool) -> Axis:
+def axis_of(ranges: Sequence[Range], *, discrete: bool) -> Axis:
     """Lay the distinct cells of a column on a line; `discrete` says that their values are places of categories."""
-    ends = [number for one in meanings if one.sort in (SPAN, SET) for number in (one.low, one.high, *one.values)]
+    ends = [number for one in ranges if one.sort in (SPAN, SET) for number in (one.low, one.high, *one.values)]
     known = np.unique(np.array(ends, dtype=np.float64))
     top = (int(known[-1]) + 1 if len(known) else 0) if discrete else len(known)
-    unread = {
-        text: top + 1 + place for place, text in enumerate(sorted({m.text for m in meanings if m.sort == UNREAD}))
-    }
-    low, high = np.full(len(meanings), -1, dtype=np.int32), np.full(len(meanings), FARTHEST, dtype=np.int32)
-    listed = np.full(len(meanings), -1, dtype=np.int32)
+    unread = {text: top + 1 + place for place, text in enumerate(sorted({m.text for m in ranges if m.sort == UNREAD}))}
+    low, high = np.full(len(ranges), -1, dtype=np.int32), np.full(len(ranges), FARTHEST, dtype=np.int32)
+    listed = np.full(len(ranges), -1, dtype=np.int32)
     lists: list[Places] = []
 
     def place(numbers: Sequence[float]) -> Places:
         found = np.array(numbers, dtype=np.float64)
         return (found if discrete else np.searchsorted(known, found)).astype(np.int32)
 
-    for at, one in enumerate(meanings):
+    for at, one in enumerate(ranges):
         if one.sort in (SPAN, SET):
             low[at], high[at] = place((one.low, one.high))
         elif one.sort != ANY:

@@ -1,8 +1,9 @@
-"""`shoal methods`, `shoal models` and `shoal publishers`: what there is, that of other packages too."""
+"""`shoal methods`, `shoal models`, `shoal publishers` and `shoal measures`: what there is, of other packages too."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +36,82 @@ def publishers(json: Json = False) -> None:
     _list(PUBLISHERS, ("title", "protects", "loses"), json=json)
 
 
+def measures(
+    name: Annotated[str | None, typer.Argument(help="Explain this measure; all are listed without it.")] = None,
+    json: Json = False,
+) -> None:
+    """List the measures of a release: what they need, their range, and which values are better; or explain one."""
+    from shoal.cli import show
+    from shoal.measure import MEASURES
+    from shoal.spec import find
+
+    if name is not None:
+        _explain(find(MEASURES, name, "measure"), json=json)
+    elif json:
+        show.as_json([_measure_entry(one) for one in MEASURES.values()])
+    else:
+        columns = ("name", "title", "needs", "range", "better", "found in")
+        shown = show.table("Measures", *columns)
+        for one in MEASURES.values():
+            facts = _measure_facts(one)
+            shown.add_row(*(facts[column] for column in columns))
+        show.console().print(shown)
+
+
+def _explain(measure: Any, *, json: bool) -> None:
+    """Show all that is declared of a measure."""
+    from rich.padding import Padding
+    from rich.table import Table
+
+    from shoal.cli import show
+
+    if json:
+        show.as_json(_measure_entry(measure))
+        return
+    out, facts = show.console(), _measure_facts(measure)
+    out.print(f"\n{facts.pop('name')}: {facts.pop('title')}", style="bold")
+    said = Table.grid(padding=(0, 2))
+    for fact, text in facts.items():
+        said.add_row(fact, text)
+    out.print(Padding(said, (0, 0, 0, 2)))
+    if measure.parameters():
+        out.print(_parameters(measure))
+
+
+def _measure_facts(measure: Any) -> dict[str, str]:
+    """What is declared of a measure, in words."""
+    from shoal.measure import written_to
+    from shoal.measure.base import EVERY_SHAPE
+
+    return {
+        "name": measure.name,
+        "title": measure.title,
+        "figures": ", ".join(measure.figure_names()),
+        "formula": measure.formula,
+        "reference": measure.reference,
+        "needs": {"release": "the release", "original": "the input too"}[measure.needs],
+        "range": measure.range_text(),
+        "better": measure.direction,
+        "shapes": "all" if measure.shapes == EVERY_SHAPE else ", ".join(measure.shapes),
+        "found in": written_to(measure.name) or "on request",
+    }
+
+
+def _measure_entry(measure: Any) -> dict[str, object]:
+    from shoal.measure import written_to
+
+    low, high = measure.range
+    return {
+        **{fact: getattr(measure, fact) for fact in ("name", "title", "formula", "reference", "needs")},
+        "range": [low, high if math.isfinite(high) else None],
+        "direction": measure.direction,
+        "shapes": measure.shapes,
+        "figures": measure.figure_names(),
+        "written_to": written_to(measure.name),
+        "parameters": _parameter_entries(measure),
+    }
+
+
 def _list(registry: Registry[Any], facts: tuple[str, ...], *, json: bool) -> None:
     from rich.padding import Padding
     from rich.table import Table
@@ -52,13 +129,19 @@ def _list(registry: Registry[Any], facts: tuple[str, ...], *, json: bool) -> Non
         for fact in facts[1:]:
             said.add_row(fact, str(_fact(spec, fact) or "nothing else"))
         out.print(Padding(said, (0, 0, 0, 2)))
-        shown = show.table("", "parameter", "allowed", "default", "")
-        for parameter in spec.parameters():
-            default = (
-                "required" if parameter.required else "not set" if parameter.default is None else str(parameter.default)
-            )
-            shown.add_row(parameter.name, parameter.bound.describe(), default, parameter.text)
-        out.print(shown)
+        out.print(_parameters(spec))
+
+
+def _parameters(spec: Any) -> Any:
+    from shoal.cli import show
+
+    shown = show.table("", "parameter", "allowed", "default", "")
+    for parameter in spec.parameters():
+        default = (
+            "required" if parameter.required else "not set" if parameter.default is None else str(parameter.default)
+        )
+        shown.add_row(parameter.name, parameter.bound.describe(), default, parameter.text)
+    return shown
 
 
 def _loaded(registry: Registry[Any]) -> dict[str, Any]:
@@ -74,7 +157,11 @@ def _loaded(registry: Registry[Any]) -> dict[str, Any]:
 
 
 def _entry(spec: Any, facts: tuple[str, ...]) -> dict[str, object]:
-    parameters = [
+    return {"name": spec.name, **{fact: _fact(spec, fact) for fact in facts}, "parameters": _parameter_entries(spec)}
+
+
+def _parameter_entries(spec: Any) -> list[dict[str, object]]:
+    return [
         {
             "name": parameter.name,
             "allowed": parameter.bound.describe(),
@@ -84,7 +171,6 @@ def _entry(spec: Any, facts: tuple[str, ...]) -> dict[str, object]:
         }
         for parameter in spec.parameters()
     ]
-    return {"name": spec.name, **{fact: _fact(spec, fact) for fact in facts}, "parameters": parameters}
 
 
 def _fact(spec: Any, fact: str) -> object:

@@ -20,17 +20,11 @@ if TYPE_CHECKING:
     from shoal.release.receipt import Receipt
     from shoal.release.release import Release
 
-HEADLINES = {
-    "ncp": "information loss (NCP)",
-    "il": "information loss (IL)",
-    "sse_percent": "variance lost (SSE / SST)",
-    "discernibility": "discernibility",
-    "classes": "classes",
-    "class_size_median": "median class size",
-    "class_size_max": "largest class",
-    "prosecutor_max": "highest risk of a person",
-    "prosecutor_mean": "average risk of a person",
-}
+HEADLINES = (
+    "ncp", "il", "sse_percent", "discernibility", "classes", "class_size_median", "class_size_max", "prosecutor_max",
+    "prosecutor_mean",
+)  # fmt: skip
+"""The measures that a summary of a release shows."""
 
 
 def console() -> Console:
@@ -47,9 +41,12 @@ def as_json(value: object) -> None:
 
 def figure(name: str, value: float) -> str:
     """One figure as people read it: shares and risks in percent, counts with separators."""
-    if name == "sse_percent":
+    from shoal.measure import MEASURES
+
+    measure = name.partition(":")[0]
+    if measure.endswith("_percent"):
         return f"{value:.2f} %"
-    if name.startswith(("ncp", "cm:", "prosecutor")) or name == "il":
+    if measure in MEASURES and MEASURES[measure].range == (0, 1):
         return f"{100 * value:.2f} %"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
 
@@ -67,6 +64,8 @@ def table(title: str, *columns: str) -> Table:
 
 def release_table(release: Release, title: str) -> Table:
     """What a release promised, what it reached and what it lost."""
+    from shoal.measure import MEASURES
+
     manifest, receipt = release.manifest, release.receipt
     shown = table(title, "", "")
     shown.show_header = False
@@ -81,9 +80,9 @@ def release_table(release: Release, title: str) -> Table:
     figures = {**manifest.measures, **{entry.measure: entry.value for entry in own}}
     if "ncp" in figures:  # what averages lose is known from the input alone; cells say it themselves
         figures.pop("sse_percent", None)
-    for name, title in HEADLINES.items():
+    for name in HEADLINES:
         if name in figures:
-            shown.add_row(title, figure(name, figures[name]))
+            shown.add_row(MEASURES[name].title, figure(name, figures[name]))
     return shown
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.cluster.points import Space
+from shoal.cluster.sharing import pieces
 from shoal.kernels.cluster import r_cellular as kernel
 from shoal.methods.groups import Groups, Labels, members_of
 from shoal.progress import Progress
-
-CELLS = 1 << 28
-"""About how many values a kernel reads between two moments at which work can be stopped."""
 
 
 class Cells:
@@ -96,10 +94,9 @@ class Cells:
             return -1, 0, -1, 0
         theirs, mine = self._radii.copy(), np.full(len(alive), self._radii[group])
         members = np.flatnonzero(self._labels == group)
-        kernel.radii_if_joined(
-            self._space.axes, self._space.columns, self._scale, self._distance, self._labels, members,
-            np.where(alive, self._centres, -1), theirs, mine,
-        )  # fmt: skip
+        np.maximum.at(mine, self._labels, self._distance)
+        centres = np.where(alive, self._centres, -1)
+        kernel.reach_of_centres(self._space.axes, self._space.columns, self._scale, members, centres, theirs)
         own = int(self._sizes[group])
         radii = np.minimum(theirs, mine)
         rises = (self._sizes + own) * radii - self._sizes * self._radii - own * self._radii[group] - self._price
@@ -112,7 +109,7 @@ class Cells:
 def _middle(space: Space, rows: Labels) -> tuple[float, int]:
     """The row of some whose farthest is nearest, the lowest of those that tie; squared radius and row."""
     part = np.ascontiguousarray(space.columns[:, rows])
-    best, place, batch = np.inf, 0, max(1, CELLS // part.size)
-    for begin in range(0, len(rows), batch):
-        best, place = kernel.middle(space.axes, part, begin, min(begin + batch, len(rows)), best, place)
+    best, place = np.inf, 0
+    for begin, end in pieces(len(rows), part.size):
+        best, place = kernel.middle(space.axes, part, begin, end, best, place)
     return float(best), int(rows[place])

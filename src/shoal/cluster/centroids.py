@@ -242,9 +242,9 @@ def check_seeds(method: Method, seeds: tuple[int, ...] | None, table: Table, pro
     wanted = n_rows // method.k
     if max(seeds) >= n_rows:
         fix = f"use positions from 0 to {n_rows - 1}"
-        problems.add(where, f"seed {max(seeds)}, but the table has {n_rows} rows", fix, error=ParameterError)
+        problems.add(where, f"has row {max(seeds)}, but the table has {n_rows} rows", fix, error=ParameterError)
     if len(set(seeds)) < len(seeds):
         problems.add(where, "names a row more than once", "use distinct rows", error=ParameterError)
     if wanted and len(seeds) != wanted:
-        what = f"{len(seeds)} seeds, but {n_rows} rows make {wanted} groups of k = {method.k}"
+        what = f"has {len(seeds)} rows, but {n_rows} rows make {wanted} groups of k = {method.k}"
         problems.add(where, what, f"give {wanted} rows, or none", error=ParameterError)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from shoal.cluster.sharing import shared
 from shoal.kernels.cluster import threshold_greedy as kernel
-from shoal.kernels.cluster.store import MANY_BLOCKS
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels
 from shoal.progress import Progress
 from shoal.table.encode import Encoded, Floats, Ints, encode
-from shoal.table.prepare import Table
 
-Codes = npt.NDArray[np.unsignedinteger]
+Codes = npt.NDArray[np.uint32]
 WORK = 100_000_000
 """How many cells may be looked at before somebody who wants to stop is heard."""
+
+
+ON = -1
+"""In place of a row to start at: the cluster grows on."""
 
 
 class Diversity:
@@ -38,37 +41,40 @@ class Diversity:
     def __init__(self, task: Task, weights: Floats, w: float, delta: float, max_size: int | None) -> None:
         quasi, sensitive = (
             task.encoded,
-            encode(task.table, {name: task.table.published[name] for name in _sensitive(task.table)}),
+            encode(task.table, {name: task.table.published[name] for name in task.table.sensitive}),
         )
         codes, n_values = _joined(quasi, sensitive)
         lines = np.concatenate([quasi.lines, sensitive.lines])
         self.pool = _pool(quasi, sensitive, lines, codes)
         n_lines, n_trees, n_rows = len(lines), len(codes), quasi.n_rows
-        starts = np.concatenate([[0], np.cumsum(n_values + 1)]).astype(np.int64)
         self.cluster = kernel.Cluster(
-            np.empty(n_lines), np.empty(n_lines), np.empty(n_lines, dtype=bool), np.empty(starts[-1], dtype=bool),
-            np.empty(n_trees, dtype=np.int64), np.empty(starts[-1]), np.empty(n_rows, dtype=np.int64),
-            np.zeros(1, dtype=np.int64),
+            np.zeros(n_lines, dtype=kernel.EXTENT), np.zeros(int((n_values + 1).sum()), dtype=kernel.CATEGORY),
+            np.empty(n_trees, dtype=np.int64), np.empty(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64),
         )  # fmt: skip
-        self._terms = kernel.Terms(
-            np.concatenate([quasi.spans, sensitive.spans]), starts,
-            np.concatenate([weights[~quasi.is_tree], np.ones(len(sensitive.lines))]),
-            np.concatenate([weights[quasi.is_tree], np.ones(len(sensitive.codes))]),
-            len(quasi.lines), len(quasi.codes), sensitive.n_columns, float(w), float(delta),
-            n_rows if max_size is None else max_size, MANY_BLOCKS,
-        )  # fmt: skip
+        columns, categories = np.zeros(n_lines, dtype=kernel.COLUMN), np.zeros(n_trees, dtype=kernel.CATEGORIES)
+        columns["span"] = np.concatenate([quasi.spans, sensitive.spans])
+        columns["weight"] = np.concatenate([weights[~quasi.is_tree], np.ones(len(sensitive.lines))])
+        columns["quasi"] = np.arange(n_lines) < len(quasi.lines)
+        categories["last"] = np.cumsum(n_values + 1) - 1
+        categories["first"] = categories["last"] - n_values
+        categories["weight"] = np.concatenate([weights[quasi.is_tree], np.ones(len(sensitive.codes))])
+        categories["quasi"] = np.arange(n_trees) < len(quasi.codes)
+        most = n_rows if max_size is None else max_size
+        bounds = np.array([(w, delta, most, sensitive.n_columns)], dtype=kernel.TERMS)
+        self._terms = kernel.Terms(columns, categories, bounds)
+        self._share = shared(n_rows * (n_lines + n_trees))
 
     def grow(self, seed: int, k: int, progress: Progress) -> Labels:
         """Grow a cluster from a row as far as it goes; its members, in the order they joined.
 
         Rows beyond the first k are told to the progress on the way: they will not be given back.
         """
-        kernel.begin(self.pool, self.cluster, self._terms, seed)
         n_columns = len(self.pool.lines) + len(self.pool.codes)
         told, complete = k, False
         while not complete:
             n_steps = max(1, WORK // max(1, int(self.pool.size[0]) * n_columns))
-            complete = kernel.grow(self.pool, self.cluster, self._terms, n_steps)
+            complete = kernel.grow(self.pool, self.cluster, self._terms, seed, n_steps, self._share)
+            seed = ON
             count = int(self.cluster.count[0])
             if count > told:
                 progress.advance(count - told)
@@ -108,10 +114,6 @@ def _least_of_tree(counts: Ints, n_missing: int, k: int) -> float:
     return (fewest - 1) / (len(counts) - 1) if fewest > 1 else 0.0
 
 
-def _sensitive(table: Table) -> list[str]:
-    return [name for name in table.published if table.schema.roles[name] == "sensitive"]
-
-
 def _joined(quasi: Encoded, sensitive: Encoded) -> tuple[Codes, Ints]:
     """The categories of all columns, values numbered from 0 and the missing one last, and how many values each has."""
     numbered, n_values = [], []
@@ -120,9 +122,8 @@ def _joined(quasi: Encoded, sensitive: Encoded) -> tuple[Codes, Ints]:
             values, places = np.unique(codes, return_inverse=True)
             numbered.append(places)
             n_values.append(len(values) - (tree.missing in values))  # no node has a higher number
-    small = np.uint16 if max(n_values, default=0) < 2**16 - 1 else np.uint32
-    empty = np.zeros((0, quasi.n_rows), dtype=small)
-    return np.stack(numbered).astype(small) if numbered else empty, np.array(n_values, dtype=np.int64)
+    empty = np.zeros((0, quasi.n_rows), dtype=np.uint32)
+    return np.stack(numbered).astype(np.uint32) if numbered else empty, np.array(n_values, dtype=np.int64)
 
 
 def _pool(quasi: Encoded, sensitive: Encoded, lines: Floats, codes: Codes) -> kernel.Pool:
@@ -132,8 +133,9 @@ def _pool(quasi: Encoded, sensitive: Encoded, lines: Floats, codes: Codes) -> ke
     places = np.arange(n_tuples, dtype=np.int64)
     tuple_of = np.empty(quasi.n_rows, dtype=np.int64)
     tuple_of[distinct.rows] = np.repeat(places, np.diff(distinct.first))
+    tuples = np.zeros(n_tuples, dtype=kernel.TUPLE)
+    tuples["next_row"], tuples["last_row"], tuples["id"] = distinct.first[:-1], distinct.first[1:], places
     return kernel.Pool(
-        np.ascontiguousarray(lines[:, heads]), np.ascontiguousarray(codes[:, heads]), distinct.first[:-1].copy(),
-        distinct.first[1:].copy(), distinct.rows.copy(), np.array([n_tuples, 0], dtype=np.int64), places, places.copy(),
-        tuple_of,
+        np.ascontiguousarray(lines[:, heads]), np.ascontiguousarray(codes[:, heads]), tuples, places,
+        distinct.rows.copy(), tuple_of, np.array([n_tuples, 0], dtype=np.int64),
     )  # fmt: skip

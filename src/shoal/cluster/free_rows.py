@@ -7,7 +7,7 @@ import numpy as np
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import store as kernel
 from shoal.methods.base import Method
-from shoal.table.encode import Encoded, Ints
+from shoal.table.encode import Encoded, Floats, Ints
 from shoal.table.prepare import Table
 
 
@@ -18,9 +18,7 @@ def free_rows(encoded: Encoded, *keys: Ints) -> kernel.Store:
     size = np.array([distinct.n_tuples], dtype=np.int64)
     codes = distinct.codes
     if keys:
-        further = np.stack(keys)[:, distinct.heads]
-        small = codes.dtype if further.max() < 2**16 else np.uint32
-        codes = np.concatenate([codes, further]).astype(small)
+        codes = np.concatenate([codes, np.stack(keys)[:, distinct.heads]]).astype(np.uint32)
     return kernel.Store(distinct.lines, codes, first, last, distinct.rows.copy(), size)
 
 
@@ -50,7 +48,7 @@ def empty_group(encoded: Encoded) -> kernel.Group:
 
 
 def with_keys(cost_table: kernel.CostTable, *sizes: int) -> kernel.CostTable:
-    """A yardstick with room for the costs of further columns of a store, behind those of the trees."""
+    """A cost table with room for further columns of a store, behind those of the trees."""
     added = np.cumsum([size for size in sizes if size])
     if not len(added):
         return cost_table
@@ -58,7 +56,13 @@ def with_keys(cost_table: kernel.CostTable, *sizes: int) -> kernel.CostTable:
     return cost_table._replace(starts=starts, costs=np.zeros(starts[-1]))
 
 
-def yard_of(encoded: Encoded, reading: int, *, divisor: float) -> kernel.CostTable:
-    """A yardstick over the columns of a table, its costs per node still to be filled in."""
+def cost_table_of(encoded: Encoded, reading: int, *, divisor: float, heights: Floats | None = None) -> kernel.CostTable:
+    """A cost table over the columns of a table, its costs per node still to be filled in."""
     costs = np.zeros(max(len(encoded.forest.parent), 1))
-    return kernel.CostTable(encoded.spans, encoded.forest.start, costs, reading, float(divisor), kernel.MANY_BLOCKS)
+    given = np.zeros(len(costs)) if heights is None else heights
+    return kernel.CostTable(encoded.spans, encoded.forest.start, costs, given, reading, float(divisor))
+
+
+def summaries(groups: list[kernel.Group]) -> kernel.Summaries:
+    """The generalised tuples of all groups."""
+    return kernel.Summaries(*(np.stack([group[part] for group in groups]) for part in range(4)))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from shoal.cluster.points import Space
+from shoal.cluster.sharing import in_parts, piece_of, pieces
 from shoal.kernels.cluster import r_gather as kernel
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import Progress
 from shoal.table.encode import Floats
 
-CELLS = 1 << 28
-"""About how many values a kernel reads between two moments at which work can be stopped."""
-SHARED = 1 << 22
-"""From how many values on work is worth sharing between cores."""
 FEW = 8
 """Distances not yet decided upon are kept in memory once they are so many per row."""
 
@@ -32,7 +32,7 @@ def least_reach(space: Space, distinct: Space, k: int, least: float, progress: P
         The largest of the squared distances from a row to its k-th nearest. Nothing shorter can do, and with twice that
         distance the test succeeds: rows within `least` of centres that far apart are k to each, and nobody's else.
     progress
-        Who wants to know how far the work is.
+        Is told how far the work is.
     """
     groups = gather(space, k, least, progress)
     if groups is not None:
@@ -85,26 +85,29 @@ class Distances:
     def _snap(self, low: float, middle: float, high: float) -> tuple[float, float]:
         """The last distance in (low, middle] or low, and the first in (middle, high) or high."""
         below, above, self._n_between = low, high, 0
-        for begin, end in self._batches():
-            shared = (end - begin) * self._space.columns.size >= SHARED
-            run = kernel.snap_shared if shared else kernel.snap
-            one, other, count = run(self._space.axes, self._space.columns, begin, end, low, middle, high)
-            below, above, self._n_between = max(below, one), min(above, other), self._n_between + count
+        axes, columns = self._space.axes, self._space.columns
+
+        def part(begin: int, end: int) -> Any:
+            return kernel.snap(axes, columns, begin, end, low, middle, high)
+
+        for begin, end in self._pieces():
+            for one, other, count in in_parts(part, begin, end, (end - begin) * columns.size):
+                below, above, self._n_between = max(below, one), min(above, other), self._n_between + count
         return below, above
 
     def _collect(self, low: float, high: float) -> Floats:
         """All distances in (low, high), each once, in order."""
         found, room = np.empty(0), np.empty(int(self._n_between))
-        for begin, end in self._batches():
+        for begin, end in self._pieces():
             count = kernel.collect(self._space.axes, self._space.columns, begin, end, low, high, room)
             found = np.union1d(found, room[:count])
         return found
 
-    def _batches(self) -> list[tuple[int, int]]:
+    def _pieces(self) -> Iterator[tuple[int, int]]:
         """Runs of rows, each short enough that work can be stopped between two."""
-        n_rows, step = self._space.columns.shape[1], max(8, CELLS // self._space.columns.size)
-        self._progress.advance(0)
-        return [(begin, min(begin + step, n_rows)) for begin in range(0, n_rows, step)]
+        for piece in pieces(self._space.columns.shape[1], self._space.columns.size):
+            self._progress.advance(0)
+            yield piece
 
 
 def gather(space: Space, k: int, reach: float, progress: Progress) -> Groups | None:
@@ -114,17 +117,15 @@ def gather(space: Space, k: int, reach: float, progress: Progress) -> Groups | N
     is filled up from the rows that several reach; the others go to the nearest.
     """
     n_rows = space.columns.shape[1]
-    centres, nearest = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    within, distance = np.zeros(n_rows, dtype=np.int64), np.full(n_rows, np.inf)
-    n_centres, cursor, most = 0, 0, max(1, CELLS // space.columns.size)
+    centres, found = np.empty(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=kernel.REACHED)
+    found["distance"] = np.inf
+    n_centres, cursor, most = 0, 0, piece_of(space.columns.size)
     while cursor < n_rows:
-        n_centres, cursor = kernel.spread(
-            space.axes, space.columns, reach, centres, n_centres, cursor, most, nearest, distance, within
-        )
+        n_centres, cursor = kernel.spread(space.axes, space.columns, reach, centres, n_centres, cursor, most, found)
         progress.advance(0)
         if n_centres * k > n_rows:
             return None
-    centres = centres[:n_centres].copy()
+    centres, nearest, within = centres[:n_centres].copy(), found["nearest"].copy(), found["within"]
     own = np.bincount(nearest[within == 1], minlength=n_centres)
     short = np.flatnonzero(own < k)
     if len(short):

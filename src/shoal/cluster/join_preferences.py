@@ -11,10 +11,12 @@ from shoal.table.encode import Ints, value_codes
 from shoal.table.prepare import Table
 
 
-def company_of(
+def preferences_of(
     task: Task, label: str | None, weight: float, diverse: str | None, wanted: int | None
-) -> JoinPreferences:
-    """The company of an empty group; the columns it looks at stand behind those of the trees, labels first."""
+) -> JoinPreferences | None:
+    """The preferences of an empty group, if any; their columns stand behind those of the trees, labels first."""
+    if label is None and diverse is None:
+        return None
     n_trees = len(task.encoded.trees)
     label_at = n_trees if label is not None else -1
     diverse_at = n_trees + (label is not None) if diverse is not None else -1
@@ -26,23 +28,22 @@ def company_of(
 
 
 def keys_of(table: Table, *names: str | None) -> list[Ints]:
-    """The columns that company looks at, as numbers."""
+    """The columns that the preferences look at, as numbers."""
     return [value_codes(table.frame[name]) for name in names if name is not None]
 
 
-def check_company(
+def check_preferences(
     method: str, table: Table, label: str | None, diverse: str | None, wanted: int | None, problems: Problems
 ) -> None:
     """Note columns that are not what they are named for, and more different values than there are."""
-    roles = table.schema.roles
-    shown = [name for name in table.frame.columns if roles.get(name) in ("sensitive", "neutral")]
-    if label is not None and label not in shown:
-        _complain(f"{method}(label=)", table, label, shown, "published as it is", problems)
+    if label is not None and label not in table.passed:
+        _complain(
+            f"{method}(label=)", table, label, table.passed, "published unchanged (sensitive or neutral)", problems
+        )
     if diverse is None:
         return
-    sensitive = [name for name in shown if roles[name] == "sensitive"]
-    if diverse not in sensitive:
-        _complain(f"{method}(diverse=)", table, diverse, sensitive, "sensitive", problems)
+    if diverse not in table.sensitive:
+        _complain(f"{method}(diverse=)", table, diverse, list(table.sensitive), "sensitive", problems)
         return
     n_values = table.frame[diverse].n_unique()
     if wanted is not None and wanted > n_values:

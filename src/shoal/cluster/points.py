@@ -10,31 +10,31 @@ distance are found equal, and the tie rule decides, not the rounding.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from shoal.cluster.grid import from_smallest, grid_for, on_grid
-from shoal.enforce.constraints import NO_DEMANDS, Constraints
+from shoal.cluster.sharing import in_parts, parts_of
+from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
-from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_at_rim
-from shoal.kernels.enforce.growth import choose_near, clear_growth, spend
+from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
+from shoal.kernels.cluster.mdav import take_groups
+from shoal.kernels.enforce.growth import choose_near, spend_all
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Labels, members_of
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric, Ordinal
 
-T = TypeVar("T")
-MANY_CELLS = 1 << 17
-"""From how many values on a scan may be worth sharing between cores; below, waking them costs more than it saves."""
+Axes = npt.NDArray[np.void]
+FEW_CELLS = 1 << 13
+"""Up to how many values points are grouped step by step: a look at them all takes 10 µs, the call of any kernel 30."""
 FEW_MORE = 4
 """How many times k near points are looked at for a group that has promises to keep."""
 MOST_POWER = 500
@@ -45,7 +45,7 @@ MOST_POWER = 500
 class Space:
     """All rows as points: what the columns are, and their values column by column."""
 
-    axes: kernel.Axes
+    axes: Axes
     columns: Floats
 
     @classmethod
@@ -53,26 +53,23 @@ class Space:
         """Lay out the quasi-identifiers of a table; numbers are divided by their standard deviation, or left as is."""
         encoded = task.encoded
         n_rows, n_columns = encoded.n_rows, encoded.n_columns
-        grid = grid_for(n_rows)
-        columns = np.empty((n_columns, n_rows))
-        kind, sizes = np.empty(n_columns, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
-        weight, gap = np.ones(n_columns), np.ones(n_columns)
+        grid, n_counts = grid_for(n_rows), 0
+        columns, axes = np.empty((n_columns, n_rows)), np.empty(n_columns, dtype=kernel.AXIS)
         for j, name in enumerate(encoded.names):
-            slot = encoded.slot[j]
+            slot, n_categories, weight, gap = encoded.slot[j], 0, 1.0, 1.0
             if encoded.is_tree[j]:
-                columns[j], kind[j], sizes[j] = encoded.codes[slot], kernel.NAME, len(encoded.trees[slot].parent)
+                columns[j], kind, n_categories = encoded.codes[slot], kernel.NAME, len(encoded.trees[slot].parent)
             elif isinstance(task.table.quasi[name], Ordinal):
-                n_ranks = int(encoded.spans[slot]) + 1
-                columns[j], kind[j], sizes[j] = encoded.lines[slot], kernel.ORDER, n_ranks
-                weight[j] = 1.0 / n_ranks**2
-                gap[j] = _gap(n_ranks - 1.0, weight[j])
+                columns[j], kind, n_categories = encoded.lines[slot], kernel.ORDER, int(encoded.spans[slot]) + 1
+                weight = 1.0 / n_categories**2
+                gap = _gap(n_categories - 1.0, weight)
             else:
-                kind[j] = kernel.NUMBER
-                columns[j], power = from_smallest(encoded.lines[slot])
-                weight[j], gap[j] = _standard(columns[j], grid) if standardize else _raw(columns[j], power)
-        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        holes = np.isnan(columns).any(axis=1)
-        return cls(kernel.Axes(kind, weight, gap, holes, first, np.array([grid])), columns)
+                (columns[j], power), kind = from_smallest(encoded.lines[slot]), kernel.NUMBER
+                weight, gap = _standard(columns[j], grid) if standardize else _raw(columns[j], power)
+            holes = bool(np.isnan(columns[j]).any())
+            axes[j] = (kind, weight, gap, grid, n_counts, n_counts + n_categories, holes)
+            n_counts += n_categories
+        return cls(axes, columns)
 
     def part(self, rows: Labels) -> Space:
         """Some of the rows, measured as they are among all."""
@@ -118,41 +115,6 @@ class Space:
         return len(leftovers)
 
 
-class ParallelTuner:
-    """Whether cores share the scans of large stores, decided by the clock: it changes the time and nothing else.
-
-    Waking a core costs little on an idle machine, and as much as many scans on a busy one. A shared scan that was no
-    faster than one alone is followed by scans alone, twice as many each time.
-    """
-
-    def __init__(self) -> None:
-        self._alone = math.inf
-        self._pause = self._wait = 4
-        self.proven = False
-        """Whether sharing was faster when it was last tried."""
-
-    def shares(self, cells: int) -> bool:
-        """Whether the next scan is to be shared."""
-        return cells >= MANY_CELLS and not self._pause
-
-    def run(self, cells: int, alone: Callable[[], T], shared: Callable[[], T], *, times: int = 1) -> T:
-        """Scan so many values, so many times, in one of two ways that have the same result."""
-        shares, begin = self.shares(cells), time.perf_counter()
-        result = shared() if shares else alone()
-        seconds = (time.perf_counter() - begin) / max(cells * times, 1)
-        if shares:
-            self.proven = seconds <= self._alone
-        if shares and not self.proven:
-            self._wait *= 2
-            self._pause = self._wait
-        elif shares:
-            self._wait = 4
-        elif cells >= MANY_CELLS:
-            self._alone = seconds
-            self._pause -= 1
-        return result
-
-
 class Free:
     """Points that are in no group yet.
 
@@ -162,63 +124,73 @@ class Free:
         The points.
     labels
         Gets the label of every point that is taken out.
-    demands
+    constraints
         What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_DEMANDS) -> None:
+    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS) -> None:
         axes, columns, rows = space.axes, space.columns.copy(), np.arange(len(labels))
-        total = np.zeros(len(columns), dtype=np.int64)
-        counts = np.zeros(axes.first[-1], dtype=np.int64)
+        sums = np.zeros(len(columns), dtype=kernel.SUM)
+        sums["present"] = (~np.isnan(columns)).sum(axis=1)
+        counts = np.zeros(axes["end"][-1], dtype=np.int64)
         for j, column in enumerate(columns):
-            if axes.kind[j] == kernel.NUMBER:
-                total[j] = on_grid(column, axes.grid[0]).sum()
+            begin, end = axes["first"][j], axes["end"][j]
+            if axes["kind"][j] == kernel.NUMBER:
+                sums["total"][j] = on_grid(column, axes["grid"][j]).sum()
             else:
-                begin, end = axes.first[j], axes.first[j + 1]
                 counts[begin:end] = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=end - begin)
-        self.axes, self.labels, self.tuner, self._space = axes, labels, ParallelTuner(), space
-        self.constraints, self._growth = constraints, constraints.growth(planned=constraints.planned)
+        self.labels, self._space = labels, space
+        self.constraints = constraints
+        self._growth: Any = constraints.growth(planned=constraints.planned)  # used where something is promised only
         self._size = np.array([len(rows)])
-        present = (~np.isnan(columns)).sum(axis=1)
-        self.store = kernel.PointStore(columns, rows, rows.copy(), self._size, total, present, counts)
+        self.store = kernel.PointStore(axes, columns, rows, rows.copy(), labels, sums, counts, self._size)
 
     def __len__(self) -> int:
         return int(self._size[0])
 
     @property
-    def points(self) -> tuple[kernel.Axes, Floats, Labels, int]:
-        """What every scan reads."""
-        return self.axes, self.store.columns, self.store.rows, len(self)
+    def cells(self) -> int:
+        """How many values a look at all points reads."""
+        return len(self) * len(self.store.columns)
+
+    @property
+    def plain(self) -> bool:
+        """Whether many groups can be left to one kernel: k rows do, one core does, and there is something to win."""
+        return not self.constraints.any and self.cells >= FEW_CELLS and parts_of(self.cells) == 1
 
     def average(self) -> Floats:
         """Average record."""
         centre = np.empty(len(self.store.columns))
-        kernel.average(self.axes, self.store, centre)
+        kernel.average(self.store, centre)
         return centre
 
     def survey(self, point: Floats, k: int) -> tuple[Floats, Labels, int]:
         """Squared distances and places of the k nearest, nearest first, and the place of the farthest."""
-        points = self.points
-        found: tuple[Floats, Labels, int] = self.tuner.run(
-            len(self) * len(point),
-            lambda: kernel.survey(*points, point, k),
-            lambda: kernel.survey_shared(*points, point, k),
-        )
-        return found
+
+        def part(begin: int, end: int) -> tuple[Any, Any]:
+            near = np.empty(min(k, end - begin), dtype=kernel.NEIGHBOUR)
+            return near, kernel.survey(self.store, point, begin, end, near)
+
+        found = in_parts(part, 0, len(self), self.cells)
+        near = np.concatenate([near for near, _ in found])
+        near = near[np.lexsort((near["row"], near["distance"]))[:k]]
+        _, _, place = max((far for _, far in found), key=lambda far: (far[0], -far[1]))
+        return near["distance"], near["place"], place
 
     @cached_property
     def distance_order(self) -> DistanceOrder:
         """All points, those farthest from the average of all first."""
-        centre = self.average()
-        everyone = np.zeros(len(self.labels), dtype=np.int64)
-        squared = np.zeros(len(everyone))
-        kernel.distances_to_own(self.axes, self._space.columns, everyone, centre[np.newaxis], squared)
+        centre, squared = self.average(), np.empty(len(self.labels))
+        kernel.fill(self._space.axes, self._space.columns, centre, 0, squared)
         order = np.argsort(-squared, kind="stable")
-        return DistanceOrder(centre, order, np.sqrt(squared[order]), np.zeros(1, dtype=np.int64))
+        return DistanceOrder(centre[:, np.newaxis], order, np.sqrt(squared[order]), np.zeros(1, dtype=np.int64))
 
     def farthest_from_average(self) -> Floats:
         """The point farthest from the average of all that are free."""
-        return self.at(farthest_at_rim(self.axes, self.store, self.distance_order, self.average()))
+        average, place = self.average(), -1
+        if self.cells >= FEW_CELLS:
+            place = farthest_by_order(self.store, self.distance_order, average)
+        return self.farthest(average) if place < 0 else self.at(place)
 
     def farthest(self, point: Floats) -> Floats:
         """The point farthest from a given one."""
@@ -230,34 +202,38 @@ class Free:
 
     def take(self, places: Labels, label: int) -> None:
         """Take points out, as members of a group."""
-        rows = self.store.rows[places]
-        self.labels[rows] = label
-        for row in rows if self.constraints.any else ():
-            spend(self._growth, self.constraints.keys[row])
-        kernel.take(self.axes, self.store, np.sort(places)[::-1])
+        if self._growth is not None:
+            spend_all(self._growth, self.constraints.keys, self.store.rows[places])
+        kernel.take(self.store, np.sort(places), label)
 
-    def near(self, point: Floats, k: int) -> Labels:
-        """Places of the k points nearest to a given one, nearest first; of more, or of others, if promises need that.
+    def near(self, point: Floats, k: int) -> tuple[Labels, int]:
+        """Places of the k points nearest to a given one, nearest first, and that of the farthest of all.
 
-        Those that would keep the group from its promises are passed over. A group that cannot keep them, whoever
-        joins, has the k nearest: what it lacks is left to the repair.
+        Of more, or of others, if promises need that: those that would keep the group from its promises are passed
+        over. A group that cannot keep them, whoever joins, has the k nearest: what it lacks is left to the repair.
         """
         wanted = k
-        while self.constraints.any:
-            places = self.survey(point, min(FEW_MORE * wanted, len(self)))[1]
+        while self._growth is not None:
+            _, places, far = self.survey(point, FEW_MORE * wanted)
             chosen, rows = np.empty(len(places), dtype=np.int64), self.store.rows[places]
-            clear_growth(self._growth)
             n = choose_near(self._growth, self.constraints.keys, rows, k, chosen)
             if n >= 0:
-                return places[chosen[:n]]
+                return places[chosen[:n]], far
             if len(places) == len(self):
                 break
             wanted = len(places)
-        return self.survey(point, k)[1]
+        return self.survey(point, k)[1:]
 
     def take_near(self, point: Floats, k: int, label: int) -> None:
         """Take the points nearest to a given one: k, or as many as promises need."""
-        self.take(self.near(point, k), label)
+        self.take(self.near(point, k)[0], label)
+
+    def take_farthest(self, k: int, label: int) -> None:
+        """Take the point farthest from the average of all that are free, and those nearest to it."""
+        if self.plain:
+            take_groups(self.store, self.distance_order, k, label, 1, False)
+        else:
+            self.take_near(self.farthest_from_average(), k, label)
 
     def take_rest(self, label: int) -> int:
         """Take all that are left, and count them."""
@@ -276,11 +252,11 @@ class Clusters:
         The points.
     labels
         A label per row, -1 for rows in no group yet.
-    demands
+    constraints
         What every group is to keep besides its size.
     """
 
-    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_DEMANDS) -> None:
+    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS) -> None:
         self._space, self._constraints = space, constraints
         self.members = members_of(labels)
         self._centres = np.empty((len(self.members), len(space.columns)))
@@ -305,9 +281,8 @@ class Clusters:
         centre = np.empty(len(self._space.columns))
         after = [self._measure(self._joined(one, rows[targets == one]), centre) for one in touched]
         lower = math.fsum(after) < math.fsum([self.errors[group], *self.errors[touched]])
-        if not lower or any(
-            self._constraints.violation_of(self._joined(one, rows[targets == one])) > 0 for one in touched
-        ):
+        joined = [self._joined(one, rows[targets == one]) for one in touched if self._constraints.any]
+        if not lower or any(self._constraints.violation_of(rows) > 0 for rows in joined):
             self._open[group] = True
             return False
         self._change(targets, rows)
@@ -348,7 +323,7 @@ def check_raw(method: Method, table: Table, problems: Problems) -> None:
             if len(values) and not values.max() - values.min() < 2.0**MOST_POWER:  # type: ignore[operator]
                 problems.add(
                     f"{type(method).__name__}(standardize=)",
-                    f"the numbers of column {name!r} are too far apart to be measured as they are",
+                    f"the numbers of column {name!r} are too far apart to compute distances",
                     "use standardize = true",
                     error=ParameterError,
                 )

@@ -64,11 +64,9 @@ class AskedModels:
 def classes_of(task: Task, labels: Labels) -> Classes:
     """The groups as the privacy models see them; suppressed rows are left out."""
     shown = labels >= 0
-    frame, roles = task.table.frame, task.table.schema.roles
-    sensitive = [name for name in frame.columns if roles.get(name) == "sensitive"]
-    columns = {name: _shown(Values.of(task.table, name), shown) for name in sensitive}
+    columns = {name: _shown(values, shown) for name, values in task.table.sensitive.items()}
     choice = task.table.schema.choice
-    guards = None if choice is None else frame[choice].filter(pl.Series(shown))
+    guards = None if choice is None else task.table.frame[choice].filter(pl.Series(shown))
     return Classes(labels[shown], columns, guards)
 
 

@@ -1,9 +1,10 @@
 """Groups that must resemble the table, formed from rows that look alike once columns are coarsened.
 
-From the finest grain to the coarsest: rows that agree in all columns, then rows that agree once the cheapest column is
-coarsened a little, and so on. At each grain, of the rows that are left and look alike, as many form a group as can
-without breaking a promise. What they leave behind finds company at a coarser grain. A group thus takes of every value
-what is there, within what its promises allow, and does not rob others of the rare values.
+A coarsening level says how far each column is coarsened. Levels are tried from the finest to the coarsest: rows that
+agree in all columns, then rows that agree once the cheapest column is coarsened a little, and so on. At each level, of
+the rows that are left and look alike, as many form a group as can without breaking a promise. The rest waits for a
+coarser level. So a group takes of every value what is there, within what its promises allow, and leaves rare values to
+other groups.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from shoal.table.encode import Floats, Ints
 
 BANDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
 """Widths of the bands that numbers are coarsened to, in the width of their column."""
-MOST_GRAINS = 4096
-"""How many grains are tried at most."""
+MOST_LEVELS = 4096
+"""How many coarsening levels are tried at most."""
 FEW_COLUMNS = 0.25
-"""The power that costs are raised to when grains are ranked: below 1, to give up one column comes before two halves."""
+"""The power that costs are raised to when levels are ranked: below 1, to give up one column comes before two halves."""
 PASSES = 6
 """How often all rows may look for a better group."""
 GIVING_UP = 2
-"""In how many of these passes dear groups are given up: later hardly one can be."""
+"""In how many of these passes costly groups are dissolved: later hardly one can be."""
 MOST_LOOKS = 1e9
 """How many looks of a row at a group all passes may take together."""
 FEW = 0.002
@@ -43,20 +44,20 @@ MARGIN = 0.75
 
 
 def coarsen(covers: Covers, constraints: Constraints, rows: Labels, k: int, labels: Labels, progress: Progress) -> None:
-    """Form groups of rows that are in none, grain by grain; some may be left.
+    """Form groups of rows that are in none, one coarsening level after the other; some may be left.
 
     Parameters
     ----------
     covers
         Cells of all rows, column by column.
-    demands, k
-        What every group keeps.
+    constraints, k
+        What every group must satisfy.
     rows
         Those to form groups of.
     labels
         Gets the labels of new groups, from the highest label there is on.
     progress
-        Who wants to know how far the work is.
+        Is told how far the work is.
     """
     columns = [_levels(covers, j, rows) for j in range(len(covers.column))]
     levels = np.array([codes for column in columns for codes, _ in column], dtype=np.int32)
@@ -89,7 +90,7 @@ def coarsen(covers: Covers, constraints: Constraints, rows: Labels, k: int, labe
 def _desk(n_rows: int, constraints: Constraints) -> kernel.Desk:
     """Room for a kernel to work in."""
     n_slots = 1 << max(2 * n_rows - 1, 1).bit_length()
-    n_values, n_keys = int(np.diff(constraints.needs.first).max(initial=0)), constraints.n_keys
+    n_values, n_keys = int(constraints.n_values.max(initial=0)), constraints.n_keys
     shapes = (n_slots, n_rows, n_rows, n_rows, n_rows + 1, n_rows, n_keys, n_keys, n_keys, (3, n_values))
     return kernel.Desk._make(np.zeros(shape, dtype=np.int64) for shape in shapes)
 
@@ -106,8 +107,8 @@ def settle(constraints: Constraints, measure: Loss, rows: Labels, k: int, labels
         state, size = measure.state(partition), partition.size
         mean = np.array([measure.of(members) / max(len(members), 1) for members in members_of(partition.label)])
         inside = rows[partition.label[rows] >= 0]
-        dear = inside[np.argsort(-mean[partition.label[inside]], kind="stable")]
-        moved = kernel.move_on(partition, state, dear, k)
+        costly_first = inside[np.argsort(-mean[partition.label[inside]], kind="stable")]
+        moved = kernel.move_on(partition, state, costly_first, k)
         for group in np.argsort(-mean, kind="stable") if turn < GIVING_UP else ():
             if size[group] and mean[group] > mean.mean():
                 moved += kernel.give_up(partition, state, group)
@@ -123,8 +124,10 @@ def _passes(n_rows: int, n_groups: int) -> int:
 
 def _tightened(needs: Needs) -> Needs:
     """The same promises with some of the room between groups and table kept back."""
-    close = np.isin(needs.kind, (kinds.EQUAL, kinds.ORDERED, kinds.HIERARCHICAL))
-    return needs._replace(bound=np.where(close, needs.bound * MARGIN, needs.bound))
+    promises = needs.promises.copy()
+    close = np.isin(promises["kind"], (kinds.EQUAL, kinds.ORDERED, kinds.HIERARCHICAL))
+    promises["bound"][close] *= MARGIN
+    return needs._replace(promises=promises)
 
 
 Level = tuple[Ints, float]
@@ -132,7 +135,7 @@ Level = tuple[Ints, float]
 
 
 def _levels(covers: Covers, j: int, rows: Labels) -> list[Level]:
-    """A column at every grain, from the values themselves to anything."""
+    """A column at every level, from the values themselves to anything."""
     cells = covers.cells[rows, j]
     gone = np.isnan(cells)
     whole = np.where(gone, -1, 0).astype(np.int64), 1.0
@@ -162,13 +165,13 @@ def _tree_levels(covers: Covers, first: int, cells: Floats) -> list[Level]:
 
 
 def _coarsening_levels(columns: list[list[Level]]) -> list[tuple[int, ...]]:
-    """Which level every column has at each grain, the cheapest grain first, the coarsest last."""
+    """The level of every column at each coarsening level, the cheapest first, the coarsest last."""
     costs = [[cost for _, cost in levels] for levels in columns]
-    if math.prod(len(levels) for levels in costs) > MOST_GRAINS:  # each column as it is, halfway, or not at all
+    if math.prod(len(levels) for levels in costs) > MOST_LEVELS:  # each column as it is, halfway, or not at all
         kept = [sorted({0, len(levels) // 2, len(levels) - 1}) for levels in costs]
     else:
         kept = [list(range(len(levels))) for levels in costs]
-    few = math.prod(len(levels) for levels in kept) <= MOST_GRAINS
+    few = math.prod(len(levels) for levels in kept) <= MOST_LEVELS
     coarsening_levels = list(product(*kept)) if few else _few_at_once(kept)
     powers = [[cost**FEW_COLUMNS for cost in levels] for levels in costs]
     ranked = [
@@ -181,6 +184,6 @@ def _coarsening_levels(columns: list[list[Level]]) -> list[tuple[int, ...]]:
 def _few_at_once(kept: list[list[int]]) -> list[tuple[int, ...]]:
     """For many columns: up to two given up, and all from the first or from the last on."""
     d = len(kept)
-    given_up = [set(some) for n in (0, 1, 2) for some in combinations(range(d), n)][:MOST_GRAINS]
+    given_up = [set(some) for n in (0, 1, 2) for some in combinations(range(d), n)][:MOST_LEVELS]
     given_up += [set(range(n)) for n in range(3, d + 1)] + [set(range(n, d)) for n in range(d - 2)]
     return sorted({tuple(levels[-1] if j in some else 0 for j, levels in enumerate(kept)) for some in given_up})

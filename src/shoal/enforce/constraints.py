@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.enforce import violation as kernel
-from shoal.kernels.enforce.growth import Growth, closing_size, resembles
+from shoal.kernels.enforce.growth import STATE, SUPPLY, Growth, closing_size
 from shoal.kernels.enforce.violation import Needs
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels, members_of
@@ -32,26 +32,28 @@ INSIDE = 1.0 - 1e-8
 """What a bound that must not be reached is multiplied by: what the checker takes for reached is outside."""
 FARTHEST = 1024
 """Up to which size it is asked whether a group of that size can keep the promises."""
+NO_FLOORS = -1.0
+"""Where a value that a group lacks breaks no promise."""
+NO_NODES = np.zeros(0, dtype=kernel.NODE)
 
-
-NOTHING = Needs(
-    np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), np.zeros((0, 0), dtype=np.int32),
-    np.zeros(1, dtype=np.int64), np.zeros((0, 3)), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64),
-    np.zeros((0, 2)),
-)  # fmt: skip
-"""No promise beyond the size of a group."""
+Records = npt.NDArray[np.void]
 
 
 class Laid(NamedTuple):
-    """One promise as the kernels read it; see `kernels/needs.py` for what each kind finds in `facts` and the nodes."""
+    """One promise as the kernels read it; see `kernels/enforce/violation.py` for what each kind reads."""
 
     kind: int
     bound: float
     second: float
     codes: Ints
-    facts: Floats
-    parents: Ints
-    weights: Floats
+    values: Records
+    nodes: Records
+
+    @property
+    def resembles(self) -> bool:
+        """Whether it makes groups resemble the table."""
+        close = self.kind in (kernel.EQUAL, kernel.ORDERED, kernel.HIERARCHICAL)
+        return close or (self.kind == kernel.BANDS and self.second != NO_FLOORS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,17 +75,14 @@ class Constraints:
         present = np.ones(n_rows, dtype=np.bool_) if shown is None else shown
         laid = [LAID_OUT[type(one)](one, task, present) for one in task.require if type(one) in LAID_OUT]
         codes = np.array([one.codes for one in laid], dtype=np.int32).reshape(len(laid), n_rows)
-        needs = Needs(
-            np.array([one.kind for one in laid], dtype=np.int64),
-            np.array([one.bound for one in laid], dtype=np.float64),
-            np.array([one.second for one in laid], dtype=np.float64),
-            codes,
-            np.cumsum([0, *(len(one.facts) for one in laid)]).astype(np.int64),
-            np.concatenate([np.zeros((0, 3)), *(one.facts for one in laid)]),
-            np.cumsum([0, *(len(one.parents) for one in laid)]).astype(np.int64),
-            np.concatenate([np.zeros(0, dtype=np.int64), *(one.parents for one in laid)]),
-            np.concatenate([np.zeros((0, 2)), *(one.weights for one in laid)]),
-        )
+        promises = np.zeros(len(laid), dtype=kernel.PROMISE)
+        for at, one in enumerate(laid):
+            first, first_node = promises[at - 1][["last", "last_node"]] if at else (0, 0)
+            last, last_node = first + len(one.values), first_node + len(one.nodes)
+            promises[at] = (*one[:3], first, last, first_node, last_node, one.resembles)
+        values = np.concatenate([np.zeros(0, dtype=kernel.VALUE), *(one.values for one in laid)])
+        nodes = np.concatenate([np.zeros(0, dtype=kernel.NODE), *(one.nodes for one in laid)])
+        needs = Needs(promises, codes, values, nodes)
         if not laid:
             return cls(needs, np.zeros(n_rows, dtype=np.int64), np.zeros((0, 0), dtype=np.int64))
         seen_as, keys = np.unique(codes, axis=1, return_inverse=True)
@@ -92,7 +91,12 @@ class Constraints:
     @property
     def any(self) -> bool:
         """Whether there is a promise to keep."""
-        return len(self.needs.kind) > 0
+        return len(self.needs.promises) > 0
+
+    @property
+    def promised(self) -> Needs | None:
+        """What kernels are given that compile nothing for promises where there are none."""
+        return self.needs if self.any else None
 
     @property
     def n_keys(self) -> int:
@@ -103,28 +107,35 @@ class Constraints:
         """The keys as a further column of a store of rows, where something is promised."""
         return [self.keys] if self.any else []
 
-    def growth(self, at: int = -1, planned: int = 0) -> Growth:
-        """A group with nobody in it, that all rows are free to join.
+    def growth(self, at: int = -1, planned: int = 0) -> Growth | None:
+        """A group with nobody in it, that all rows are free to join; none where nothing is promised.
 
         `at` is where a store keeps the keys, `planned` the size of groups that must resemble the table.
         """
-        needs = self.needs
-        n_promises, n_values = len(needs.kind), np.diff(needs.first)
-        room = int(n_values.max(initial=0)) + 1
-        counts = [np.bincount(codes, minlength=n) for codes, n in zip(needs.codes, n_values, strict=True)]
-        whole = np.concatenate([np.zeros(0, dtype=np.int64), *counts]).astype(np.int64)
-        supply = whole.copy()
-        return Growth(
-            needs, self.seen_as,
-            np.zeros((n_promises, room), dtype=np.int64), np.zeros((n_promises, room), dtype=np.int64),
-            np.zeros(n_promises, dtype=np.int64), np.zeros(1, dtype=np.int64),
-            supply, supply, whole, np.array([len(self.keys)], dtype=np.int64), planned, at if self.any else -1,
-        )  # fmt: skip
+        needs, n_promises = self.needs, len(self.needs.promises)
+        if not self.any:
+            return None
+        n_values = self.n_values
+        room = int(n_values.max()) + 1
+        supply = np.zeros(len(needs.values), dtype=SUPPLY)
+        supply["whole"] = np.concatenate(
+            [np.bincount(codes, minlength=n) for codes, n in zip(needs.codes, n_values, strict=True)]
+        )
+        supply["free"] = supply["whole"]
+        state = np.array([(0, len(self.keys), planned, at)], dtype=STATE)
+        values, counts = np.zeros((2, n_promises, room), dtype=np.int64)
+        return Growth(needs, self.seen_as, values, counts, np.zeros(n_promises, dtype=np.int64), supply, state)
+
+    @property
+    def n_values(self) -> Ints:
+        """How many different values each promise sees."""
+        return np.asarray(self.needs.promises["last"] - self.needs.promises["first"])
 
     @cached_property
     def smallest(self) -> int:
         """The smallest group that can keep all promises, as far as greedy steps tell."""
-        return int(closing_size(self.growth(planned=FARTHEST), 1, FARTHEST))
+        growth = self.growth(planned=FARTHEST)
+        return 1 if growth is None else int(closing_size(growth, 1, FARTHEST))
 
     def least(self, k: int) -> int:
         """From how many free rows on a method forms another group: fewer join others."""
@@ -136,7 +147,7 @@ class Constraints:
 
         Nothing where no promise makes groups resemble the table.
         """
-        return 2 * self.smallest if any(resembles(self.needs, one) for one in range(len(self.needs.kind))) else 0
+        return 2 * self.smallest if self.needs.promises["resembles"].any() else 0
 
     def violation(self, labels: Labels) -> Floats:
         """How far each group is from keeping all promises; 0 when it keeps them."""
@@ -144,111 +155,114 @@ class Constraints:
         sizes = np.array([len(rows) for rows in members], dtype=np.int64)
         begin = np.cumsum([0, *sizes]).astype(np.int64)
         out = np.zeros(len(members))
-        kernel.violations(self.needs, np.concatenate([np.zeros(0, dtype=np.int64), *members]), begin, sizes, out)
+        if self.any and members:
+            work = kernel.violations_shared if len(labels) >= kernel.MANY_ROWS else kernel.violations
+            work(self.needs, np.concatenate(members), begin, sizes, out)
         return out
 
     def violation_of(self, rows: Labels) -> float:
         """How far one group is from keeping all promises."""
-        return float(kernel.violation(self.needs, rows))
+        return float(kernel.violation(self.needs, rows)) if self.any else 0.0
 
 
-NO_DEMANDS = Constraints(NOTHING, np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64))
+NOTHING = Needs(
+    np.zeros(0, dtype=kernel.PROMISE), np.zeros((0, 0), dtype=np.int32), np.zeros(0, dtype=kernel.VALUE), NO_NODES
+)
+"""No promise beyond the size of a group."""
+NO_CONSTRAINTS = Constraints(NOTHING, np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64))
 
 
 # -- one promise each -------------------------------------------------------------------------------------------------
 
 
 def _size(one: KAnonymity, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:  # noqa: ARG001
-    return _laid(kernel.SIZE, one.k, np.zeros(task.encoded.n_rows, dtype=np.int64), np.zeros((1, 3)))
+    return _laid(kernel.SIZE, one.k, np.zeros(task.encoded.n_rows, dtype=np.int64), np.ones(1))
 
 
 def _diversity(one: LDiversity, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    codes, shares = _coded(Values.of(task.table, one.column), shown)
-    facts = np.zeros((len(shares), 3))
+    codes, shares = _coded(task.table.sensitive[one.column], shown)
     if one.variant == "entropy":
-        return _laid(kernel.ENTROPY, math.log(one.l), codes, facts)
+        return _laid(kernel.ENTROPY, math.log(one.l), codes, shares)
     if one.variant == "recursive":
-        return _laid(kernel.RECURSIVE, one.l, codes, facts, second=float(one.c or 0.0))
-    return _laid(kernel.DISTINCT, one.l, codes, facts)
+        return _laid(kernel.RECURSIVE, one.l, codes, shares, second=float(one.c or 0.0))
+    return _laid(kernel.DISTINCT, one.l, codes, shares)
 
 
 def _alpha(one: AlphaK, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    values = Values.of(task.table, one.column)
+    values = task.table.sensitive[one.column]
     codes, shares = _coded(values, shown)
     high = np.full(len(shares), float(one.alpha))
     if one.values is not None:  # all others may make up a whole group
         bounds = np.ones(len(values.counts))
         bounds[[place for place in one.places(values) if place is not None]] = float(one.alpha)
         high = bounds[np.bincount(values.codes[shown], minlength=len(bounds)) > 0]
-    return _bands(codes, high, np.zeros(len(shares)))
+    return _laid(kernel.BANDS, 0.0, codes, shares, second=NO_FLOORS, high=high)
 
 
 def _beta(one: BetaLikeness, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    codes, shares = _coded(Values.of(task.table, one.column), shown)
+    codes, shares = _coded(task.table.sensitive[one.column], shown)
     gain = np.full(len(shares), float(one.beta))
     if one.variant == "enhanced":
         gain = np.minimum(gain, -np.log(shares))
-    return _bands(codes, shares * (1.0 + gain), np.zeros(len(shares)))
+    return _laid(kernel.BANDS, 0.0, codes, shares, second=NO_FLOORS, high=shares * (1.0 + gain))
 
 
 def _delta(one: DeltaDisclosure, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    codes, shares = _coded(Values.of(task.table, one.column), shown)
+    codes, shares = _coded(task.table.sensitive[one.column], shown)
     factor = math.exp(one.delta)
-    return _bands(codes, shares * factor * INSIDE, shares / factor / INSIDE, absent=one.absent == "counts")
+    low, high = shares / factor / INSIDE, shares * factor * INSIDE
+    floors = float(low.sum()) if one.absent == "counts" else NO_FLOORS
+    return _laid(kernel.BANDS, 0.0, codes, shares, second=floors, low=low, high=high)
 
 
 def _closeness(one: TCloseness, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    values = Values.of(task.table, one.column)
+    values = task.table.sensitive[one.column]
     codes, shares = _coded(values, shown)
-    facts = np.zeros((len(shares), 3))
-    facts[:, 0] = shares
     if one.distance == "equal":
-        return _laid(kernel.EQUAL, one.t, codes, facts)
+        return _laid(kernel.EQUAL, one.t, codes, shares)
     if one.distance == "ordered":
-        facts[:, 1] = np.cumsum(shares)
-        facts[:, 2] = np.cumsum(facts[:, 1]) - facts[:, 1]
-        return _laid(kernel.ORDERED, one.t, codes, facts)
+        cumulated = np.cumsum(shares)
+        before = np.cumsum(cumulated) - cumulated
+        return _laid(kernel.ORDERED, one.t, codes, shares, cumulated=cumulated, before=before)
     assert values.tree is not None  # noqa: S101  checked before the work
     tree, present = values.tree, _present(values, shown)
     node_of = {name: node for node, name in enumerate(tree.names)}
     n_nodes = len(tree.names) + 1  # a missing value hangs right below the root
-    nodes = [node_of[str(value)] for value in present] + [n_nodes - 1] * (len(shares) - len(present))
-    facts[:, 1] = nodes
-    parents, weights = np.array([*tree.parents, 0], dtype=np.int64), np.zeros((n_nodes, 2))
-    weights[:-1, 0] = np.array(tree.heights) / max(tree.heights[0], 1)
-    weights[0, 0] = 1.0  # even where nothing but missing values part from the root
-    np.add.at(weights[:, 1], nodes, shares)
+    places = [node_of[str(value)] for value in present] + [n_nodes - 1] * (len(shares) - len(present))
+    nodes = np.zeros(n_nodes, dtype=kernel.NODE)
+    nodes["parent"] = [*tree.parents, 0]
+    nodes["height"][:-1] = np.array(tree.heights) / max(tree.heights[0], 1)
+    nodes["height"][0] = 1.0  # even where nothing but missing values part from the root
+    np.add.at(nodes["share"], places, shares)
     for node in range(n_nodes - 1, 0, -1):
-        weights[parents[node], 1] += weights[node, 1]
-    return Laid(kernel.HIERARCHICAL, float(one.t), 0.0, codes, facts, parents, weights)
+        nodes["share"][nodes["parent"][node]] += nodes["share"][node]
+    return _laid(kernel.HIERARCHICAL, one.t, codes, shares, nodes=nodes, node=np.array(places))
 
 
 def _window(one: EpsilonM, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    values = Values.of(task.table, one.column)
+    values = task.table.sensitive[one.column]
     codes, shares = _coded(values, shown)
     numbers = np.full(len(shares), np.nan)
     present = _present(values, shown)
     numbers[: len(present)] = np.array(present, dtype=np.float64)
     reach = np.abs(numbers) * one.epsilon if one.relative else np.full(len(shares), float(one.epsilon))
     reach = reach + NEARLY * (np.abs(numbers) + reach)  # as the model does: too far only by rounding is near
-    facts = np.stack([numbers - reach, numbers + reach, numbers], axis=1)
-    return _laid(kernel.WINDOW, 1.0 / one.m, codes, facts)
+    return _laid(kernel.WINDOW, 1.0 / one.m, codes, shares, low=numbers - reach, high=numbers + reach, number=numbers)
 
 
 def _guarded(one: GuardingNodes, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
-    values = Values.of(task.table, one.column)
+    values = task.table.sensitive[one.column]
     assert values.tree is not None and task.table.schema.choice is not None  # noqa: S101, PT018  checked before
     tree = values.tree
     node_of = {name: node for node, name in enumerate(tree.names)}
     cells = task.table.frame[one.column].cast(str).to_list()
     guards = task.table.frame[task.table.schema.choice].cast(str).to_list()
-    nodes = np.array([-1 if cell is None else node_of[cell] for cell in cells])
+    of_cells = np.array([-1 if cell is None else node_of[cell] for cell in cells])
     chosen = np.array([-1 if guard is None else node_of[guard] for guard in guards])
-    pairs, codes = np.unique(np.stack([nodes, chosen]), axis=1, return_inverse=True)
+    pairs, codes = np.unique(np.stack([of_cells, chosen]), axis=1, return_inverse=True)
     codes = np.where(shown, codes.reshape(-1), 0)
-    facts = np.zeros((pairs.shape[1], 3))
-    facts[:, :2] = pairs.T
-    return Laid(kernel.GUARDED, float(one.p), 0.0, codes, facts, np.array(tree.parents), _leaf_runs(tree))
+    shares = np.zeros(pairs.shape[1])  # this promise looks at the group alone
+    return _laid(kernel.GUARDED, one.p, codes, shares, nodes=_leaf_runs(tree), node=pairs[0], guard=pairs[1])
 
 
 LAID_OUT: dict[type[Requirement], Callable[..., Laid]] = {
@@ -263,13 +277,16 @@ LAID_OUT: dict[type[Requirement], Callable[..., Laid]] = {
 }
 
 
-def _laid(kind: int, bound: float, codes: Ints, facts: Floats, *, second: float = 0.0) -> Laid:
-    return Laid(kind, float(bound), second, codes, facts, np.zeros(0, dtype=np.int64), np.zeros((0, 2)))
-
-
-def _bands(codes: Ints, high: Floats, low: Floats, *, absent: bool = False) -> Laid:
-    facts = np.stack([high, low, np.full(len(high), low.sum())], axis=1)
-    return _laid(kernel.BANDS, 0.0, codes, facts, second=float(absent))
+def _laid(
+    kind: int, bound: float, codes: Ints, shares: Floats, *, second: float = 0.0, nodes: Records = NO_NODES,
+    **known: npt.NDArray[np.generic],
+) -> Laid:  # fmt: skip
+    """A promise with what it knows of its values."""
+    values = np.zeros(len(shares), dtype=kernel.VALUE)
+    values["share"] = shares
+    for name, column in known.items():
+        values[name] = column
+    return Laid(kind, float(bound), second, codes, values, nodes)
 
 
 def _coded(values: Values, shown: npt.NDArray[np.bool_]) -> tuple[Ints, Floats]:
@@ -285,12 +302,11 @@ def _present(values: Values, shown: npt.NDArray[np.bool_]) -> list[object]:
     return [value for value, count in zip(values.known, counts, strict=False) if count]
 
 
-def _leaf_runs(tree: Tree) -> Floats:
-    """First and last leaf below each node; in depth-first order the leaves below a node are one run."""
-    runs = np.zeros((len(tree.names), 2))
+def _leaf_runs(tree: Tree) -> Records:
+    """The nodes of a tree, with the first and the last leaf below each; in depth-first order those are one run."""
+    nodes = np.zeros(len(tree.names), dtype=kernel.NODE)
     n_leaves = 0
     for node, height in enumerate(tree.heights):
-        runs[node, 0] = n_leaves
+        nodes[node] = (tree.parents[node], 0.0, 0.0, n_leaves, n_leaves + tree.leaves[node] - 1)
         n_leaves += height == 0
-        runs[node, 1] = runs[node, 0] + tree.leaves[node] - 1
-    return runs
+    return nodes

@@ -26,6 +26,7 @@ from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels, members_of
 from shoal.table.encode import Floats, Ints
 from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
+from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
 from shoal.table.schema import Nominal, Numeric
 
@@ -65,9 +66,9 @@ class Squared:
     def state(self, partition: Partition) -> Points | Mixed:
         """Standardised numbers as points, all other columns one by one."""
         axes, columns, n_groups = self._space.axes, self._space.columns, len(partition.size)
-        whole = (axes.kind == NUMBER) & ~axes.holes
-        counts, odd = whole & (axes.weight > 0.0), np.flatnonzero(~whole)  # a constant column counts for nothing
-        flat = np.ascontiguousarray((columns[counts] * np.sqrt(axes.weight[counts])[:, None]).T)
+        whole = (axes["kind"] == NUMBER) & ~axes["holes"]
+        counts, odd = whole & (axes["weight"] > 0.0), np.flatnonzero(~whole)  # a constant column counts for nothing
+        flat = np.ascontiguousarray((columns[counts] * np.sqrt(axes["weight"][counts])[:, None]).T)
         centre = np.zeros((n_groups, flat.shape[1]))
         state: Points | Mixed = Points(flat, centre)
         if len(odd):
@@ -75,7 +76,7 @@ class Squared:
                 flat,
                 centre,
                 np.ascontiguousarray(columns[odd].T),
-                np.stack([axes.kind[odd].astype(np.float64), axes.weight[odd], axes.gap[odd]], axis=1),
+                np.stack([axes["kind"][odd].astype(np.float64), axes["weight"][odd], axes["gap"][odd]], axis=1),
                 np.zeros((n_groups, len(odd), 3)),
                 np.zeros((len(odd), len(partition.members))),
                 np.zeros(n_groups),
@@ -97,10 +98,10 @@ class Squared:
     def nearness(self) -> Nearness:
         """Squared distances."""
         axes, nobody = self._space.axes, np.zeros(len(self._space.columns), dtype=np.int64)
-        kind = np.where(axes.kind == NAME, UNEQUAL, SQUARE)
-        weight = np.where(axes.kind == NAME, 1.0, axes.weight)
+        kind = np.where(axes["kind"] == NAME, UNEQUAL, SQUARE)
+        weight = np.where(axes["kind"] == NAME, 1.0, axes["weight"])
         trees = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros(0)
-        return Nearness(kind, weight, axes.gap, nobody, nobody, *trees)
+        return Nearness(kind, weight, axes["gap"].copy(), nobody, nobody, *trees)
 
 
 class Covered:
@@ -191,7 +192,7 @@ class Covered:
         encoded, slot = self._encoded, self._encoded.slot[j]
         if not encoded.is_tree[j]:
             span = float(encoded.spans[slot])
-            if self._space.axes.kind[j] == NUMBER:  # which are scaled there
+            if self._space.axes["kind"][j] == NUMBER:  # which are scaled there
                 span = float(np.fmax.reduce(self._space.columns[j], initial=0.0))
             return ABSOLUTE, 1.0 / span if span else 0.0, None
         if self._column[j][0] == covers.SET:
@@ -223,7 +224,7 @@ def _walks(tree: TreeArrays) -> Ints:
 
 def _places(series: pl.Series, hierarchy: Hierarchy) -> Floats:
     """Place of every value among the leaves of a tree, left to right; NaN for missing."""
-    known = series.unique().drop_nulls()
+    known = distinct_values(series)
     texts = (number_text(value) if series.dtype.is_numeric() else str(value) for value in known.to_list())
     places = [float(hierarchy.arrays.first_leaf[hierarchy.node_of[text]]) for text in texts]
     found = series.replace_strict(known, pl.Series(places, dtype=pl.Float64), default=None, return_dtype=pl.Float64)

@@ -21,7 +21,7 @@ from shoal.table.numbers import number_text
 from shoal.table.schema import Nominal, Ordinal
 
 BLAME = 1e-6
-"""What every group lacks where only all of them together break a promise."""
+"""The violation of every group where only all of them together break a promise."""
 
 
 @dataclass(frozen=True)

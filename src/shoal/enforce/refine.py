@@ -12,11 +12,12 @@ from shoal.cluster.points import Space
 from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Loss, loss_of
 from shoal.enforce.slots import with_room
+from shoal.errors import Problems
 from shoal.kernels.cluster import points
 from shoal.kernels.enforce import refine as kernel
 from shoal.kernels.enforce.refine_near import near_rows
 from shoal.kernels.enforce.violation import Needs
-from shoal.methods.base import Task
+from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Spec, Whole, param
@@ -72,12 +73,18 @@ class Refine(Spec):
     """
 
     name: ClassVar[str] = "refine"
-    title: ClassVar[str] = "moves and swaps that lower the loss, after any method"
+    title: ClassVar[str] = "local search after any method: moves and swaps rows to lower the loss"
 
     loss: str | None = param(
-        Maybe(OneOf(("sse", "ncp"))), "what is lowered; chosen by the way of publishing when not given", default=None
+        Maybe(OneOf(("sse", "ncp"))), "the loss to lower; chosen by the publisher when not given", default=None
     )
-    rounds: int = param(Whole(0), "how long to anneal after the first local optimum", default=0)
+    rounds: int = param(Whole(0), "rounds of simulated annealing after the first local optimum", default=0)
+
+    def check_method(self, method: Method, problems: Problems) -> None:
+        """Note a method whose groups are not to be brought closer."""
+        if method.protects == "links":
+            what = f"brings groups closer, and the buckets of {method.name} need not be"
+            problems.add("refine=", what, "leave it out")
 
     def improve(
         self,

@@ -50,7 +50,7 @@ def repair(
     budget
         How many rows may be suppressed on top of those that the method suppressed.
     progress
-        Who wants to know how far the work is.
+        Is told how far the work is.
     """
     space = Space.of(task)
     measure = loss_of(task, space, loses, sets, groups)
@@ -169,8 +169,8 @@ class Repair:
         n_mended = 0
         for group, others in zip(groups, near, strict=True):
             if constraints.violation_of(partition.members[partition.begin[group] :][: partition.size[group]]) > 0:
-                dearest = self._cheapest(partition.members, partition.begin, partition.size, group, others)
-                done = kernel.mend(partition, loss, others, constraints.keys, group, k, dearest)
+                most = self._cheapest(partition.members, partition.begin, partition.size, group, others)
+                done = kernel.mend(partition, loss, others, constraints.keys, group, k, most)
                 n_mended += bool(done)
         self._labels = partition.label
         self._counts["repair_exchanges"] += n_mended
@@ -250,7 +250,7 @@ class Repair:
     # -- where nothing else helps ---------------------------------------------------------------------------------
 
     def _suppress(self) -> bool:
-        """Suppress the smallest group that lacks something, if the budget allows; say whether."""
+        """Suppress the smallest group that violates a promise, if the budget allows; say whether."""
         groups = self._smallest_first()[:1]
         if self._size_of(groups) > self._budget or self._size_of(groups) == (self._labels >= 0).sum():
             return False
@@ -278,7 +278,7 @@ class Repair:
         return len(groups)
 
     def _smallest_first(self) -> Labels:
-        """Groups that lack something, the smallest first; of equal ones, that which lacks most."""
+        """Groups that violate a promise, the smallest first; of equal ones, the one with the largest violation."""
         violations = self._violations()
         groups = np.flatnonzero(violations > 0)
         sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(violations))
@@ -306,8 +306,8 @@ class Repair:
             if one.needs == "population":
                 reached = self._people.reached(members_of(self._labels), one)
                 if not one.holds(reached):
-                    what = f"{one.key}: no way was found to join groups so that it holds, {reached:.6g} is reached"
-                    problems.add(f"require {one.name}", what, "ask for that, or allow suppress", error=InfeasibleError)
+                    what = f"{one.key}: joining groups reaches {reached:.6g} at best"
+                    problems.add(f"require {one.name}", what, "require that, or raise suppress", error=InfeasibleError)
             elif not one.satisfied(classes).all():
                 whole = replace(classes, labels=np.zeros_like(classes.labels))
                 problems.add(f"require {one.name}", *_blocked(one, classes, whole), error=InfeasibleError)
@@ -318,8 +318,8 @@ def _blocked(one: Requirement, classes: Classes, whole: Classes) -> tuple[str, s
     n_bad = int((~one.satisfied(classes)).sum())
     best = max if one.rising else min
     reached = best(one.achieved(classes), one.achieved(whole))  # all rows as one class is a way, too
-    what = f"{one.key}: no way was found to bring {n_bad} of {classes.n_classes} groups to it, {reached:.6g} is reached"
+    what = f"{one.key}: {n_bad} of {classes.n_classes} groups could not be repaired; {reached:.6g} is reached"
     # What the weakest group reaches may be a value that nobody can ask for: infinite, or a single value.
     told = math.isfinite(reached) and (reached > 1 or not one.rising)
-    fix = one.nearest(reached) if told and hasattr(one, "nearest") else "use a larger k, ask for less"
-    return what, f"{fix}, or allow suppress"
+    fix = one.nearest(reached) if told and hasattr(one, "nearest") else "use a larger k, require less"
+    return what, f"{fix}, or raise suppress"

@@ -1,28 +1,29 @@
-"""The one decorator of all kernels, and the disk cache of their machine code.
-
-Numba's own cache numbers its files: two processes that compile different signatures of one kernel at the same time can
-end up with an index that points at each other's code, and a kernel that changed in one file is not compiled anew where
-another file calls it. Either runs the wrong machine code. Here every entry has a file name of its own, written before
-the index that names it, and the entries of all kernels expire when any kernel's source changes.
-"""
+"""The one decorator of all kernels."""
 
 from __future__ import annotations
 
-import hashlib
-import uuid
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numba
-from numba.core.caching import IndexDataCacheFile
+from numba.core import event, types
+
+from shoal.kernels.linking import LinkedCompiler
+from shoal.kernels.machine_code import MachineCode
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+prange = numba.prange
+
+NOTICE = "Shoal compiles for this machine. That takes some seconds, once; later runs start at once."
+"""What is said on the error stream when that begins, unless `SHOAL_QUIET` is 1."""
+
 
 def jit(function: F) -> F:
-    """Compile a kernel, keeping the machine code on disk where that is possible."""
+    """Compile a kernel, keeping its machine code on disk where that is possible."""
     return _compiled(function, parallel=False)
 
 
@@ -32,42 +33,49 @@ def jit_parallel(function: F) -> F:
 
 
 def _compiled(function: F, *, parallel: bool) -> F:
-    # No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
-    dispatcher: Any
-    try:
-        dispatcher = numba.njit(cache=True, nogil=True, parallel=parallel)(function)
-    except RuntimeError:  # neither the package nor the home folder can be written: compile in memory
-        dispatcher = numba.njit(nogil=True, parallel=parallel)(function)
-    else:
-        place = dispatcher._cache
-        place._cache_file = OwnNameCacheFile(place.cache_path, place._impl.filename_base, _stamp_of_all_kernels())
-    return dispatcher
+    """A kernel for Python to call, and its twin for other kernels, which becomes part of their code.
+
+    No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
+    """
+    options: dict[str, Any] = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True}
+    for_kernels: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
+    kernel: Any = numba.njit(**options)(function)
+    linked: Any = numba.njit(**options, **for_kernels)(function)
+    kernel._cache = MachineCode(function)
+    kernel.get_call_template = _without_literals(linked.get_call_template)
+    kernel.get_overload = linked.get_overload
+    return kernel  # type: ignore[no-any-return]
 
 
-class OwnNameCacheFile(IndexDataCacheFile):
-    """Entries of one kernel, each in a file that no other entry will ever have."""
+def _without_literals(resolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a call with a constant compiled as one with any number: else 0, 1 and a variable are three kernels."""
 
-    def save(self, key: object, data: object) -> None:
-        """Write the code first, the index last: whatever a reader finds in the index is there, and is what it says."""
-        name = f"{self._index_name.removesuffix('.nbi')}.{uuid.uuid4().hex}.nbc"
-        entries = self._load_index()
-        if not entries:
-            self._remove_expired()
-        self._save_data(name, data)
-        self._save_index({**entries, key: name})
+    def resolved(args: Sequence[types.Type], keywords: Mapping[str, types.Type]) -> Any:
+        named = {name: types.unliteral(one) for name, one in keywords.items()}
+        return resolve(tuple(types.unliteral(one) for one in args), named)
 
-    def _remove_expired(self) -> None:
-        """Files of an older source; whoever still reads one compiles anew."""
-        for file in Path(self._cache_path).glob(f"{self._index_name.removesuffix('.nbi')}.*.nbc"):
-            file.unlink(missing_ok=True)
+    return resolved
 
 
-@cache
-def _stamp_of_all_kernels() -> str:
-    digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+class _Notice(event.Listener):
+    """Says once, when the first kernel is compiled and not read from disk, that this is going on."""
+
+    def on_start(self, event: Any) -> None:
+        """Say it, if the kernel is one of ours."""
+        if event.data["dispatcher"].py_func.__module__.startswith(__package__):
+            stop_telling()
+            if os.environ.get("SHOAL_QUIET") != "1":
+                print(NOTICE, file=sys.stderr, flush=True)  # noqa: T201
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
 
 
-prange = numba.prange
+_notice = _Notice()
+event.register("numba:compile", _notice)
+
+
+def stop_telling() -> None:
+    """Say no more that kernels are compiled."""
+    with suppress(ValueError):
+        event.unregister("numba:compile", _notice)

@@ -14,11 +14,12 @@ import polars as pl
 
 from shoal.check.original import input_rows
 from shoal.errors import ParameterError, Problem, Problems, some
-from shoal.measure.covered import COVERING, products_of_cells, written_out
+from shoal.measure.base import prepared
+from shoal.measure.covered import products_of_cells, written_out
 from shoal.measure.products import Component, Products
 from shoal.release.manifest import Manifest
+from shoal.release.shapes import GENERALISED
 from shoal.table.numbering import combined, distinct_rows, numbered
-from shoal.table.prepare import prepare
 from shoal.table.schema import Schema
 
 BUCKET, SET, NUMBER = "\0bucket", "\0set", "\0number"
@@ -52,16 +53,14 @@ def of_release(
     """
     layout, rows = manifest.layout, input_rows(manifest, original, missing_values)
     shape: str = layout.shape
-    if schema is not None:  # rules grow into the trees they were when the release was made
-        missing = manifest.recipe.missing
-        normalise = manifest.recipe.normalise
-        schema = prepare(original, schema, missing=missing, missing_values=missing_values, normalise=normalise).schema
+    if schema is not None:
+        schema = prepared(manifest, original, schema, missing_values).schema
     if layout.slices:
         return _of_slices(tables, layout, rows, schema)
     if apart := layout.laid_out.sensitive_table:
         return products_of_buckets(tables["table"], tables[apart], rows)
     if layout.laid_out.covers_values:
-        return products_of_cells(layout.laid_out.parts(tables, layout)[0][0], layout, rows, schema)
+        return products_of_cells(layout.laid_out.full_rows(tables, layout), layout, rows, schema)
     what = f"a release of the shape {shape!r} does not say which values its rows may have had"
     raise ParameterError(Problem("membership", what, "publish generalised cells, buckets or slices"))
 
@@ -70,7 +69,7 @@ def _of_slices(
     tables: Mapping[str, pl.DataFrame], layout: Any, rows: pl.DataFrame, schema: Schema | None
 ) -> Products:  # fmt: skip
     """One wide table, or one file for each slice; cells that were generalised are written out as what they cover."""
-    cells = {column.name: column for column in layout.quasi if column.form in COVERING}
+    cells = {column.name: column for column in layout.quasi if column.form in GENERALISED}
     frames = []
     for place, one in enumerate(layout.slices, 1):
         table = tables["table" if "table" in tables else f"slice_{place}"]
@@ -159,9 +158,7 @@ def _component(one: pl.DataFrame, parts: pl.DataFrame) -> Component:
     return Component.of_pairs(*(series.to_numpy().astype(np.int64) for series in (pairs[SET], pairs[NUMBER], set_of)))
 
 
-def products_of_buckets(
-    table: pl.DataFrame, sensitive: pl.DataFrame, original: pl.DataFrame, *, bucket: str = "bucket"
-) -> Products:
+def products_of_buckets(table: pl.DataFrame, sensitive: pl.DataFrame, original: pl.DataFrame) -> Products:
     """Read buckets: any line of the quasi-identifiers may belong to any line of the sensitive values of its bucket.
 
     Parameters
@@ -170,10 +167,10 @@ def products_of_buckets(
         The two tables: attributes with the number of their bucket; sensitive values with it, once for each or counted.
     original
         The rows of the input.
-    bucket
-        The column that numbers the buckets; like `count`, it is no attribute.
     """
     frames = [table, sensitive.drop("count", strict=False)]
-    if lacking := [name for name, frame in zip(("table", "sensitive"), frames, strict=True) if bucket not in frame]:
-        raise ParameterError(Problem(f"table {some(lacking)}", f"has no column {bucket!r}"))
-    return products_of_slices([frame[bucket] for frame in frames], [frame.drop(bucket) for frame in frames], original)
+    if lacking := [name for name, frame in zip(("table", "sensitive"), frames, strict=True) if "bucket" not in frame]:
+        raise ParameterError(Problem(f"table {some(lacking)}", "has no column 'bucket'"))
+    return products_of_slices(
+        [frame["bucket"] for frame in frames], [frame.drop("bucket") for frame in frames], original
+    )

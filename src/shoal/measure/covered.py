@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from shoal.check.population import reader_of
-from shoal.check.value_ranges import Axis, Places, axis_of, distinct_cells
+from shoal.check.placing import axis_with_values
+from shoal.check.value_ranges import Axis, Places, distinct_cells
 from shoal.errors import ParameterError, Problem
 from shoal.measure.products import Component, Ints, Products, each
 from shoal.release.manifest import Layout, QuasiColumn
@@ -15,8 +15,6 @@ from shoal.table.schema import Schema
 
 MOST_VALUES = 20_000_000
 """Lines that the cells of a slice may be written out as."""
-COVERING = ("interval", "order", "node", "set")
-"""Forms of cells that may stand for several values."""
 
 
 def products_of_cells(
@@ -56,11 +54,9 @@ def _covered(
     """The values that the cell of each class covers, and the value of each row of the input, in the same numbers."""
     shown, cell_of = distinct_cells(heads.select(column.columns))
     values, value_of = distinct_cells(pl.DataFrame([original]))
-    read = reader_of(column, [row[0] for row in values], schema)
-    if isinstance(read, str):
-        raise ParameterError(Problem("membership", read.replace("of the population ", "")))
-    meanings = [*(read.cell(*row) for row in shown), *(read.person(row[0]) for row in values)]
-    axis = axis_of(meanings, discrete=column.form != "interval")
+    axis = axis_with_values(column, shown, [row[0] for row in values], schema)
+    if isinstance(axis, str):
+        raise ParameterError(Problem("membership", axis))
     places = axis.low[len(shown) :]
     order = np.argsort(places, kind="stable")
     number = np.empty(len(order), dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numba
 import numpy as np
@@ -13,11 +13,15 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.check.membership import count_matches, count_union
+from shoal.measure.base import COVERING_SHAPES, Given, Measure
+from shoal.measure.candidates import of_release
 from shoal.measure.products import Ints, Lists, Products, Runs
-from shoal.spec import Whole
+from shoal.spec import Whole, param
 
 LISTED, FEWEST = 8, 2**16
 """Classes listed for each run and row, and at the least, so that tuples are found: more room than that is not taken."""
+MOST, DRAWS = 20_000_000, 200_000
+"""Tuples that are counted one by one, and tuples that are drawn where there are more."""
 BOUNDS = {"most": Whole(0, 2**31 - 1), "draws": Whole(2), "seed": Whole(0)}
 
 
@@ -68,7 +72,7 @@ class Membership:
 
 
 def membership(
-    products: Products, *, most: int = 20_000_000, draws: int = 200_000, seed: int = 0
+    products: Products, *, most: int = MOST, draws: int = DRAWS, seed: int = 0
 ) -> Membership:  # fmt: skip
     """Count what a release may stand for, and how many of that is not in the input.
 
@@ -111,6 +115,26 @@ def membership(
     return _estimated(products, asked, matches, draws, np.random.default_rng(seed))
 
 
+@dataclass(frozen=True)
+class MembershipMeasure(Measure):
+    """A measure of what a reader of a release learns about who is in it."""
+
+    needs: ClassVar[Literal["release", "original"]] = "original"
+    shapes: ClassVar[tuple[str, ...]] = COVERING_SHAPES
+
+    most: int = param(BOUNDS["most"], "up to how many tuples are counted, not estimated", default=MOST)
+    draws: int = param(BOUNDS["draws"], "how many tuples are drawn for an estimate", default=DRAWS)
+    seed: int = param(BOUNDS["seed"], "of the draws", default=0)
+
+    def found(self, given: Given) -> Membership:
+        """What a reader learns."""
+        assert given.original is not None  # noqa: S101  seen to before
+        products = of_release(
+            given.tables, given.manifest, given.original, schema=given.schema, missing_values=given.missing_values
+        )
+        return membership(products, most=self.most, draws=self.draws, seed=self.seed)
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class _Asked:
     """Products that can be asked how many classes hold a tuple."""
@@ -123,7 +147,7 @@ class _Asked:
     @classmethod
     def of(cls, products: Products) -> _Asked:
         """Lay the components out; lists take no more room than runs and rows do."""
-        order = np.argsort([one.crowding for one in products.components], kind="stable")
+        order = np.argsort([one.classes_per_value for one in products.components], kind="stable")
         parts = [products.components[place] for place in order]
         rows = products.n_classes + len(products.originals)
         found = [Lists.of(part, most=LISTED * (len(part.low) + rows) + FEWEST) for part in parts]
@@ -164,7 +188,7 @@ def _union(products: Products) -> Ints:
     full = np.all(products.sizes > 0, axis=0)  # a class without a value in one component holds nothing
     if not full.any():
         return np.zeros(1, dtype=np.int64)
-    parts = sorted((one.of_classes(full) for one in products.components), key=lambda one: one.crowding)
+    parts = sorted((one.of_classes(full) for one in products.components), key=lambda one: one.classes_per_value)
     sizes = np.stack([one.sizes for one in parts])
     rest = np.ones((len(parts) + 1, sizes.shape[1]), dtype=np.int64)
     rest[:-1] = np.cumprod(sizes[::-1], axis=0)[::-1]

@@ -12,13 +12,12 @@ from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean
 from shoal.kernels.cluster import anatomy as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
-from shoal.privacy.base import Requirement, Values
+from shoal.privacy.base import Requirement
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.progress import SILENT, Progress
 from shoal.spec import ColumnName, Maybe, Whole, param
 from shoal.table.encode import Ints
 from shoal.table.prepare import Table
-from shoal.table.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -27,22 +26,22 @@ class Anatomy(Method):
 
     Rows are sorted into piles by their sensitive value. For as long as l piles are left, one row of each of the l
     highest piles makes a bucket, drawn with the secret seed; the at most l - 1 rows that remain join buckets without
-    their value. Which row of a pile goes where says nothing to who does not know the seed. Quasi-identifiers
-    play no part in it, and are published as they are.
+    their value. Without the seed, nothing can be learned from which row of a pile goes where. Quasi-identifiers are not
+    used, and are published unchanged.
 
     Parameters
     ----------
     l
         Number of different sensitive values in a bucket, at least.
     column
-        The sensitive column; need not be named where there is one.
+        The sensitive column; may be left out if there is only one.
 
     Guarantee
     ---------
-    No value makes up more than 1/l of a bucket: who finds a person's bucket is sure of the person's value with 1/l at
-    most. That is all. The quasi-identifiers of everybody are published: **anybody can see who is in the table**, and no
-    k is promised. Further sensitive columns are published beside the named one; what is promised of them has to be
-    required.
+    No value has a share above 1/l in a bucket: an attacker who finds a person's bucket has a confidence of at most 1/l
+    in any value. That is all. The quasi-identifiers of everybody are published: **membership is disclosed**, and no k
+    is promised. Further sensitive columns are published beside the named one; nothing is promised about them unless it
+    is required.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [23, 27, 35, 59], "disease": ["flu", "ulcer", "flu", "cold"]})
@@ -59,18 +58,18 @@ class Anatomy(Method):
     """
 
     name: ClassVar[str] = "anatomy"
-    title: ClassVar[str] = "buckets of l different sensitive values, quasi-identifiers as they are"
+    title: ClassVar[str] = "bucketization: buckets of l different sensitive values, exact quasi-identifiers"
     paper: ClassVar[str] = "Xiao, Tao, Anatomy: simple and effective privacy preservation, VLDB 2006"
     complexity: ClassVar[str] = "time O(n log v) for v sensitive values, memory O(n)"
     advice: ClassVar[str] = (
-        "Keeps the quasi-identifiers exact; only where it may be known who is in the table, for it shows everybody."
+        "Keeps quasi-identifiers exact. Use it only where membership is no secret: it shows who is in the table."
     )
     publisher: ClassVar[str] = "buckets"
     protects: ClassVar[Protects] = "links"
 
     l: int = param(Whole(2), "number of different sensitive values in a bucket")  # noqa: E741
     column: str | None = param(
-        Maybe(ColumnName()), "the sensitive column; need not be named where there is one", default=None
+        Maybe(ColumnName()), "the sensitive column; may be left out if there is only one", default=None
     )
 
     @property
@@ -82,13 +81,12 @@ class Anatomy(Method):
         """Whatever speaks of the sensitive values of a bucket alone."""
         return requirement.needs is None and not isinstance(requirement, KAnonymity)
 
-    def _column(self, schema: Schema) -> str:
-        return self.column or next(iter(schema.sensitive))
+    def _column(self, table: Table) -> str:
+        return self.column or next(iter(table.schema.sensitive))
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note a column that cannot be told, and a value that is too frequent."""
-        sensitive = [name for name, role in table.schema.roles.items() if role == "sensitive"]
-        where = "Anatomy(column=)"
+        where, sensitive = "Anatomy(column=)", list(table.schema.sensitive)
         if not sensitive:
             what, fix = "the table has no sensitive column", "give one the role sensitive"
             problems.add(where, what, fix, error=ParameterError)
@@ -98,13 +96,13 @@ class Anatomy(Method):
         elif self.column is not None and self.column not in sensitive:
             what, fix = f"{self.column!r} is not a sensitive column", did_you_mean(self.column, sensitive)
             problems.add(where, what, fix, error=ParameterError)
-        elif self._column(table.schema) in table.frame.columns and table.n_rows:
+        elif self._column(table) in table.sensitive and table.n_rows:
             self._check_eligible(table, problems)
 
     def _check_eligible(self, table: Table, problems: Problems) -> None:
         """Every value must occur in at most 1/l of the rows; then there is a way, and only then."""
-        column, n_rows = self._column(table.schema), table.n_rows
-        most = int(Values.of(table, column).counts.max())
+        column, n_rows = self._column(table), table.n_rows
+        most = int(table.sensitive[column].counts.max())
         if most * self.l > n_rows:
             what = (
                 f"column {column!r}: the most frequent value is in {most} of {n_rows} rows ({most / n_rows:.1%}), "
@@ -120,7 +118,7 @@ class Anatomy(Method):
         n_rows = task.table.n_rows
         shuffled = rng.permutation(n_rows)
         # Piles of equal height come in the order in which their values are drawn, not in that of the table.
-        codes = _by_first_row(Values.of(task.table, self._column(task.table.schema)).codes, shuffled)
+        codes = _by_first_row(task.table.sensitive[self._column(task.table)].codes, shuffled)
         counts = np.bincount(codes)
         piles = shuffled[np.argsort(codes[shuffled], kind="stable")]
         drawn = np.empty(n_rows, dtype=np.int64)

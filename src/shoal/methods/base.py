@@ -137,11 +137,19 @@ class Method(Spec, ABC):
         """Whether groups can be brought to keep a further promise."""
         return True
 
+    def check_supports(self, require: Sequence[Requirement], problems: Problems) -> None:
+        """Note further promises that groups cannot be brought to keep."""
+        for one in require:
+            if not self.supports(one):
+                other = "leave it out, or use a method that promises a k"
+                fix = "use another method" if self.protects == "cells" else other
+                problems.add("require=", f"{one.name} cannot be kept by {self.name}", fix)
+
     def check(self, table: Table, problems: Problems) -> None:
         """Note why this table cannot be treated, before any work starts; the table may have other problems already."""
         n_rows = table.n_rows
         if n_rows < self.k:
-            fix = f"use a k of at most {n_rows}" if n_rows >= 2 else "no group of two can be formed"
+            fix = f"use a k of at most {n_rows}" if n_rows >= 2 else "the table is too small to be anonymised"
             problems.add(
                 f"{type(self).__name__}(k=)",
                 f"k = {self.k}, but the table has {n_rows} rows",

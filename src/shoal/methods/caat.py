@@ -7,17 +7,28 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.free_rows import bring_forward, check_start, empty_group, free_rows, with_keys, yard_of
+from shoal.cluster.free_rows import (
+    bring_forward,
+    check_start,
+    cost_table_of,
+    empty_group,
+    free_rows,
+    summaries,
+    with_keys,
+)
+from shoal.cluster.sharing import shared
 from shoal.enforce.constraints import Constraints
 from shoal.errors import Problems
 from shoal.kernels.cluster import caat as kernel
-from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, Group, extreme
+from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, FreeRows, Group
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Whole, param
 from shoal.table.prepare import Table
 
+FARTHEST = -1
+"""Where the next group starts: at the free tuple farthest from the one before."""
 INTERVALS = {"mean_cost": MEAN_COST, "hull": HULL, "gap": GAP, "midpoint": MIDPOINT}
 
 
@@ -44,9 +55,9 @@ class Caat(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows, and at most 2k - 1 with ``ties="one"``. Published by `Generalize`, nobody can be
-    told apart from k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values: a group may
-    share one. The result depends on the start tuple.
+    Every group has at least k rows, and at most 2k - 1 with ``ties="one"``. Published by `Generalize`, every row has
+    the same quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values: all rows of a
+    group may share one. The result depends on the start tuple.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})
@@ -87,27 +98,22 @@ class Caat(Method):
         store = free_rows(encoded, *constraints.store_keys())
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)
         seed = bring_forward(store, start_row)
-        cost_table, forest = (
-            with_keys(yard_of(encoded, reading, divisor=encoded.n_columns), constraints.n_keys),
-            encoded.forest,
-        )
-        labels = np.full(n_rows, -1, dtype=np.int64)
-        summaries: list[Group] = []
+        cost_table = with_keys(cost_table_of(encoded, reading, divisor=encoded.n_columns), constraints.n_keys)
+        free, all_ties = FreeRows(store, cost_table, encoded.forest, self.k), True if self.ties == "all" else None
+        share = shared(n_rows * encoded.n_columns)
+        labels, members = np.full(n_rows, -1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+        groups: list[Group] = []
+        group = empty_group(encoded)
         n_left, least = n_rows, constraints.least(self.k)
-        while n_left >= least or (n_left >= self.k and not summaries):
-            group = empty_group(encoded)
-            taken = kernel.grow(
-                store, group, cost_table, forest, growth, self.ties == "all", self.k, seed, len(summaries), labels
-            )
-            summaries.append(group)
-            n_left -= taken
-            if n_left >= least:
-                seed, _ = extreme(store, group, cost_table, -1.0)
-            progress.advance(taken)
-        low, high, holes, node = (np.stack([group[part] for group in summaries]) for part in range(4))
+        while n_left >= least or (n_left >= self.k and not groups):
+            size = kernel.grow(free, group, growth, all_ties, share, seed, members)
+            labels[members[:size]] = len(groups)
+            groups.append(Group(*(part.copy() for part in group)))
+            n_left, seed = n_left - size, FARTHEST
+            progress.advance(size)
         leftovers = np.flatnonzero(labels < 0)
-        kernel.place_leftovers(
-            encoded.lines, encoded.codes, leftovers, low, high, holes, node, cost_table, forest, labels
-        )
+        if len(leftovers):
+            cells = (encoded.lines, encoded.codes)
+            kernel.place_leftovers(*cells, leftovers, summaries(groups), cost_table, encoded.forest, labels)
         progress.advance(len(leftovers))
         return Groups(labels)

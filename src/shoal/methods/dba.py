@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.cluster.points import Clusters, Free, Space
+from shoal.cluster.sharing import in_parts, pieces
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import dba as kernel
 from shoal.methods import mdav
@@ -15,12 +17,8 @@ from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels, members_of
 from shoal.progress import SILENT, Progress
 from shoal.spec import Whole, param
-from shoal.table.encode import Floats
 
-BATCH = 256
-"""Rows measured between two reports of progress."""
-SHARED = 1 << 18
-"""From how many pairs of rows on the measuring is worth sharing between cores."""
+Neighbourhoods = npt.NDArray[np.void]
 
 
 @dataclass(frozen=True)
@@ -41,8 +39,8 @@ class Dba(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows. Published, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has at least k rows. Published, every row has the same quasi-identifier cells as at least k - 1 others.
+    Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})
@@ -92,36 +90,38 @@ class Dba(Method):
 def _form(free: Free, k: int, progress: Progress) -> None:
     """Group densest neighbourhoods until fewer than k rows are free."""
     n_rows = len(free)
-    state = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows, dtype=np.int64)
+    around = np.empty(n_rows, dtype=kernel.NEIGHBOURHOOD)
     progress.stage("measuring density", n_rows)
-    for first in range(0, n_rows, BATCH):
-        places = np.arange(first, min(first + BATCH, n_rows))
-        _measure(free, places, k, state)
-        progress.advance(len(places))
+    for begin, end in pieces(n_rows, free.cells):
+        _measure(free, np.arange(begin, end), k, around)
+        progress.advance(end - begin)
     progress.stage("grouping", n_rows)
     label = 0
     while len(free) >= k:
-        _take_densest(free, k, state, label)
+        _take_densest(free, k, around, label)
         label += 1
         progress.advance(k)
 
 
-def _take_densest(free: Free, k: int, state: tuple[Floats, Floats, Labels], label: int) -> None:
+def _take_densest(free: Free, k: int, around: Neighbourhoods, label: int) -> None:
     """Group the densest neighbourhood, then measure those anew who lost a neighbour by it."""
-    error, radius, last = state
     rows = free.store.rows[: len(free)]
-    errors = error[rows]
+    errors = around["error"][rows]
     densest = np.flatnonzero(errors == errors.min())
-    near = free.near(free.at(int(densest[np.argmin(rows[densest])])), k)
+    near, _ = free.near(free.at(int(densest[np.argmin(rows[densest])])), k)
     gone, gone_rows = np.ascontiguousarray(free.store.columns[:, near].T), free.store.rows[near]
     free.take(near, label)
     if len(free) >= k:
-        _measure(free, kernel.bereft(*free.points, gone, gone_rows, radius, last), k, state)
+        lost = np.zeros(len(free), dtype=np.bool_)
+        kernel.find_bereft(free.store, gone, gone_rows, around, lost)
+        _measure(free, np.flatnonzero(lost), k, around)
 
 
-def _measure(free: Free, places: Labels, k: int, state: tuple[Floats, Floats, Labels]) -> None:
-    run = kernel.density_shared if len(places) > 1 and len(free) * len(places) >= SHARED else kernel.density
-    run(*free.points, places, k, *state)
+def _measure(free: Free, places: Labels, k: int, around: Neighbourhoods) -> None:
+    def part(begin: int, end: int) -> None:
+        kernel.density(free.store, places[begin:end], k, around)
+
+    in_parts(part, 0, len(places), len(places) * free.cells)
 
 
 def _split_large(space: Space, labels: Labels, k: int, constraints: Constraints) -> None:
@@ -134,7 +134,7 @@ def _split_large(space: Space, labels: Labels, k: int, constraints: Constraints)
         part, inside = space.part(rows), np.full(len(rows), -1, dtype=np.int64)
         mdav.assign(Free(part, inside), k)
         part.join_nearest(inside)
-        if any(constraints.violation_of(rows[places]) > 0 for places in members_of(inside)):
+        if constraints.any and any(constraints.violation_of(rows[places]) > 0 for places in members_of(inside)):
             continue
         labels[rows] = np.where(inside == 0, group, n_groups + inside - 1)
         n_groups += int(inside.max())

@@ -49,15 +49,15 @@ class KMeans(Method):
         The centroid of a nominal column: ``"mode"``, the most frequent value; ``"lca"``, the lowest common node. Of a
         number or a rank it is the mean.
     max_iter
-        How often rows are assigned at the most.
+        Largest number of iterations.
     seeds
         Row positions (from 0) of the first centroids, floor(n/k) of them; drawn when not given. With them nothing is
         drawn: rows given away are placed in the order in which they were taken out.
 
     Guarantee
     ---------
-    Every group has at least k rows. Published by `Generalize`, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. Nothing is promised about sensitive values; with ``features="all"`` groups are more likely to
+    Every group has at least k rows. Published by `Generalize`, every row has the same quasi-identifier cells as at
+    least k - 1 others. Nothing is promised about sensitive values; with ``features="all"`` groups are more likely to
     share one. Convergence is not guaranteed; the manifest says whether it was reached.
 
     >>> import polars as pl, shoal
@@ -87,7 +87,7 @@ class KMeans(Method):
     variant: int = param(Whole(1, 3), "which of the three algorithms", default=1)
     features: str = param(OneOf(("qi", "all")), "the columns to cluster on", default="qi")
     centroid: str = param(OneOf(("mode", "lca")), "the centroid of a nominal column", default="mode")
-    max_iter: int = param(Whole(1), "how often rows are assigned at the most", default=50)
+    max_iter: int = param(Whole(1), "largest number of iterations", default=50)
     seeds: tuple[int, ...] | None = param(
         Maybe(Several(Whole(0))), "row positions of the first centroids; drawn when not given", default=None
     )

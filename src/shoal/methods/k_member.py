@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.free_rows import check_start, empty_group, free_rows, with_keys, yard_of
-from shoal.cluster.join_preferences import check_company, company_of, keys_of
+from shoal.cluster.free_rows import check_start, cost_table_of, empty_group, free_rows, summaries, with_keys
+from shoal.cluster.join_preferences import check_preferences, keys_of, preferences_of
+from shoal.cluster.sharing import shared
 from shoal.enforce.constraints import Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel
-from shoal.kernels.cluster.store import HULL, Group
+from shoal.kernels.cluster.store import HULL, FreeRows, Group
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
@@ -52,9 +53,9 @@ class KMember(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows, and at most 2k - 1. Published by `Generalize`, nobody can be told apart from k - 1
-    others by the quasi-identifiers. Nothing is promised about sensitive values: a group may share one. `diverse` is no
-    promise of l-diversity: the last groups may have to do with what is left.
+    Every group has at least k rows, and at most 2k - 1. Published by `Generalize`, every row has the same
+    quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values: all rows of a group may
+    share one. `diverse` is no promise of l-diversity: the last groups may have to do with what is left.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})
@@ -76,28 +77,30 @@ class KMember(Method):
     advice: ClassVar[str] = "Lowest loss of the greedy methods on mixed data; quadratic, so up to some 100,000 rows."
 
     k: int = param(Whole(2), "smallest group size")
-    ref: str = param(OneOf(("last", "seed")), "what the next group starts far away from", default="last")
-    cost: str = param(OneOf(("hierarchy", "set")), "what a nominal column loses", default="hierarchy")
+    ref: str = param(OneOf(("last", "seed")), "the record that the next group starts far away from", default="last")
+    cost: str = param(OneOf(("hierarchy", "set")), "how the loss of a nominal column is computed", default="hierarchy")
     start: int | None = param(
         Maybe(Whole(0)), "row position of the first reference record; drawn when not given", default=None
     )
 
-    label: str | None = param(Maybe(ColumnName()), "published column whose values groups should share", default=None)
-    label_weight: float = param(
-        Real(0, open_low=True), "what a record of another label adds to the loss it is chosen by", default=1.0
+    label: str | None = param(
+        Maybe(ColumnName()), "class label: a published column whose values a group should share", default=None
     )
-    diverse: str | None = param(Maybe(ColumnName()), "sensitive column groups should differ in", default=None)
+    label_weight: float = param(Real(0, open_low=True), "penalty for a record with another label", default=1.0)
+    diverse: str | None = param(
+        Maybe(ColumnName()), "sensitive column whose values should differ within a group", default=None
+    )
     l: int | None = param(  # noqa: E741 - the name of the literature
-        Maybe(Whole(2)), "how many values of `diverse` are looked for, at most k", default=None
+        Maybe(Whole(2)), "how many different values of `diverse` a group should have, at most k", default=None
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         problems = Problems()
         if self.diverse is None and self.l is not None:
-            problems.add("KMember(l=)", f"l = {self.l}, but no column to count in", "give diverse, or leave l out")
+            problems.add("KMember(l=)", f"l = {self.l}, but diverse is not given", "give diverse, or leave l out")
         if self.diverse is not None and self.l is None:
-            problems.add("KMember(diverse=)", "is given without l", "say how many different values, l = 2 or more")
+            problems.add("KMember(diverse=)", "is given without l", "give l, the number of different values, 2 or more")
         if self.l is not None and self.l > self.k:
             problems.add("KMember(l=)", f"l = {self.l} is above k = {self.k}", f"use an l of at most {self.k}")
         problems.raise_if_any(ParameterError)
@@ -106,60 +109,62 @@ class KMember(Method):
         """Note why this table cannot be treated, before any work starts."""
         super().check(table, problems)
         check_start(self, self.start, table, problems)
-        check_company("KMember", table, self.label, self.diverse, self.l, problems)
+        check_preferences("KMember", table, self.label, self.diverse, self.l, problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Form the equivalence classes."""
-        encoded, sets = task.encoded, self.cost == "set"
-        n_rows, forest = encoded.n_rows, encoded.forest
+        encoded, forest, n_rows = task.encoded, task.encoded.forest, task.encoded.n_rows
         progress.stage("grouping", n_rows)
         reference = int(rng.integers(n_rows)) if self.start is None else self.start
         order = rng.random(n_rows)  # the drawn order in which leftovers are placed
         constraints = Constraints.of(task)
-        keys = [*keys_of(task.table, self.label, self.diverse), *constraints.store_keys()]
-        store = free_rows(encoded, *keys)
-        preferences = company_of(task, self.label, self.label_weight, self.diverse, self.l)
+        store = free_rows(encoded, *keys_of(task.table, self.label, self.diverse), *constraints.store_keys())
+        preferences = preferences_of(task, self.label, self.label_weight, self.diverse, self.l)
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)
-        cost_table = yard_of(encoded, HULL, divisor=1.0)
-        cost_table = with_keys(cost_table, len(preferences.counts), len(preferences.present), constraints.n_keys)
-        heights, n_values = _heights(encoded), _values(encoded)
-        seen = np.zeros(max(len(forest.parent), 1), dtype=bool)
-        labels = np.full(n_rows, -1, dtype=np.int64)
+        sizes_of_keys = (0, 0) if preferences is None else (len(preferences.counts), len(preferences.present))
+        cost_table = with_keys(
+            cost_table_of(encoded, HULL, divisor=1.0, heights=_heights(encoded)), *sizes_of_keys, constraints.n_keys
+        )
+        free = FreeRows(store, cost_table, forest, self.k)
+        sets = None
+        if self.cost == "set":
+            sets = kernel.ValueSets(_values(encoded), np.zeros(max(len(forest.parent), 1), dtype=bool))
+        share = shared(n_rows * encoded.n_columns)
+        labels, members = np.full(n_rows, -1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         groups: list[Group] = []
         majority: list[int] = []
-        sizes: list[int] = []
         n_left, least = n_rows, constraints.least(self.k)
         while n_left >= least or (n_left >= self.k and not groups):
             group = empty_group(encoded)
-            terms = (store, group, cost_table, forest, heights, n_values, seen, sets, preferences)
-            seed = kernel.farthest(*terms, encoded.lines[:, reference], encoded.codes[:, reference])
-            seed_row = int(store.rows[store.next_row[seed]])
-            last, size = kernel.grow(*terms, growth, self.k, seed, len(groups), labels)
+            far_from = (encoded.lines[:, reference], encoded.codes[:, reference])
+            size = kernel.grow(free, group, sets, preferences, growth, share, far_from, members)
+            labels[members[:size]] = len(groups)
             groups.append(group)
-            sizes.append(size)
             n_left -= size
-            majority.append(int(preferences.majority[0]))
-            reference = last if self.ref == "last" else seed_row
+            majority.append(-1 if preferences is None else int(preferences.majority[0]))
+            reference = int(members[size - 1 if self.ref == "last" else 0])
             progress.advance(size)
-        self._place_leftovers(task, groups, np.array(sizes), order, heights, n_values, np.array(majority), labels)
+        self._place_leftovers(task, free, groups, order, np.array(majority), labels)
         return Groups(labels)
 
     def _place_leftovers(
-        self, task: Task, groups: list[Group], sizes: Ints, order: Floats, heights: Floats, n_values: Ints,
-        majority: Ints, labels: Ints,
-    ) -> None:  # fmt: skip
+        self, task: Task, free: FreeRows, groups: list[Group], order: Floats, majority: Ints, labels: Ints
+    ) -> None:
         encoded = task.encoded
         leftovers = np.flatnonzero(labels < 0)
+        if not len(leftovers):
+            return
         leftovers = leftovers[np.argsort(order[leftovers], kind="stable")]
-        low, high, holes, node = (np.stack([group[part] for group in groups]) for part in range(4))
-        distinct, gaps = _group_values(encoded, labels, len(groups))
-        classes = np.full(encoded.n_rows, -1, dtype=np.int64)  # what all groups have where labels do not matter
+        sizes = np.bincount(labels[labels >= 0], minlength=len(groups))
+        sets = None
+        if self.cost == "set":
+            sets = kernel.GroupSets(_values(encoded), *_group_values(encoded, labels, len(groups)))
+        preferences = None
         if self.label is not None:
             classes = value_codes(task.table.frame[self.label])
-        kernel.place_leftovers(
-            encoded.lines, encoded.codes, leftovers, sizes, low, high, holes, node, distinct, gaps, encoded.spans,
-            encoded.forest, heights, n_values, self.cost == "set", classes, majority, self.label_weight, labels,
-        )  # fmt: skip
+            preferences = kernel.GroupLabels(classes, majority, self.label_weight)
+        cells = (encoded.lines, encoded.codes)
+        kernel.place_leftovers(cells, leftovers, summaries(groups), sizes, free, sets, preferences, labels)
 
 
 def _heights(encoded: Encoded) -> Floats:

@@ -15,7 +15,6 @@ from shoal.kernels.cluster import m_invariance as kernel
 from shoal.kernels.cluster.mondrian import CutSpace
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
-from shoal.privacy.base import Values
 from shoal.progress import SILENT, Progress
 from shoal.spec import ColumnName, OneOf, Whole, param
 from shoal.table.prepare import Table
@@ -90,14 +89,16 @@ class MInvariance(Method):
     title: ClassVar[str] = "m-invariance for repeated releases"
     paper: ClassVar[str] = "Xiao, Tao, m-invariance: towards privacy preserving re-publication, SIGMOD 2007"
     complexity: ClassVar[str] = "time O(n log n d^2), memory O(n d)"
-    advice: ClassVar[str] = "For a table that is published over and over; needs few, evenly frequent sensitive values."
+    advice: ClassVar[str] = (
+        "For a table that is published again and again; needs sensitive values of similar frequency."
+    )
 
     m: int = param(Whole(2), "least number of different sensitive values in a class")
     id: str = param(ColumnName(), "identifying column that names a person")
     column: str = param(ColumnName(), "sensitive column")
     newcomers: str = param(
         OneOf(("mix", "apart")),
-        "whether new people stand in where values are lacking, or counterfeits alone",
+        "whether new people fill up classes of known people (mix), or counterfeits alone do (apart)",
         default="mix",
     )
 
@@ -113,7 +114,7 @@ class MInvariance(Method):
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Form the equivalence classes of a release that nothing came before."""
-        values = Values.of(task.table, self.column)
+        values = task.table.sensitive[self.column]
         nobody = np.full(task.table.n_rows, -1, dtype=np.int64)
         return Groups(self.arrange(task, values.codes, len(values.counts), (), nobody, rng, progress).labels)
 
@@ -145,7 +146,7 @@ class MInvariance(Method):
             Draws which rows of a value go to which signature, and the order in which values are looked at: so that
             nothing that is done depends on who has which value of a signature.
         progress
-            Who wants to know how far the work is.
+            Is told how far the work is.
         """
         progress.stage("grouping", task.table.n_rows)
         space = space_of(task.encoded, along_trees=True)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from shoal.cluster.points import Free, Space
+from shoal.cluster.sharing import piece_of
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import mdav as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Whole, param
-
-ROUNDS = 16
-"""Rounds between two looks at the clock, and at whether the work is to stop."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,8 @@ class Mdav(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows; with ``leftover="generic"`` at most 2k - 1. Published, nobody can
-    be told apart from k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has at least k rows; with ``leftover="generic"`` at most 2k - 1. Published, every row has the same
+    quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [25, 27, 29, 35, 39], "salary": [50, 60, 100, 110, 120]})
@@ -64,7 +61,7 @@ class Mdav(Method):
     advice: ClassVar[str] = "The standard for numeric tables: low squared error, groups of k, up to some 100,000 rows."
 
     k: int = param(Whole(2), "smallest group size")
-    leftover: str = param(OneOf(("generic", "assign")), "what becomes of the last rows", default="generic")
+    leftover: str = param(OneOf(("generic", "assign")), "what happens to the last rows", default="generic")
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
         """Form the equivalence classes."""
@@ -81,7 +78,7 @@ def generic(free: Free, k: int, progress: Progress) -> None:
     """Group all points, as MDAV-generic does."""
     label = take_pairs(free, k, 3 * k, progress)
     if len(free) >= 2 * k:
-        free.take_near(free.farthest_from_average(), k, label)
+        free.take_farthest(k, label)
         label += 1
         progress.advance(k)
     if len(free) < k and label:  # groups that grew left too few
@@ -102,20 +99,25 @@ def take_pairs(free: Free, k: int, least: int, progress: Progress) -> int:
     Each round: a group around r, the farthest from the average, and one around s, the farthest from r.
     """
     label = 0
-    while len(free) >= least and free.constraints.any:  # groups may become larger, and pass rows over
-        left, r = len(free), free.farthest_from_average()
-        free.take_near(r, k, label)
-        if len(free) >= k:
-            free.take_near(free.farthest(r), k, label + 1)
-        label = int(free.labels.max()) + 1
-        progress.advance(left - len(free))
     while len(free) >= least:
-        cells = len(free) * len(free.store.columns)
-        trial = free.tuner.shares(cells) and not free.tuner.proven  # on a busy machine one is dear enough
-        n_pairs = 1 if trial else min(ROUNDS, (len(free) - least) // (2 * k) + 1)
-        round_ = partial(kernel.take_pairs, free.axes, free.store, free.distance_order, k, label, n_pairs)
-        alone, shared = partial(round_, False, free.labels), partial(round_, True, free.labels)
-        free.tuner.run(cells, alone, shared, times=2 * n_pairs)
-        label += 2 * n_pairs
-        progress.advance(2 * k * n_pairs)
+        left = len(free)
+        if free.plain:
+            n_pairs = min(piece_of(2 * free.cells), (left - least) // (2 * k) + 1)
+            kernel.take_groups(free.store, free.distance_order, k, label, 2 * n_pairs, True)
+            label += 2 * n_pairs
+        else:
+            label = _take_pair(free, k, label)
+        progress.advance(left - len(free))
     return label
+
+
+def _take_pair(free: Free, k: int, label: int) -> int:
+    """Take one pair of groups, which may become larger than k, and pass rows over; the next label."""
+    r = free.farthest_from_average()
+    near, far = free.near(r, k)
+    s = None if far in near else free.at(far)
+    free.take(near, label)
+    if len(free) < k:
+        return label + 1
+    free.take_near(free.farthest(r) if s is None else s, k, label + 1)
+    return label + 2

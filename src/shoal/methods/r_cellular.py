@@ -11,18 +11,15 @@ import numpy as np
 
 from shoal.cluster.balls import Cells
 from shoal.cluster.points import Space, check_raw
+from shoal.cluster.sharing import in_parts, pieces
 from shoal.errors import Problems
 from shoal.kernels.cluster import r_cellular as kernel
+from shoal.kernels.cluster.points import NAME
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import Real, Whole, YesNo, param
 from shoal.table.prepare import Table
-
-CELLS = 1 << 26
-"""About how many values a kernel reads between two moments at which work can be stopped."""
-SHARED = 1 << 22
-"""From how many values on work is worth sharing between cores."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +41,8 @@ class RCellular(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows. Published by `Generalize`, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. The cost stayed within four times the least on all small tables that were tried; that is a test
+    Every group has at least k rows. Published by `Generalize`, every row has the same quasi-identifier cells as at
+    least k - 1 others. The cost stayed within four times the least on all small tables that were tried; that is a test
     and not a theorem. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
@@ -66,12 +63,12 @@ class RCellular(Method):
     paper: ClassVar[str] = (
         "Aggarwal, Feder, Kenthapadi, Khuller, Panigrahy, Thomas, Zhu, Achieving anonymity via clustering, PODS 2006"
     )
-    complexity: ClassVar[str] = "time O(n^2 d) times how often a row is looked at again, memory O(n d)"
+    complexity: ClassVar[str] = "time O(n^2 d) times the number of passes over a row, memory O(n d)"
     advice: ClassVar[str] = "Where centres and radii are published and outliers must not widen every group."
     publisher: ClassVar[str] = "centres"
 
     k: int = param(Whole(2), "smallest group size")
-    facility: float = param(Real(0.0), "price of a group, in the unit of distances", default=0.0)
+    facility: float = param(Real(0.0), "cost of opening a group, in the unit of distances", default=0.0)
     standardize: bool = param(YesNo(), "divide numbers by their standard deviation", default=True)
 
     def check(self, table: Table, problems: Problems) -> None:
@@ -99,8 +96,8 @@ class RCellular(Method):
 def _scale(space: Space, facility: float) -> float:
     """How many units a distance of 1 has: a power of two such that all offers of all rows can be added up."""
     axes, n_rows = space.axes, space.columns.shape[1]
-    spans = np.fmax.reduce(space.columns, axis=1, initial=0.0) ** 2 * axes.weight
-    widest = np.where(axes.kind == 2, 1.0, np.maximum(spans, np.where(axes.holes, axes.gap, 0.0)))
+    spans = np.fmax.reduce(space.columns, axis=1, initial=0.0) ** 2 * axes["weight"]
+    widest = np.where(axes["kind"] == NAME, 1.0, np.maximum(spans, np.where(axes["holes"], axes["gap"], 0.0)))
     _, power = math.frexp(math.sqrt(widest.sum()) + min(facility, 1e300))
     return math.ldexp(1.0, max(min(50, 61 - n_rows.bit_length()) - power, -1000))
 
@@ -121,11 +118,14 @@ class Offers:
     """
 
     def __init__(self, space: Space, counts: Labels, scale: float, k: int, price: int) -> None:
-        self._space, self._counts, self._scale, self._k, self._price = space, counts.astype(np.int64), scale, k, price
+        self._space, self._counts, self._terms = space, counts, kernel.Terms(scale, k, price)
         n_points = len(counts)
-        self.paid: Labels = np.full(n_points, -1, dtype=np.int64)
+        self._payers = np.empty(n_points, dtype=kernel.PAYER)
+        self._payers["count"], self._payers["paid"] = counts, -1
+        self.paid: Labels = self._payers["paid"]
         self.witness: Labels = np.empty(n_points, dtype=np.int64)
         self.balls: list[tuple[int, int]] = []
+        self._next_balls = np.empty(n_points, dtype=kernel.BALL)
         self._distance: Labels = np.empty(n_points, dtype=np.int64)
 
     def collect(self, progress: Progress) -> None:
@@ -177,25 +177,22 @@ class Offers:
         """When the first ball around each point is paid for."""
         progress.stage("measuring", int(self._counts.sum()))
         n_points, size = len(self._counts), self._space.columns.size
-        out, batch = np.empty(n_points, dtype=np.int64), max(8, CELLS // size)
-        for begin in range(0, n_points, batch):
-            end = min(begin + batch, n_points)
-            run = kernel.first_paid_shared if (end - begin) * size >= SHARED else kernel.first_paid
-            run(
-                self._space.axes, self._space.columns, self._counts, begin, end, self._scale, self.paid, self._k,
-                self._price, out,
-            )  # fmt: skip
+        for begin, end in pieces(n_points, size):
+            in_parts(self._pay, begin, end, (end - begin) * size)
             progress.advance(int(self._counts[begin:end].sum()))
-        return out
+        return self._next_balls["time"].copy()
+
+    def _pay(self, begin: int, end: int, now: int = 0) -> None:
+        """Find the next ball around each point of a run that is paid for as things are."""
+        space = self._space
+        kernel.next_paid(space.axes, space.columns, self._payers, self._terms, begin, end, now, self._next_balls)
 
     def _next(self, point: int, now: int) -> tuple[int, int]:
         """When the next ball around a point is paid for as things are, and its radius."""
-        time, radius = kernel.next_paid(
-            self._space.axes, self._space.columns, self._counts, point, self._scale, self.paid, self._k, self._price,
-            now,
-        )  # fmt: skip
+        self._pay(point, point + 1, now)
+        time, radius = self._next_balls[point]
         return int(time), int(radius)
 
     def _measure(self, point: int) -> Labels:
-        kernel.measure(self._space.axes, self._space.columns, point, self._scale, self._distance)
+        kernel.measure(self._space.axes, self._space.columns, point, self._terms.scale, self._distance)
         return self._distance

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.cluster.gathering import least_reach
 from shoal.cluster.points import Space, check_raw
+from shoal.cluster.sharing import in_parts, pieces
 from shoal.errors import Problems
 from shoal.kernels.cluster import points as points_kernel
 from shoal.kernels.cluster import r_gather as kernel
@@ -19,11 +20,6 @@ from shoal.progress import SILENT, Progress
 from shoal.spec import Real, Whole, YesNo, param
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
-
-CELLS = 1 << 28
-"""About how many values a kernel reads between two moments at which work can be stopped."""
-SHARED = 1 << 22
-"""From how many values on work is worth sharing between cores."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +40,9 @@ class RGather(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows; no row is farther from the centre of its group than twice the least radius that
-    any grouping into k reaches, or four times where rows may be left out. Published by `Generalize`, nobody can be told
-    apart from k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has at least k rows; no row is farther from the centre of its group than twice the least radius that any
+    grouping into k reaches, or four times where rows may be left out. Published by `Generalize`, every row has the same
+    quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [0, 1, 2, 10, 11, 12, 30]})
@@ -100,15 +96,16 @@ class RGather(Method):
 
 def kth_nearest(space: Space, k: int, progress: Progress, *, only_largest: bool = False) -> Floats:
     """Squared distance of every row to its k-th nearest; where only the largest is wanted, the others may be less."""
-    n_rows = space.columns.shape[1]
-    batch = max(8, CELLS // space.columns.size)
+    n_rows, cells = space.columns.shape[1], space.columns.size
     out, least = np.empty(n_rows), -1.0
-    for begin in range(0, n_rows, batch):
-        end = min(begin + batch, n_rows)
-        run = kernel.kth_nearest_shared if (end - begin) * space.columns.size >= SHARED else kernel.kth_nearest
-        largest = run(space.axes, space.columns, begin, end, k, least, only_largest, out)
+    for first, last in pieces(n_rows, cells):
+
+        def part(begin: int, end: int, least: float = least) -> float:
+            return kernel.kth_nearest(space.axes, space.columns, begin, end, k, least, only_largest, out)
+
+        largest = max(in_parts(part, first, last, (last - first) * cells))
         least = largest if only_largest else -1.0
-        progress.advance(end - begin)
+        progress.advance(last - first)
     return out
 
 
@@ -140,9 +137,8 @@ def nearest_centre(space: Space, rows: Labels, centres: Labels, progress: Progre
     """Number of the nearest centre for some rows, the lowest of those that tie."""
     points = np.ascontiguousarray(space.columns[:, centres].T)
     everyone, out = np.ones(len(centres), dtype=np.bool_), np.empty(len(rows), dtype=np.int64)
-    batch = max(1, CELLS // points.size)
-    for begin in range(0, len(rows), batch):
-        some = slice(begin, begin + batch)
+    for begin, end in pieces(len(rows), points.size):
+        some = slice(begin, end)
         points_kernel.nearest_groups(space.axes, space.columns, rows[some], points, everyone, out[some])
         progress.advance(0)
     return out

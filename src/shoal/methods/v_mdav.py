@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from shoal.cluster.points import Free, Space
+from shoal.cluster.sharing import in_parts
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import v_mdav as kernel
 from shoal.methods.base import Method, Task
@@ -35,8 +36,8 @@ class VMdav(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows. Published, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has at least k rows. Published, every row has the same quasi-identifier cells as at least k - 1 others.
+    Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [20, 21, 22, 23, 60, 61, 62]})
@@ -81,7 +82,7 @@ class VMdav(Method):
 
     def _group(self, free: Free, centre: Floats, reach: Floats, label: int) -> None:
         """Form one group and let it grow; `reach` is memory for how near each row is to it."""
-        near = free.near(free.farthest(centre), self.k)
+        near, _ = free.near(free.farthest(centre), self.k)
         joined = np.ascontiguousarray(free.store.columns[:, near].T)
         free.take(near, label)
         size, fresh = len(near), True
@@ -98,10 +99,10 @@ class VMdav(Method):
 
 def _nearest(free: Free, joined: Floats, fresh: bool, reach: Floats) -> int:
     """Place of the free row nearest to any member of a group, of which some have just joined."""
-    axes, columns, rows, n = free.points
-    place: int = free.tuner.run(
-        n * joined.size,
-        lambda: kernel.reach_out(axes, columns, rows, 0, n, joined, fresh, reach),
-        lambda: kernel.reach_out_shared(axes, columns, rows, n, joined, fresh, reach),
-    )
-    return place
+    rows = free.store.rows
+
+    def part(begin: int, end: int) -> Any:
+        return kernel.reach_out(free.store, begin, end, joined, fresh, reach)
+
+    places = in_parts(part, 0, len(free), len(free) * joined.size)
+    return min(places, key=lambda place: (reach[rows[place]], rows[place]))  # type: ignore[no-any-return]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -20,111 +20,12 @@ from shoal.registry import Registry
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.prepare import Table
-from shoal.table.schema import Nominal, Ordinal, kind_name
+from shoal.table.sensitive import Tree, Values
 
 Bools = npt.NDArray[np.bool_]
 
 SLACK = 1e-9
 """By how much a real number may miss its bound: far more than rounding, and nothing that anybody could use."""
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A hierarchy over the values of a column: nodes with parents before children, the root first.
-
-    It may hold fewer nodes than the hierarchy it comes from, but every height is that of the whole one.
-    """
-
-    names: tuple[str, ...]
-    parents: tuple[int, ...]
-    """Place of each node's parent; -1 for the root."""
-    heights: tuple[int, ...]
-    """Edges from each node down to the deepest leaf below it."""
-    leaves: tuple[int, ...]
-    """Number of leaves below each node; 1 for a leaf."""
-    complete: bool = True
-    """Whether all nodes above those that are shown are there, with their names."""
-
-
-@dataclass(frozen=True, repr=False)
-class Values:
-    """One sensitive column, row by row, and what is known of its values.
-
-    A missing value is a value of its own.
-    """
-
-    series: pl.Series
-    kind: str | None = None
-    """`numeric`, `ordinal`, `nominal`, or None where nobody said."""
-    order: tuple[str, ...] = ()
-    """Categories of an ordinal column, lowest first."""
-    tree: Tree | None = None
-    """Hierarchy of a nominal column, where the holder gave one."""
-    whole: Values | None = None
-    """The column of the whole table, where `series` holds only some of its rows, or some of them more than once: which
-    values are known and how they are shared out is always that of the whole table."""
-
-    @classmethod
-    def of(cls, table: Table, name: str) -> Values:
-        """A column of a table that fits its schema."""
-        kind = table.schema.columns[name].kind
-        order = kind.order if isinstance(kind, Ordinal) else ()
-        hierarchy = table.hierarchy(name) if isinstance(kind, Nominal) and kind.hierarchy is not None else None
-        tree = None
-        if hierarchy is not None:
-            n, arrays = len(hierarchy.names), hierarchy.arrays
-            tree = Tree(
-                tuple(hierarchy.names), (-1, *arrays.parent[1:n].tolist()),
-                tuple(arrays.height[:n].tolist()), tuple(arrays.n_leaves[:n].tolist()),
-            )  # fmt: skip
-        return cls(table.frame[name], kind_name(kind), order, tree)
-
-    def take(self, rows: Ints) -> Values:
-        """Some rows of the column, as part of the same whole."""
-        part = replace(self, series=self.series.gather(rows), whole=self.whole or self)
-        part.__dict__["codes"] = self.codes[rows]
-        return part
-
-    @cached_property
-    def _plain(self) -> pl.Series:
-        """Numbers as numbers, everything else as text."""
-        if self.kind != "numeric":
-            return self.series.cast(pl.String)
-        return self.series if self.series.dtype.is_integer() else self.series.cast(pl.Float64, strict=False)
-
-    @cached_property
-    def known(self) -> list[object]:
-        """The distinct values that are not missing: numbers and ordered categories from the lowest, texts sorted."""
-        if self.whole is not None:
-            return self.whole.known
-        known = self._plain.drop_nulls().unique().sort().to_list()
-        if self.order:
-            rank = {category: place for place, category in enumerate(self.order)}
-            known.sort(key=lambda category: rank.get(category, len(rank)))
-        return known
-
-    @cached_property
-    def codes(self) -> Ints:
-        """Place of each row's value among `known`; one past the last for a missing value."""
-        places = pl.Series(range(len(self.known)), dtype=pl.Int64)
-        known = pl.Series(self.known, dtype=self._plain.dtype)
-        coded = self._plain.replace_strict(known, places, default=None, return_dtype=pl.Int64)
-        return coded.fill_null(len(known)).to_numpy()
-
-    @cached_property
-    def counts(self) -> Ints:
-        """How often each value occurs in the whole table, missing last if there is one."""
-        return np.bincount(self.codes).astype(np.int64) if self.whole is None else self.whole.counts
-
-    @cached_property
-    def shares(self) -> Floats:
-        """Distribution over the whole table, missing last if there is one."""
-        return self.counts / max(int(self.counts.sum()), 1)
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether a value is missing."""
-        return len(self.counts) > len(self.known)
 
 
 @dataclass(frozen=True, repr=False)
@@ -311,9 +212,7 @@ class ColumnRequirement(Requirement):
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note a column that is not sensitive or does not fit, and a value that no grouping reaches."""
-        where = f"require {self.name}"
-        roles = table.schema.roles
-        sensitive = [name for name in table.frame.columns if roles.get(name) == "sensitive"]
+        where, roles, sensitive = f"require {self.name}", table.schema.roles, list(table.sensitive)
         known = f"sensitive: {some(sensitive)}" if sensitive else "give a column the role sensitive"
         if self.column not in table.frame.columns:
             fix = did_you_mean(self.column, sensitive, otherwise=known)
@@ -326,7 +225,7 @@ class ColumnRequirement(Requirement):
         kind = table.schema.columns[self.column].kind
         if kind is not None and isinstance(kind.hierarchy, Rule):
             return  # the tree could not be built, which is a problem of its own and noted already
-        values = Values.of(table, self.column)
+        values = table.sensitive[self.column]
         if misfit := self.misfit(values):
             problems.add(where, f"column {self.column!r} {misfit}", error=ParameterError)
         elif self.monotone and table.n_rows:

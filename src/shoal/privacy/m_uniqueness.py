@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.errors import InfeasibleError, Problems
-from shoal.privacy.base import Bools, Classes, ColumnRequirement, Floats, Values
+from shoal.privacy.base import Bools, Classes, ColumnRequirement, Floats
 from shoal.spec import ColumnName, Whole, param
 from shoal.table.prepare import Table
 
@@ -38,7 +38,7 @@ class MUniqueness(ColumnRequirement):
     title: ClassVar[str] = "m different sensitive values in every class, each once"
     measures: ClassVar[str] = "m"
     paper: ClassVar[str] = "Xiao, Tao, m-invariance: towards privacy preserving re-publication, SIGMOD 2007"
-    advice: ClassVar[str] = "for repeated releases, which promise it of themselves"
+    advice: ClassVar[str] = "promised by m-invariance; not to be required"
     joining: ClassVar[str] = "no"
 
     column: str = param(ColumnName(), "sensitive column")
@@ -78,7 +78,7 @@ class MUniqueness(ColumnRequirement):
         super().check(table, problems)
         if len(problems) > before or not table.n_rows:
             return
-        most = int(Values.of(table, self.column).counts.max())
+        most = int(table.sensitive[self.column].counts.max())
         if most * self.m > table.n_rows:
             what = f"column {self.column!r}: a value in {most} of {table.n_rows} rows is too frequent for m = {self.m}"
             problems.add(f"require {self.name}", what, self.nearest(table.n_rows // most), error=InfeasibleError)

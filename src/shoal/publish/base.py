@@ -12,8 +12,10 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.declared import PUBLISHER_CLASSES, PUBLISHERS, DeclaredPublisher, Protects
-from shoal.errors import Problems, SchemaError
+from shoal.errors import ParameterError, Problems, SchemaError, some
+from shoal.methods.base import Method
 from shoal.methods.groups import Groups, Labels
+from shoal.privacy.base import Requirement
 from shoal.publish.covers import published_nodes
 from shoal.registry import Registry
 from shoal.release.manifest import Layout, PassedColumn, QuasiColumn
@@ -21,6 +23,7 @@ from shoal.release.shapes import SHAPES
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.numbering import distinct_values
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 from shoal.table.shown import only_rows
@@ -76,6 +79,32 @@ class Publisher(Spec, ABC):
         elif any(readable[shape].protects != cls.protects for shape in shapes):
             problems.add(where, f"protects {cls.protects}, and its shape does not", "choose another shape")
 
+    def check_method(self, method: Method, problems: Problems) -> None:
+        """Note a method whose promise does not hold when its groups are shown this way."""
+        if method.declaration().goes_with(self.name, self.declaration()):
+            return
+        why = {
+            "cells": f"{method.name} promises a k, and {self.name} shows quasi-identifiers as they are",
+            "links": f"the buckets of {method.name} cannot be shown by {self.name} so that their promise holds",
+        }
+        problems.add("publish=", why[method.protects], f"publish by {method.publisher}, or use another method")
+
+    def check_population(
+        self, requirement: Requirement, table: Table, population: pl.DataFrame | None, problems: Problems
+    ) -> None:
+        """Note a population that a requirement speaks of and that is missing, or cannot be compared with."""
+        where = f"require {requirement.name}"
+        if population is None:
+            problems.add(where, "needs a population to compare with", "give population=", error=ParameterError)
+            return
+        if self.loses != "ncp":
+            what = f"the cells that {self.name} publishes cannot be compared with a population"
+            problems.add(where, what, "publish by generalize", error=ParameterError)
+        if lacking := [name for name in table.quasi if name not in population.columns]:
+            fix = "give every quasi-identifier"
+            problems.add("population", f"has no column {some(lacking)}", fix, error=SchemaError)
+        requirement.check_population(table.n_rows, population.height, problems)
+
     @abstractmethod
     def check(self, table: Table, problems: Problems) -> None:
         """Note why this table cannot be shown this way, before any work starts."""
@@ -118,7 +147,7 @@ def text_codes(table: pl.DataFrame) -> Labels:
     codes, n_codes = np.zeros(table.height, dtype=np.int64), 1
     for series in table:
         texts = series.cast(pl.String)
-        known = texts.drop_nulls().unique().sort()
+        known = distinct_values(texts)
         places = pl.Series(range(len(known)), dtype=pl.Int64)
         column = (
             texts.replace_strict(known, places, default=None, return_dtype=pl.Int64).fill_null(len(known)).to_numpy()
@@ -192,20 +221,19 @@ def raw_columns(table: Table) -> tuple[QuasiColumn, ...]:
     )
 
 
-def passed_columns(table: Table, rows: pl.DataFrame | None = None) -> tuple[PassedColumn, ...]:
+def passed_columns(table: Table, rows: pl.DataFrame) -> tuple[PassedColumn, ...]:
     """The columns that are published as they are, in the order of the table.
 
-    Given the published rows, also what a model needs to know of sensitive values: the order of those that are shown, or
-    their place in the hierarchy. Of suppressed rows nothing is said.
+    Of sensitive values also what a model needs to know: the order of those that are shown, or their place in the
+    hierarchy. Of suppressed rows nothing is said.
     """
     columns = table.schema.columns
     return tuple(
         PassedColumn.model_validate(
             {"name": name, "role": columns[name].role, "kind": kind_name(columns[name].kind)}
-            | ({} if rows is None or columns[name].role != "sensitive" else _known_of(table, rows.select(name)))
+            | (_known_of(table, rows.select(name)) if columns[name].role == "sensitive" else {})
         )
-        for name in table.frame.columns
-        if table.schema.roles.get(name) in ("sensitive", "neutral")
+        for name in table.passed
     )
 
 
@@ -213,7 +241,7 @@ def _known_of(table: Table, shown: pl.DataFrame) -> dict[str, object]:
     """The order or the tree of the values of a sensitive column that are published."""
     series = shown.to_series()
     kind = table.schema.columns[series.name].kind
-    values = series.drop_nulls().unique().sort().to_list()
+    values = distinct_values(series).to_list()
     if isinstance(kind, Ordinal):
         return {"order": [category for category in kind.order if category in set(values)]}
     if not isinstance(kind, Nominal) or kind.hierarchy is None:

@@ -57,13 +57,17 @@ class Centres(Publisher):
     title: ClassVar[str] = "centre, size and radius of every group"
     loses: ClassVar[str] = "sse"
 
-    centre: str = param(OneOf(("record", "average")), "what a group is shown around", default="record")
+    centre: str = param(
+        OneOf(("record", "average")),
+        "what the centre of a group is: one of its records, or the average",
+        default="record",
+    )
     standardize: bool = param(YesNo(), "measure radii in standard deviations", default=True)
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note published column names that would clash."""
         cells = [name for column in value_columns(table) for name in column.columns]
-        passed = [column.name for column in passed_columns(table)]
+        passed = table.passed
         check_clashes(["class", "size", "radius", *cells, *passed], "publishing centres", problems)
 
     def show(self, table: Table, groups: Groups) -> Published:

@@ -13,6 +13,7 @@ from shoal.methods.groups import Labels
 from shoal.release.manifest import Node, QuasiColumn
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
 
 NONE, SOME, ALL = 0, 1, 2
@@ -44,7 +45,7 @@ def cover(column: QuasiColumn, series: pl.Series, members: Labels, hierarchy: Hi
 
 def _places(series: pl.Series, ordered: Sequence[str]) -> pl.Series:
     """Position of each value in an order of texts."""
-    known = series.unique().drop_nulls()
+    known = distinct_values(series)
     place = {text: position for position, text in enumerate(ordered)}
     numeric = series.dtype.is_numeric()
     found = [place[number_text(value) if numeric else value] for value in known.to_list()]
@@ -157,7 +158,7 @@ def published_nodes(
     """
     if hierarchy is None:
         return ()
-    names = {name for name in cells.to_series().unique().drop_nulls().to_list() if name in hierarchy.node_of}
+    names = {name for name in distinct_values(cells.to_series()).to_list() if name in hierarchy.node_of}
     used = _in_one_order(hierarchy, names, bare=bare)
     position = {node: place for place, node in enumerate(used)}
     tree = hierarchy.arrays

@@ -5,47 +5,23 @@ The same recipe gives the same bytes from Python, the command line and wherever 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.enforce.refine import Refine
-from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mean
-from shoal.methods import METHODS
+from shoal.errors import Problem, RecipeError
 from shoal.methods.base import Method
-from shoal.privacy import MODELS
 from shoal.privacy.base import Requirement
-from shoal.publish import PUBLISHERS, default_publisher
+from shoal.publish import default_publisher
 from shoal.publish.base import Publisher
+from shoal.recipe.reader import MARKED, RecipeReader
 from shoal.recipe.text import parsed, read_entries, write_toml
-from shoal.release.manifest import FORMATS, LEFT_OUT
-from shoal.spec import Bound, Maybe, OneOf, Real, Spec, Whole, YesNo, find
-from shoal.table.hierarchy.builders import RULES, Rule
-from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.prepare import MISSING_MODES
-from shoal.table.schema import KINDS, ROLES, Kind, Ordinal, Schema, kind_name
+from shoal.spec import Spec
+from shoal.table.hierarchy.builders import Rule
+from shoal.table.schema import Kind, Ordinal, Schema, kind_name
 from shoal.table.sources import Source
-
-TOP_KEYS = (
-    "seed", "missing", "rest", "format", "suppress", "source", "population", "columns", "method", "require", "publish",
-    "refine", "normalise", "left_out",
-)  # fmt: skip
-
-SINGLE: dict[str, tuple[Bound, Any]] = {
-    "seed": (Maybe(Whole(0)), None),
-    "missing": (OneOf(MISSING_MODES), "keep"),
-    "format": (OneOf(FORMATS), "csv"),
-    "suppress": (Real(0, 1), 0.0),
-    "normalise": (YesNo(), False),
-    "left_out": (OneOf(LEFT_OUT), "public"),
-}
-"""Single values at the top: what each may be, and what it is when not given."""
-MARKED = Problem(
-    "population.missing_values", "the texts of [source] stand for a missing cell in both tables", "put them there"
-)
-REST = OneOf(("neutral", "drop"))
-COLUMN_KEYS = ("role", "kind", "order", "hierarchy")
 
 
 @dataclass(frozen=True)
@@ -117,7 +93,7 @@ class Recipe:
     @classmethod
     def from_entries(cls, entries: Mapping[str, Any], folder: Path | None = None) -> Recipe:
         """Build a recipe from the entries of its file; paths in it are relative to `folder`."""
-        return _RecipeReader(dict(entries), folder or Path()).recipe()
+        return cls(**RecipeReader(dict(entries), folder or Path()).recipe())
 
     def to_toml(self) -> str:
         """Write the recipe; reading it back gives an equal one."""
@@ -166,7 +142,7 @@ class Promise:
     @classmethod
     def load(cls, path: str | Path) -> Promise:
         """Read a recipe file that needs neither a source nor a method; paths in it are relative to it."""
-        return _RecipeReader(read_entries(path), Path(path).parent).promise()
+        return cls(*RecipeReader(read_entries(path), Path(path).parent).promise())
 
 
 def _listed(spec: Spec) -> dict[str, Any]:
@@ -186,206 +162,3 @@ def _column_entry(role: str, kind: Kind | None) -> dict[str, Any]:
     elif kind.hierarchy is not None:
         entry["hierarchy"] = {"name": "tree", "paths": [list(path) for path in kind.hierarchy.paths()]}
     return entry
-
-
-class _RecipeReader:
-    """Turns the entries of a recipe file into a recipe, noting every problem on the way."""
-
-    def __init__(self, entries: dict[str, Any], folder: Path) -> None:
-        self.entries = entries
-        self.folder = folder
-        self.problems = Problems()
-
-    def promise(self) -> Promise:
-        self._check_keys()
-        source, schema = self._source(), self._schema()
-        method = self._spec("method", METHODS, self._table("method"))
-        require = self._requirements()
-        self.problems.raise_if_any(RecipeError)
-        assert schema is not None  # noqa: S101  or there was a problem
-        # One table shows neither buckets nor slices: what they promise is for their own releases.
-        promised = method.promises(schema) if isinstance(method, Method) and method.protects == "cells" else ()
-        return Promise(schema, (*promised, *require), () if source is None else source.missing_values)
-
-    def _check_keys(self) -> None:
-        for key in self.entries:
-            if key not in TOP_KEYS:
-                self.problems.add(key, "unknown key", did_you_mean(key, TOP_KEYS))
-
-    def recipe(self) -> Recipe:
-        self._check_keys()
-        source, population = self._source(), self._source("population")
-        schema = self._schema()
-        method = self._spec("method", METHODS, self._table("method", needed=True))
-        fitting = {"name": method.publisher} if isinstance(method, Method) else {"name": "generalize"}
-        publish = self._spec("publish", PUBLISHERS, {**fitting, **(self._table("publish") or {})})
-        require, refine = tuple(self._requirements()), self._refine()
-        top = self._top_values()
-        self.problems.raise_if_any(RecipeError)
-        assert schema is not None and isinstance(method, Method) and isinstance(publish, Publisher)  # noqa: S101, PT018
-        return Recipe(schema, method, source, require, publish, refine, population=population, **top)
-
-    def _top_values(self) -> dict[str, Any]:
-        """The single values at the top of a recipe that it has a field for."""
-        values = {key: self.entries.get(key, default) for key, (_, default) in SINGLE.items()}
-        for key, value in values.items():
-            if complaint := SINGLE[key][0].complaint(value):
-                self.problems.add(key, complaint)
-        if complaint := Maybe(REST).complaint(self.entries.get("rest")):
-            self.problems.add("rest", complaint)
-        return values
-
-    def _table(self, key: str, *, needed: bool = False) -> dict[str, Any] | None:
-        value = self.entries.get(key)
-        if value is None:
-            if needed:
-                self.problems.add(key, "missing", f"add a table [{key}]")
-            return None
-        if not isinstance(value, dict):
-            self.problems.add(key, "needs to be a table", f"write [{key}]")
-            return None
-        return value
-
-    def _source(self, key: str = "source") -> Source | None:
-        entry = self._table(key)
-        if entry is None:
-            return None
-        entry = dict(entry)
-        if isinstance(entry.get("path"), str) and entry["path"].strip() and self.folder != Path():
-            entry["path"] = str(self.folder / entry["path"])
-        try:
-            source = Source.from_mapping(entry, key)
-            if key == "population" and source.missing_values:
-                raise RecipeError(MARKED)
-            return source
-        except ShoalError as error:
-            self.problems.take(error)
-            return None
-
-    def _spec(self, key: str, registry: Mapping[str, type[Any]], entry: dict[str, Any] | None) -> Spec | None:
-        if entry is None:
-            return None
-        rest = dict(entry)
-        try:
-            spec: type[Spec] = find(registry, rest.pop("name", None), f"{key}.name")
-            return spec.from_mapping(rest, key)
-        except ShoalError as error:
-            self.problems.take(error)
-            return None
-
-    def _refine(self) -> Refine | None:
-        entry = self._table("refine")
-        if entry is None:
-            return None
-        try:
-            return Refine.from_mapping(entry, "refine")
-        except ShoalError as error:
-            self.problems.take(error)
-            return None
-
-    def _requirements(self) -> list[Requirement]:
-        entries = self.entries.get("require", [])
-        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-            self.problems.add("require", "needs to be a list of tables", "write [[require]]")
-            return []
-        found = []
-        for place, entry in enumerate(entries):
-            rest = dict(entry)
-            try:
-                model = find(MODELS, rest.pop("model", None), f"require[{place}].model")
-                found.append(model.from_mapping(rest, f"require[{place}]"))
-            except ShoalError as error:
-                self.problems.take(error)
-        return found
-
-    def _schema(self) -> Schema | None:
-        columns = self._table("columns", needed=True)
-        if columns is None:
-            return None
-        before = len(self.problems)
-        roles: dict[str, dict[str, Kind | None]] = {role: {} for role in ROLES}
-        for name, entry in columns.items():
-            if not isinstance(entry, dict):
-                self.problems.add(f"columns.{name}", "needs to be a table", f'write [columns."{name}"]')
-                continue
-            for key in entry:
-                if key not in COLUMN_KEYS:
-                    self.problems.add(f"columns.{name}.{key}", "unknown key", did_you_mean(key, COLUMN_KEYS))
-            role = entry.get("role")
-            if complaint := OneOf(ROLES).complaint(role):
-                self.problems.add(f"columns.{name}.role", complaint)
-                continue
-            roles[str(role)][name] = self._kind(name, entry, needed=role == "quasi")
-        if len(roles["choice"]) > 1:
-            self.problems.add("columns", f"{len(roles['choice'])} columns have the role choice", "keep one")
-        if len(self.problems) > before:
-            return None
-        rest = self.entries.get("rest")
-        try:
-            return Schema(
-                identifying=list(roles["identifying"]),
-                quasi=roles["quasi"],  # type: ignore[arg-type]
-                sensitive=roles["sensitive"],
-                neutral=roles["neutral"],
-                choice=next(iter(roles["choice"]), None),
-                rest=None if REST.complaint(rest) else rest,
-            )
-        except ShoalError as error:
-            self.problems.take(error)
-            return None
-
-    def _kind(self, name: str, entry: dict[str, Any], *, needed: bool) -> Kind | None:
-        where = f"columns.{name}"
-        word = entry.get("kind")
-        if word is None:
-            if needed:
-                self.problems.add(f"{where}.kind", "missing", f"give {OneOf(tuple(KINDS)).describe()}")
-            elif "order" in entry or "hierarchy" in entry:
-                self.problems.add(f"{where}.kind", "missing, though the column has an order or a hierarchy")
-            return None
-        if complaint := OneOf(tuple(KINDS)).complaint(word):
-            self.problems.add(f"{where}.kind", complaint)
-            return None
-        kind: Kind | None = None
-        hierarchy: Hierarchy | Rule | None = None
-        try:
-            hierarchy = self._hierarchy(f"{where}.hierarchy", name, entry.get("hierarchy"))
-        except ShoalError as error:
-            self._take(error, f"{where}.hierarchy")
-        try:
-            kind = self._ordinal(where, entry, hierarchy) if word == "ordinal" else KINDS[word](hierarchy=hierarchy)  # type: ignore[call-arg]
-        except ShoalError as error:
-            self._take(error, f"{where}.order")
-        if "order" in entry and word != "ordinal":
-            self.problems.add(f"{where}.order", f"is for ordinal columns, this one is {word}", "make it ordinal")
-        return kind
-
-    def _ordinal(self, where: str, entry: dict[str, Any], hierarchy: Hierarchy | Rule | None) -> Ordinal:
-        order, fix = entry.get("order"), "list the categories, lowest first"
-        if order is None:
-            raise RecipeError(Problem(f"{where}.order", "missing", fix))
-        if not isinstance(order, list) or not all(type(category) in (str, int) for category in order):
-            raise RecipeError(Problem(f"{where}.order", "needs a list of texts or whole numbers", fix))
-        return Ordinal(order, hierarchy)
-
-    def _take(self, error: ShoalError, where: str) -> None:
-        """Note the problems of one entry, each with the key it is found at."""
-        for one in error.problems:
-            place = one.where if one.where.startswith(where) else f"{where}: {one.where}"
-            self.problems.take(RecipeError(replace(one, where=place)))
-
-    def _hierarchy(self, where: str, column: str, entry: object) -> Hierarchy | Rule | None:
-        if entry is None:
-            return None
-        if isinstance(entry, str):
-            return Hierarchy.from_csv(self.folder / entry, column=column)
-        if not isinstance(entry, dict):
-            raise RecipeError(Problem(where, "needs the path of a file, or a table with a name"))
-        rest = dict(entry)
-        name = rest.pop("name", None)
-        if name == "tree":
-            paths = rest.get("paths")
-            if set(rest) != {"paths"} or not isinstance(paths, Sequence):
-                raise RecipeError(Problem(where, "a tree needs paths and nothing else"))
-            return Hierarchy(paths, column=column)
-        return find(RULES, name, f"{where}.name").from_mapping(rest, where)

@@ -11,10 +11,11 @@ from typing import Any
 import polars as pl
 
 from shoal._version import __version__
-from shoal.declared import declared_method
+from shoal.declared import METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, declared_method
 from shoal.enforce.refine import Refine
-from shoal.measure import measure
-from shoal.measure.square_error import square_errors
+from shoal.errors import ParameterError, Problems
+from shoal.measure import input_figures, measure
+from shoal.measure.base import Given
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
 from shoal.privacy import promised_requirement
@@ -23,12 +24,29 @@ from shoal.publish.base import Published, Publisher
 from shoal.publish.covers import published_nodes
 from shoal.release.manifest import Manifest, Place, PublishedTable, QuasiColumn, Request, Rows
 from shoal.release.receipt import HierarchyMark, Input, InputFigure, InputRows, Receipt, SchemaColumn
+from shoal.settings import Part
 from shoal.spec import Spec
 from shoal.table.fingerprint import content_sha256
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
-from shoal.table.schema import kind_name
+from shoal.table.schema import Schema, kind_name
 from shoal.table.shown import only_rows
+
+
+def parts_given(schema: object, method: object, require: Any, publish: object, refine: object) -> list[Part]:
+    """The objects that a release is made by, with what each must be."""
+    listed = isinstance(require, (list, tuple))
+    return [
+        ("schema", schema, Schema, None, "shoal.Schema(quasi={...})"),
+        ("method", method, Method, METHOD_CLASSES, "shoal.Caat(k=5)"),
+        ("publish", publish, Publisher | None, PUBLISHER_CLASSES, "shoal.Generalize()"),
+        ("refine", refine, Refine | None, None, "shoal.Refine()"),
+        ("require", require, list | tuple, None, "[shoal.KAnonymity(k=5)]"),
+        *(
+            ("require", one, Requirement, MODEL_CLASSES, "[shoal.KAnonymity(k=5)]")
+            for one in (require if listed else ())
+        ),
+    ]
 
 
 @dataclass(frozen=True)
@@ -43,6 +61,27 @@ class Asked:
     missing: str = "keep"
     normalise: bool = False
     left_out: str = "public"
+
+    def check_parts(self) -> None:
+        """Refuse parts that cannot go together, all at once."""
+        problems = Problems()
+        self.publish.check_method(self.method, problems)
+        if self.refine is not None:
+            self.refine.check_method(self.method, problems)
+        self.method.check_supports(self.require, problems)
+        problems.raise_if_any(ParameterError)
+
+    def check_table(self, table: Table, population: pl.DataFrame | None, problems: Problems) -> None:
+        """Note what this table cannot give, whoever asks for it."""
+        self.method.check(table, problems)
+        for one in self.require:
+            one.check(table, problems)
+            if one.needs == "population":
+                self.publish.check_population(one, table, population, problems)
+        self.publish.check(table, problems)
+        if not len(problems) and table.n_rows and not int(self.suppress * table.n_rows):
+            for one in self.require:
+                one.check_unsuppressed(table, problems)
 
     def request(self) -> Request:
         """As a manifest writes it: without what speaks of the input."""
@@ -105,7 +144,7 @@ def receipt_of(
     population: pl.DataFrame | None = None,
 ) -> Receipt:
     """What the holder keeps of a release."""
-    errors = square_errors(table, groups.labels) if asked.publish.protects == "cells" else ()
+    errors = input_figures(table, groups.labels) if asked.publish.protects == "cells" else ()
     return Receipt(
         shoal=__version__,
         release=manifest.fingerprint(),
@@ -133,7 +172,7 @@ def holder_figures(published: Published, manifest: Manifest, table: Table, group
     if not whole and manifest.rows.left_out is not None:
         return ()
     kept = groups.labels >= 0
-    shown, cells = only_rows(table, kept), published.tables[layout.class_table or next(iter(layout.contents))]
+    shown, cells = only_rows(table, kept), Given(published.tables, manifest).cells
     quasi = tuple(
         column.model_copy(update=_whole(column, cells, shown)) if column.name in whole else column
         for column in layout.quasi

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +16,9 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from shoal.errors import Problem, SourceError
+from shoal.errors import GuaranteeError, Problem, Problems, ShoalWarning, SourceError
 from shoal.release.manifest import Manifest, Setting, _Part, canonical_json
+from shoal.table.prepare import Table
 
 SUFFIX = ".receipt.json"
 
@@ -101,7 +103,7 @@ class Receipt(_Part):
             raise SourceError(Problem(str(path), f"the receipt cannot be read ({reason})", "check the path")) from None
         except ValidationError:
             fix = "give the file NAME.receipt.json that was written beside the release"
-            raise SourceError(Problem(str(path), "is no receipt of a release", fix)) from None
+            raise SourceError(Problem(str(path), "is not a receipt of a release", fix)) from None
 
     def belongs_to(self, manifest: Manifest) -> bool:
         """Whether it is the receipt of a release."""
@@ -148,3 +150,40 @@ def _move(partial: Path, path: Path) -> None:
 def _unwritable(path: Path, error: OSError) -> SourceError:
     reason = error.strerror or type(error).__name__
     return SourceError(Problem(str(path), f"the receipt cannot be written ({reason})", "choose another place"))
+
+
+def warn_of_reuse(receipt: Receipt, target: Path) -> None:
+    """Warn where a receipt in the same folder has the same seed for another table: draws of one tell of the other."""
+    for path in sorted(target.parent.glob(f"*{SUFFIX}")):
+        try:
+            other = Receipt.read(path)
+        except SourceError:
+            continue
+        if other.seed == receipt.seed and other.input.sha256 != receipt.input.sha256 and path != receipt_path(target):
+            what = f"the seed is that of {path.name}, a release of another table; leave it out, so that one is drawn"
+            warnings.warn(ShoalWarning(what), stacklevel=3)
+            return
+
+
+def check_receipt(receipt: Receipt, manifest: Manifest, where: str = "receipt") -> None:
+    """Refuse a receipt that is not that of a release, or that says something else than its manifest."""
+    problems = Problems()
+    if not receipt.belongs_to(manifest):
+        what = "belongs to another release, or the release was changed since it was made"
+        problems.add(where, what, "give the receipt that was written beside the release")
+    elif receipt.rows.published != manifest.rows.published or (
+        manifest.rows.left_out not in (None, receipt.rows.left_out)
+        or receipt.rows.published + receipt.rows.left_out != receipt.input.rows
+    ):
+        problems.add(where, "its rows do not add up to those of the release")
+    problems.raise_if_any(GuaranteeError)
+
+
+def check_input(receipt: Receipt, table: Table) -> None:
+    """Refuse an input that is not the one a receipt was written for."""
+    problems = Problems()
+    if (table.n_input, table.sha256) != (receipt.input.rows, receipt.input.sha256):
+        problems.add("original", "is not the input of the release: its content differs from what the receipt notes")
+    elif table.dropped != receipt.rows.dropped:
+        problems.add("receipt", "counts other dropped rows than the input has")
+    problems.raise_if_any(GuaranteeError)

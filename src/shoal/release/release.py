@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,20 +14,22 @@ import polars as pl
 
 from shoal.check.original import published_people
 from shoal.check.release import Verdict, verify
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, ShoalWarning, SourceError
-from shoal.measure import measure
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
+from shoal.measure import MEASURES, measure
+from shoal.measure.base import Given
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
-from shoal.measure.pairs import pair_errors
+from shoal.measure.pair_error import pair_errors
 from shoal.methods.groups import SliceColumns
+from shoal.release.column_types import typed_table
 from shoal.release.directories import check_outside, check_target, whole_directory
 from shoal.release.files import read_directory
-from shoal.release.manifest import FILE, FORMATS, Layout, Manifest, is_release
+from shoal.release.manifest import FILE, FORMATS, Manifest, is_release
 from shoal.release.parquet_writing import write_parquet
 from shoal.release.queries import Answers
-from shoal.release.receipt import SUFFIX, Receipt, receipt_path, staged
+from shoal.release.receipt import Receipt, check_receipt, receipt_path, staged, warn_of_reuse
+from shoal.spec import find
 from shoal.table.frames import same, to_polars
-from shoal.table.prepare import Table
 from shoal.table.schema import Schema
 
 
@@ -107,21 +108,49 @@ class Release:
             population=population, guards=guards, schema=schema, original=people,
         )  # fmt: skip
 
-    def measure(self, *, label: str | None = None) -> dict[str, float]:
-        """Information loss, class sizes and risk, by name.
+    def measure(
+        self,
+        name: str | None = None,
+        *,
+        label: str | None = None,
+        original: Any = None,
+        schema: Schema | None = None,
+        missing_values: Sequence[str] = (),
+        **parameters: Any,
+    ) -> dict[str, float]:
+        """Information loss, class sizes and risk, by name; or the figures of one measure that is asked for.
 
         Where the receipt is at hand, figures that compare with the input are there too, and those take the place of
         figures that the files alone can only bound.
 
         Parameters
         ----------
+        name
+            A measure, as `shoal measures` lists them: also one that no manifest has, be it of another package.
         label
             A published column to measure how well classes keep it apart (`cm:<column>`); sensitive categories are
             measured anyway.
+        original
+            The input of the release, whole, for a measure that compares the two.
+        schema
+            The schema the release was made with: it knows where values belong that are not published.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        parameters
+            Those of the measure that is asked for.
         """
-        figures = measure(self.frames, self.manifest, label=label)
-        own = () if self.receipt is None else self.receipt.against_input
-        return figures | {figure.measure: figure.value for figure in own}
+        held = {} if self.receipt is None else {one.measure: one.value for one in self.receipt.against_input}
+        if name is None:
+            _refuse_parameters(original=original, schema=schema, missing_values=missing_values or None, **parameters)
+            return measure(self.frames, self.manifest, label=label) | held
+        asked = parameters if label is None else {"label": label, **parameters}
+        one = find(MEASURES, name, "measure").from_mapping(asked, f"measure {name}")
+        held = {key: value for key, value in held.items() if key.partition(":")[0] == name}
+        if held and original is None and one.needs == "original":
+            return held
+        rows = None if original is None else to_polars(original)[0]
+        figures = one.figures(Given(self.frames, self.manifest, rows, schema, missing_values, self.labels))
+        return figures | held if one.needs == "release" else figures
 
     def pictures(self) -> dict[str, bytes]:
         """Pictures for the holder alone, by file name: how slicing gathered its attributes. They show the input."""
@@ -247,6 +276,15 @@ class Release:
         check_directory(folder)
 
 
+def _refuse_parameters(**given: Any) -> None:
+    """Refuse what only a measure that is named can take."""
+    problems = Problems()
+    for key, value in given.items():
+        if value is not None:
+            problems.add(f"measure({key}=)", "is for one measure, and none is named", "name it, or leave this out")
+    problems.raise_if_any(ParameterError)
+
+
 def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None:
     """Refuse places that are taken, before any work starts: that of a release, and that of its receipt."""
     check_target(target, marker=FILE, overwrite=overwrite)
@@ -254,20 +292,7 @@ def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None
     beside = receipt_path(target)
     if receipt and beside.exists() and not (overwrite and beside.is_file()):
         fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"
-        raise SourceError(Problem(str(beside), "a receipt of another release is there already", fix))
-
-
-def warn_of_reuse(receipt: Receipt, target: Path) -> None:
-    """Warn where a receipt in the same folder has the same seed for another table: draws of one tell of the other."""
-    for path in sorted(target.parent.glob(f"*{SUFFIX}")):
-        try:
-            other = Receipt.read(path)
-        except SourceError:
-            continue
-        if other.seed == receipt.seed and other.input.sha256 != receipt.input.sha256 and path != receipt_path(target):
-            what = f"the seed is that of {path.name}, a release of another table; leave it out, so that one is drawn"
-            warnings.warn(ShoalWarning(what), stacklevel=3)
-            return
+        raise SourceError(Problem(str(beside), "already exists: the receipt of another release", fix))
 
 
 def _write_csv(frame: pl.DataFrame, path: Path) -> None:
@@ -292,7 +317,7 @@ def check_directory(
     release, verdict = _read(Path(folder), population, guards, schema, original, missing_values)
     found = measure(release.frames, release.manifest)
     if _written(release.manifest.measures) != _written(found):
-        raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
+        raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
     return verdict, release.manifest
 
 
@@ -309,7 +334,7 @@ def read_release(folder: str | Path, receipt: str | Path | None = None) -> Relea
     folder
         The directory.
     receipt
-        For the holder: the receipt that was written beside it.
+        For the data holder: the receipt that was written beside it.
     """
     release = _read(Path(folder))[0]
     if receipt is None:
@@ -317,30 +342,6 @@ def read_release(folder: str | Path, receipt: str | Path | None = None) -> Relea
     held = Receipt.read(receipt)
     check_receipt(held, release.manifest, str(receipt))
     return replace(release, receipt=held)
-
-
-def check_receipt(receipt: Receipt, manifest: Manifest, where: str = "receipt") -> None:
-    """Refuse a receipt that is not that of a release, or that says something else than its manifest."""
-    problems = Problems()
-    if not receipt.belongs_to(manifest):
-        what = "belongs to another release, or the release was changed since it was made"
-        problems.add(where, what, "give the receipt that was written beside the release")
-    elif receipt.rows.published != manifest.rows.published or (
-        manifest.rows.left_out not in (None, receipt.rows.left_out)
-        or receipt.rows.published + receipt.rows.left_out != receipt.input.rows
-    ):
-        problems.add(where, "its rows do not add up to those of the release")
-    problems.raise_if_any(GuaranteeError)
-
-
-def check_input(receipt: Receipt, table: Table) -> None:
-    """Refuse an input that is not the one a receipt was written for."""
-    problems = Problems()
-    if (table.n_input, table.sha256) != (receipt.input.rows, receipt.input.sha256):
-        problems.add("original", "is not the input of the release: its content differs from what the receipt notes")
-    elif table.dropped != receipt.rows.dropped:
-        problems.add("receipt", "counts other dropped rows than the input has")
-    problems.raise_if_any(GuaranteeError)
 
 
 def _read(
@@ -355,43 +356,5 @@ def _read(
     manifest, tables = read_directory(folder)
     people = None if original is None else published_people(manifest, original, missing_values)
     verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=people)
-    frames = {name: _typed(frame, manifest) for name, frame in tables.items()}
+    frames = {name: typed_table(frame, manifest.layout) for name, frame in tables.items()}
     return Release(frames, manifest), verdict
-
-
-def _typed(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """Cast the columns that the manifest knows to be numbers or truth values; a cell that is none stops the reader."""
-    dtypes: dict[str, Any] = dict(manifest.layout.laid_out.added)
-    for column in manifest.layout.quasi:
-        if column.form == "value" and column.kind == "numeric":
-            dtypes |= dict(zip(column.columns, (pl.Float64, pl.Boolean), strict=False))
-        elif len(column.columns) > 1:
-            number = pl.Int64 if column.whole else pl.Float64
-            ends = pl.String if column.form == "order" else number
-            dtypes |= dict(zip(column.columns, (ends, ends, pl.Boolean), strict=False))
-    texts = [name for name in dtypes if name in frame.columns and frame.schema[name] == pl.String]
-    casts = [_cast(pl.col(name), dtypes[name]).alias(name) for name in texts]
-    try:
-        return _numbers(frame.with_columns(casts), manifest.layout)
-    except pl.exceptions.PolarsError:
-        raise GuaranteeError(Problem("table", "a cell does not fit its column")) from None
-
-
-def _numbers(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
-    """Columns that are published as they are and hold numbers, as numbers."""
-    as_they_are = [column.name for column in layout.passed if column.kind == "numeric"]
-    as_they_are += [column.name for column in layout.quasi if column.form == "raw" and column.kind == "numeric"]
-    shown = {name: name for name in as_they_are}
-    for one in layout.slices:
-        shown |= {column: name for name, column in zip(one.attributes, one.columns, strict=True) if name in as_they_are}
-    casts = []
-    for name in shown:
-        if name in frame.columns and frame.schema[name] == pl.String:
-            whole = frame[name].cast(pl.Int64, strict=False)
-            exact = whole.null_count() == frame[name].null_count()
-            casts.append(pl.col(name).cast(pl.Int64 if exact else pl.Float64))
-    return frame.with_columns(casts)
-
-
-def _cast(column: pl.Expr, dtype: Any) -> pl.Expr:
-    return column.replace_strict({"true": True, "false": False}) if dtype == pl.Boolean else column.cast(dtype)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from shoal.measure import measure
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.m_invariance import Arrangement, MInvariance
-from shoal.pipeline import SEED_BITS, limited_threads
 from shoal.progress import SILENT, Progress
 from shoal.publish.base import Publisher, arrange
 from shoal.publish.generalize import Generalize
@@ -29,9 +27,10 @@ from shoal.release.manifest import FILE, Place
 from shoal.release.receipt import staged
 from shoal.release.release import Release, check_places
 from shoal.series import sealed
-from shoal.series.checks import check_arguments, check_previous, check_table
+from shoal.series.checks import check_previous, check_shape, check_table, parts_given
 from shoal.series.state import SeriesState
 from shoal.series.values import Coded
+from shoal.settings import check_arguments, limited_threads, secret_seed
 from shoal.table.frames import to_polars
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
@@ -108,7 +107,7 @@ def republish(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Republished:
-    """Publish a table that was published before, or will be again, so that releases tell nothing when compared.
+    """Publish a table repeatedly, so that comparing the releases reveals nothing more.
 
     Parameters
     ----------
@@ -143,8 +142,12 @@ def republish(
     >>> sorted(two.release.table["disease"]), two.release.manifest.rows.counterfeits
     (['flu', 'gastritis'], 1)
     """
-    check_arguments(schema, method, previous, state, publish, seed, missing_values, normalise, left_out, threads)
-    seed = secrets.randbits(SEED_BITS) if seed is None else seed
+    check_arguments(
+        parts_given(schema, method, previous, state, publish), seed=seed, normalise=normalise, left_out=left_out,
+        missing_values=missing_values, threads=threads,
+    )  # fmt: skip
+    check_shape(publish)  # type: ignore[arg-type]
+    seed = secret_seed(seed)
     progress.stage("reading")
     check_previous(schema, method, previous, state)
     given, to_native = to_polars(frame)
@@ -186,7 +189,7 @@ def republish_recipe(
         ("population", recipe.population),
     ):  # fmt: skip
         if given:
-            what = "m-invariance promises nothing else, is not refined and suppresses nobody"
+            what = "cannot be combined with m-invariance"
             problems.add(key, what, f"remove {key} from the recipe")
     problems.raise_if_any(ParameterError)
     assert isinstance(method, MInvariance)  # noqa: S101  checked above

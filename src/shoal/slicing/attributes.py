@@ -39,8 +39,6 @@ class Attributes:
     """Pairs with fewer than five rows for every pair of categories: chance alone makes their phi2 large."""
     all_distinct: tuple[str, ...]
     """Attributes whose every row has a value of its own, before discretising."""
-    constant: tuple[str, ...]
-    """Attributes with one category: they say nothing of any other."""
     discretised: tuple[str, ...] = ()
     """Attributes whose values were gathered into fewer categories."""
 
@@ -96,7 +94,6 @@ def attributes_of(
         n_categories=tuple(counts),
         biased=tuple(biased),
         all_distinct=tuple(name for name in names if 1 < n_rows == table.frame[name].n_unique()),
-        constant=tuple(name for name, count in zip(names, counts, strict=True) if count <= 1),
         discretised=tuple(discretised),
     )
 

@@ -18,6 +18,7 @@ import polars as pl
 
 from shoal.kernels.cluster.trees import Forest
 from shoal.table.hierarchy.tree import TreeArrays
+from shoal.table.numbering import distinct_values
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
 
@@ -127,15 +128,13 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
             spans.append(float(present.max() - present.min()) if len(present) else 0.0)
         lines.append(line)
     n_rows = table.n_rows
-    most = max((len(tree.parent) for tree in trees), default=0)
-    small = np.uint16 if most < 2**16 else np.uint32
     return Encoded(
         tuple(table.quasi if kinds is None else kinds),
         np.array(is_tree, dtype=bool),
         np.array(slot, dtype=np.int64),
         np.ascontiguousarray(np.stack(lines)) if lines else np.zeros((0, n_rows)),
         np.array(spans, dtype=np.float64),
-        np.stack(codes).astype(small) if codes else np.zeros((0, n_rows), dtype=small),
+        np.stack(codes).astype(np.uint32) if codes else np.zeros((0, n_rows), dtype=np.uint32),
         tuple(trees),
     )
 
@@ -143,13 +142,13 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
 def value_codes(series: pl.Series) -> Ints:
     """Every value of a column as a number from 0, missing ones as a value of their own with the last number."""
     texts = series.cast(pl.String)
-    known = texts.drop_nulls().unique().sort().to_list()
+    known = distinct_values(texts).to_list()
     return _codes(texts, {value: number for number, value in enumerate(known)}, len(known))
 
 
 def _codes(series: pl.Series, code_of: dict[str, int], missing: int) -> npt.NDArray[np.int64]:
     """Look every category up once."""
-    known = series.unique().drop_nulls()
+    known = distinct_values(series)
     numbers = [code_of[value] for value in known.to_list()]
     coded = series.replace_strict(known, pl.Series(numbers, dtype=pl.Int64), default=None, return_dtype=pl.Int64)
     return coded.fill_null(missing).to_numpy()

@@ -22,6 +22,11 @@ def numbered(columns: Sequence[pl.Series]) -> list[Ints]:
     return np.split(ranks.to_numpy().astype(np.int64), ends)
 
 
+def distinct_values(series: pl.Series) -> pl.Series:
+    """The values of a column, each once and in their order, without missing ones."""
+    return series.to_frame().select(pl.all().drop_nulls().unique().sort()).to_series()
+
+
 def combined(columns: Sequence[Ints]) -> Ints:
     """Number the combinations of columns of numbers, in their order."""
     found = np.zeros(len(columns[0]), dtype=np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,10 @@ from shoal.table.frames import check_names
 from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
+from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
+from shoal.table.sensitive import Values
 from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
 
 MISSING_MODES = ("keep", "drop")
@@ -57,6 +60,19 @@ class Table:
         """The quasi-identifiers, in the order of the table."""
         return {name: self.schema.quasi[name] for name in self.frame.columns if name in self.schema.quasi}
 
+    @cached_property
+    def sensitive(self) -> dict[str, Values]:
+        """The sensitive columns as privacy models look at them, in the order of the table."""
+        columns = self.schema.columns
+        names = [name for name in self.frame.columns if name in columns and columns[name].role == "sensitive"]
+        return {name: Values.of(self.frame[name], columns[name].kind) for name in names}
+
+    @property
+    def passed(self) -> list[str]:
+        """The columns that are published as they are, sensitive or neutral, in the order of the table."""
+        roles = self.schema.roles
+        return [name for name in self.frame.columns if roles.get(name) in ("sensitive", "neutral")]
+
     @property
     def published(self) -> dict[str, Kind]:
         """Every column that is published, in the order of the table; one without a kind is read by its content."""
@@ -67,6 +83,17 @@ class Table:
             for name in self.frame.columns
             if name in columns and columns[name].role in roles
         }
+
+    def read_quasi(self, frame: pl.DataFrame, missing_values: Sequence[str], what: str) -> pl.DataFrame:
+        """The quasi-identifiers of another frame, read as those of the table; problems of all columns in one error."""
+        problems = Problems()
+        names = [name for name in self.quasi if name in frame.columns]
+        columns = [clean(frame[name], self.schema.columns[name], missing_values, problems) for name in names]
+        try:
+            problems.raise_if_any(SchemaError)
+        except SchemaError as error:
+            raise SchemaError([replace(one, where=f"{what}, {one.where}") for one in error.problems]) from None
+        return pl.DataFrame(columns)
 
     def is_grown(self, name: str) -> bool:
         """Whether the hierarchy of a column was made of its values, by a rule or as a flat tree."""
@@ -119,11 +146,11 @@ def prepare(
     missing
         ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
     missing_values
-        Texts that stand for a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text.
     normalise
         Whether texts of sensitive columns that differ only in blanks, case or Unicode form become one value. Where they
         do not, there is a `ShoalWarning` that says how many there are.
-    also
+    extra_check
         A further check of the table; what it notes is raised with the rest. The table may have problems already.
     """
     found = Problems()
@@ -222,20 +249,24 @@ def grow_hierarchies(schema: Schema, frame: pl.DataFrame, broken: set[str], prob
 
 def _grown(column: Column, kind: Kind, series: pl.Series, problems: Problems) -> Kind:
     where = f"column {column.name!r}"
-    values: list[object] = series.drop_nulls().unique().sort().to_list()
+    values: list[object] = distinct_values(series).to_list()
     if column.role == "quasi" and STAR in values:
         problems.add(where, "has the cell '*', which stands for 'any value' in a release", "name it in missing_values")
         return kind
     hierarchy = kind.hierarchy
     if hierarchy is not None and isinstance(kind, Numeric) and any(abs(value) >= 2**53 for value in values):  # type: ignore[arg-type]
-        problems.add(where, "has numbers too large to be placed in a hierarchy", "leave the hierarchy out")
+        problems.add(where, "has numbers that are too large for a hierarchy", "leave the hierarchy out")
         return kind
     if isinstance(hierarchy, Rule):
         if hierarchy.numeric and not isinstance(kind, Numeric):
-            problems.add(where, f"{hierarchy.name} needs numbers, the column is {kind_name(kind)}", "make it numeric")
+            problems.add(
+                where, f"{hierarchy.name} needs numbers, but the column is {kind_name(kind)}", "make it numeric"
+            )
             return kind
         if isinstance(kind, Numeric) and not hierarchy.numeric and not isinstance(hierarchy, Flat):
-            problems.add(where, f"{hierarchy.name} needs texts, the column is numeric", "use intervals or quantiles")
+            problems.add(
+                where, f"{hierarchy.name} needs texts, but the column is numeric", "use intervals or quantiles"
+            )
             return kind
         if hierarchy.weighs:
             values = series.drop_nulls().to_list()
@@ -257,5 +288,5 @@ def _inside(column: str, problem: Problem) -> Problem:
 
 
 def _flat(series: pl.Series) -> Hierarchy:
-    values = series.drop_nulls().unique().sort().to_list()
+    values = distinct_values(series).to_list()
     return Hierarchy.grow(Flat(), values)

@@ -155,7 +155,7 @@ def spelling_warning(n_values: Mapping[str, int], fix: str = "normalise = true m
     "column 'disease': 4 values differ from another, or from a missing cell, only in blanks, case or Unicode form, and
     count as different; normalise = true merges them"
     """
-    what = "from another, or from a missing cell, only in blanks, case or Unicode form, and count as different"
+    what = "from another, or from a missing cell, only in spaces, case or Unicode form; they count as different values"
     each = [
         f"column {name!r}: {count} {'value differs' if count == 1 else 'values differ'} {what}"
         for name, count in n_values.items()

@@ -11,7 +11,7 @@ import polars as pl
 from shoal.enforce.refine import Refine
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize
-from shoal.privacy.base import ColumnRequirement, Requirement, Values
+from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.publish.base import Publisher
 from shoal.release.description import named
 from shoal.release.manifest import Layout
@@ -118,7 +118,7 @@ def _spelt(require: Sequence[Requirement], case: Case) -> list[Requirement]:
     """What is required as a release writes it."""
     table = prepare(case.frame, case.schema)
     names = {one.column for one in require if isinstance(one, ColumnRequirement)}
-    return [one.spelt({name: Values.of(table, name) for name in names}) for one in require]
+    return [one.spelt({name: table.sensitive[name] for name in names}) for one in require]
 
 
 def _check_promises(

@@ -18,7 +18,9 @@ def draw_groups(counts: Any, l: int, values: Any) -> int:  # noqa: E741
     OUT    values int64[n], the values of the groups, l after l
     Returns how many entries of `values` are filled.
     """
-    n_values, most = len(counts), counts.max()
+    n_values, most = len(counts), 0
+    for count in counts:
+        most = max(most, count)
     heap = [(most - counts[value]) * n_values + value for value in range(n_values) if counts[value] > 0]
     heapq.heapify(heap)
     n_drawn = 0

@@ -6,7 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.store import CostTable, Group, Store, absorb, clear, extreme, fill, line_cost, take
+from shoal.kernels.cluster.store import (
+    CostTable,
+    FreeRows,
+    Group,
+    Summaries,
+    absorb,
+    clear,
+    extreme,
+    fill,
+    line_cost,
+    summary,
+    take,
+)
 from shoal.kernels.cluster.trees import Forest, climb, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
 from shoal.kernels.jit import jit
@@ -19,74 +31,86 @@ def tree_costs(cost_table: CostTable, forest: Forest, group: Group) -> None:
     for t in range(len(group.node)):
         begin, end = forest.start[t], forest.start[t + 1]
         parent, depth = forest.parent[begin:end], forest.depth[begin:end]
-        node = group.node[t]
         for code in range(end - begin - 1):
-            common = meet(parent, depth, code, node)
-            costs[begin + code] = 0.5 * (climb(parent, depth, code, common) + climb(parent, depth, node, common))
+            costs[begin + code] = _apart(parent, depth, code, group.node[t])
 
 
 @jit
-def _take_equal(
-    store: Store,
-    group: Group,
-    cost_table: CostTable,
-    forest: Forest,
-    growth: Growth,
-    nearest: float,
-    labels: Any,
-    label: int,
-) -> None:
-    """Move every free row at distance `nearest` into the group: the literal reading of ties."""
+def _apart(parent: Any, depth: Any, one: int, other: int) -> float:
+    """Half the way from one node to where they meet, half the way from the other."""
+    common = meet(parent, depth, one, other)
+    return 0.5 * (climb(parent, depth, one, common) + climb(parent, depth, other, common))
+
+
+@jit
+def _join(free: FreeRows, group: Group, growth: Growth | None, position: int, members: Any, size: int) -> bool:
+    """Take a row of the tuple at a position into a group of a size; say whether the group covers more by it.
+
+    OUT  members int64[n]
+    """
     n_trees = len(group.node)
+    changed = absorb(group, free.store.lines[:, position], free.store.codes[:n_trees, position], free.forest)
+    greet_key(growth, free.store, position)
+    members[size] = take(free.store, position)
+    return changed
+
+
+@jit
+def _take_equal(free: FreeRows, group: Group, growth: Growth | None, nearest: float, members: Any, size: int) -> int:
+    """Move every free row at distance `nearest` into the group, the literal reading of ties; its size after it."""
+    store = free.store
     out = np.empty(store.size[0])
-    fill(store, group, cost_table, 0, out)
+    fill(store, group, free.cost_table, 0, out)
     for position in range(len(out) - 1, -1, -1):  # from the end: what `take` moves forward was looked at already
         if out[position] == nearest:
-            absorb(group, store.lines[:, position], store.codes[:n_trees, position], forest)
             for _ in range(store.last_row[position] - store.next_row[position]):
-                greet_key(growth, store, position)
-                labels[take(store, position)] = label
+                _join(free, group, growth, position, members, size)
+                size += 1
+    return size
 
 
 @jit
 def grow(
-    store: Store, group: Group, cost_table: CostTable, forest: Forest, growth: Growth, all_ties: bool, k: int,
-    seed: int, label: int, labels: Any,
+    free: FreeRows, group: Group, growth: Growth | None, all_ties: bool | None, shared: bool | None, seed: int,
+    members: Any,
 ) -> int:  # fmt: skip
     """Grow one group of k rows from the tuple at position `seed`, and count its rows.
 
-    A group that does not keep its promises with k rows grows on while somebody helps.
+    Where `seed` is -1, from the tuple farthest from the group before, which `group` still is. A group that does not
+    keep its promises with k rows grows on while somebody helps. Where `all_ties` is given, all rows at equal distance
+    join at once, up to k.
 
-    OUT  labels  int64[n]
+    OUT  members int64[n], in the order they joined
     """
-    n_trees = len(group.node)
+    store, cost_table = free.store, free.cost_table
+    if seed < 0:
+        seed, _ = extreme(store, group, cost_table, -1.0, shared)
     clear(group)
     clear_growth(growth)
-    absorb(group, store.lines[:, seed], store.codes[:n_trees, seed], forest)
-    greet_key(growth, store, seed)
-    labels[take(store, seed)] = label
-    tree_costs(cost_table, forest, group)
-    while store.size[0] > 0 and all_ties and growth.size[0] < k:
-        _, nearest = extreme(store, group, cost_table, 1.0)
-        _take_equal(store, group, cost_table, forest, growth, nearest, labels, label)
-        tree_costs(cost_table, forest, group)
-    while store.size[0] > 0 and not closes(growth, k):
-        position = choose(store, group, cost_table, growth, k)
+    _join(free, group, growth, seed, members, 0)
+    size = 1
+    tree_costs(cost_table, free.forest, group)
+    if all_ties is not None:
+        while store.size[0] > 0 and size < free.k:
+            _, nearest = extreme(store, group, cost_table, 1.0, shared)
+            size = _take_equal(free, group, growth, nearest, members, size)
+            tree_costs(cost_table, free.forest, group)
+    while store.size[0] > 0 and not closes(growth, size, free.k):
+        position = choose(free, group, growth, shared)
         if position < 0:
             break
-        changed = absorb(group, store.lines[:, position], store.codes[:n_trees, position], forest)
-        greet_key(growth, store, position)
-        labels[take(store, position)] = label
+        changed = _join(free, group, growth, position, members, size)
+        size += 1
         if changed:
-            tree_costs(cost_table, forest, group)
-    return growth.size[0]
+            tree_costs(cost_table, free.forest, group)
+    return size
 
 
 @jit
 def distance(lines: Any, codes: Any, group: Group, cost_table: CostTable, forest: Forest) -> float:
     """Distance of one tuple to a group.
 
-    IN  lines  float64[lines];  codes  uint[trees]
+    IN  lines  float64[lines];  codes  uint32[trees]
     """
     total = 0.0
     for j in range(len(lines)):
@@ -95,29 +119,25 @@ def distance(lines: Any, codes: Any, group: Group, cost_table: CostTable, forest
         )
     for t in range(len(codes)):
         begin, end = forest.start[t], forest.start[t + 1]
-        parent, depth = forest.parent[begin:end], forest.depth[begin:end]
         code: Any = np.int64(codes[t])
-        common = meet(parent, depth, code, group.node[t])
-        total += 0.5 * (climb(parent, depth, code, common) + climb(parent, depth, group.node[t], common))
+        total += _apart(forest.parent[begin:end], forest.depth[begin:end], code, group.node[t])
     return total / cost_table.divisor
 
 
 @jit
 def place_leftovers(
-    lines: Any, codes: Any, leftovers: Any, low: Any, high: Any, holes: Any, node: Any, cost_table: CostTable,
-    forest: Forest, labels: Any,
-) -> None:  # fmt: skip
+    lines: Any, codes: Any, leftovers: Any, groups: Summaries, cost_table: CostTable, forest: Forest, labels: Any
+) -> None:
     """Send each leftover row, in row order, to the nearest group, which then covers it.
 
-    IN     lines float64[lines, n];  codes uint[trees, n];  leftovers int64[m], ascending
-    INOUT  low, high, holes, node  [groups, lines | trees]
-    OUT    labels int64[n]
+    IN   lines float64[lines, n];  codes uint32[trees, n];  leftovers int64[m], ascending
+    OUT  labels int64[n]
     """
     for row in leftovers:
         best, nearest = np.inf, 0
-        for g in range(low.shape[0]):
-            d = distance(lines[:, row], codes[:, row], Group(low[g], high[g], holes[g], node[g]), cost_table, forest)
+        for g in range(len(groups.low)):
+            d = distance(lines[:, row], codes[:, row], summary(groups, g), cost_table, forest)
             if d < best:
                 best, nearest = d, g
-        absorb(Group(low[nearest], high[nearest], holes[nearest], node[nearest]), lines[:, row], codes[:, row], forest)
+        absorb(summary(groups, nearest), lines[:, row], codes[:, row], forest)
         labels[row] = nearest

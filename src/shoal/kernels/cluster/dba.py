@@ -6,51 +6,46 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.points import BLOCK, Axes, before, error_of, fill, scan, sort
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.cluster.points import BLOCK, NEIGHBOUR, PointStore, before, error_of, fill, read, sort, survey
+from shoal.kernels.jit import jit
+
+NEIGHBOURHOOD = np.dtype([("error", np.float64), ("radius", np.float64), ("last", np.int64)])
+"""A point and its k - 1 nearest: their squared error, the squared distance of the farthest, and its row."""
 
 
 @jit
-def density(
-    axes: Axes, columns: Any, rows: Any, n: int, places: Any, k: int, error: Any, radius: Any, last: Any
-) -> None:
-    """Squared error of the k-neighbourhood of some of n free points, and how far it reaches.
+def density(store: PointStore, places: Any, k: int, out: Any) -> None:
+    """Measure the k-neighbourhood of some free points.
 
-    IN     places int64[m]
-    INOUT  error, radius float64[n];  last int64[n], row of the farthest neighbour; all by row
+    IN   places int64[m]
+    OUT  out NEIGHBOURHOOD[n], by row
     """
-    distance, row, place = np.empty(k), np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    centre = np.empty(len(columns))
+    near, members, rows = np.empty(k, dtype=NEIGHBOUR), np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
+    point, centre = np.empty(len(store.columns)), np.empty(len(store.columns))
     for mine in places:
-        scan(axes, columns, rows, columns[:, mine].copy(), 0, n, distance, row, place)
-        radius[rows[mine]], last[rows[mine]] = distance[0], row[0]
-        sort(row, place)  # in row order, the same neighbourhood has the same error, whosever it is
-        error[rows[mine]] = error_of(axes, columns, place, centre)
-
-
-@jit_parallel
-def density_shared(
-    axes: Axes, columns: Any, rows: Any, n: int, places: Any, k: int, error: Any, radius: Any, last: Any
-) -> None:
-    """`density` on all cores."""
-    for i in prange(len(places)):
-        density(axes, columns, rows, n, places[i : i + 1], k, error, radius, last)
+        read(store.columns, mine, point)
+        survey(store, point, 0, store.size[0], near)
+        for i in range(k):
+            members[i], rows[i] = near[i].place, near[i].row
+        sort(rows, members)  # in row order, the same neighbourhood has the same error, whosever it is
+        found = out[store.rows[mine]]
+        found.error = error_of(store.axes, store.columns, members, centre)
+        found.radius, found.last = near[0].distance, near[0].row
 
 
 @jit
-def bereft(axes: Axes, columns: Any, rows: Any, n: int, gone: Any, gone_rows: Any, radius: Any, last: Any) -> Any:
-    """Places of those of n free points that had one of the points that left in their neighbourhood.
+def find_bereft(store: PointStore, gone: Any, gone_rows: Any, around: Any, lost: Any) -> None:
+    """Mark those free points that had one of the points that left in their neighbourhood.
 
-    IN  gone float64[m, d];  gone_rows int64[m];  radius float64[all];  last int64[all]
+    IN     gone float64[m, d];  gone_rows int64[m];  around NEIGHBOURHOOD[n], by row
+    INOUT  lost bool[free]
     """
-    lost = np.zeros(n, dtype=np.bool_)
-    out = np.empty(BLOCK)
+    n, out = len(lost), np.empty(BLOCK)
     for first in range(0, n, BLOCK):
         block = out[: min(BLOCK, n - first)]
         for g in range(len(gone)):
-            fill(axes, columns, gone[g], first, block)
+            fill(store.axes, store.columns, gone[g], first, block)
             for i in range(len(block)):
-                mine = rows[first + i]
-                if not before(radius[mine], last[mine], block[i], gone_rows[g]):
+                mine = around[store.rows[first + i]]
+                if not before(mine.radius, mine.last, block[i], gone_rows[g]):
                     lost[first + i] = True
-    return np.flatnonzero(lost)

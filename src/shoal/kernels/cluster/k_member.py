@@ -6,7 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.store import HULL, CostTable, Group, Store, absorb, clear, extreme, line_cost, take
+from shoal.kernels.cluster.store import (
+    HULL,
+    CostTable,
+    FreeRows,
+    Group,
+    Store,
+    Summaries,
+    absorb,
+    clear,
+    extreme,
+    line_cost,
+    summary,
+    take,
+)
 from shoal.kernels.cluster.trees import Forest, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
 from shoal.kernels.jit import jit
@@ -28,9 +41,21 @@ class JoinPreferences(NamedTuple):
     wanted: Any  # int             IN     how many different ones the group is to have
 
 
+class ValueSets(NamedTuple):
+    """The values of the nominal columns in a group, where sets of values are charged."""
+
+    n_values: Any  # int64[trees]  IN     values that occur
+    seen: Any  # bool[nodes]       INOUT  values of the group
+
+
+# -- what else than the loss counts -----------------------------------------------------------------------------------
+
+
 @jit
-def _greet(store: Store, position: int, preferences: JoinPreferences) -> None:
+def _note(store: Store, position: int, preferences: JoinPreferences | None) -> None:
     """Note the label and the value of a tuple that joins."""
+    if preferences is None:
+        return
     if preferences.label_at >= 0:
         label = store.codes[preferences.label_at, position]
         preferences.counts[label] += 1
@@ -41,11 +66,13 @@ def _greet(store: Store, position: int, preferences: JoinPreferences) -> None:
 
 
 @jit
-def _company_costs(cost_table: CostTable, preferences: JoinPreferences, size: int) -> bool:
+def _preference_costs(cost_table: CostTable, preferences: JoinPreferences | None, size: int) -> bool:
     """What each label and value costs beside a group of `size`; say whether some are shut out.
 
     The loss of a group of size + 1 is divided by that size in a scan, so the penalty is too.
     """
+    if preferences is None:
+        return False
     if preferences.label_at >= 0:
         begin = cost_table.starts[preferences.label_at]
         for label in range(len(preferences.counts)):
@@ -65,8 +92,10 @@ def _company_costs(cost_table: CostTable, preferences: JoinPreferences, size: in
 
 
 @jit
-def _dismiss(cost_table: CostTable, preferences: JoinPreferences) -> None:
-    """Forget the company: nothing in it costs anything."""
+def _forget(cost_table: CostTable, preferences: JoinPreferences | None) -> None:
+    """Begin with no label and no value: nothing of it costs anything."""
+    if preferences is None:
+        return
     preferences.counts[:] = 0
     preferences.majority[0] = -1
     preferences.present[:] = False
@@ -77,132 +106,207 @@ def _dismiss(cost_table: CostTable, preferences: JoinPreferences) -> None:
 
 
 @jit
-def _let_all_in(cost_table: CostTable, preferences: JoinPreferences) -> None:
+def _let_all_in(cost_table: CostTable, preferences: JoinPreferences | None) -> None:
+    if preferences is None:
+        return
     if preferences.diverse_at >= 0:
         begin = cost_table.starts[preferences.diverse_at]
         cost_table.costs[begin : begin + len(preferences.present)] = 0.0
 
 
-@jit
-def height_costs(cost_table: CostTable, forest: Forest, heights: Any, group: Group) -> None:
-    """What the lowest node over each node and the group's own costs: its height over that of the tree.
+# -- growth -----------------------------------------------------------------------------------------------------------
 
-    IN  heights  float64[nodes], height of each node over that of its tree; `top` counts 1
+
+@jit
+def _nominal_costs(cost_table: CostTable, forest: Forest, group: Group, sets: ValueSets | None) -> None:
+    """What the nominal columns of a group cost with each value in it.
+
+    Without sets: the height of the lowest node over the value and the group's own, over that of the tree; `top` counts
+    1. With sets: (values - 1)/(domain - 1), 1 with missing beside.
     """
     for t in range(len(group.node)):
         begin, end = forest.start[t], forest.start[t + 1]
-        parent, depth = forest.parent[begin:end], forest.depth[begin:end]
-        for code in range(end - begin - 1):
-            cost_table.costs[begin + code] = heights[begin + meet(parent, depth, code, group.node[t])]
+        if sets is None:
+            parent, depth = forest.parent[begin:end], forest.depth[begin:end]
+            for code in range(end - begin - 1):
+                cost_table.costs[begin + code] = cost_table.heights[begin + meet(parent, depth, code, group.node[t])]
+        else:
+            missing, n_seen = end - 2, 0
+            for node in range(begin, missing):
+                n_seen += sets.seen[node]
+            for node in range(begin, missing + 1):
+                both = (sets.seen[missing] or node == missing) and (n_seen > 0 or node != missing)
+                n = n_seen + (node != missing and not sets.seen[node])  # a node that never occurs counts for nothing
+                cost_table.costs[node] = 1.0 if both else _set_loss(n, False, sets.n_values[t])
 
 
 @jit
-def set_costs(cost_table: CostTable, forest: Forest, n_values: Any, seen: Any) -> None:
-    """What the set of a group's values costs with each value in it: (values - 1)/(domain - 1), 1 with missing beside.
-
-    IN  n_values  int64[trees], values that occur;  seen  bool[nodes], values of the group
-    """
-    for t in range(len(forest.start) - 1):
-        begin, end = forest.start[t], forest.start[t + 1]
-        missing = end - 2
-        n_seen = 0
-        for node in range(begin, missing):
-            n_seen += seen[node]
-        for node in range(begin, missing + 1):
-            both = (seen[missing] or node == missing) and (n_seen > 0 or node != missing)
-            n = n_seen + (node != missing and not seen[node])
-            open_part = (
-                (n - 1) / max(n_values[t] - 1, 1) if n > 1 else 0.0
-            )  # a node that never occurs counts for nothing
-            cost_table.costs[node] = 1.0 if both else open_part
-
-
-@jit
-def note_values(forest: Forest, codes: Any, seen: Any) -> bool:
+def _note_values(forest: Forest, codes: Any, sets: ValueSets | None) -> bool:
     """Mark the values of one tuple as seen; say whether one is new.
 
-    IN  codes  uint[trees];  INOUT  seen  bool[nodes]
+    IN  codes  uint32[trees]
     """
     new = False
-    for t in range(len(codes)):
-        new |= not seen[forest.start[t] + codes[t]]
-        seen[forest.start[t] + codes[t]] = True
+    if sets is not None:
+        for t in range(len(codes)):
+            new |= not sets.seen[forest.start[t] + codes[t]]
+            sets.seen[forest.start[t] + codes[t]] = True
     return new
 
 
 @jit
-def grow(
-    store: Store, group: Group, cost_table: CostTable, forest: Forest, heights: Any, n_values: Any, seen: Any,
-    sets: bool, preferences: JoinPreferences, growth: Growth, k: int, seed: int, label: int, labels: Any,
-) -> Any:  # fmt: skip
-    """Grow a group of k rows from the tuple at position `seed` by the row that adds least; the last row, and how many.
+def _cover(free: FreeRows, group: Group, sets: ValueSets | None, lines: Any, codes: Any) -> None:
+    """Let a group cover one more tuple, and find out what its nominal columns cost then.
 
-    All candidates join a group of the same size, so the one that adds least is the one with the cheapest result.
-    A group that does not keep its promises with k rows grows on while somebody helps.
-
-    IN     heights float64[nodes];  n_values int64[trees];  sets: whether nominal columns are charged by their sets
-    INOUT  seen bool[nodes]
-    OUT    labels int64[n]
+    IN  lines  float64[lines];  codes  uint32[trees]
     """
-    clear(group)
-    seen[:] = False
-    clear_growth(growth)
-    n_trees = len(group.node)
-    position, last, size = seed, -1, 0
-    while store.size[0] > 0 and not closes(growth, k):
-        if size > 0:
-            shut = _company_costs(cost_table, preferences, size)
-            position = choose(store, group, cost_table, growth, k)
-            if shut and position < 0:  # only shut out values are left
-                _let_all_in(cost_table, preferences)
-                position = choose(store, group, cost_table, growth, k)
-            if position < 0:
-                break
-        changed = absorb(group, store.lines[:, position], store.codes[:n_trees, position], forest)
-        new = note_values(forest, store.codes[:n_trees, position], seen)
-        _greet(store, position, preferences)
-        greet_key(growth, store, position)
-        last = take(store, position)
-        labels[last] = label
-        size += 1
-        if sets and new:
-            set_costs(cost_table, forest, n_values, seen)
-        elif changed and not sets:
-            height_costs(cost_table, forest, heights, group)
-    return last, size
+    changed = absorb(group, lines, codes, free.forest)
+    new = _note_values(free.forest, codes, sets)
+    if new or (sets is None and changed):
+        _nominal_costs(free.cost_table, free.forest, group, sets)
 
 
 @jit
-def farthest(
-    store: Store, group: Group, cost_table: CostTable, forest: Forest, heights: Any, n_values: Any, seen: Any,
-    sets: bool, preferences: JoinPreferences, lines: Any, codes: Any,
-) -> int:  # fmt: skip
-    """Position of the free tuple farthest from one record, by what the two of them would cost together.
-
-    IN  lines  float64[lines];  codes  uint[trees]
-    """
+def _empty(group: Group, sets: ValueSets | None) -> None:
     clear(group)
-    seen[:] = False
-    _dismiss(cost_table, preferences)
-    absorb(group, lines, codes, forest)
-    note_values(forest, codes, seen)
-    if sets:
-        set_costs(cost_table, forest, n_values, seen)
-    else:
-        height_costs(cost_table, forest, heights, group)
-    position, _ = extreme(store, group, cost_table, -1.0)
+    if sets is not None:
+        sets.seen[:] = False
+
+
+@jit
+def _farthest(
+    free: FreeRows, group: Group, sets: ValueSets | None, preferences: JoinPreferences | None, shared: bool | None,
+    reference: Any,
+) -> int:  # fmt: skip
+    """Position of the free tuple farthest from one record, by what the two of them would cost together."""
+    lines, codes = reference
+    _empty(group, sets)
+    _forget(free.cost_table, preferences)
+    absorb(group, lines, codes, free.forest)
+    _note_values(free.forest, codes, sets)
+    _nominal_costs(free.cost_table, free.forest, group, sets)
+    position, _ = extreme(free.store, group, free.cost_table, -1.0, shared)
     return position
 
 
 @jit
-def _line_loss(group: Group, spans: Any) -> float:
-    total = 0.0
+def grow(
+    free: FreeRows, group: Group, sets: ValueSets | None, preferences: JoinPreferences | None, growth: Growth | None,
+    shared: bool | None, reference: Any, members: Any,
+) -> int:  # fmt: skip
+    """Grow a group of k rows from the tuple farthest from a record by the row that adds least, and count its rows.
+
+    All candidates join a group of the same size, so the one that adds least is the one with the cheapest result.
+    A group that does not keep its promises with k rows grows on while somebody helps.
+
+    IN   reference (float64[lines], uint32[trees])
+    OUT  members int64[n], in the order they joined
+    """
+    store, n_trees = free.store, len(group.node)
+    position, size = _farthest(free, group, sets, preferences, shared, reference), 0
+    _empty(group, sets)
+    clear_growth(growth)
+    while store.size[0] > 0 and not closes(growth, size, free.k):
+        if size > 0:
+            shut = _preference_costs(free.cost_table, preferences, size)
+            position = choose(free, group, growth, shared)
+            if shut and position < 0:  # only shut out values are left
+                _let_all_in(free.cost_table, preferences)
+                position = choose(free, group, growth, shared)
+            if position < 0:
+                break
+        _cover(free, group, sets, store.lines[:, position], store.codes[:n_trees, position])
+        _note(store, position, preferences)
+        greet_key(growth, store, position)
+        members[size] = take(store, position)
+        size += 1
+    return size
+
+
+# -- leftovers --------------------------------------------------------------------------------------------------------
+
+
+class GroupSets(NamedTuple):
+    """The values of the nominal columns in each group, where sets of values are charged."""
+
+    n_values: Any  # int64[trees]          IN     values that occur
+    distinct: Any  # int64[groups, trees]  INOUT  present values of each group
+    gaps: Any  # bool[groups, trees]       INOUT  whether one is missing
+
+
+class GroupLabels(NamedTuple):
+    """The class labels of all rows, and the label of most members of each group."""
+
+    classes: Any  # int64[n]        IN
+    majority: Any  # int64[groups]  INOUT
+    weight: Any  # float            IN     what joining a group of another majority costs
+
+
+@jit
+def place_leftovers(
+    cells: Any, leftovers: Any, groups: Summaries, sizes: Any, free: FreeRows, sets: GroupSets | None,
+    preferences: GroupLabels | None, labels: Any,
+) -> None:  # fmt: skip
+    """Send each leftover row, in the given order, to the group whose total loss it raises least.
+
+    IN     cells (float64[lines, n], uint32[trees, n]);  leftovers int64[m]
+    INOUT  sizes int64[groups]
+    OUT    labels int64[n]
+    """
+    lines, codes = cells
+    n_trees, cost_table, forest = len(codes), free.cost_table, free.forest
+    inside = np.empty((len(sizes) if sets is not None else 1, n_trees), dtype=np.bool_)
+    for row in leftovers:
+        if sets is not None:
+            _groups_with_values(codes, labels, row, inside)
+        best, cheapest = np.inf, 0
+        for g in range(len(sizes)):
+            before, after = _line_losses(lines[:, row], summary(groups, g), cost_table)
+            for t in range(n_trees):
+                begin, end = forest.start[t], forest.start[t + 1]
+                code: Any = np.int64(codes[t, row])
+                if sets is None:
+                    node = groups.node[g, t]
+                    before += cost_table.heights[begin + node]
+                    joint = meet(forest.parent[begin:end], forest.depth[begin:end], code, node)
+                    after += cost_table.heights[begin + joint]
+                else:
+                    gone = code == end - begin - 2
+                    n = sets.distinct[g, t] + (0 if inside[g, t] or gone else 1)
+                    before += _set_loss(sets.distinct[g, t], sets.gaps[g, t], sets.n_values[t])
+                    after += _set_loss(n, sets.gaps[g, t] or gone, sets.n_values[t])
+            added = (sizes[g] + 1) * after - sizes[g] * before
+            if preferences is not None:
+                added += preferences.weight if preferences.classes[row] != preferences.majority[g] else 0.0
+            if added < best:
+                best, cheapest = added, g
+        absorb(summary(groups, cheapest), lines[:, row], codes[:, row], forest)
+        if sets is not None:
+            for t in range(n_trees):
+                gone = codes[t, row] == forest.start[t + 1] - forest.start[t] - 2
+                sets.gaps[cheapest, t] |= gone
+                sets.distinct[cheapest, t] += not (inside[cheapest, t] or gone)
+        sizes[cheapest] += 1
+        labels[row] = cheapest
+        if preferences is not None:
+            _vote(preferences, labels, cheapest, row)
+
+
+@jit
+def _line_losses(lines: Any, group: Group, cost_table: CostTable) -> Any:
+    """What the numbers of a group cost now, and with one more tuple in it.
+
+    IN  lines float64[lines]
+    """
+    spans = cost_table.spans
+    before, after = 0.0, 0.0
     for j in range(len(spans)):
         if group.holes[j]:
-            total += 0.0 if np.isnan(group.low[j]) else 1.0
+            before += 0.0 if np.isnan(group.low[j]) else 1.0
         elif spans[j] > 0.0:
-            total += (group.high[j] - group.low[j]) / spans[j]
-    return total
+            before += (group.high[j] - group.low[j]) / spans[j]
+        after += line_cost(lines[j], group.low[j], group.high[j], group.holes[j], spans[j], HULL)
+    return before, after
 
 
 @jit
@@ -213,71 +317,29 @@ def _set_loss(n: int, holes: bool, n_values: int) -> float:
 
 
 @jit
-def _majority_with(classes: Any, labels: Any, group: int, majority: int, joined: int) -> int:
-    """The class label of most members of a group that one of another label has just joined."""
-    n_joined, n_most = 0, 0
-    for row in range(len(labels)):
-        if labels[row] == group:
-            n_joined += classes[row] == joined
-            n_most += classes[row] == majority
-    return joined if n_joined > n_most else majority
+def _groups_with_values(codes: Any, labels: Any, row: int, inside: Any) -> None:
+    """Which groups have which values of a row.
+
+    IN   codes uint32[trees, n];  labels int64[n]
+    OUT  inside bool[groups, trees]
+    """
+    inside[:] = False
+    for other in range(len(labels)):
+        if labels[other] >= 0:
+            for t in range(len(codes)):
+                inside[labels[other], t] |= codes[t, other] == codes[t, row]
 
 
 @jit
-def place_leftovers(
-    lines: Any, codes: Any, leftovers: Any, sizes: Any, low: Any, high: Any, holes: Any, node: Any, distinct: Any,
-    gaps: Any, spans: Any, forest: Forest, heights: Any, n_values: Any, sets: bool, classes: Any, majority: Any,
-    weight: float, labels: Any,
-) -> None:  # fmt: skip
-    """Send each leftover row, in the given order, to the group whose total loss it raises least.
-
-    IN     lines float64[lines, n];  codes uint[trees, n];  leftovers int64[m];  spans float64[lines]
-    INOUT  sizes int64[groups];  low, high, holes, node [groups, lines | trees]
-           distinct int64[groups, trees], present values of each group;  gaps bool[groups, trees], one is missing
-           majority int64[groups], class label of most members
-    IN     classes int64[n], class label of each row, all equal where labels do not matter;  weight: see `Company`
-    OUT    labels int64[n]
-    """
-    n_trees = codes.shape[0]
-    inside = np.zeros((len(sizes), n_trees), dtype=np.bool_)
-    for row in leftovers:
-        if sets:
-            inside[:] = False
-            for other in range(codes.shape[1]):
-                if labels[other] >= 0:
-                    for t in range(n_trees):
-                        inside[labels[other], t] |= codes[t, other] == codes[t, row]
-        best, cheapest = np.inf, 0
-        for g in range(len(sizes)):
-            group = Group(low[g], high[g], holes[g], node[g])
-            before = _line_loss(group, spans)
-            after = 0.0
-            for j in range(len(spans)):
-                after += line_cost(lines[j, row], low[g, j], high[g, j], holes[g, j], spans[j], HULL)
-            for t in range(n_trees):
-                begin, end = forest.start[t], forest.start[t + 1]
-                code: Any = np.int64(codes[t, row])
-                if sets:
-                    gone = code == end - begin - 2
-                    n = distinct[g, t] + (0 if inside[g, t] or gone else 1)
-                    before += _set_loss(distinct[g, t], gaps[g, t], n_values[t])
-                    after += _set_loss(n, gaps[g, t] or gone, n_values[t])
-                else:
-                    before += heights[begin + node[g, t]]
-                    after += heights[begin + meet(forest.parent[begin:end], forest.depth[begin:end], code, node[g, t])]
-            added = (sizes[g] + 1) * after - sizes[g] * before
-            if classes[row] != majority[g]:
-                added += weight
-            if added < best:
-                best, cheapest = added, g
-        absorb(
-            Group(low[cheapest], high[cheapest], holes[cheapest], node[cheapest]), lines[:, row], codes[:, row], forest
-        )
-        for t in range(n_trees):
-            gone = codes[t, row] == forest.start[t + 1] - forest.start[t] - 2
-            gaps[cheapest, t] |= gone
-            distinct[cheapest, t] += not (inside[cheapest, t] or gone)
-        sizes[cheapest] += 1
-        labels[row] = cheapest
-        if classes[row] != majority[cheapest]:
-            majority[cheapest] = _majority_with(classes, labels, cheapest, majority[cheapest], classes[row])
+def _vote(preferences: GroupLabels, labels: Any, group: int, row: int) -> None:
+    """Find the class label of most members of a group that a row has just joined."""
+    classes, majority = preferences.classes, preferences.majority
+    if classes[row] == majority[group]:
+        return
+    n_joined, n_most = 0, 0
+    for other in range(len(labels)):
+        if labels[other] == group:
+            n_joined += classes[other] == classes[row]
+            n_most += classes[other] == majority[group]
+    if n_joined > n_most:
+        majority[group] = classes[row]

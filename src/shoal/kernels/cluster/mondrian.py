@@ -200,7 +200,7 @@ def _all_keep(needs: Needs, run: Any, sizes: Any, n_children: int) -> bool:
     """
     begin, fine = 0, True
     for child in range(n_children):
-        if fine and len(needs.kind):
+        if fine and len(needs.promises):
             fine = violation(needs, run[begin : begin + sizes[child]]) == 0.0
         begin += sizes[child]
     return fine

@@ -33,7 +33,7 @@ def keeps(partition: Partition, group: int, out: int, into: int) -> bool:
 
     Every step of every search asks this last, because it costs most.
     """
-    return len(partition.needs.kind) == 0 or violation_with(partition, group, out, into) == 0.0
+    return len(partition.needs.promises) == 0 or violation_with(partition, group, out, into) == 0.0
 
 
 @jit

@@ -12,57 +12,66 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import jit
 
 NUMBER, ORDER, NAME = 0, 1, 2
 BLOCK = 512
-CHUNKS = 8
 
+AXIS = np.dtype(
+    [
+        ("kind", np.int64),  # NUMBER: averaged by the mean; ORDER: by the lower median; NAME: by the mode
+        ("weight", np.float64),  # factor of a squared difference; a mismatch of names counts 1
+        ("gap", np.float64),  # squared distance of missing and present; names have a code for missing instead
+        ("grid", np.float64),  # numbers are summed as whole multiples of 1 / grid
+        ("first", np.int64),  # where the counts of its categories begin; numbers have none
+        ("end", np.int64),  # where they end
+        ("holes", np.bool_),  # whether a number or an order has missing values
+    ],
+    align=True,
+)
+"""What a column is, and how far apart two of its values are; an array of them is called axes."""
 
-class Axes(NamedTuple):
-    """What the columns are, and how far apart two of their values are."""
+SUM = np.dtype([("total", np.int64), ("present", np.int64)])
+"""The sum of a column of numbers, in units of the grid, and how many of its values are not missing."""
 
-    kind: Any  # int64[d]      IN  NUMBER: averaged by the mean; ORDER: by the lower median; NAME: by the mode
-    weight: Any  # float64[d]  IN  factor of a squared difference; a mismatch of names counts 1
-    gap: Any  # float64[d]     IN  squared distance of missing and present; names have a code for missing instead
-    holes: Any  # bool[d]      IN  whether a number or an order has missing values
-    first: Any  # int64[d + 1] IN  where the counts of each column begin; numbers have none
-    grid: Any  # float64[1]    IN  numbers are summed as whole multiples of 1 / grid
+NEIGHBOUR = np.dtype([("distance", np.float64), ("row", np.int64), ("place", np.int64)])
+"""A point near another one: their squared distance, its row, and its place in the store."""
 
 
 class PointStore(NamedTuple):
     """Points still free, in places 0 .. size[0] - 1."""
 
+    axes: Any  # AXIS[d]           IN
     columns: Any  # float64[d, n]  INOUT  NaN = missing
     rows: Any  # int64[n]          INOUT  row of each point
     places: Any  # int64[n]        INOUT  place of each row, -1 once it is taken
-    size: Any  # int64[1]          INOUT
-    total: Any  # int64[d]         INOUT  sums of the numbers, in units of the grid
-    present: Any  # int64[d]       INOUT  how many values are not missing
+    labels: Any  # int64[n]        INOUT  group of each row that is taken
+    sums: Any  # SUM[d]            INOUT
     counts: Any  # int64[all]      INOUT  how many points have each category
+    size: Any  # int64[1]          INOUT
 
 
 # -- distances --------------------------------------------------------------------------------------------------------
 
 
 @jit
-def fill(axes: Axes, columns: Any, point: Any, first: int, out: Any) -> None:
+def fill(axes: Any, columns: Any, point: Any, first: int, out: Any) -> None:
     """Squared distances of a run of points to one point.
 
-    IN   columns float64[d, n];  point float64[d]
+    IN   axes AXIS[d];  columns float64[d, n];  point float64[d]
     OUT  out float64[m], for places first .. first + m - 1
     """
     m = len(out)
     out[:] = 0.0
     for j in range(len(point)):
-        column, c, w, gap = columns[j, first : first + m], point[j], axes.weight[j], axes.gap[j]
-        if axes.kind[j] == NAME:
+        column, c, w, gap = columns[j, first : first + m], point[j], axes[j].weight, axes[j].gap
+        if axes[j].kind == NAME:
             for i in range(m):
                 out[i] += 1.0 if column[i] != c else 0.0
         elif np.isnan(c):
             for i in range(m):
                 out[i] += 0.0 if np.isnan(column[i]) else gap
-        elif axes.holes[j]:
+        elif axes[j].holes:
             for i in range(m):
                 t = column[i] - c
                 out[i] += gap if np.isnan(t) else t * t * w
@@ -73,76 +82,92 @@ def fill(axes: Axes, columns: Any, point: Any, first: int, out: Any) -> None:
 
 
 @jit
-def between(axes: Axes, left: Any, right: Any) -> float:
-    """Squared distance of two points, summed as `fill` does.
+def between(axes: Any, columns: Any, place: int, point: Any) -> float:
+    """Squared distance of the point at a place to another one, summed as `fill` does.
 
-    IN  left, right  float64[d]
+    IN  axes AXIS[d];  columns float64[d, n];  point float64[d]
     """
     d = 0.0
-    for j in range(len(left)):
-        if axes.kind[j] == NAME:
-            d += 1.0 if left[j] != right[j] else 0.0
-        elif np.isnan(left[j]) or np.isnan(right[j]):
-            d += 0.0 if np.isnan(left[j]) and np.isnan(right[j]) else axes.gap[j]
+    for j in range(len(point)):
+        x, c = columns[j, place], point[j]
+        if axes[j].kind == NAME:
+            d += 1.0 if x != c else 0.0
+        elif np.isnan(x) or np.isnan(c):
+            d += 0.0 if np.isnan(x) and np.isnan(c) else axes[j].gap
         else:
-            t = left[j] - right[j]
-            d += t * t * axes.weight[j]
+            t = x - c
+            d += t * t * axes[j].weight
     return d
+
+
+@jit
+def read(columns: Any, place: int, out: Any) -> None:
+    """Read the point at a place.
+
+    IN   columns float64[d, n]
+    OUT  out float64[d]
+    """
+    for j in range(len(out)):
+        out[j] = columns[j, place]
 
 
 # -- averages ---------------------------------------------------------------------------------------------------------
 
 
 @jit
-def average(axes: Axes, store: PointStore, out: Any) -> None:
+def average(store: PointStore, out: Any) -> None:
     """Average record of the free points: mean, lower median, mode; missing where more than half of them are.
 
     OUT  out  float64[d]
     """
-    n = store.size[0]
+    n, counts = store.size[0], store.counts
     for j in range(len(out)):
-        counts = store.counts[axes.first[j] : axes.first[j + 1]]
-        present = store.present[j]
-        if axes.kind[j] == NAME:
-            out[j] = np.argmax(counts)
+        axis, present = store.axes[j], store.sums[j].present
+        found = axis.first
+        if axis.kind == NAME:
+            for code in range(axis.first, axis.end):
+                if counts[code] > counts[found]:
+                    found = code
+            out[j] = found - axis.first
         elif 2 * (n - present) > n:
             out[j] = np.nan
-        elif axes.kind[j] == NUMBER:
-            out[j] = np.float64(store.total[j]) / np.float64(present) / axes.grid[0]
+        elif axis.kind == NUMBER:
+            out[j] = np.float64(store.sums[j].total) / np.float64(present) / axis.grid
         else:
-            rank, below = 0, counts[0]
+            below = counts[found]
             while 2 * below < present:
-                rank += 1
-                below += counts[rank]
-            out[j] = rank
+                found += 1
+                below += counts[found]
+            out[j] = found - axis.first
 
 
 @jit
-def average_of(axes: Axes, columns: Any, members: Any, out: Any) -> None:
+def average_of(axes: Any, columns: Any, members: Any, out: Any) -> None:
     """Average record of a few points, as `average` defines it.
 
-    IN   columns float64[d, n];  members int64[m], places of the points
+    IN   axes AXIS[d];  columns float64[d, n];  members int64[m], places of the points
     OUT  out float64[d]
     """
     m = len(members)
-    values = np.empty(m)
+    codes = np.empty(m, dtype=np.int64)
     for j in range(len(out)):
         present, total = 0, np.int64(0)
         for place in members:
             x = columns[j, place]
             if not np.isnan(x):
-                values[present] = x
+                if axes[j].kind == NUMBER:
+                    total += np.int64(np.rint(x * axes[j].grid))
+                else:
+                    codes[present] = np.int64(x)
                 present += 1
-                if axes.kind[j] == NUMBER:
-                    total += np.int64(np.rint(x * axes.grid[0]))
         if 2 * (m - present) > m:
             out[j] = np.nan
-        elif axes.kind[j] == NUMBER:
-            out[j] = np.float64(total) / np.float64(present) / axes.grid[0]
+        elif axes[j].kind == NUMBER:
+            out[j] = np.float64(total) / np.float64(present) / axes[j].grid
         else:
-            ordered = values[:present]
+            ordered = codes[:present]
             sort(ordered, ordered)
-            out[j] = ordered[(present - 1) // 2] if axes.kind[j] == ORDER else _mode(ordered)
+            out[j] = ordered[(present - 1) // 2] if axes[j].kind == ORDER else _mode(ordered)
 
 
 @jit
@@ -163,8 +188,8 @@ def sort(keys: Any, along: Any) -> None:
 
 
 @jit
-def _mode(ordered: Any) -> float:
-    """Most frequent of sorted values, the lowest of those that tie."""
+def _mode(ordered: Any) -> int:
+    """Most frequent of sorted codes, the lowest of those that tie."""
     best, n_best, begin = ordered[0], 0, 0
     for i in range(len(ordered)):
         if ordered[i] != ordered[begin]:
@@ -175,34 +200,20 @@ def _mode(ordered: Any) -> float:
 
 
 @jit
-def error_of(axes: Axes, columns: Any, members: Any, centre: Any) -> float:
+def error_of(axes: Any, columns: Any, members: Any, centre: Any) -> float:
     """Squared error of a few points around their average, summed in the order given.
 
-    IN   columns float64[d, n];  members int64[m]
+    IN   axes AXIS[d];  columns float64[d, n];  members int64[m]
     OUT  centre float64[d]
     """
     average_of(axes, columns, members, centre)
     total = 0.0
     for place in members:
-        total += between(axes, columns[:, place], centre)
+        total += between(axes, columns, place, centre)
     return total
 
 
 # -- scans ------------------------------------------------------------------------------------------------------------
-
-
-@jit
-def _sink(distance: Any, row: Any, place: Any, n: int) -> None:
-    """Let the root of a heap of n entries, the last of (distance, row) on top, sink to where it belongs."""
-    at = 0
-    while 2 * at + 1 < n:
-        child = 2 * at + 1
-        if child + 1 < n and before(distance[child], row[child], distance[child + 1], row[child + 1]):
-            child += 1
-        if not before(distance[at], row[at], distance[child], row[child]):
-            return
-        _swap(distance, row, place, at, child)
-        at = child
 
 
 @jit
@@ -212,43 +223,58 @@ def before(d: float, row: int, other: float, other_row: int) -> bool:
 
 
 @jit
-def _swap(distance: Any, row: Any, place: Any, a: int, b: int) -> None:
-    distance[a], distance[b] = distance[b], distance[a]
-    row[a], row[b] = row[b], row[a]
-    place[a], place[b] = place[b], place[a]
+def _put(near: Any, at: int, d: float, row: int, place: int) -> None:
+    near[at].distance, near[at].row, near[at].place = d, row, place
 
 
 @jit
-def _offer(distance: Any, row: Any, place: Any, n: int, d: float, r: int, p: int) -> int:
+def _sink(near: Any, n: int, d: float, row: int, place: int) -> None:
+    """Put a point at the root of a heap of n neighbours, the last of (distance, row) on top, and let it sink."""
+    at = 0
+    while 2 * at + 1 < n:
+        child = 2 * at + 1
+        if child + 1 < n and before(
+            near[child].distance, near[child].row, near[child + 1].distance, near[child + 1].row
+        ):
+            child += 1
+        if not before(d, row, near[child].distance, near[child].row):
+            break
+        _put(near, at, near[child].distance, near[child].row, near[child].place)
+        at = child
+    _put(near, at, d, row, place)
+
+
+@jit
+def _offer(near: Any, n: int, d: float, row: int, place: int) -> int:
     """Offer a point to a bounded heap of the nearest; the number of entries after it."""
-    if n == len(distance):
-        if n and before(d, r, distance[0], row[0]):
-            distance[0], row[0], place[0] = d, r, p
-            _sink(distance, row, place, n)
+    if n == len(near):
+        if n > 0 and before(d, row, near[0].distance, near[0].row):
+            _sink(near, n, d, row, place)
         return n
-    distance[n], row[n], place[n] = d, r, p
     at = n
-    while at > 0 and before(distance[(at - 1) // 2], row[(at - 1) // 2], distance[at], row[at]):
-        _swap(distance, row, place, at, (at - 1) // 2)
-        at = (at - 1) // 2
+    while at > 0:
+        above = (at - 1) // 2
+        if not before(near[above].distance, near[above].row, d, row):
+            break
+        _put(near, at, near[above].distance, near[above].row, near[above].place)
+        at = above
+    _put(near, at, d, row, place)
     return n + 1
 
 
 @jit
-def scan(
-    axes: Axes, columns: Any, rows: Any, point: Any, begin: int, end: int, distance: Any, row: Any, place: Any
-) -> Any:
-    """One pass over a run of places: the heap of the nearest, how many they are, and the farthest.
+def survey(store: PointStore, point: Any, begin: int, end: int, near: Any) -> Any:
+    """Find the nearest points of a run of places; squared distance, row and place of the farthest.
 
     IN   point float64[d]
-    OUT  distance float64[k];  row, place int64[k]
+    OUT  near NEIGHBOUR[k], no more than there are: a heap, the last of them on top
     """
-    out = np.empty(BLOCK)
-    room = len(distance)
+    out, rows = np.empty(BLOCK), store.rows
+    room = len(near)
     n, far, far_row, far_place = 0, -1.0, -1, -1
     for first in range(begin, end, BLOCK):
         block = out[: min(BLOCK, end - first)]
-        fill(axes, columns, point, first, block)
+        fill(store.axes, store.columns, point, first, block)
         for i in range(len(block)):
             if block[i] >= far:
                 r = rows[first + i]
@@ -256,89 +282,32 @@ def scan(
                     far, far_row, far_place = block[i], r, first + i
         if room:
             for i in range(len(block)):
-                if n < room or block[i] <= distance[0]:
-                    n = _offer(distance, row, place, n, block[i], rows[first + i], first + i)
-    return n, far, far_row, far_place
+                if n < room or block[i] <= near[0].distance:
+                    n = _offer(near, n, block[i], rows[first + i], first + i)
+    return far, far_row, far_place
 
 
 @jit
-def survey(axes: Axes, columns: Any, rows: Any, n: int, point: Any, k: int) -> Any:
-    """Squared distances and places of the k nearest of n points, nearest first, and the place of the farthest.
+def take(store: PointStore, places: Any, label: int) -> None:
+    """Take points out of a store, as members of a group; the last free points move into the holes.
 
-    IN  columns float64[d, all];  rows int64[all];  point float64[d]
-    """
-    room = min(k, n)
-    distance, row, place = np.empty(room), np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    _, _, _, far_place = scan(axes, columns, rows, point, 0, n, distance, row, place)
-    _unheap(distance, row, place)
-    return distance, place, far_place
-
-
-@jit_parallel
-def survey_shared(axes: Axes, columns: Any, rows: Any, n: int, point: Any, k: int) -> Any:
-    """`survey` on all cores: points are in one strict order (distance, row), so the answer is the same."""
-    step = (n + CHUNKS - 1) // CHUNKS
-    room = min(k, step)
-    distance = np.empty((CHUNKS, room))
-    row = np.empty((CHUNKS, room), dtype=np.int64)
-    place = np.empty((CHUNKS, room), dtype=np.int64)
-    found = np.empty(CHUNKS, dtype=np.int64)
-    far = np.empty(CHUNKS)
-    far_row = np.empty(CHUNKS, dtype=np.int64)
-    far_place = np.empty(CHUNKS, dtype=np.int64)
-    for c in prange(CHUNKS):
-        begin, end = min(n, c * step), min(n, (c + 1) * step)
-        found[c], far[c], far_row[c], far_place[c] = scan(
-            axes, columns, rows, point, begin, end, distance[c], row[c], place[c]
-        )
-    top = 0
-    for c in range(1, CHUNKS):
-        if far[c] > far[top] or (far[c] == far[top] and far_row[c] < far_row[top]):
-            top = c
-    near, near_place = _merge(distance, row, place, found, min(k, n))
-    return near, near_place, far_place[top]
-
-
-@jit
-def _merge(distance: Any, row: Any, place: Any, found: Any, k: int) -> Any:
-    """The k nearest of all chunks, nearest first."""
-    near, n = np.empty(k), 0
-    near_row, near_place = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    for c in range(len(found)):
-        for i in range(found[c]):
-            n = _offer(near, near_row, near_place, n, distance[c, i], row[c, i], place[c, i])
-    _unheap(near, near_row, near_place)
-    return near, near_place
-
-
-@jit
-def _unheap(distance: Any, row: Any, place: Any) -> None:
-    """Turn a full heap into an ascending order."""
-    for end in range(len(distance) - 1, 0, -1):
-        _swap(distance, row, place, 0, end)
-        _sink(distance, row, place, end)
-
-
-@jit
-def take(axes: Axes, store: PointStore, places: Any) -> None:
-    """Take points out of a store; the last free points move into the holes.
-
-    IN  places int64[m], descending: so what moves is never one of those still to go
+    INOUT  places int64[m], in any order; ascending afterwards
     """
     size, columns, rows = store.size, store.columns, store.rows
-    for place in places:
-        store.places[rows[place]] = -1
+    sort(places, places)
+    for i in range(len(places) - 1, -1, -1):  # the last first: so what moves is never one of those still to go
+        place, last = places[i], size[0] - 1
+        store.places[rows[place]], store.labels[rows[place]] = -1, label
         for j in range(len(columns)):
             x = columns[j, place]
             if not np.isnan(x):
-                store.present[j] -= 1
-                if axes.kind[j] == NUMBER:
-                    store.total[j] -= np.int64(np.rint(x * axes.grid[0]))
+                store.sums[j].present -= 1
+                if store.axes[j].kind == NUMBER:
+                    store.sums[j].total -= np.int64(np.rint(x * store.axes[j].grid))
                 else:
-                    store.counts[axes.first[j] + np.int64(x)] -= 1
-        last = size[0] - 1
+                    store.counts[store.axes[j].first + np.int64(x)] -= 1
+            columns[j, place] = columns[j, last]
         if place < last:
-            columns[:, place] = columns[:, last]
             rows[place] = rows[last]
             store.places[rows[place]] = place
         size[0] = last
@@ -348,30 +317,29 @@ def take(axes: Axes, store: PointStore, places: Any) -> None:
 
 
 @jit
-def distances_to_own(axes: Axes, columns: Any, labels: Any, points: Any, out: Any) -> None:
+def distances_to_own(axes: Any, columns: Any, labels: Any, points: Any, out: Any) -> None:
     """Squared distance of every row in a group to the point of its group.
 
-    IN   columns float64[d, n];  labels int64[n], -1 for a row in no group;  points float64[groups, d]
+    IN   axes AXIS[d];  columns float64[d, n];  labels int64[n], -1 for a row in no group;  points float64[groups, d]
     OUT  out float64[n], untouched for rows in no group
     """
     for i in range(len(labels)):
         if labels[i] >= 0:
-            out[i] = between(axes, columns[:, i], points[labels[i]])
+            out[i] = between(axes, columns, i, points[labels[i]])
 
 
 @jit
-def nearest_groups(axes: Axes, columns: Any, members: Any, centres: Any, open_: Any, out: Any) -> None:
+def nearest_groups(axes: Any, columns: Any, members: Any, centres: Any, open_: Any, out: Any) -> None:
     """Number of the nearest open group for some points, the lowest number of those that tie.
 
-    IN   columns float64[d, n];  members int64[m];  centres float64[groups, d];  open_ bool[groups]
+    IN   axes AXIS[d];  columns float64[d, n];  members int64[m];  centres float64[groups, d];  open_ bool[groups]
     OUT  out int64[m]
     """
     for i in range(len(members)):
-        point = columns[:, members[i]].copy()
         best, nearest = np.inf, -1
         for g in range(len(centres)):
             if open_[g]:
-                d = between(axes, point, centres[g])
+                d = between(axes, columns, members[i], centres[g])
                 if nearest < 0 or d < best:
                     best, nearest = d, g
         out[i] = nearest

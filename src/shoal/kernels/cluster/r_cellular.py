@@ -5,15 +5,30 @@ Distances are whole numbers of a small unit here, so that payments add up exactl
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.points import BLOCK, CHUNKS, Axes, between, fill, sort
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.cluster.points import BLOCK, between, fill, read, sort
+from shoal.kernels.jit import jit
 
 BINS = 11
 """Distances are counted and sorted by their first so many bits."""
+NEVER = 1 << 62
+
+PAYER = np.dtype([("count", np.int64), ("paid", np.int64)])
+"""A point that pays for balls: how many rows it stands for, and its last offer if it stopped, else -1."""
+
+BALL = np.dtype([("time", np.int64), ("radius", np.int64)])
+"""A ball around a point: when it is paid for, and its radius, both in units."""
+
+
+class Terms(NamedTuple):
+    """What a ball must have, and what it costs."""
+
+    scale: Any  # float64  units in a distance of 1
+    k: Any  # int64        rows, at least
+    price: Any  # int64    what it costs besides its radius, in units
 
 
 @jit
@@ -23,15 +38,14 @@ def units(squared: float, scale: float) -> Any:
 
 
 @jit
-def measure(axes: Axes, columns: Any, row: int, scale: float, out: Any) -> None:
+def measure(axes: Any, columns: Any, row: int, scale: float, out: Any) -> None:
     """Distances of all points to one of them, in units.
 
-    IN   columns float64[d, n]
+    IN   axes AXIS[d];  columns float64[d, n]
     OUT  out int64[n]
     """
-    n = columns.shape[1]
-    block = np.empty(BLOCK)
-    point = columns[:, row].copy()
+    n, point, block = columns.shape[1], np.empty(len(columns)), np.empty(BLOCK)
+    read(columns, row, point)
     for first in range(0, n, BLOCK):
         part = block[: min(BLOCK, n - first)]
         fill(axes, columns, point, first, part)
@@ -43,40 +57,48 @@ def measure(axes: Axes, columns: Any, row: int, scale: float, out: Any) -> None:
 
 
 @jit
-def next_paid(
-    axes: Axes, columns: Any, counts: Any, row: int, scale: float, paid: Any, k: int, price: int, now: int
-) -> Any:
-    """When the next ball around a point is paid for, if nobody else stops paying, and its radius.
+def next_paid(axes: Any, columns: Any, payers: Any, terms: Terms, begin: int, end: int, now: int, out: Any) -> None:
+    """When the next ball around each point of a run is paid for, if nobody else stops paying, and its radius.
 
     A point that has not stopped offers as much as the time is. What it offers beyond the radius of a ball it is in goes
     towards the price of that ball. Only balls with k rows count, and those with somebody who still pays.
 
-    IN  columns float64[d, n];  counts int64[n], rows at each point;  paid int64[n], last offer of who stopped, or -1
+    IN   axes AXIS[d];  columns float64[d, n];  payers PAYER[n]
+    OUT  out BALL[n], at places begin .. end - 1
     """
-    distance = np.empty(columns.shape[1], dtype=np.int64)
-    measure(axes, columns, row, scale, distance)
-    limit = _limit(distance, counts, paid, k, price, now)
-    near = np.flatnonzero(distance <= limit)
-    radii, near = _ordered(distance[near], near)
-    leaving = _leaving(radii, near, paid)
-    soonest, radius = np.int64(2**62), np.int64(-1)
+    distance = np.empty(len(payers), dtype=np.int64)
+    for row in range(begin, end):
+        measure(axes, columns, row, terms.scale, distance)
+        out[row].time, out[row].radius = _next_paid(distance, payers, terms, now)
+
+
+@jit
+def _next_paid(distance: Any, payers: Any, terms: Terms, now: int) -> Any:
+    """When the next ball around a point is paid for, and its radius, by the distances of all points to it."""
+    limit = _limit(distance, payers, terms, now)
+    offers = np.empty(len(distance), dtype=np.int64)  # of points that stopped, beyond their distance
+    for i in range(len(distance)):
+        offers[i] = payers[i].paid if payers[i].paid > distance[i] and distance[i] <= limit else -1
+    radii, near = _ordered(distance, limit)
+    last_offers, leaving = _ordered(offers, NEVER)
+    soonest, radius = NEVER, -1
     n_rows = n_paying = n_giving = given = at = gone = 0
     while at < len(radii) and radii[at] < soonest:
         r = radii[at]
         while at < len(radii) and radii[at] == r:
-            count, offer = counts[near[at]], paid[near[at]]
+            count, offer = payers[near[at]].count, payers[near[at]].paid
             n_rows += count
             if offer < 0:
                 n_paying += count
             elif offer > r:
                 n_giving, given = n_giving + count, given + count * offer
             at += 1
-        while gone < len(leaving) and paid[leaving[gone]] <= r:  # their last offer does not reach this far
-            count = counts[leaving[gone]]
-            n_giving, given = n_giving - count, given - count * paid[leaving[gone]]
+        while gone < len(leaving) and last_offers[gone] <= r:  # they do not reach this far
+            count = payers[leaving[gone]].count
+            n_giving, given = n_giving - count, given - count * last_offers[gone]
             gone += 1
-        if n_rows >= k and n_paying > 0:
-            missing = price - (given - n_giving * r)
+        if n_rows >= terms.k and n_paying > 0:
+            missing = terms.price - (given - n_giving * r)
             time = max(now, r - (-missing) // n_paying)
             if time < soonest:
                 soonest, radius = time, r
@@ -84,106 +106,83 @@ def next_paid(
 
 
 @jit
-def _limit(distance: Any, counts: Any, paid: Any, k: int, price: int, now: Any) -> Any:
+def _limit(distance: Any, payers: Any, terms: Terms, now: int) -> Any:
     """A time by which some ball is paid for: no ball with a larger radius can be before it."""
-    shift = _shift(distance)
-    n_rows, n_paying = np.zeros(1 << BINS, dtype=np.int64), np.zeros(1 << BINS, dtype=np.int64)
+    shift = _shift(distance, NEVER)
+    n_rows, n_paying = np.empty(1 << BINS, dtype=np.int64), np.empty(1 << BINS, dtype=np.int64)
+    n_rows[:], n_paying[:] = 0, 0
     for i in range(len(distance)):
-        n_rows[distance[i] >> shift] += counts[i]
-        if paid[i] < 0:
-            n_paying[distance[i] >> shift] += counts[i]
-    limit, rows, paying = np.int64(2**62), 0, 0
+        n_rows[distance[i] >> shift] += payers[i].count
+        if payers[i].paid < 0:
+            n_paying[distance[i] >> shift] += payers[i].count
+    limit, rows, paying = NEVER, 0, 0
     for b in range(1 << BINS):
         rows, paying = rows + n_rows[b], paying + n_paying[b]
-        if rows >= k and paying > 0:
+        if rows >= terms.k and paying > 0:
             edge = ((b + 1) << shift) - 1
-            limit = min(limit, max(now, edge - (-price) // paying))
+            limit = min(limit, max(now, edge - (-terms.price) // paying))
     return limit
 
 
 @jit
-def _leaving(radii: Any, near: Any, paid: Any) -> Any:
-    """Points that stopped with an offer beyond their distance, the lowest offer first."""
-    found = near[paid[near] > radii]
-    return _ordered(paid[found], found)[1]
+def _ordered(keys: Any, most: int) -> Any:
+    """Keys from 0 to `most` in order, and their places: by their first bits into bins, then each bin by itself.
 
-
-@jit
-def _ordered(keys: Any, along: Any) -> Any:
-    """Keys in order, and something else along: by their first bits into bins, then each bin by itself.
-
-    IN  keys int64[m], not negative;  along int64[m]
+    IN  keys int64[n]
     """
-    m, shift, top = len(keys), _shift(keys), 1 << BINS
-    begin = np.zeros(top + 1, dtype=np.int64)
+    n, shift, begin = 0, _shift(keys, most), np.empty((1 << BINS) + 1, dtype=np.int64)
+    begin[:] = 0
     for key in keys:
-        begin[(key >> shift) + 1] += 1
-    for b in range(top):
+        if 0 <= key <= most:
+            begin[(key >> shift) + 1] += 1
+            n += 1
+    for b in range(1 << BINS):
         begin[b + 1] += begin[b]
-    place, ordered, moved = begin.copy(), np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
-    for i in range(m):
-        at = place[keys[i] >> shift]
-        ordered[at], moved[at] = keys[i], along[i]
-        place[keys[i] >> shift] += 1
-    for b in range(top):
-        if begin[b + 1] - begin[b] > 1:
-            sort(ordered[begin[b] : begin[b + 1]], moved[begin[b] : begin[b + 1]])
-    return ordered, moved
+    ordered, places, first = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), 0
+    for i in range(len(keys)):
+        if 0 <= keys[i] <= most:
+            b = keys[i] >> shift
+            ordered[begin[b]], places[begin[b]] = keys[i], i
+            begin[b] += 1  # in the end, where the bin ends
+    for b in range(1 << BINS):
+        if begin[b] - first > 1:
+            sort(ordered[first : begin[b]], places[first : begin[b]])
+        first = begin[b]
+    return ordered, places
 
 
 @jit
-def _shift(keys: Any) -> int:
-    """How far to shift keys so that their first bits are left."""
-    largest, shift = np.int64(0), 0
+def _shift(keys: Any, most: int) -> int:
+    """How far to shift keys up to `most` so that their first bits are left."""
+    largest, shift = 0, 0
     for key in keys:
-        largest = max(largest, key)
+        if largest < key <= most:
+            largest = key
     while largest >> shift >= 1 << BINS:
         shift += 1
     return shift
-
-
-@jit
-def first_paid(
-    axes: Axes, columns: Any, counts: Any, begin: int, end: int, scale: float, paid: Any, k: int, price: int, out: Any
-) -> None:
-    """When the first ball around each point of a run is paid for.
-
-    OUT  out int64[n], at places begin .. end - 1
-    """
-    for row in range(begin, end):
-        out[row], _ = next_paid(axes, columns, counts, row, scale, paid, k, price, 0)
-
-
-@jit_parallel
-def first_paid_shared(
-    axes: Axes, columns: Any, counts: Any, begin: int, end: int, scale: float, paid: Any, k: int, price: int, out: Any
-) -> None:
-    """`first_paid` on all cores."""
-    step = (end - begin + CHUNKS - 1) // CHUNKS
-    for c in prange(CHUNKS):
-        first, last = min(end, begin + c * step), min(end, begin + (c + 1) * step)
-        first_paid(axes, columns, counts, first, last, scale, paid, k, price, out)
 
 
 # -- groups -----------------------------------------------------------------------------------------------------------
 
 
 @jit
-def middle(axes: Axes, columns: Any, begin: int, end: int, best: float, place: int) -> Any:
+def middle(axes: Any, columns: Any, begin: int, end: int, best: float, place: int) -> Any:
     """The point whose farthest is nearest, the first of those that tie: squared radius and place.
 
     Only candidates begin .. end - 1 are looked at, against the best so far.
 
     IN  columns float64[d, m]
     """
-    m = columns.shape[1]
-    block = np.empty(BLOCK)
+    m, point, block = columns.shape[1], np.empty(len(columns)), np.empty(BLOCK)
     for candidate in range(begin, end):
-        point, farthest = columns[:, candidate].copy(), 0.0
+        read(columns, candidate, point)
+        farthest = 0.0
         for first in range(0, m, BLOCK):
             part = block[: min(BLOCK, m - first)]
             fill(axes, columns, point, first, part)
-            farthest = max(farthest, part.max())
+            for one in part:
+                farthest = max(farthest, one)
             if farthest >= best:
                 break
         if farthest < best:
@@ -199,7 +198,8 @@ def borrow(distance: Any, labels: Any, spare: Any, group: int, wanted: int, out:
     INOUT  spare int64[groups], how many each can spare
     OUT    out int64[wanted]
     """
-    taken = np.zeros(len(labels), dtype=np.bool_)
+    taken = np.empty(len(labels), dtype=np.bool_)
+    taken[:] = False
     for found in range(wanted):
         nearest = -1
         for i in range(len(labels)):
@@ -219,22 +219,15 @@ def borrow(distance: Any, labels: Any, spare: Any, group: int, wanted: int, out:
 
 
 @jit
-def radii_if_joined(
-    axes: Axes, columns: Any, scale: float, distance: Any, labels: Any, members: Any, centres: Any, theirs: Any,
-    mine: Any,
-) -> None:  # fmt: skip
-    """How far the members of a group are from the centre of each other one, and those of each from the group's own.
+def reach_of_centres(axes: Any, columns: Any, scale: float, members: Any, centres: Any, out: Any) -> None:
+    """How far the members of a group are from the centre of each other one, at most.
 
-    IN     distance int64[n], to the centre of the group;  members int64[m];  centres int64[groups], -1 where gone
-    INOUT  theirs, mine int64[groups]
+    IN     axes AXIS[d];  columns float64[d, n];  members int64[m];  centres int64[groups], -1 where gone
+    INOUT  out int64[groups], what they are at least
     """
-    for i in range(len(labels)):
-        mine[labels[i]] = max(mine[labels[i]], distance[i])
-    points = np.empty((len(members), len(columns)))
-    for m in range(len(members)):
-        points[m] = columns[:, members[m]]
+    point = np.empty(len(columns))
     for g in range(len(centres)):
         if centres[g] >= 0:
-            point = columns[:, centres[g]].copy()
-            for m in range(len(members)):
-                theirs[g] = max(theirs[g], units(between(axes, points[m], point), scale))
+            read(columns, centres[g], point)
+            for member in members:
+                out[g] = max(out[g], units(between(axes, columns, member, point), scale))

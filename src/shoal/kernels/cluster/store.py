@@ -17,16 +17,14 @@ from shoal.kernels.jit import jit, jit_parallel, prange
 
 MEAN_COST, HULL, GAP, MIDPOINT = 0, 1, 2, 3
 BLOCK = 1024
-MANY_BLOCKS = 64
-"""From how many blocks on a scan is worth sharing between cores; below, waking them costs more than it saves, most of
-all on a busy machine."""
+"""How many tuples are measured at once: their distances, 8 KiB, stay in the fastest cache of any processor."""
 
 
 class Store(NamedTuple):
     """Distinct rows still free, in positions 0 .. size[0] - 1."""
 
     lines: Any  # float64[lines, tuples]     INOUT, NaN = missing
-    codes: Any  # uint16|uint32[trees, tuples] INOUT
+    codes: Any  # uint32[trees, tuples]        INOUT
     next_row: Any  # int64[tuples]           INOUT  place in `rows` of the tuple's first free row
     last_row: Any  # int64[tuples]           INOUT  one past its last
     rows: Any  # int64[n]                    IN     rows by tuple, each tuple's in row order
@@ -48,9 +46,33 @@ class CostTable(NamedTuple):
     spans: Any  # float64[lines]  IN     what a width is divided by
     starts: Any  # int64[trees + 1] IN   where each tree begins in `costs`
     costs: Any  # float64[nodes]  INOUT  what each node costs beside the group's node, tree after tree
+    heights: Any  # float64[nodes] IN    what each node costs by itself, where a method asks that
     reading: Any  # int           IN     how far a number is from an interval
     divisor: Any  # float         IN     what the sum over the columns is divided by
-    many: Any  # int              IN     from how many blocks on cores share a scan
+
+
+class FreeRows(NamedTuple):
+    """The free rows, and how near they are to a group."""
+
+    store: Store
+    cost_table: CostTable
+    forest: Forest
+    k: Any  # int  IN  smallest group size
+
+
+class Summaries(NamedTuple):
+    """The generalised tuples of all groups, one after the other."""
+
+    low: Any  # float64[groups, lines]   INOUT
+    high: Any  # float64[groups, lines]  INOUT
+    holes: Any  # bool[groups, lines]    INOUT
+    node: Any  # int64[groups, trees]    INOUT
+
+
+@jit
+def summary(groups: Summaries, which: int) -> Group:
+    """The generalised tuple of one of several groups."""
+    return Group(groups.low[which], groups.high[which], groups.holes[which], groups.node[which])
 
 
 @jit
@@ -66,13 +88,14 @@ def line_cost(x: float, low: float, high: float, holes: bool, span: float, readi
         return 1.0 - width / 2.0 if reading == MEAN_COST else 1.0
     if span == 0.0:
         return 0.0
-    wide = max(high, x) - min(low, x)
+    wide = (x if x > high else high) - (x if x < low else low)
     if reading == MEAN_COST:
         return (wide + (wide - (high - low))) / (2.0 * span)
     if reading == HULL:
         return wide / span
     if reading == GAP:
-        return max(low - x, x - high, 0.0) / span
+        gap = low - x if x < low else x - high
+        return gap / span if gap > 0.0 else 0.0
     return abs(x - (low + high) / 2.0) / span
 
 
@@ -100,7 +123,8 @@ def fill(store: Store, group: Group, cost_table: CostTable, first: int, out: Any
 def _block_best(store: Store, group: Group, cost_table: CostTable, sign: float, block: int) -> Any:
     """Best of one block: signed distance, position, lowest row."""
     first = block * BLOCK
-    out = np.empty(min(BLOCK, store.size[0] - first))
+    n = store.size[0] - first
+    out = np.empty(n if n < BLOCK else BLOCK)
     fill(store, group, cost_table, first, out)
     best, where, row = np.inf, -1, -1
     for i in range(len(out)):
@@ -112,27 +136,38 @@ def _block_best(store: Store, group: Group, cost_table: CostTable, sign: float, 
     return best, where, row
 
 
-@jit_parallel
-def extreme(store: Store, group: Group, cost_table: CostTable, sign: float) -> Any:
+@jit
+def extreme(store: Store, group: Group, cost_table: CostTable, sign: float, shared: bool | None) -> Any:
     """Position of the free tuple nearest to (sign = 1) or farthest from (sign = -1) the group, and its distance.
 
-    From `yard.many` blocks on, cores share the scan; the answer is the same.
+    Where `shared` is given, cores share the scan; the answer is the same.
     """
     n_blocks = (store.size[0] + BLOCK - 1) // BLOCK
     best = np.empty(n_blocks)
     where = np.empty(n_blocks, dtype=np.int64)
     row = np.empty(n_blocks, dtype=np.int64)
-    if n_blocks < cost_table.many:
+    if shared is None:
         for block in range(n_blocks):
             best[block], where[block], row[block] = _block_best(store, group, cost_table, sign, block)
     else:
-        for block in prange(n_blocks):
-            best[block], where[block], row[block] = _block_best(store, group, cost_table, sign, block)
+        _best_of_all_blocks(store, group, cost_table, sign, best, where, row)
     top = 0
     for block in range(1, n_blocks):
         if best[block] < best[top] or (best[block] == best[top] and row[block] < row[top]):
             top = block
     return where[top], sign * best[top]
+
+
+@jit_parallel
+def _best_of_all_blocks(
+    store: Store, group: Group, cost_table: CostTable, sign: float, best: Any, where: Any, row: Any
+) -> None:
+    """Best of every block.
+
+    OUT  best float64[blocks];  where, row int64[blocks]
+    """
+    for block in prange(len(best)):
+        best[block], where[block], row[block] = _block_best(store, group, cost_table, sign, block)
 
 
 @jit
@@ -183,8 +218,10 @@ def take(store: Store, position: int) -> int:
     store.next_row[position] += 1
     if store.next_row[position] == store.last_row[position]:
         last = store.size[0] - 1
-        store.lines[:, position] = store.lines[:, last]
-        store.codes[:, position] = store.codes[:, last]
+        for j in range(len(store.lines)):
+            store.lines[j, position] = store.lines[j, last]
+        for t in range(len(store.codes)):
+            store.codes[t, position] = store.codes[t, last]
         store.next_row[position] = store.next_row[last]
         store.last_row[position] = store.last_row[last]
         store.size[0] = last

@@ -6,25 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.points import BLOCK, CHUNKS, Axes, before, fill
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.cluster.points import BLOCK, PointStore, before, fill
+from shoal.kernels.jit import jit
 
 
 @jit
-def reach_out(axes: Axes, columns: Any, rows: Any, begin: int, end: int, members: Any, fresh: bool, reach: Any) -> int:
+def reach_out(store: PointStore, begin: int, end: int, members: Any, fresh: bool, reach: Any) -> int:
     """Bring up to date how near each point of a run is to a group; place of the nearest, -1 if the run is empty.
 
     IN     members float64[m, d], points that joined;  fresh: whether they are the whole group
     INOUT  reach float64[n], squared distances by row
     """
-    out, least = np.empty(BLOCK), np.empty(BLOCK)
+    rows, out, least = store.rows, np.empty(BLOCK), np.empty(BLOCK)
     top = -1
     for first in range(begin, end, BLOCK):
         m = min(BLOCK, end - first)
         for i in range(m):
             least[i] = np.inf if fresh else reach[rows[first + i]]
         for g in range(len(members)):
-            fill(axes, columns, members[g], first, out[:m])
+            fill(store.axes, store.columns, members[g], first, out[:m])
             for i in range(m):
                 least[i] = min(least[i], out[i])
         for i in range(m):
@@ -32,18 +32,4 @@ def reach_out(axes: Axes, columns: Any, rows: Any, begin: int, end: int, members
             reach[row] = least[i]
             if top < 0 or before(least[i], row, reach[rows[top]], rows[top]):
                 top = first + i
-    return top
-
-
-@jit_parallel
-def reach_out_shared(axes: Axes, columns: Any, rows: Any, n: int, members: Any, fresh: bool, reach: Any) -> int:
-    """`reach_out` over n points on all cores."""
-    step = (n + CHUNKS - 1) // CHUNKS
-    best = np.empty(CHUNKS, dtype=np.int64)
-    for c in prange(CHUNKS):
-        best[c] = reach_out(axes, columns, rows, min(n, c * step), min(n, (c + 1) * step), members, fresh, reach)
-    top: Any = -1
-    for place in best:
-        if place >= 0 and (top < 0 or before(reach[rows[place]], rows[place], reach[rows[top]], rows[top])):
-            top = place
     return top

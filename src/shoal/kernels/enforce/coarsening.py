@@ -128,16 +128,16 @@ def _take(needs: Needs, seen_as: Any, keys: Any, rows: Any, least: int, label: i
 @jit
 def _is_hopeless(needs: Needs, seen_as: Any, present: Any) -> bool:
     """Whether the values present are too few, however often each occurs: seen at a glance where it can be."""
-    for promise in range(len(needs.kind)):
-        if needs.kind[promise] == EQUAL:
-            first, share = needs.first[promise], 0.0
+    for promise in range(len(needs.promises)):
+        if needs.promises[promise].kind == EQUAL:
+            first, share = needs.promises[promise].first, 0.0
             last = -1
             for key in present:  # in rising order of the values that the first promise sees
                 value = seen_as[promise, key]
                 if value != last or promise > 0:
-                    share += needs.facts[first + value, 0]
+                    share += needs.values[first + value].share
                 last = value
-            if 1.0 - share > needs.bound[promise] + ROUNDING:
+            if 1.0 - share > needs.promises[promise].bound + ROUNDING:
                 return True
     return False
 
@@ -172,8 +172,8 @@ def _violation_of(needs: Needs, seen_as: Any, present: Any, counts: Any, runs: A
     """How far a group is from all promises that has so many rows of each key present."""
     total, size = 0.0, counts.sum()
     often, values, times = runs[0], runs[1], runs[2]
-    for promise in range(len(needs.kind)):
-        n_values = needs.first[promise + 1] - needs.first[promise]
+    for promise in range(len(needs.promises)):
+        n_values = needs.promises[promise].last - needs.promises[promise].first
         often[:n_values] = 0
         for i in range(len(present)):
             often[seen_as[promise, present[i]]] += counts[i]

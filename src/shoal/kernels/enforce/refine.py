@@ -309,7 +309,7 @@ def dissolve(partition: Partition, loss: Any, near: Any, group: int, restless: A
 def _all_keep(partition: Partition, rows: Any) -> bool:
     """Whether the groups that some rows are in keep their promises."""
     fine = True
-    if len(partition.needs.kind):
+    if len(partition.needs.promises):
         for row in rows:
             fine = fine and keeps(partition, partition.label[row], -1, -1)
     return fine

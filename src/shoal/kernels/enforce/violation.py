@@ -19,66 +19,84 @@ ROUNDING = 1e-11
 """What a bound may be missed by: less than the checker overlooks."""
 MISSED = 1e-6
 """What a group lacks at least that fails by a hair, so that failing shows."""
-MANY_GROUPS = 256
-"""From how many groups on cores share the work."""
+MANY_ROWS = 50_000
+"""From how many rows on cores share the work; below, a second core saves less than compiling for it costs."""
+PROMISE = np.dtype(
+    [("kind", np.int64), ("bound", np.float64), ("second", np.float64), ("first", np.int64), ("last", np.int64),
+     ("first_node", np.int64), ("last_node", np.int64), ("resembles", np.int64)],
+    align=True,
+)  # fmt: skip
+"""A promise: its kind; what is to be reached, or not to be exceeded; a second parameter; where its values begin and
+end, and where the nodes of its tree do; whether it makes groups resemble the table, 1 or 0."""
+VALUE = np.dtype(
+    [("share", np.float64), ("cumulated", np.float64), ("before", np.float64), ("low", np.float64),
+     ("high", np.float64), ("number", np.float64), ("node", np.int64), ("guard", np.int64)],
+    align=True,
+)  # fmt: skip
+"""What is known of a sensitive value: its share of the table, that of it and all lower ones, the sum of the latter over
+all lower values; the least and the highest share a group may have of it, or the numbers that are near to it; the number
+itself; its node, and the node that guards it, -1 for none. Every promise fills in what it reads."""
+NODE = np.dtype(
+    [("parent", np.int64), ("height", np.float64), ("share", np.float64), ("first", np.int64), ("last", np.int64)],
+    align=True,
+)
+"""A node of a tree: its parent in its own tree, -1 for the root; its height over that of the tree; the share of the
+table below it; the first and the last leaf below it."""
 
 
 class Needs(NamedTuple):
-    """The promises, one after the other, and the sensitive values of all rows as each of them sees them."""
+    """The promises, and the sensitive values of all rows as each of them sees them."""
 
-    kind: Any  # int64[promises]         IN
-    bound: Any  # float64[promises]      IN  what is to be reached, or not to be exceeded
-    second: Any  # float64[promises]     IN  a second parameter
+    promises: Any  # PROMISE[promises]   IN
     codes: Any  # int32[promises, n]     IN  value of each row, numbered in rising order
-    first: Any  # int64[promises + 1]    IN  where the values of each promise begin in `facts`
-    facts: Any  # float64[values, 3]     IN  what is known of each value; see the promise that reads it
-    first_node: Any  # int64[promises + 1] IN  where the nodes of each promise begin in `tree`
-    tree: Any  # int64[nodes]            IN  parent of each node, within its own tree; -1 for the root
-    weight: Any  # float64[nodes, 2]     IN  of each node: height over that of the tree, share of the table below it;
-    #                                        for GUARDED: first and last leaf below it
+    values: Any  # VALUE[values]         IN  promise after promise
+    nodes: Any  # NODE[nodes]            IN  promise after promise
 
 
 # -- one promise ------------------------------------------------------------------------------------------------------
 
 
 @jit
-def short(needs: Needs, promise: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
-    """How far a group is from keeping one promise; 0 when it keeps it.
+def short(needs: Needs, at: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
+    """How far a group is from keeping the promise at a place; 0 when it keeps it.
 
-    IN  values int32[>= n_runs], in rising order;  counts int64[>= n_runs];  size, rows of the group
+    IN  values int64[>= n_runs], in rising order;  counts int64[>= n_runs];  size, rows of the group
     """
-    kind, bound, second = needs.kind[promise], needs.bound[promise], needs.second[promise]
-    first = needs.first[promise]
+    promise = needs.promises[at]
+    kind, bound = promise.kind, promise.bound
     if size == 0:
         return np.inf
-    if kind == SIZE:
-        return max(bound - size, 0.0) / bound
-    if kind == DISTINCT:
-        return max(bound - n_runs, 0.0) / bound
+    if kind in (SIZE, DISTINCT):
+        reached = size if kind == SIZE else n_runs
+        return (bound - reached) / bound if reached < bound else 0.0
     if kind == ENTROPY:
         return _short_of_entropy(counts, n_runs, size, bound)
     if kind == RECURSIVE:
-        return _short_of_recursive(counts, n_runs, size, int(bound), second)
+        return _short_of_recursive(counts, n_runs, size, bound, promise.second)
+    known = needs.values[promise.first : promise.last]
     if kind == BANDS:
-        return _outside_bands(needs.facts, first, needs.first[promise + 1], values, counts, n_runs, size, second)
+        return _outside_bands(known, values, counts, n_runs, size, promise.second)
     if kind == WINDOW:
-        return _above(_fullest_window(needs.facts, first, values, counts, n_runs) / size, bound)
-    if kind == GUARDED:
-        return _above(_worst_breach(needs, promise, values, counts, n_runs, size), bound)
-    far = 0.0
+        return _above(_fullest_window(known, values, counts, n_runs) / size, bound)
+    if kind == ORDERED:
+        return _above(_ordered_distance(known, values, counts, n_runs, size), bound)
     if kind == EQUAL:
+        far = 0.0
         for i in range(n_runs):
-            far += max(counts[i] / size - needs.facts[first + values[i], 0], 0.0)
-    elif kind == ORDERED:
-        far = _ordered_distance(needs.facts, first, needs.first[promise + 1], values, counts, n_runs, size)
-    else:
-        far = _tree_distance(needs, promise, values, counts, n_runs, size)
-    return _above(far, bound)
+            more = counts[i] / size - known[values[i]].share
+            far += more if more > 0.0 else 0.0
+        return _above(far, bound)
+    nodes = needs.nodes[promise.first_node : promise.last_node]
+    if kind == GUARDED:
+        return _above(_worst_breach(known, nodes, values, counts, n_runs, size), bound)
+    return _above(_tree_distance(known, nodes, values, counts, n_runs, size), bound)
 
 
 @jit
 def _above(value: float, bound: float) -> float:
-    return 0.0 if value <= bound + ROUNDING else max(value - bound, MISSED)
+    if value <= bound + ROUNDING:
+        return 0.0
+    return value - bound if value - bound > MISSED else MISSED
 
 
 @jit
@@ -88,80 +106,79 @@ def _short_of_entropy(counts: Any, n_runs: int, size: int, bound: float) -> floa
     for i in range(n_runs):
         total += counts[i] * np.log(counts[i])
     entropy = np.log(size) - total / size
-    return 0.0 if entropy >= bound - ROUNDING else max((bound - entropy) / bound, MISSED)
+    if entropy >= bound - ROUNDING:
+        return 0.0
+    return (bound - entropy) / bound if (bound - entropy) / bound > MISSED else MISSED
 
 
 @jit
-def _short_of_recursive(counts: Any, n_runs: int, size: int, l: int, c: float) -> float:  # noqa: E741
+def _short_of_recursive(counts: Any, n_runs: int, size: int, bound: float, c: float) -> float:
     """The most frequent value must occur less than c times as often as the l-th and all rarer ones together."""
-    most, tail = 0, 0
-    before, n_before = size + 1, 0  # counts above which all were looked at, and how many those are
-    while n_before < l - 1 and before > 0:  # drop the l - 1 most frequent values, from the top
-        level, n_level = 0, 0
-        for i in range(n_runs):
-            if counts[i] < before:
-                if counts[i] > level:
-                    level, n_level = counts[i], 0
-                n_level += counts[i] == level
-        most = max(most, level)
-        n_before += n_level
-        if n_before > l - 1:  # some of these are already beyond the l - 1
-            tail += (n_before - (l - 1)) * level
-        before = level
+    l: Any = np.int64(bound)  # noqa: E741  the name of the literature
+    ordered = np.empty(n_runs, dtype=np.int64)
     for i in range(n_runs):
-        tail += counts[i] if counts[i] < before else 0
+        ordered[i] = counts[i]
+    sort(ordered, ordered)
+    tail = 0
+    for i in range(n_runs - l + 1):
+        tail += ordered[i]
+    most = ordered[n_runs - 1]
     if n_runs >= l and most < c * tail * (1.0 - ROUNDING):
         return 0.0
-    return max(most - c * tail, 0.0) / size + max(l - n_runs, 0) / l + MISSED
+    above = most - c * tail if most > c * tail else 0.0
+    missing = l - n_runs if l > n_runs else 0
+    return above / size + missing / l + MISSED
 
 
 @jit
-def _outside_bands(
-    facts: Any, first: int, last: int, values: Any, counts: Any, n_runs: int, size: int, absent: float
-) -> float:
-    """By how much shares lie above what each value may have (facts 0), and below what it must (facts 1).
+def _outside_bands(known: Any, values: Any, counts: Any, n_runs: int, size: int, floors: float) -> float:
+    """By how much shares lie above what each value may have, and below what it must.
 
-    `absent` says whether a value that the group lacks counts as one below.
+    `floors` is what all values must have together where a value that the group lacks counts as one below; else
+    negative.
     """
-    outside, floors = 0.0, 0.0
+    outside, reached = 0.0, 0.0
     for i in range(n_runs):
         share = counts[i] / size
-        high, low = facts[first + values[i], 0], facts[first + values[i], 1]
+        high, low = known[values[i]].high, known[values[i]].low
         if share > high + ROUNDING:
-            outside += max(share - high, MISSED)
+            outside += share - high if share - high > MISSED else MISSED
         if share < low - ROUNDING:
-            outside += max(low - share, MISSED)
-        floors += low
-    if absent > 0.0 and n_runs < last - first:
-        outside += max(facts[first, 2] - floors, MISSED)  # facts 2: all lower bounds together
+            outside += low - share if low - share > MISSED else MISSED
+        reached += low
+    if floors >= 0.0 and n_runs < len(known):
+        outside += floors - reached if floors - reached > MISSED else MISSED
     return outside
 
 
 @jit
-def _fullest_window(facts: Any, first: int, values: Any, counts: Any, n_runs: int) -> float:
-    """Most rows whose number lies near to one row's number: from facts 0 to facts 1 of its value.
+def _fullest_window(known: Any, values: Any, counts: Any, n_runs: int) -> float:
+    """Most rows whose number lies near to one row's number: from `low` to `high` of its value.
 
-    Facts 2 is the number itself, NaN for missing, which is near to missing ones only and has the last place.
+    A missing number is NaN, which is near to missing ones only and has the last place.
     """
     fullest = 0.0
-    if n_runs and np.isnan(facts[first + values[n_runs - 1], 2]):
+    if n_runs and np.isnan(known[values[n_runs - 1]].number):
         n_runs -= 1
-        fullest = float(counts[n_runs])
-    before = np.zeros(n_runs + 1)
+        fullest = np.float64(counts[n_runs])
+    before = np.empty(n_runs + 1)
+    before[0] = 0.0
     for i in range(n_runs):
         before[i + 1] = before[i] + counts[i]
     for i in range(n_runs):
-        low = _first_not_below(facts, first, values, 0, i, facts[first + values[i], 0])
-        high = _first_above(facts, first, values, i, n_runs, facts[first + values[i], 1])
-        fullest = max(fullest, before[high] - before[low])
+        begin = _first_at_least(known, values, 0, i, known[values[i]].low)
+        end = _first_at_least(known, values, i, n_runs, np.nextafter(known[values[i]].high, np.inf))
+        if before[end] - before[begin] > fullest:
+            fullest = before[end] - before[begin]
     return fullest
 
 
 @jit
-def _first_not_below(facts: Any, first: int, values: Any, low: int, high: int, number: float) -> int:
+def _first_at_least(known: Any, values: Any, low: int, high: int, number: float) -> int:
+    """The first of some runs in rising order whose number is at least as high as a given one."""
     while low < high:
         middle = (low + high) // 2
-        if facts[first + values[middle], 2] < number:
+        if known[values[middle]].number < number:
             low = middle + 1
         else:
             high = middle
@@ -169,97 +186,78 @@ def _first_not_below(facts: Any, first: int, values: Any, low: int, high: int, n
 
 
 @jit
-def _first_above(facts: Any, first: int, values: Any, low: int, high: int, number: float) -> int:
-    while low < high:
-        middle = (low + high) // 2
-        if facts[first + values[middle], 2] > number:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-@jit
-def _ordered_distance(facts: Any, first: int, last: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
+def _ordered_distance(known: Any, values: Any, counts: Any, n_runs: int, size: int) -> float:
     """Sum over the values of how far the cumulated shares of group and table are apart, over the number of steps.
 
-    Facts 0 is the share of each value, 1 that of it and all below, 2 the sum of the latter up to the value before: the
-    values between two runs are summed at once, parted where the table overtakes the group.
+    The values between two runs are summed at once, parted where the table overtakes the group.
     """
-    n_values = last - first
+    n_values = len(known)
     if n_values < 2:
         return 0.0
-    total, inside, at = 0.0, 0.0, 0
+    total, inside, begin = 0.0, 0.0, 0
     for i in range(n_runs + 1):
         end = values[i] if i < n_runs else n_values - 1
-        total += _apart(facts, first, at, end, inside)
+        low, high = begin, end  # the first value whose cumulated share is above `inside`
+        while low < high:
+            middle = (low + high) // 2
+            if known[middle].cumulated > inside:
+                high = middle
+            else:
+                low = middle + 1
+        below = known[low].before - known[begin].before
+        above = known[end].before - known[low].before
+        total += (low - begin) * inside - below + above - (end - low) * inside
         if i < n_runs:
             inside += counts[i] / size
-            at = values[i]
+            begin = values[i]
     return total / (n_values - 1)
 
 
 @jit
-def _apart(facts: Any, first: int, begin: int, end: int, inside: float) -> float:
-    """Sum over values begin .. end - 1 of |inside - cumulated share|."""
-    low, high = begin, end  # the first value whose cumulated share is above `inside`
-    while low < high:
-        middle = (low + high) // 2
-        if facts[first + middle, 1] > inside:
-            high = middle
-        else:
-            low = middle + 1
-    below = facts[first + low, 2] - facts[first + begin, 2]
-    above = facts[first + end, 2] - facts[first + low, 2]
-    return (low - begin) * inside - below + above - (end - low) * inside
-
-
-@jit
-def _tree_distance(needs: Needs, promise: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
+def _tree_distance(known: Any, nodes: Any, values: Any, counts: Any, n_runs: int, size: int) -> float:
     """Cost of moving the group's shares to the table's along the tree.
 
-    At each node, what its children have too much meets what the others have too little. Facts 0 is the share of each
-    value, facts 1 its node. Only nodes above the group's own values can have children with too much.
+    At each node, what its children have too much meets what the others have too little. Only nodes above the group's
+    own values can have children with too much.
     """
-    first, begin = needs.first[promise], needs.first_node[promise]
-    n_nodes = needs.first_node[promise + 1] - begin
-    surplus, excess = np.zeros(n_nodes), np.zeros(n_nodes)
-    for node in range(n_nodes):
-        surplus[node] = -needs.weight[begin + node, 1]
+    surplus, excess = np.empty(len(nodes)), np.empty(len(nodes))
+    for node in range(len(nodes)):
+        surplus[node], excess[node] = -nodes[node].share, 0.0
     for i in range(n_runs):
-        node = int(needs.facts[first + values[i], 1])
+        node = known[values[i]].node
         while node >= 0:
             surplus[node] += counts[i] / size
-            node = needs.tree[begin + node]
-    for node in range(1, n_nodes):
-        excess[needs.tree[begin + node]] += max(surplus[node], 0.0)
+            node = nodes[node].parent
+    for node in range(1, len(nodes)):
+        if surplus[node] > 0.0:
+            excess[nodes[node].parent] += surplus[node]
     total = 0.0
-    for node in range(n_nodes):
+    for node in range(len(nodes)):
         lacking = excess[node] - surplus[node]
-        total += needs.weight[begin + node, 0] * max(min(excess[node], lacking), 0.0)
+        meets = excess[node] if excess[node] < lacking else lacking
+        if meets > 0.0:
+            total += nodes[node].height * meets
     return total
 
 
 @jit
-def _worst_breach(needs: Needs, promise: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
-    """Largest share of the group, leaf by leaf, that lies below the guarding node of one of its rows.
-
-    Facts 0 is the node of each value (-1 for missing), facts 1 the guarding node (-1 for none).
-    """
-    first, begin = needs.first[promise], needs.first_node[promise]
+def _worst_breach(known: Any, nodes: Any, values: Any, counts: Any, n_runs: int, size: int) -> float:
+    """Largest share of the group, leaf by leaf, that lies below the guarding node of one of its rows."""
     worst = 0.0
     for i in range(n_runs):
-        guard = int(needs.facts[first + values[i], 1])
+        guard = known[values[i]].guard
         if guard < 0:
             continue
-        low, high = needs.weight[begin + guard, 0], needs.weight[begin + guard, 1]
+        low, high = nodes[guard].first, nodes[guard].last
         total = 0.0
         for j in range(n_runs):
-            node = int(needs.facts[first + values[j], 0])
+            node = known[values[j]].node
             if node >= 0:
-                left, right = needs.weight[begin + node, 0], needs.weight[begin + node, 1]
-                total += counts[j] * max(min(high, right) - max(low, left) + 1.0, 0.0) / (right - left + 1.0)
-        worst = max(worst, total / size)
+                left, right = nodes[node].first, nodes[node].last
+                shared = (high if high < right else right) - (low if low > left else left) + 1
+                if shared > 0:
+                    total += counts[j] * np.float64(shared) / (right - left + 1.0)
+        worst = total / size if total / size > worst else worst
     return worst
 
 
@@ -273,50 +271,57 @@ def violation(needs: Needs, rows: Any) -> float:
     IN  rows int64[m]
     """
     total = 0.0
-    for promise in range(len(needs.kind)):
-        values, counts, n_runs = runs_of(needs, promise, rows)
-        total += short(needs, promise, values, counts, n_runs, len(rows))
+    for at in range(len(needs.promises)):
+        n_values = needs.promises[at].last - needs.promises[at].first
+        room = len(rows) if len(rows) < n_values else n_values
+        values, counts = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+        n_runs = _count_runs(needs.codes[at], rows, n_values, values, counts)
+        total += short(needs, at, values, counts, n_runs, len(rows))
     return total
 
 
 @jit
-def runs_of(needs: Needs, promise: int, rows: Any) -> Any:
-    """Values of some rows in rising order, how often each occurs, and how many there are."""
-    codes, n = needs.codes[promise], len(rows)
-    n_values = needs.first[promise + 1] - needs.first[promise]
-    if n >= n_values:  # counting is cheaper than sorting
-        often = np.zeros(n_values, dtype=np.int64)
+def _count_runs(codes: Any, rows: Any, n_values: int, values: Any, counts: Any) -> int:
+    """How many different values some rows have.
+
+    OUT  values int64[m], those values in rising order;  counts int64[m], how often each occurs
+    """
+    n_runs = 0
+    if len(rows) >= n_values:  # counting is cheaper than sorting
+        often = np.empty(n_values, dtype=np.int64)
+        often[:] = 0
         for row in rows:
             often[codes[row]] += 1
-        values, counts, n_runs = np.empty(n_values, dtype=np.int64), np.empty(n_values, dtype=np.int64), 0
         for value in range(n_values):
             if often[value]:
                 values[n_runs], counts[n_runs] = value, often[value]
                 n_runs += 1
-        return values, counts, n_runs
-    values, counts, n_runs = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), 0
-    for i in range(n):
+        return n_runs
+    for i in range(len(rows)):
         values[i] = codes[rows[i]]
     sort(values, values)
-    for i in range(n):
+    for i in range(len(rows)):
         if n_runs and values[n_runs - 1] == values[i]:
             counts[n_runs - 1] += 1
         else:
             values[n_runs], counts[n_runs] = values[i], 1
             n_runs += 1
-    return values, counts, n_runs
+    return n_runs
 
 
-@jit_parallel
+@jit
 def violations(needs: Needs, members: Any, begin: Any, size: Any, out: Any) -> None:
     """How far each of several groups is from keeping all promises.
 
     IN   members int64[slots];  begin int64[>= groups];  size int64[groups], a group's rows begin at its slot
     OUT  out float64[groups]
     """
-    if len(size) < MANY_GROUPS:
-        for group in range(len(size)):
-            out[group] = violation(needs, members[begin[group] : begin[group] + size[group]])
-    else:
-        for group in prange(len(size)):
-            out[group] = violation(needs, members[begin[group] : begin[group] + size[group]])
+    for group in range(len(size)):
+        out[group] = violation(needs, members[begin[group] : begin[group] + size[group]])
+
+
+@jit_parallel
+def violations_shared(needs: Needs, members: Any, begin: Any, size: Any, out: Any) -> None:
+    """`violations` on all cores."""
+    for group in prange(len(size)):
+        out[group] = violation(needs, members[begin[group] : begin[group] + size[group]])

@@ -28,7 +28,7 @@ class Shape(ABC):
     protects: ClassVar[Protects] = "cells"
     forms: ClassVar[tuple[str, ...]] = GENERALISED
     """Forms that the cells of quasi-identifiers can have."""
-    reading: ClassVar[str] = "rows with equal quasi-identifier cells are one class"
+    reading: ClassVar[str] = "rows with equal quasi-identifier cells form one class"
     """How classes are found, in words."""
     class_table: ClassVar[str | None] = None
     """The table that has one row per class, with the quasi-identifiers; None where every row carries them."""
@@ -77,10 +77,14 @@ class Shape(ABC):
 
     def parts(self, tables: Tables, layout: Layout) -> list[Part]:
         """The release as parts whose rows belong together only by their bucket."""
-        rows = tables["table"]
-        if self.class_table:
-            rows = with_class_cells(tables, layout, others=rows.columns).drop("class")
+        rows = self.full_rows(tables, layout)
+        rows = rows.drop("class") if self.class_table else rows
         return [(rows, pl.repeat(0, rows.height, eager=True))]
+
+    def full_rows(self, tables: Tables, layout: Layout) -> pl.DataFrame:
+        """Every row with its cells, beside what says the class, where cells and values stand in one row."""
+        rows = tables["table"]
+        return with_class_cells(tables, layout, others=rows.columns) if self.class_table else rows
 
 
 def with_class_cells(tables: Tables, layout: Layout, others: Sequence[str] = ("class",)) -> pl.DataFrame:

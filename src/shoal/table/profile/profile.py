@@ -19,32 +19,15 @@ import polars as pl
 from shoal.errors import ParameterError, Problem, SchemaError
 from shoal.table.clean import without_markers
 from shoal.table.frames import check_names, to_polars
-from shoal.table.hierarchy.builders import Dates, Prefixes, Rule
+from shoal.table.hierarchy.builders import Rule
 from shoal.table.names import require_header
 from shoal.table.orders import known_order
-from shoal.table.profile.patterns import (
-    CATEGORIES,
-    CODES,
-    HOLDS,
-    MOSTLY,
-    NAMING,
-    NAMING_WEAKLY,
-    QUASI,
-    SENSITIVE,
-    Evidence,
-    distinct,
-    gather,
-    groupable,
-    prefix_lengths,
-    says,
-)
+from shoal.table.profile.patterns import MOSTLY, Evidence, distinct, gather, says
+from shoal.table.profile.roles import kind_of, role_of
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
 AGE = frozenset({("age",)})
 BIRTH = frozenset({("birth",), ("dob",)})
-TELLING = 0.1
-"""From this share of values that occur once, a column of numbers is a danger worth naming."""
-
 MAX_PAIR_COLUMNS = 20
 N_PAIRS = 10
 
@@ -114,14 +97,14 @@ class Profile:
 
 
 def profile(frame: Any, missing_values: Sequence[str] = ()) -> Profile:
-    """Count, look at and propose a role for every column of a table.
+    """Profile every column of a table and propose its role.
 
     Parameters
     ----------
     frame
         A polars, pandas or pyarrow frame, typed or all text. It is not changed.
     missing_values
-        Texts that stand for a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text.
 
     Examples
     --------
@@ -167,7 +150,7 @@ def _in_order(column: ColumnProfile, counts: pl.DataFrame) -> ColumnProfile:
 def _without_birth_beside_age(columns: list[ColumnProfile]) -> tuple[ColumnProfile, ...]:
     """Drop a day of birth where the age is there too: the finer of the two would undo the hiding of the coarser."""
     age = next((one.name for one in columns if one.role == "quasi" and says(one.name, AGE)), None)
-    reason = f"{age!r} says the same, less exactly: the day would undo the hiding of the age."
+    reason = f"{age!r} has the same information, less exactly: the exact day would undo its generalisation."
     return tuple(
         replace(one, role="identifying", kind=None, hierarchy=None, reason=reason)
         if age is not None and one.role == "quasi" and one.pattern == "date" and says(one.name, BIRTH)
@@ -206,8 +189,8 @@ def _codes(series: pl.Series, counts: pl.DataFrame) -> Codes:
 
 def _column(seen: Evidence, n_rows: int) -> ColumnProfile:
     """Propose role, kind and hierarchy of one column."""
-    role, why = _role(seen)
-    kind, hierarchy, how = (None, None, "") if role in ("identifying", "choice") else _kind_of(seen)
+    role, why = role_of(seen)
+    kind, hierarchy, how = (None, None, "") if role in ("identifying", "choice") else kind_of(seen)
     n_missing = n_rows - seen.n_present
     return ColumnProfile(
         name=seen.name,
@@ -222,112 +205,6 @@ def _column(seen: Evidence, n_rows: int) -> ColumnProfile:
         hierarchy=hierarchy,
         reason=f"{why}; {how}." if how else f"{why}.",
     )
-
-
-def _role(seen: Evidence) -> tuple[str, str]:
-    """Propose a role, and the reason; the first rule that speaks decides."""
-    for rule in (_role_by_pattern, _role_by_choice, _role_by_name, _role_by_uniqueness):
-        proposed = rule(seen)
-        if proposed:
-            return proposed
-    return "quasi", "Nothing tells whether others know it, and in doubt a column is a quasi-identifier"
-
-
-_NAMES_A_PERSON = {
-    "e-mail": "an e-mail address",
-    "phone": "a telephone number",
-    "national id": "a national identity number",
-}
-
-
-def _role_by_pattern(seen: Evidence) -> tuple[str, str] | None:
-    if not groupable(seen.dtype):
-        kind = seen.dtype.base_type()
-        return (
-            "identifying",
-            f"It holds values of type {kind}, which cannot be hidden in a group unless they are made text",
-        )
-    if seen.pattern in _NAMES_A_PERSON:
-        return "identifying", f"At least {HOLDS:.0%} of its values have the shape of {_NAMES_A_PERSON[seen.pattern]}"
-    return None
-
-
-def _role_by_choice(seen: Evidence) -> tuple[str, str] | None:
-    small = seen.look.always("integer") and seen.look.length == 1 and seen.look.span < 10
-    if seen.name == "choice" and seen.n_distinct <= 5 and small:
-        return "choice", f"It is called choice and holds {seen.n_distinct} small whole numbers"
-    return None
-
-
-def _role_by_name(seen: Evidence) -> tuple[str, str] | None:
-    if naming := says(seen.name, NAMING):
-        return "identifying", f"Its name says {naming!r}, which names a person or can"
-    once = f"{seen.once_share:.0%} of its values occur once"
-    sensitive, quasi = says(seen.name, SENSITIVE), says(seen.name, QUASI)
-    if (naming := says(seen.name, NAMING_WEAKLY)) and not seen.measured:
-        if not sensitive and not quasi:
-            return "identifying", f"Its name says {naming!r}, which names a person or can"
-        if seen.mostly_unique:
-            return "identifying", f"Its name says {naming!r} and {once}"
-    if sensitive:
-        free = f", though {once} and free text can name a person" if seen.mostly_unique and not seen.numeric else ""
-        return "sensitive", f"Its name says {sensitive!r}, which people expect to be kept to themselves{free}"
-    if quasi:
-        return "quasi", f"Its name says {quasi!r}, which others know of a person"
-    return None
-
-
-def _role_by_uniqueness(seen: Evidence) -> tuple[str, str] | None:
-    once = f"{seen.once_share:.0%} of its values occur once"
-    if seen.pattern in ("date", "postcode"):
-        return "quasi", f"At least {HOLDS:.0%} of its values have the shape of a {seen.pattern}, which others may know"
-    if seen.mostly_unique and (not seen.numeric or seen.look.shares["leading zero"]):
-        return "identifying", f"{once} and it is no known demographic column or measurement"
-    if seen.assigned:
-        return "identifying", f"{once} and they look like numbers given out to persons"
-    if seen.numeric and (seen.measured or seen.once_share >= TELLING):
-        what = once if seen.once_share >= TELLING else "It is a measurement"
-        return "quasi", f"{what}: neutral would let these numbers be linked, as a quasi-identifier they hide in groups"
-    return None
-
-
-def _kind_of(seen: Evidence) -> tuple[str, Rule | None, str]:
-    """Propose a kind and a hierarchy, and how they come about."""
-    if seen.pattern == "postcode":
-        keep = prefix_lengths(seen.look)
-        lost = ", though leading zeros may be lost" if seen.numeric and seen.look.length_share < 1 else ""
-        return "nominal", Prefixes(keep=keep), f"postcodes are cut to {_listed(keep)} leading characters{lost}"
-    if seen.pattern == "date":
-        if seen.look.always("ISO date"):
-            return "nominal", Dates(), "dates are shown as month, year or decade"
-        return "nominal", None, "write all dates as YYYY-MM-DD to have them shown as month, year or decade"
-    if seen.dtype == pl.Boolean:
-        return "nominal", None, "it holds true and false"
-    if not seen.numeric:
-        return "nominal", None, _not_numeric(seen)
-    code = says(seen.name, CODES)
-    if code or seen.look.shares["leading zero"]:
-        return "nominal", None, "its numbers are codes, as " + (f"{code!r} says" if code else "leading zeros show")
-    category = says(seen.name, CATEGORIES)
-    if category and seen.look.always("integer"):
-        return "nominal", None, f"its numbers stand for categories, as {category!r} says"
-    return "numeric", None, "all present values are numbers"
-
-
-def _not_numeric(seen: Evidence) -> str:
-    if not seen.n_present:
-        return "all cells are missing"
-    if seen.look.always("number or marker") and seen.look.shares["number"] > 0:
-        markers = ", ".join(repr(marker) for marker in seen.markers)
-        return f"all values but {markers} are numbers: name these in missing_values to make it numeric"
-    if seen.look.holds("number"):
-        n_bad = round((1 - seen.look.shares["number"]) * seen.n_present)
-        return f"all but {n_bad} of {seen.n_present} values are numbers: correct the others to make it numeric"
-    return f"{seen.n_distinct} categories"
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers))
 
 
 def _kind(column: ColumnProfile) -> Kind | None:

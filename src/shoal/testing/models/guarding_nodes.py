@@ -14,7 +14,7 @@ from shoal.testing.tables import Case
 
 
 def breach(group: Sequence[str | None], guards: Sequence[str | None], parents: Parents) -> Fraction:
-    """The largest chance of a breach among those of the class who guard a node."""
+    """The largest probability of a breach among those of the class who guard a node."""
     chances = [
         sum((part_below(guard, shown, parents) for shown in group), Fraction(0)) / len(group)
         for guard in guards

@@ -1,0 +1,1 @@
+"""Cells of tables that somebody else published."""

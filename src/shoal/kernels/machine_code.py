@@ -1,0 +1,148 @@
+"""The machine code of all kernels, kept on disk between runs.
+
+Numba's own cache has an index file per kernel. Two processes that compile different signatures of one kernel at the
+same time can end up with an index that points at each other's code, and a kernel that changed in one file is not
+compiled anew where another file calls it. Either runs the wrong machine code. Here every signature of every kernel
+has a file of its own, named by what it was made from, and all of them expire when any kernel's source changes.
+
+The files lie beside the kernels where that folder can be written, else in the user's cache folder, else in
+`NUMBA_CACHE_DIR` if that is set. What lies beside the kernels is read in any case: code that was compiled once for all
+(`shoal compile`) serves users who cannot write there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import platform
+import shutil
+import tempfile
+import uuid
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite  # type: ignore[import-untyped]
+import numba
+from numba.core import compiler, serialize
+from numba.misc.appdirs import AppDirs
+
+from shoal.kernels.linking import set_environments
+
+KERNELS = Path(__file__).parent
+
+
+class MachineCode:
+    """What Numba asks of a cache: the code of one kernel, one file per signature."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        module = function.__module__.removeprefix(f"{__package__}.")
+        self._name = f"{module}.{function.__name__}"
+
+    @property
+    def cache_path(self) -> str | None:
+        """Where code is written."""
+        place = place_to_write()
+        return None if place is None else str(place)
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """The compiled kernel for a signature; nothing if it was not compiled yet."""
+        target.refresh()
+        key = self._key(signature, target.codegen())
+        for place in places_to_read():
+            payload = _read(self._file(place, key), key)
+            if payload is not None:
+                return compiler.CompileResult._rebuild(target, *payload)
+        return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a compiled kernel; where nothing can be written, it serves this process only."""
+        set_environments(compiled)
+        place = place_to_write()
+        if place is None or compiled.library.has_dynamic_globals:
+            return
+        key = self._key(signature, compiled.library.codegen)
+        _write(self._file(place, key), serialize.dumps((key, compiled._reduce())))
+
+    def enable(self) -> None:
+        """It is always on."""
+
+    def disable(self) -> None:
+        """It is always on."""
+
+    def flush(self) -> None:
+        """Expired code goes by itself."""
+
+    def _key(self, signature: Any, codegen: Any) -> str:
+        """The signature, and the processor it was compiled for."""
+        return repr((self._name, signature, codegen.magic_tuple()))
+
+    def _file(self, place: Path, key: str) -> Path:
+        return place / f"{self._name}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin"
+
+
+def _read(file: Path, key: str) -> Any:
+    try:
+        written_for, payload = pickle.loads(file.read_bytes())  # noqa: S301  written by this module
+    except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+        return None
+    return payload if written_for == key else None
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Write a file that is there whole or not at all."""
+    partial = file.with_name(f"{uuid.uuid4().hex}.partial")
+    try:
+        partial.write_bytes(content)
+        partial.replace(file)
+    except OSError:  # the disk is full, or the folder is gone: the code serves this process only
+        partial.unlink(missing_ok=True)
+
+
+@cache
+def place_to_write() -> Path | None:
+    """Folder for the machine code of these sources, made if need be; none where no folder can be written."""
+    for place in _places():
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=place).close()
+        except OSError:
+            continue
+        _remove_expired(place)
+        return place
+    return None
+
+
+@cache
+def places_to_read() -> tuple[Path, ...]:
+    """Folders where machine code of these sources may lie."""
+    return tuple(dict.fromkeys(place for place in (place_to_write(), *_places()) if place is not None))
+
+
+def _places() -> list[Path]:
+    """Where machine code may lie, best place first; each version of the sources has a folder of its own in it."""
+    install = hashlib.sha256(str(KERNELS).encode()).hexdigest()[:16]
+    user = AppDirs(appname="shoal", appauthor=False).user_cache_dir
+    given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    folders = [Path(given) / f"shoal-{install}"] if given else []
+    folders += [KERNELS / "__pycache__" / "machine-code", Path(user) / "machine-code" / install]
+    return [folder / _version() for folder in folders]
+
+
+@cache
+def _version() -> str:
+    """Whatever machine code depends on but for the processor: sources of all kernels, Python, Numba, LLVM."""
+    digest = hashlib.sha256()
+    for file in sorted(KERNELS.rglob("*.py")):
+        digest.update(str(file.relative_to(KERNELS)).encode())
+        digest.update(file.read_bytes())
+    digest.update(repr((platform.python_version(), numba.__version__, llvmlite.__version__)).encode())
+    return digest.hexdigest()[:16]
+
+
+def _remove_expired(place: Path) -> None:
+    """Folders of older sources; whoever still reads one compiles anew."""
+    for folder in place.parent.iterdir():
+        if folder != place:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,187 @@
+"""What every measure is: a declared figure of a release, and what it is given to work it out."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.check.cells import ReadColumn, read_column
+from shoal.declared import MEASURE_CLASSES
+from shoal.errors import ParameterError, Problems
+from shoal.registry import Registry
+from shoal.release.manifest import Manifest
+from shoal.release.shapes import SHAPES
+from shoal.spec import Spec
+from shoal.table.prepare import Table, prepare
+from shoal.table.schema import Schema
+
+Sizes = npt.NDArray[np.int64]
+
+EVERY_SHAPE = tuple(SHAPES)
+COVERING_SHAPES = tuple(name for name, shape in SHAPES.items() if shape.covers_values)
+"""Shapes whose cells say which values their rows may have had."""
+GROUPED_SHAPES = tuple(name for name, shape in SHAPES.items() if shape.protects == "cells")
+"""Shapes whose rows are grouped so that they share their cells."""
+MATCHING_SHAPES = (*GROUPED_SHAPES, "buckets")
+"""Shapes that show the quasi-identifiers of a row side by side, so that a person can be matched with rows."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Given:
+    """A release to be measured, and what is at hand of its input."""
+
+    tables: Mapping[str, pl.DataFrame]
+    """The published tables by name."""
+    manifest: Manifest
+    """What the release says about itself."""
+    original: pl.DataFrame | None = None
+    """The input of the release, whole."""
+    schema: Schema | None = None
+    """The schema that the release was made with: it knows where values belong that are not published."""
+    missing_values: Sequence[str] = ()
+    """Texts that stand for a missing cell of the input, besides the empty text."""
+    labels: npt.NDArray[np.int64] | None = None
+    """The group of each row of the input, -1 where it is not published."""
+
+    @property
+    def charged(self) -> int:
+        """Rows left out, as far as their number is public: they are charged as if they said nothing."""
+        return self.manifest.rows.charged
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that figures are averaged over: those shown, and those left out that are charged."""
+        return self.manifest.rows.shown + self.charged
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """What is published as it is, row by row, beside what says the class."""
+        layout = self.manifest.layout
+        return layout.laid_out.rows(self.tables, layout, Problems())
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """The cells of the quasi-identifiers, one line per class where they have a table of their own, else per row."""
+        layout = self.manifest.layout
+        if layout.class_table:
+            return self.tables[layout.class_table]
+        if set(layout.cell_columns) <= set(self.rows.columns):
+            return self.rows
+        return layout.laid_out.cells(self.tables, layout, Problems())
+
+    @cached_property
+    def columns(self) -> list[ReadColumn]:
+        """The quasi-identifiers read back: their distinct cells, and how many rows show each."""
+        weight = "size" if self.manifest.layout.class_table else None
+        return [read_column(column, self.cells, weight=weight) for column in self.manifest.layout.quasi]
+
+    @cached_property
+    def class_sizes(self) -> Sizes:
+        """Number of rows of each class, smallest first; of each bucket, where there are buckets."""
+        return _sizes(self.rows, self.manifest.layout.class_columns)
+
+    @cached_property
+    def matching_sizes(self) -> Sizes:
+        """How many people have the same quasi-identifiers as shown, fewest first; counterfeits are no people."""
+        layout = self.manifest.layout
+        if layout.laid_out.has_counterfeits:
+            people = self.cells["size"].cast(pl.Int64) - self.cells["counterfeits"].cast(pl.Int64)
+            return np.sort(people.to_numpy()).astype(np.int64)
+        return self.class_sizes if layout.class_table else _sizes(self.cells, layout.cell_columns)
+
+    @cached_property
+    def table(self) -> Table:
+        """The input as the release was made of it; both it and the schema must be given."""
+        problems = Problems()
+        if self.original is None:
+            problems.add("original=", "is needed to compare with, and none is given", "give the input of the release")
+        if self.schema is None:
+            problems.add("schema=", "is needed to read the input, and none is given", "give that of the release")
+        problems.raise_if_any(ParameterError)
+        assert self.original is not None and self.schema is not None  # noqa: S101, PT018  checked above
+        return prepared(self.manifest, self.original, self.schema, self.missing_values)
+
+
+def _sizes(rows: pl.DataFrame, columns: Sequence[str]) -> Sizes:
+    """How many rows have equal cells in some columns, fewest first."""
+    counts = rows.select(pl.col(columns).cast(pl.String)).group_by(columns).agg(pl.len().alias("\0count"))
+    return np.sort(counts["\0count"].to_numpy()).astype(np.int64)
+
+
+def prepared(manifest: Manifest, original: pl.DataFrame, schema: Schema, missing_values: Sequence[str]) -> Table:
+    """The input of a release as it was made of it: rules of hierarchies grow into the trees they were."""
+    asked = manifest.recipe
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what there is to warn of was said when the release was made
+        return prepare(
+            original, schema, missing=asked.missing, missing_values=missing_values, normalise=asked.normalise
+        )
+
+
+class Measure(Spec, ABC):
+    """A figure of a release, or several of one formula, and its parameters.
+
+    Everything but the computation is declared as data: listings and the documentation are made of it.
+    """
+
+    registry: ClassVar[Registry[Any]] = MEASURE_CLASSES
+    texts: ClassVar[tuple[str, ...]] = ("title", "formula", "reference")
+
+    name: ClassVar[str]
+    """What it is asked for by, and what its figures are called; lower case, without a colon."""
+    title: ClassVar[str]
+    formula: ClassVar[str]
+    """In plain text: n rows, s of them left out, d quasi-identifiers, classes E with |E| rows."""
+    reference: ClassVar[str]
+    """The paper that it comes from."""
+    needs: ClassVar[Literal["release", "original"]] = "release"
+    """What it is worked out from: the release alone, or the release and its input."""
+    range: ClassVar[tuple[float, float]] = (0.0, math.inf)
+    """Its least and its largest value."""
+    direction: ClassVar[Literal["lower", "higher", "neither"]] = "lower"
+    """Which values are the better ones."""
+    shapes: ClassVar[tuple[str, ...]] = EVERY_SHAPE
+    """The shapes of releases that it speaks of."""
+    suffixes: ClassVar[tuple[str, ...]] = ("",)
+    """What stands behind the name in the keys of its figures, such as ``":<column>"``."""
+
+    @classmethod
+    def figure_names(cls) -> tuple[str, ...]:
+        """What its figures are called."""
+        return tuple(f"{cls.name}{suffix}" for suffix in cls.suffixes)
+
+    @classmethod
+    def range_text(cls) -> str:
+        """Its range in words."""
+        low, high = cls.range
+        return f"{low:g} to {high:g}" if math.isfinite(high) else f"at least {low:g}"
+
+    @abstractmethod
+    def entries(self, given: Given) -> dict[str, float]:
+        """Its figures by their keys, for a release of one of its shapes; the input is there if it needs it."""
+
+    def figures(self, given: Given) -> dict[str, float]:
+        """Its figures by their keys, or an error that says why there are none."""
+        problems = Problems()
+        self.check(given, problems)
+        problems.raise_if_any(ParameterError)
+        return self.entries(given)
+
+    def check(self, given: Given, problems: Problems) -> None:
+        """Note why it cannot be worked out of what is given."""
+        shape = given.manifest.layout.shape
+        if shape not in self.shapes:
+            what = f"says nothing of a release of the shape {shape!r}"
+            problems.add(f"measure {self.name}", what, f"it is for the shapes {', '.join(self.shapes)}")
+        if self.needs == "original" and given.original is None:
+            what = "compares a release with its input, and none is given"
+            problems.add(f"measure {self.name}", what, "give the input of the release, original=")

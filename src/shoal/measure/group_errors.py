@@ -1,0 +1,142 @@
+"""Squared errors within groups, against the input: what the measures of them share."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.errors import ParameterError, Problem, Problems
+from shoal.measure.base import GROUPED_SHAPES, Given, Measure
+from shoal.release.receipt import InputFigure
+from shoal.table.prepare import Table
+from shoal.table.schema import Numeric
+
+Floats = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class GroupErrors:
+    """Squared errors within groups, column by column, each worked out once."""
+
+    table: Table
+    """The input."""
+    labels: Labels
+    """Group of each row, -1 for a suppressed one: it counts with what it differs from the whole table."""
+    _known: dict[str, float] = field(default_factory=dict)
+
+    def total(self, columns: Iterable[str]) -> float:
+        """The sum over columns."""
+        return math.fsum(self._error(name) for name in columns)
+
+    def of_one_group(self) -> GroupErrors:
+        """The same with all rows in one group."""
+        return GroupErrors(self.table, np.zeros(len(self.labels), dtype=np.int64))
+
+    def _error(self, name: str) -> float:
+        if name not in self._known:
+            is_number = isinstance(self.table.published[name], Numeric)
+            self._known[name] = _error(self.table.frame[name], is_number, self.labels)
+        return self._known[name]
+
+
+class GroupMeasure(Measure):
+    """A measure of how far the values of the input are from what is typical of their group."""
+
+    needs: ClassVar[Literal["release", "original"]] = "original"
+    shapes: ClassVar[tuple[str, ...]] = GROUPED_SHAPES
+
+    @abstractmethod
+    def columns(self, table: Table) -> list[str]:
+        """The columns that enter; where there are none, there is no figure."""
+
+    def value(self, errors: GroupErrors, columns: list[str]) -> float:
+        """The sum of the errors of these columns."""
+        return errors.total(columns)
+
+    def check(self, given: Given, problems: Problems) -> None:
+        """Note, besides, a release of which nobody says who was grouped with whom."""
+        super().check(given, problems)
+        if given.labels is None:
+            what = "needs the groups of the input, and the files of a release do not have them"
+            problems.add(f"measure {self.name}", what, "read the release with its receipt, which has the figure")
+
+    def entries(self, given: Given) -> dict[str, float]:
+        """The figure, where a column enters."""
+        assert given.labels is not None  # noqa: S101  seen to before
+        if len(given.labels) != given.table.n_input:
+            what = f"has {given.table.n_input} rows, the release was made of {len(given.labels)}"
+            raise ParameterError(Problem("original", what, "give the input of the release"))
+        found = self.of_groups(GroupErrors(given.table, given.labels[given.table.kept]))
+        return {} if found is None else {found.measure: found.value}
+
+    def of_groups(self, errors: GroupErrors) -> InputFigure | None:
+        """The figure with the columns that enter, as a receipt has it."""
+        columns = self.columns(errors.table)
+        if not columns:
+            return None
+        return InputFigure(measure=self.name, value=self.value(errors, columns), columns=tuple(columns))
+
+
+def numbers_of(table: Table) -> list[str]:
+    """The numeric quasi-identifiers."""
+    return [name for name, kind in table.quasi.items() if isinstance(kind, Numeric)]
+
+
+def _error(series: pl.Series, is_number: bool, labels: Labels) -> float:
+    if is_number:
+        return _number_error(series.cast(pl.Float64).fill_nan(None), labels)
+    return _mismatches(series, labels)
+
+
+def _number_error(series: pl.Series, labels: Labels) -> float:
+    """Squared error of standardised numbers; a missing one is as far from any number as two numbers can be.
+
+    The mean of a group is missing where more than half of its numbers are.
+    """
+    values = series.to_numpy()
+    there = np.isfinite(values)
+    # To less than 1 by a power of two, which is exact: numbers of any size can be squared.
+    values = np.ldexp(values, -np.frexp(np.abs(values[there]).max(initial=0.0))[1])
+    present = values[there]
+    if not len(present) or present.min() == present.max():
+        spread, gap = 1.0, float(len(present) > 0)
+    else:
+        spread = float(np.std(present))
+        gap = ((present.max() - present.min()) / spread) ** 2
+    x = np.where(there, (values - (present.mean() if len(present) else 0.0)) / spread, 0.0)
+    inside = labels >= 0
+    n_groups = int(labels.max(initial=-1)) + 1
+    # One group more stands for the whole table: suppressed rows are measured against it.
+    rows = np.concatenate([labels[inside], np.full(len(labels), n_groups)])
+    where = np.concatenate([np.flatnonzero(inside), np.arange(len(labels))])
+    size = np.bincount(rows, minlength=n_groups + 1)
+    known = np.bincount(rows, weights=there[where], minlength=n_groups + 1)
+    total = np.bincount(rows, weights=x[where], minlength=n_groups + 1)
+    mean = np.divide(total, known, out=np.zeros(n_groups + 1), where=known > 0)
+    is_missing = 2 * (size - known) > size
+    group = np.where(inside, labels, n_groups)
+    error = np.where(there, (x - mean[group]) ** 2, gap)
+    error[is_missing[group]] = np.where(there, gap, 0.0)[is_missing[group]]
+    return float(error.sum())
+
+
+def _mismatches(series: pl.Series, labels: Labels) -> float:
+    """Rows that differ from the most frequent value of their group; missing is a value of its own."""
+    frame = pl.DataFrame({"group": labels, "value": series})
+    counts = frame.filter(pl.col("group") >= 0).group_by("group", "value").len()
+    leading = counts.group_by("group").agg(pl.col("len").max())["len"].sum()
+    matches = int(leading)
+    if (labels < 0).any():
+        overall = frame.group_by("value").len().sort("len", "value", descending=[True, False], nulls_last=True)
+        mode = overall["value"][0]
+        outside = frame.filter(pl.col("group") < 0)["value"]
+        matches += int(outside.is_null().sum() if mode is None else (outside == mode).fill_null(value=False).sum())
+    return float(len(labels) - matches)

@@ -1,0 +1,69 @@
+"""What every call that publishes a table takes besides its parts: one table for Python, recipes and flags."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from shoal.errors import ParameterError, Problems
+from shoal.registry import Registry, stranger
+from shoal.release.manifest import FORMATS, LEFT_OUT
+from shoal.spec import Bound, Maybe, OneOf, Real, Whole, YesNo
+from shoal.table.prepare import MISSING_MODES
+
+SEED_BITS = 128
+"""Bits of a seed that is drawn: more than anybody can try."""
+SETTINGS: dict[str, tuple[Bound, Any]] = {
+    "seed": (Maybe(Whole(0)), None),
+    "missing": (OneOf(MISSING_MODES), "keep"),
+    "format": (OneOf(FORMATS), "csv"),
+    "suppress": (Real(0, 1), 0.0),
+    "normalise": (YesNo(), False),
+    "left_out": (OneOf(LEFT_OUT), "public"),
+}
+"""Single values: what each may be, and what it is when not given."""
+
+Part = tuple[str, object, Any, Registry[Any] | None, str]
+"""An argument that is an object: its name, the object, the type it must have, where its class must be registered, and
+an example of it."""
+
+
+def check_arguments(parts: Iterable[Part], *, missing_values: object, threads: object, **settings: object) -> None:
+    """Refuse arguments of the wrong type and settings out of bounds, all at once."""
+    import numba
+
+    problems = Problems()
+    for name, value, wanted, registry, example in parts:
+        if not isinstance(value, wanted):
+            problems.add(f"{name}=", f"needs something like {example}, got {type(value).__name__}")
+        elif registry is not None and value is not None and (unknown := stranger(registry, value)):
+            problems.add(f"{name}=", *unknown)
+    cores = Maybe(Whole(1, int(numba.config.NUMBA_NUM_THREADS)))  # type: ignore[attr-defined]
+    bounds = {name: SETTINGS[name][0] for name in settings}
+    for name, bound in (bounds | {"threads": cores}).items():
+        if complaint := bound.complaint(threads if name == "threads" else settings[name]):
+            problems.add(f"{name}=", complaint)
+    if not isinstance(missing_values, (list, tuple)) or not all(isinstance(text, str) for text in missing_values):
+        problems.add("missing_values=", 'needs a list of texts, such as ["?", "NA"]')
+    problems.raise_if_any(ParameterError)
+
+
+def secret_seed(given: int | None) -> int:
+    """The seed that was given, or one that nobody can guess."""
+    return secrets.randbits(SEED_BITS) if given is None else given
+
+
+@contextmanager
+def limited_threads(wanted: int | None) -> Iterator[None]:
+    """Use so many cores for a while, or all."""
+    import numba
+
+    before = numba.get_num_threads()
+    if wanted is not None:
+        numba.set_num_threads(wanted)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)

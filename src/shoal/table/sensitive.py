@@ -1,0 +1,116 @@
+"""Sensitive columns as privacy models look at them: their values numbered, counted, and placed in order or tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.schema import Kind, Nominal, Ordinal, kind_name
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A hierarchy over the values of a column: nodes with parents before children, the root first.
+
+    It may hold fewer nodes than the hierarchy it comes from, but every height is that of the whole one.
+    """
+
+    names: tuple[str, ...]
+    parents: tuple[int, ...]
+    """Place of each node's parent; -1 for the root."""
+    heights: tuple[int, ...]
+    """Edges from each node down to the deepest leaf below it."""
+    leaves: tuple[int, ...]
+    """Number of leaves below each node; 1 for a leaf."""
+    complete: bool = True
+    """Whether all nodes above those that are shown are there, with their names."""
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> Tree:
+        """All of a hierarchy."""
+        n, arrays = len(hierarchy.names), hierarchy.arrays
+        return cls(
+            tuple(hierarchy.names), (-1, *arrays.parent[1:n].tolist()),
+            tuple(arrays.height[:n].tolist()), tuple(arrays.n_leaves[:n].tolist()),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class Values:
+    """One sensitive column, row by row, and what is known of its values.
+
+    A missing value is a value of its own.
+    """
+
+    series: pl.Series
+    kind: str | None = None
+    """`numeric`, `ordinal`, `nominal`, or None where nobody said."""
+    order: tuple[str, ...] = ()
+    """Categories of an ordinal column, lowest first."""
+    tree: Tree | None = None
+    """Hierarchy of a nominal column, where the holder gave one."""
+    whole: Values | None = None
+    """The column of the whole table, where `series` holds only some of its rows, or some of them more than once: which
+    values are known and how they are shared out is always that of the whole table."""
+
+    @classmethod
+    def of(cls, series: pl.Series, kind: Kind | None) -> Values:
+        """A column whose cells fit its kind; a rule that is not built yet is no tree."""
+        order = kind.order if isinstance(kind, Ordinal) else ()
+        tree = kind.hierarchy if isinstance(kind, Nominal) else None
+        return cls(series, kind_name(kind), order, Tree.of(tree) if isinstance(tree, Hierarchy) else None)
+
+    def take(self, rows: Ints) -> Values:
+        """Some rows of the column, as part of the same whole."""
+        part = replace(self, series=self.series.gather(rows), whole=self.whole or self)
+        part.__dict__["codes"] = self.codes[rows]
+        return part
+
+    @cached_property
+    def _plain(self) -> pl.Series:
+        """Numbers as numbers, everything else as text."""
+        if self.kind != "numeric":
+            return self.series.cast(pl.String)
+        return self.series if self.series.dtype.is_integer() else self.series.cast(pl.Float64, strict=False)
+
+    @cached_property
+    def known(self) -> list[object]:
+        """The distinct values that are not missing: numbers and ordered categories from the lowest, texts sorted."""
+        if self.whole is not None:
+            return self.whole.known
+        known = self._plain.drop_nulls().unique().sort().to_list()
+        if self.order:
+            rank = {category: place for place, category in enumerate(self.order)}
+            known.sort(key=lambda category: rank.get(category, len(rank)))
+        return known
+
+    @cached_property
+    def codes(self) -> Ints:
+        """Place of each row's value among `known`; one past the last for a missing value."""
+        places = pl.Series(range(len(self.known)), dtype=pl.Int64)
+        known = pl.Series(self.known, dtype=self._plain.dtype)
+        coded = self._plain.replace_strict(known, places, default=None, return_dtype=pl.Int64)
+        return coded.fill_null(len(known)).to_numpy()
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How often each value occurs in the whole table, missing last if there is one."""
+        return np.bincount(self.codes).astype(np.int64) if self.whole is None else self.whole.counts
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Distribution over the whole table, missing last if there is one."""
+        return self.counts / max(int(self.counts.sum()), 1)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a value is missing."""
+        return len(self.counts) > len(self.known)

@@ -1,0 +1,47 @@
+"""Other people's tools, each in an environment of its own under `bench/`, made once and shared by all who ask."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+def environment(folder: str, *packages: str) -> Path:
+    """The interpreter of an environment that holds some packages; made on the first call, one caller at a time."""
+    place = BENCH / folder
+    python, ready = place / "bin" / "python", place / ".ready"
+    with (BENCH / f"{folder}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wanted = " ".join(packages)
+        if not (python.exists() and ready.exists() and ready.read_text(encoding="utf-8") == wanted):
+            _quietly(sys.executable, "-m", "venv", "--clear", place)
+            _quietly(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
+            ready.write_text(wanted, encoding="utf-8")
+    return python
+
+
+def pycanon() -> Path:
+    """pyCANON, which pins numpy and pandas."""
+    return environment(".rivals-pycanon", "pycanon==1.3.6")
+
+
+def pycanon_or_skip() -> Path:
+    """The same for a test: where it cannot be had, the test is skipped, or fails where nothing may be skipped."""
+    try:
+        return pycanon()
+    except (OSError, subprocess.CalledProcessError) as error:
+        message = f"pyCANON cannot be installed here ({type(error).__name__})"
+        if os.environ.get("SHOAL_REQUIRE_ALL") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+
+
+def _quietly(*line: object) -> None:
+    subprocess.run([str(part) for part in line], check=True, capture_output=True)

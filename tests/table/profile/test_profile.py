@@ -1,0 +1,453 @@
+"""Profiling: every pattern and role rule, uniqueness against brute force, and that no cell value gets out."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from itertools import combinations
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.errors import ParameterError, SchemaError, SourceError
+from shoal.table.hierarchy.builders import Dates, Prefixes
+from shoal.table.prepare import prepare
+from shoal.table.profile import profile as profile_module
+from shoal.table.profile.patterns import QUASI, SHAPES, says, words
+from shoal.table.profile.profile import ColumnProfile, Profile, profile
+from shoal.table.schema import Nominal, Numeric, Ordinal
+
+DATA = Path(os.environ.get("SHOAL_DATA") or Path(__file__).parents[4] / "shared" / "data")
+
+
+def column(values: list[object], name: str = "x", missing_values: tuple[str, ...] = ()) -> ColumnProfile:
+    return profile(pl.DataFrame({name: values}), missing_values).columns[0]
+
+
+def numbered(text: str, n: int = 40) -> list[str]:
+    """Values of one shape: each # becomes a digit, different from row to row."""
+    filled = []
+    for row in range(n):
+        digits = iter(f"{(row + 1) * 7919 * 104729 % 10**15:015d}"[::-1])
+        filled.append("".join(next(digits) if sign == "#" else sign for sign in text))
+    return filled
+
+
+PATTERNS = [
+    ("e-mail", ["ann@example.org", "b.c+d@mail.example.com"] * 20),
+    ("phone", numbered("+4479########")),
+    ("phone", numbered("(555) ###-####")),
+    ("phone", numbered("555-####")),
+    ("phone", numbered("020 7### ####")),
+    ("national id", numbered("###-##-####")),
+    ("national id", numbered("########K")),
+    ("national id", numbered("X-#######-K")),
+    ("national id", numbered("QQ ## ## ## C")),
+    ("national id", numbered("###.###.###-##")),
+    ("national id", numbered("1########")),
+    ("national id", numbered("2###########")),
+    ("date", ["1987-03-21", "2001-12-01"] * 20),
+    ("date", ["21/03/1987", "01.12.2001"] * 20),
+    ("date", ["21-Mar-1987"] * 3),
+    ("date", ["2020-01-01T10:00:00", "2020-01-02 11:00"] * 2),
+    ("postcode", ["SW1A 1AA", "M1 1AE"] * 20),
+    ("postcode", ["K1A 0B1", "V6B1A1"] * 20),
+    ("postcode", ["1012 AB"] * 3),
+    ("postcode", numbered("#####-####")),
+    ("integer", ["1", "-2", "+3"] * 20),
+    ("decimal", ["1.5", "2", "1e3"] * 20),
+    (None, ["red", "green"] * 20),
+    (None, ["10000-19999", "20000-29999"] * 20),  # a range of amounts is no telephone number
+    (None, ["1.000.000", "2.500.000"] * 20),  # nor is an amount with its thousands apart
+    (None, ["192.168.10.1", "192.168.10.2"] * 20),
+]
+
+
+@pytest.mark.parametrize(("pattern", "values"), PATTERNS)
+def test_pattern(pattern, values):
+    assert column(values).pattern == pattern
+
+
+@pytest.mark.parametrize(
+    ("pattern", "good", "bad"),
+    [
+        ("e-mail", "ann@example.org", "ann"),
+        ("date", "1987-03-21", "long ago"),
+        ("national id", "123-45-6789", "none given"),
+        ("phone", "+44 20 7946 0000", "ask"),
+        ("postcode", "SW1A 1AA", "abroad"),
+        ("integer", "12", "twelve"),
+        ("decimal", "1.5", "half"),
+    ],
+)
+def test_pattern_holds_from_95_percent_of_the_present_values(pattern, good, bad):
+    assert column([good] * 95 + [bad] * 5).pattern == pattern
+    assert column([good] * 94 + [bad] * 6).pattern is None
+    assert column([good] * 95 + [bad] * 5 + [None, ""] * 50).pattern == pattern
+
+
+def test_digits_alone_are_an_identity_number_only_when_name_length_and_uniqueness_agree():
+    assert column(numbered("1########"), "income").pattern == "integer"
+    assert column(numbered("1########"), "weight").pattern == "integer"
+    assert column(numbered("1########")[:10] * 4).pattern == "integer"
+    assert column([text[: 9 + row % 4] for row, text in enumerate(numbered("1###########"))]).pattern == "integer"
+
+
+def test_name_decides_what_digits_mean():
+    assert column(["60612", "02139"] * 5, "zip").pattern == "postcode"
+    assert column(["60612", "20139"] * 5, "x").pattern == "integer"
+    assert column(["5551234567", "5551234568"] * 5, "phone").pattern == "phone"
+
+
+ROLES = [
+    ("name", ["a", "b"] * 20, "identifying"),
+    ("Surname", ["a", "b"] * 20, "identifying"),
+    ("first_name", ["a", "b"] * 20, "identifying"),
+    ("e-mail", ["a", "b"] * 20, "identifying"),
+    ("eMail", ["a", "b"] * 20, "identifying"),
+    ("Phone2", ["a", "b"] * 20, "identifying"),
+    ("ssn", ["a", "b"] * 20, "identifying"),
+    ("passport no", ["a", "b"] * 20, "identifying"),
+    ("patientID", ["1", "2"] * 20, "identifying"),
+    ("id", ["1", "2"] * 20, "identifying"),
+    ("notes", ["a", "b"] * 20, "identifying"),
+    ("country_name", ["a", "b"] * 20, "quasi"),
+    ("disease_name", ["a", "b"] * 20, "sensitive"),
+    ("health_id", [f"h{row}" for row in range(40)], "identifying"),
+    ("account_balance", [f"{row}.5" for row in range(40)], "quasi"),
+    ("disease", ["a", "b"] * 20, "sensitive"),
+    ("Primary Diagnosis", ["a", "b"] * 20, "sensitive"),
+    ("annualIncome", ["100", "200"] * 20, "sensitive"),
+    ("wage_per_hour", ["10", "20"] * 20, "sensitive"),
+    ("religion", ["a", "b"] * 20, "sensitive"),
+    ("DEBTS", ["1", "2"] * 20, "sensitive"),
+    ("hiv", ["y", "n"] * 20, "sensitive"),
+    ("age", [str(row) for row in range(40)], "quasi"),
+    ("city", [f"c{row}" for row in range(40)], "quasi"),
+    ("zip", numbered("#####"), "quasi"),
+    ("hours-per-week", ["40", "20"] * 20, "quasi"),
+    ("marital_status", ["a", "b"] * 20, "quasi"),
+    ("package", ["a", "b"] * 20, "quasi"),
+    ("x", ["a", "b"] * 20, "quasi"),
+    ("x", [f"v{row}" for row in range(21)] + ["w"] * 19, "identifying"),
+    ("x", [f"v{row}" for row in range(20)] + ["w"] * 20, "quasi"),
+    ("x", [f"00{row}" for row in range(40)], "identifying"),
+    ("x", [str(1000 + row) for row in range(40)], "identifying"),
+    ("x", [str(row**3) for row in range(40)], "quasi"),
+    ("x", [f"{row}.25" for row in range(40)], "quasi"),
+    ("x", numbered("9######"), "identifying"),
+    ("x", [text[: 13 + row % 4] for row, text in enumerate(numbered("9###############"))], "identifying"),
+    ("x", [f"2020-01-{row:02d}" for row in range(1, 31)], "quasi"),
+    ("gift", ["ann@example.org", "bob@example.org"] * 20, "identifying"),
+    ("disease", ["ann@example.org", "bob@example.org"] * 20, "identifying"),
+    ("choice", ["1", "2", "3", ""] * 10, "choice"),
+    ("choice", [1, 2, 3, None] * 10, "choice"),
+    ("choice", ["1", "2", "3", "4", "5", "6"] * 10, "quasi"),
+    ("choice", ["100", "200"] * 10, "quasi"),
+    ("choice", ["a", "b"] * 10, "quasi"),
+    ("my_choice", ["1", "2"] * 10, "quasi"),
+]
+
+
+@pytest.mark.parametrize(("name", "values", "role"), ROLES)
+def test_role(name, values, role):
+    found = column(values, name)
+    assert found.role == role, found.reason
+    assert (found.kind is None) == (role in ("identifying", "choice"))
+
+
+KINDS = [
+    ("x", ["1", "2.5", ""], "numeric", None),
+    ("x", [1, 2, None], "numeric", None),
+    ("x", [0.5, float("nan"), 1.5], "numeric", None),
+    ("x", [Decimal("0.5"), Decimal("1.5")], "numeric", None),
+    ("x", [0.5, float("inf"), 0.5], "nominal", None),
+    ("x", [" 12", "13 ", " "], "numeric", None),
+    ("x", ["1", "2", "two"] * 3, "nominal", None),
+    ("x", ["01", "2", "3"] * 3, "nominal", None),
+    ("industry_code", ["1", "2", "3"] * 3, "nominal", None),
+    ("sex", ["1", "2"] * 3, "nominal", None),
+    ("x", [True, False] * 2, "nominal", None),
+    ("x", [None, None], "nominal", None),
+    ("zip", ["60612", "02139"] * 3, "nominal", Prefixes(keep=(4, 3, 2, 1))),
+    ("zip", [60612, 2139] * 3, "nominal", Prefixes(keep=(4, 3, 2, 1))),
+    ("zip", [600006.0, 600008.0] * 3, "nominal", Prefixes(keep=(4, 2))),
+    ("postcode", ["SW1A 1AA", "M1 1AE"] * 3, "nominal", Prefixes(keep=(4, 2))),
+    ("zip", ["60612-1234", "02139-4321"] * 3, "nominal", Prefixes(keep=(5, 3, 1))),
+    ("dob", ["1987-03-21", "2001-12-01"], "nominal", Dates()),
+    ("dob", [date(1987, 3, 21), None], "nominal", Dates()),
+    ("dob", [datetime(1987, 3, 21, 4, 5), datetime(2001, 1, 1)], "nominal", Dates()),
+    ("dob", ["21/03/1987", "01/12/2001"], "nominal", None),
+    ("dob", ["1987-03-21"] * 99 + ["1987-02-31"], "nominal", None),
+    ("dob", ["1987-03-21", " 1987-03-22"], "nominal", None),
+]
+
+
+@pytest.mark.parametrize(("name", "values", "kind", "hierarchy"), KINDS)
+def test_kind_and_hierarchy_are_what_prepare_accepts(name, values, kind, hierarchy):
+    frame = pl.DataFrame({name: values, "sex": ["f"] * len(values)} if name != "sex" else {name: values}, strict=False)
+    found = profile(frame)
+    assert (found.columns[0].kind, found.columns[0].hierarchy) == (kind, hierarchy)
+    assert prepare(frame, found.to_schema()).n_rows == len(values)
+
+
+@pytest.mark.parametrize("value", [[1, 2], {"a": 1}, b"raw", timedelta(1)])
+def test_values_that_cannot_be_grouped_are_left_out(value):
+    found = column([value, value, None])
+    assert (found.role, found.kind, found.n_missing, found.n_distinct) == ("identifying", None, 1, 1)
+
+
+def test_categories_of_other_types_are_read_as_text():
+    frame = pl.DataFrame({"sex": ["f", "m", "f"]}, schema={"sex": pl.Enum(["f", "m"])})
+    found = profile(frame.with_columns(pl.col("sex").cast(pl.Categorical).alias("gender"), pl.lit(None).alias("x")))
+    assert [(c.role, c.kind, c.n_distinct) for c in found.columns] == [("quasi", "nominal", 2)] * 2 + [
+        ("quasi", "nominal", 0)
+    ]
+
+
+def test_counts_with_missing_as_a_value_of_its_own():
+    found = column(["a", "a", "b", "c", "", "?"], missing_values=("?",))
+    assert (found.n_rows, found.n_missing, found.n_distinct, found.unique_share) == (6, 2, 3, 2 / 6)
+    assert column(["a", "a", None]).unique_share == 1 / 3
+
+
+def test_missing_cells_do_not_hide_a_unique_column():
+    assert column([f"v{row}" for row in range(10)] + [None] * 90).role == "identifying"
+
+
+def test_suspected_markers_are_reported_and_applied_only_on_request():
+    frame = pl.DataFrame({"age": ["31", "?", "45", "?", " NA "], "sex": ["f", "m", "f", "-", "f"]})
+    found = profile(frame)
+    assert found.suspected_missing == {"age": {"?": 2, " NA ": 1}, "sex": {"-": 1}}
+    assert (found.columns[0].n_missing, found.columns[0].kind) == (0, "nominal")
+    assert "'?', ' NA '" in found.columns[0].reason
+    told = profile(frame, ["?", "NA"])
+    assert told.suspected_missing == {"sex": {"-": 1}}
+    assert (told.columns[0].n_missing, told.columns[0].kind) == (3, "numeric")
+
+
+def test_schema_of_a_proposal():
+    frame = pl.DataFrame(
+        {
+            "name": ["Ann", "Bob"],
+            "age": ["31", "45"],
+            "zip": ["60612", "02139"],
+            "disease": ["flu", "flu"],
+            "income": [1, 2],
+            "choice": [1, 2],
+        }
+    )
+    schema = profile(frame).to_schema()
+    assert list(schema.identifying) == ["name"]
+    assert schema.quasi == {"age": Numeric(), "zip": Nominal(Prefixes(keep=(4, 3, 2, 1)))}
+    assert schema.sensitive == {"disease": Nominal(), "income": Numeric()}
+    assert schema.choice == "choice"
+    assert set(schema.roles) == set(frame.columns)
+
+
+def test_without_a_quasi_identifier_there_is_no_schema():
+    with pytest.raises(SchemaError, match="no quasi-identifier"):
+        profile(pl.DataFrame({"name": ["Ann", "Bob"]})).to_schema()
+
+
+def test_bad_input():
+    with pytest.raises(SchemaError, match="no rows"):
+        profile(pl.DataFrame({"age": []}))
+    with pytest.raises(SourceError, match="no name for column number 1"):
+        profile(pl.DataFrame({" ": [1]}))
+    with pytest.raises(ParameterError, match="missing_values=: needs a list of texts"):
+        profile(pl.DataFrame({"age": [1]}), "NA")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("patientID", ("patient", "id")),
+        ("ZIPCode", ("zip", "code")),
+        ("hours-per week_2", ("hours", "per", "week", "2")),
+        ("EDUC1", ("educ", "1")),
+        ("Straße.Größe", ("strasse", "grösse")),
+    ],
+)
+def test_words_of_a_name(name, expected):
+    assert words(name) == expected
+
+
+def test_names_are_compared_by_word():
+    assert says("age_group", QUASI) == "age"
+    assert says("ages", QUASI) == "age"
+    assert says("language", QUASI) == "language"
+    assert says("stage", QUASI) is None
+
+
+CELLS = st.sampled_from(["a", "b", "c", "d", "e", "", "?"])
+TABLES = (
+    st.integers(1, 12)
+    .flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1, max_size=7))
+    .map(lambda rows: pl.DataFrame({f"q{place}": values for place, values in enumerate(rows)}))
+)
+
+
+def share_of_unique_rows(frame: pl.DataFrame, names: list[str]) -> float:
+    """Brute force: the rows that nobody shares, the empty cell and the marker being the same missing value."""
+    rows = [tuple(None if cell in ("", "?") else cell for cell in row) for row in frame.select(names).rows()]
+    times = Counter(rows)
+    return sum(times[row] == 1 for row in rows) / len(rows) if names else 0.0
+
+
+@given(TABLES)
+def test_uniqueness_agrees_with_brute_force(frame):
+    found = profile(frame, ["?"])
+    for seen in found.columns:
+        assert seen.unique_share == share_of_unique_rows(frame, [seen.name])
+    eligible = [c.name for c in found.columns if c.role == "quasi" and c.unique_share <= 0.5]
+    expected = [(share_of_unique_rows(frame, list(pair)), pair) for pair in combinations(eligible, 2)]
+    expected.sort(key=lambda entry: -entry[0])  # stable: ties stay in the order of the table
+    assert [(pair.unique_share, pair.columns) for pair in found.pairs] == expected[:10]
+    quasi = [c.name for c in found.columns if c.role == "quasi"]
+    assert found.all_quasi_unique_share == share_of_unique_rows(frame, quasi)
+
+
+@given(TABLES)
+def test_the_proposed_schema_fits_the_table(frame):
+    found = profile(frame, ["?"])
+    if any(seen.role == "quasi" for seen in found.columns):
+        assert prepare(frame, found.to_schema(), missing_values=["?"]).n_rows == frame.height
+
+
+def test_ties_between_pairs_go_to_the_first_columns_however_few_combinations_they_have():
+    rows = range(16)
+    twos = {f"c{mask}": [f"v{min(row, row ^ mask)}" for row in rows] for mask in range(1, 6)}
+    frame = pl.DataFrame({"a": [f"v{row // 4}" for row in rows], "b": [f"v{row % 4}" for row in rows], **twos})
+    pairs = profile(frame).pairs
+    assert {pair.unique_share for pair in pairs} == {1.0}
+    assert pairs[0].columns == ("a", "b")
+
+
+def test_columns_left_out_of_pairs_are_counted(monkeypatch):
+    monkeypatch.setattr(profile_module, "MAX_PAIR_COLUMNS", 2)
+    frame = pl.DataFrame(
+        {
+            "name": ["a", "b"] * 4,
+            "age": list("12345678"),
+            "sex": list("ffffmmmm"),
+            "race": list("aabbccdd"),
+            "city": list("aabbccdd"),
+        }
+    )
+    found = profile(frame)
+    assert found.pair_columns == ("race", "city")
+    assert [pair.columns for pair in found.pairs] == [("race", "city")]
+    for text in ("2 of 5 columns", "1 left out, not published", "1 left out, mostly unique", "1 left out, beyond 2"):
+        assert text in found.pairs_note
+
+
+def test_the_frame_is_not_changed():
+    frame = pl.DataFrame({"age": [" 31", "?"], "x": [0.5, float("nan")]})
+    before = frame.clone()
+    profile(frame, ["?"])
+    assert frame.equals(before)
+
+
+CANARIES = [
+    "Xyzzyplugh",
+    "canary@example.org",
+    "+44 20 7946 0958",
+    "078-05-1120",
+    "1931-07-29",
+    "SW1A 9ZZ",
+    "8675309.25",
+]
+
+
+@pytest.mark.parametrize("name", ["x", "name", "disease", "income", "age", "zip", "patient_id", "choice", "country_id"])
+@pytest.mark.parametrize("canary", CANARIES)
+@pytest.mark.parametrize("others", [[], ["1", "2", "3"], ["a", "a", "b"], ["1"] * 99, ["?", "1"]])
+def test_no_cell_value_gets_out(name, canary, others):
+    found = profile(pl.DataFrame({name: [canary, *others], "sex": ["Qfemale"] * (1 + len(others))}))
+    assert canary not in repr(found)
+    assert "Qfemale" not in repr(found)
+    with pytest.raises(ParameterError) as caught:
+        profile(pl.DataFrame({name: [canary]}), canary)
+    assert canary not in str(caught.value)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_is_a_yes_or_no_for_every_text(shape):
+    texts = pl.DataFrame({"value": ["", " ", "*", "é", "١٢٣", "1", "nan", "\n", "2020-13-45", "9" * 400]})
+    answers = texts.with_columns(text=pl.col("value")).select(answer=SHAPES[shape])["answer"]
+    assert answers.dtype == pl.Boolean
+    assert answers.null_count() == 0
+
+
+@pytest.fixture(scope="module")
+def adult() -> Profile:
+    path = DATA / "adult" / "adult.csv.gz"
+    if not path.exists():
+        (pytest.fail if os.environ.get("SHOAL_REQUIRE_ALL") == "1" else pytest.skip)(f"no Adult data at {path}")
+    return profile(pl.read_csv(path, infer_schema=False))
+
+
+def test_adult_roles(adult):
+    roles = {seen.name: seen.role for seen in adult.columns}
+    assert roles.pop("income") == "sensitive"
+    assert len(roles) == 14
+    assert set(roles.values()) == {"quasi"}
+    fnlwgt = next(seen for seen in adult.columns if seen.name == "fnlwgt")
+    assert "its exact numbers could be linked" in fnlwgt.reason
+
+
+def test_adult_kinds(adult):
+    numeric = {seen.name for seen in adult.columns if seen.kind == "numeric"}
+    assert numeric == {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}
+
+
+def test_adult_markers_and_uniqueness(adult):
+    assert adult.suspected_missing == {
+        "workclass": {"?": 2799},
+        "occupation": {"?": 2809},
+        "native-country": {"?": 857},
+    }
+    assert adult.n_rows == 48842
+    assert next(seen.n_distinct for seen in adult.columns if seen.name == "fnlwgt") == 28523
+    assert adult.all_quasi_unique_share > 0.99
+    assert len(adult.pairs) == 10
+    assert [pair.unique_share for pair in adult.pairs] == sorted((p.unique_share for p in adult.pairs), reverse=True)
+
+
+def test_a_day_of_birth_beside_an_age_is_left_out():
+    days = [f"19{year}-03-0{day}" for year in range(50, 80) for day in range(1, 5)]
+    frame = pl.DataFrame({"birth_date": days, "age": [2026 - int(day[:4]) for day in days]})
+    roles = {column.name: column for column in profile(frame).columns}
+    assert roles["birth_date"].role == "identifying"
+    assert "'age' says the same" in roles["birth_date"].reason
+    assert {column.role for column in profile(frame.drop("age")).columns} == {"quasi"}
+
+
+def test_any_frame_will_do():
+    frame = pl.DataFrame({"age": [1, 2, 3], "sex": ["f", "m", None]})
+    assert profile(frame.to_pandas()) == profile(frame) == profile(frame.to_arrow())
+
+
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (["High", "low", "Medium"], ("low", "Medium", "High")),
+        (["severe", "mild", None, "moderate"], ("mild", "moderate", "severe")),
+        (["Sunday", "Monday"], ("Monday", "Sunday")),
+        (["low", "blue"], ()),
+        (["low", "LOW"], ()),
+        (["low", "low"], ()),
+    ],
+)
+def test_words_that_come_in_an_order_are_ordinal(values, order):
+    proposed = profile(pl.DataFrame({"level": values * 3, "age": range(3 * len(values))}))
+    column = proposed.columns[0]
+    assert (column.kind, column.order) == (("ordinal", order) if order else ("nominal", ()))
+    kind = proposed.to_schema().quasi["level"]
+    assert kind == (Ordinal(order) if order else Nominal())
