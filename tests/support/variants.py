@@ -14,7 +14,11 @@ from support.registered import K_METHODS, METHODS
 ALSO = {
     "k-means": [{"variant": 3, "features": "all"}],
     "mondrian": [{"width": "box", "nominal": "order"}],
-    "slicing": [{"apart": True}, {"columns": 2, "cuts": "widest"}, {"k": 5, "apart": True, "bins": 3}],
+    "slicing": [
+        {"sensitive_apart": True},
+        {"columns": 2, "cuts": "widest"},
+        {"k": 5, "sensitive_apart": True, "bins": 3},
+    ],
 }
 """Parameters that are tried besides those that every method is tried with."""
 VARIANTS = {name: [*options_to_try(method), *ALSO.get(name, ())] for name, method in METHODS.items()}
