@@ -1,4 +1,4 @@
-"""Another package adds a method, a model and a publisher: by installing, and by one call."""
+"""Another package adds a method, a model, a publisher and a measure: by installing, and by one call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.declared import K_ANONYMITY, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, Of, Promised
+from shoal.declared import K_ANONYMITY, MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, Of, Promised
 from shoal.errors import Problems, ShoalWarning
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
@@ -30,6 +30,12 @@ from shoal.registry import Registry
 from shoal.spec import ColumnName, Real, Whole, param
 from support.registered import REPEATED
 
+REGISTRIES = {
+    "methods": METHOD_CLASSES,
+    "models": MODEL_CLASSES,
+    "publishers": PUBLISHER_CLASSES,
+    "measures": MEASURE_CLASSES,
+}
 PACKAGE = Path(__file__).with_name("plugin_package")
 ROWS = "age,town,disease\n" + "".join(
     f"{20 + 3 * row},{('Bo', 'Ada', 'Cy')[row % 3]},{('flu', 'ulcer', 'cold')[row % 3]}\n" for row in range(12)
@@ -143,20 +149,30 @@ def test_the_checker_and_flags_know_what_was_installed(scratch, release):
 
 
 @pytest.mark.parametrize(
-    ("command", "name"), [("methods", "sort-cut"), ("models", "value-spread"), ("publishers", "floor")]
+    ("command", "name"),
+    [
+        ("methods", "sort-cut"),
+        ("models", "value-spread"),
+        ("publishers", "floor"),
+        ("measures", "class_size_range"),
+    ],
 )
 def test_listings_have_what_was_installed(scratch, command, name):
     listed = {one["name"]: one for one in json.loads(scratch.shoal(command, "--json"))}
     assert listed[name]["title"]
-    assert listed[name]["parameters"]
-    own = {"methods": METHOD_CLASSES, "models": MODEL_CLASSES, "publishers": PUBLISHER_CLASSES}[command].own
-    assert set(listed) == {*own, name}
+    assert set(listed) == {*REGISTRIES[command].own, name}
+
+
+def test_the_measure_is_worked_out_of_a_release(scratch, release):
+    figures = json.loads(scratch.shoal("measure", "release", "--measure", "class_size_range", "--json"))
+    sizes = pl.read_csv(release / "table.csv").group_by("age", "town").len()["len"]
+    assert figures == {"class_size_range": sizes.max() - sizes.min()}
 
 
 def test_the_package_passes_the_contract(scratch):
     options = ("-p", "no:cacheprovider", "-q", "-n", "0", "-W", "error", "--import-mode=importlib")
     told = scratch.run("-m", "pytest", *options, "--rootdir", str(scratch.package), str(scratch.package / "tests"))
-    assert re.search(r"^16 passed", told, re.MULTILINE), told
+    assert re.search(r"^20 passed", told, re.MULTILINE), told
 
 
 def test_without_the_package_a_release_of_it_is_refused_by_name(release):
@@ -185,7 +201,7 @@ def test_without_the_package_a_recipe_for_it_is_refused_by_name():
 @pytest.fixture
 def nothing_added(monkeypatch):
     """Registries that forget what a test adds."""
-    for registry in (METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES):
+    for registry in REGISTRIES.values():
         monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
 
 
@@ -308,7 +324,7 @@ def bad(base, **attributes):
     [
         (5, "needs a method, a model, a publisher or a measure, got int"),
         (dict, "needs a method, a model, a publisher or a measure, got dict"),
-        (bad(InTurn, name="In Turn"), "has the name 'In Turn'; use small letters, digits and single hyphens"),
+        (bad(InTurn, name="In Turn"), "has the name 'In Turn'; use small letters, digits"),
         (bad(InTurn, name="x", title=None), "does not say its title"),
         (type("Bad", (InTurn,), {"name": "x"}), "is not a frozen dataclass"),
         (bad(Method, name="x"), "does not say: partition"),
@@ -396,7 +412,7 @@ def test_a_package_cannot_take_a_name_of_ours(monkeypatch):
     assert registry["caat"] is shoal.Caat
 
 
-@pytest.mark.parametrize("registry", [METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES], ids=lambda one: one.group)
+@pytest.mark.parametrize("registry", REGISTRIES.values(), ids=REGISTRIES)
 def test_what_is_asked_of_other_packages_holds_here_too(registry):
     problems = Problems()
     for name in registry.own:

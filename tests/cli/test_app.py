@@ -17,8 +17,10 @@ import shoal
 import shoal.pipeline
 import shoal.release.manifest
 from shoal.privacy import MODELS
+from shoal.privacy.base import ColumnRequirement
 from shoal.recipe.text import read_entries
 from shoal.release.receipt import Receipt
+from shoal.testing import variants
 from support.registered import METHODS, REPEATED
 from support.small_recipe import CANARY, RECIPE, TABLE, TOWNS
 
@@ -640,13 +642,8 @@ def test_all_wrong_flags_come_at_once(mixed, call):
 
 def test_the_listing_of_models_says_what_they_are(call):
     listed = {entry["name"]: entry for entry in json.loads(call("models", "--json")[1])}
-    made = {
-        "k-anonymity": shoal.KAnonymity(k=2), "l-diversity": shoal.LDiversity("a", l=2),
-        "alpha-k": shoal.AlphaK("a", alpha=0.5), "t-closeness": shoal.TCloseness("a", t=0.5),
-        "epsilon-m": shoal.EpsilonM("a", epsilon=1, m=2), "delta-disclosure": shoal.DeltaDisclosure("a", delta=1),
-        "beta-likeness": shoal.BetaLikeness("a", beta=1), "guarding-nodes": shoal.GuardingNodes("a", p=0.5),
-        "k-map": shoal.KMap(k=2), "delta-presence": shoal.DeltaPresence(low=0, high=1),
-    }  # fmt: skip
+    columns = {name: {"column": "a"} if issubclass(one, ColumnRequirement) else {} for name, one in MODELS.items()}
+    made = {name: variants(one, **columns[name])[0] for name, one in MODELS.items()}
     assert set(listed) == set(made)
     for name, entry in listed.items():
         assert entry["advice"]

@@ -7,7 +7,7 @@ Needs hypothesis: ``pip install 'shoal[testing]'``. The author of another packag
 and has the tests that Shoal's own methods pass. See the page on plug-ins.
 """
 
-from shoal.testing.contract import check_contract, published_cells
+from shoal.testing.checks import check_contract, published_cells
 from shoal.testing.models import kept, requirements
 from shoal.testing.shown import Shown, ShownClass
 from shoal.testing.suite import contract, options_to_try, variants

@@ -99,13 +99,15 @@ class Shown:
                 return value is None if gone and gone[0] is True else True
             return value is not None and self._within(column, low, value, high)
         cell = cells[0]
+        if cell == "*":
+            return True
         if cell is None or value is None:
-            return cell == "*" or value is cell
+            return value is cell
         if column.form == "set":
             return value in _members(cell)
         if column.form == "node":
             return cell in self._path(column.name, value)
-        return cell == "*" or self._in_run(column, cell, value)
+        return self._in_run(column, cell, value)
 
     def _path(self, name: str, value: Any) -> Sequence[str]:
         """From a value up to the root; what is in no tree hangs right below it."""

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InfeasibleError, InputError, Problems
+from shoal.measure.base import Measure
 from shoal.methods.base import Method
 from shoal.methods.mondrian import Mondrian
 from shoal.pipeline import anonymize
@@ -22,11 +23,11 @@ from shoal.publish import PUBLISHERS, default_publisher
 from shoal.publish.base import Publisher
 from shoal.recipe.recipe import Recipe
 from shoal.release.manifest import FORMATS
-from shoal.release.release import read_release
+from shoal.release.release import Release, read_release
 from shoal.spec import Bound, OneOf, Parameter, Real, Spec, Whole, YesNo
 from shoal.table.prepare import prepare
 from shoal.table.schema import Kind, Nominal, Numeric, Schema
-from shoal.testing.contract import check_contract
+from shoal.testing.checks import check_contract
 from shoal.testing.models import Kept
 from shoal.testing.tables import KIND_MIXES, Case, sensitive_tables
 
@@ -97,21 +98,24 @@ def contract(
     *methods: Method,
     publish: Sequence[Publisher] = (),
     require: Sequence[Requirement] = (),
+    measure: Sequence[Measure] = (),
     rederive: Mapping[str, Kept] | None = None,
     examples: int = 25,
 ) -> type:
-    """Tests that every method, publisher and model passes, as a class for pytest.
+    """Tests that every method, publisher, model and measure passes, as a class for pytest.
 
     Parameters
     ----------
     methods
-        Methods to test, such as ``Mine(k=3)`` or ``*variants(Mine, k=3)``; Mondrian when only publishers or models are
-        to be tested. They may protect cells or links.
+        Methods to test, such as ``Mine(k=3)`` or ``*variants(Mine, k=3)``; they may protect cells or links. Mondrian
+        when only publishers, models or measures are to be tested.
     publish
         Publishers to test; when not given, all that can show the groups of the methods.
     require
         Requirements to test, of the columns of `sensitive_tables`: ``disease`` and ``illness`` (a tree) are nominal,
         ``stage`` is ordinal, ``income`` numeric.
+    measure
+        Measures to test, of all shapes that the publishers show.
     rederive
         For models of your own: whether a release keeps a requirement, by the name of the model; see `check_contract`.
     examples
@@ -147,7 +151,7 @@ def contract(
 
         def test_files_and_recipe(self) -> None:
             for turn, (method, shown) in enumerate(pairs):
-                _check_files(method, shown, FORMATS[turn % len(FORMATS)])
+                _check_files(method, shown, FORMATS[turn % len(FORMATS)], measure)
                 _check_recipe(method, shown, require)
 
     return TestContract
@@ -268,8 +272,8 @@ def _check_bytes(method: Method, publish: Publisher) -> None:
     assert all(one == found[0] for one in found), "the same table and seed gave other bytes"
 
 
-def _check_files(method: Method, publish: Publisher, written: str) -> None:
-    """A release that is read back from its files is what was written, and verifies."""
+def _check_files(method: Method, publish: Publisher, written: str, measures: Sequence[Measure]) -> None:
+    """A release that is read back from its files is what was written, verifies, and measures the same."""
     case = _example()
     if _refused(case, method, publish):
         return
@@ -280,6 +284,19 @@ def _check_files(method: Method, publish: Publisher, written: str) -> None:
         for name, table in release.frames.items():
             texts = [frame.select(pl.all().cast(pl.String)) for frame in (table, back.frames[name])]
             assert texts[0].equals(texts[1]), "what was read back is not what was written"
+        for one in measures:
+            if release.manifest.layout.shape in one.shapes:
+                _check_figures(one, release, back, case)
+
+
+def _check_figures(one: Measure, release: Release, back: Release, case: Case) -> None:
+    """A measure gives figures under its own name, within its range, the same whenever they are asked for."""
+    given: dict[str, Any] = {"original": case.frame, "schema": case.schema, **one.to_mapping()}
+    figures, again = release.measure(one.name, **given), back.measure(one.name, **given)
+    low, high = one.range
+    assert figures == again, "a release that was read back measures something else"
+    assert all(key.partition(":")[0].startswith(one.name) for key in figures), "a figure has another name"
+    assert all(low <= value <= high for value in figures.values()), "a figure is out of its range"
 
 
 def _check_recipe(method: Method, publish: Publisher, require: Sequence[Requirement]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from shoal_example.class_size_range import ClassSizeRange
 from shoal_example.floor import Floor
 from shoal_example.sort_cut import SortCut
 from shoal_example.value_spread import ValueSpread
@@ -20,7 +21,8 @@ def kept(one: ValueSpread, shown: Shown) -> bool:
 SPREAD = [ValueSpread("stage", c=2, p=0.6), ValueSpread("disease", c=2, p=0.75)]
 RE_DERIVED = {"value-spread": kept}
 
-TestMethod = contract(*variants(SortCut, k=3), examples=10)
-TestPublisher = contract(publish=variants(Floor), examples=10)
-TestModel = contract(require=SPREAD, rederive=RE_DERIVED, examples=10)
-TestAllTogether = contract(SortCut(k=2), publish=[Floor()], require=SPREAD, rederive=RE_DERIVED, examples=10)
+TestMethod = contract(*variants(SortCut, k=3), examples=6)
+TestPublisher = contract(publish=variants(Floor), examples=6)
+TestMeasure = contract(measure=[ClassSizeRange()], examples=1)
+TestModel = contract(require=SPREAD, rederive=RE_DERIVED, examples=6)
+TestAllTogether = contract(SortCut(k=2), publish=[Floor()], require=SPREAD, rederive=RE_DERIVED, examples=6)
