@@ -46,9 +46,13 @@ class Centroids:
         Whether the centroid of a nominal column is the lowest common node instead of the most frequent value.
     squared
         Whether differences are squared and nominal values are just equal or not, as C-means has it.
+    following
+        Whether centroids are to follow rows that come in one by one; kernels for that are compiled only then.
     """
 
-    def __init__(self, encoded: Encoded, n_groups: int, *, lca: bool = False, squared: bool = False) -> None:
+    def __init__(
+        self, encoded: Encoded, n_groups: int, *, lca: bool = False, squared: bool = False, following: bool = True
+    ) -> None:
         self.n_groups, self.n_rows = n_groups, encoded.n_rows
         self.n_columns = encoded.n_columns
         grid = grid_for(self.n_rows)
@@ -59,6 +63,7 @@ class Centroids:
         self.rulers = RulerMaker(encoded, lines, spans, grid, squared=squared, common=lca)
         self.ruler = self.rulers.ruler(np.ones(encoded.n_columns))
         self.groups = self._no_groups(lca)
+        self._followed = self.groups if following else None
         self._distinct = encoded.collapse()
         self._tuples = self.lines[self._distinct.heads], self.codes[self._distinct.heads]
         self._near = np.full(self._distinct.n_tuples, -1, dtype=np.int64)
@@ -111,7 +116,7 @@ class Centroids:
             if worth_sharing(self.n_rows, self.n_columns):
                 nearest_shared(self.ruler, index, *self._tuples, rows, self._near)
             else:
-                place(self.ruler, None, index, *self._tuples, rows, self._near)
+                place(self.ruler, self._followed, index, *self._tuples, rows, False, self._near)
         labels = np.empty(self.n_rows, dtype=np.int64)
         labels[self._distinct.rows] = np.repeat(self._near, np.diff(self._distinct.first))
         return labels
@@ -131,7 +136,7 @@ class Centroids:
         With `closing`, only groups below k are open, as long as there are any. With `moving`, a centroid follows
         whoever comes in.
         """
-        done, moved = 0, self.groups if moving else None
+        done = 0
         while done < len(rows):
             members = np.flatnonzero(sizes < k) if closing else np.arange(0)
             closing = len(members) > 0
@@ -140,7 +145,7 @@ class Centroids:
             last = done + max(256, MOVES_PER_LOAD * len(index.places)) if moving or closing else len(rows)
             for begin, end in self._runs(min(last, len(rows)) - done):
                 part = rows[done : done + end - begin]
-                sent = place(self.ruler, moved, index, self.lines, self.codes, part, labels)
+                sent = place(self.ruler, self._followed, index, self.lines, self.codes, part, moving, labels)
                 sizes += np.bincount(labels[part[:sent]], minlength=self.n_groups)
                 done += sent
                 progress.advance(sent)

@@ -119,7 +119,8 @@ class _Run:
         self, method: KMeans, encoded: Encoded, kinds: dict[str, Kind], seeds: Labels, rank: Floats | None
     ) -> None:
         self._method, self._rank, self._judge = method, rank, Judge(encoded, kinds)
-        self._centroids = Centroids(encoded, len(seeds), lca=method.centroid == "lca")
+        common, following = method.centroid == "lca", method.variant != 2
+        self._centroids = Centroids(encoded, len(seeds), lca=common, following=following)
         self._labels = self._best = self._centroids.start_at(seeds)
         self._seen: set[bytes] = set()
         self._n_iter, self._converged, self._cycles, self._error = 0, False, False, math.inf

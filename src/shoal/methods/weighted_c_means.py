@@ -126,7 +126,7 @@ class Means:
     """
 
     def __init__(self, encoded: Encoded, seeds: Labels, beta: float, weights: Floats) -> None:
-        self._centroids = Centroids(encoded, len(seeds), squared=True)
+        self._centroids = Centroids(encoded, len(seeds), squared=True, following=False)
         self._plain = self._centroids.ruler
         self._lines_first = np.argsort(encoded.is_tree, kind="stable")
         self._beta = beta

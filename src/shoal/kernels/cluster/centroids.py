@@ -67,7 +67,8 @@ def join(ruler: Ruler, groups: CentroidGroups, lines: Any, codes: Any, row: int,
     for j in range(len(means)):
         _add(ruler.lines[j], means[j, c], lines[row, j], size)
     for t in range(len(modes)):
-        mode, value = modes[t, c], np.int64(codes[row, t])
+        mode = modes[t, c]
+        value: Any = np.int64(codes[row, t])
         if not trees[t].common:
             _count(groups.values[t], mode, value, row)
         else:
@@ -123,7 +124,7 @@ def _count(values: Any, mode: Any, node: int, row: int) -> None:
 
     INOUT  values VALUE[n]
     """
-    mine, leading, at = np.int64(-1), np.int64(-1), mode.head
+    mine, leading, at = -1, -1, mode.head
     while at >= 0:
         if values[at].node == node:
             mine = at

@@ -77,13 +77,13 @@ def nearest(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, hint: in
     OUT  bound float64[B];  out float64[BLOCK]
     """
     _bounds(ruler, index, lines, codes, bound)
-    hinted = index.place_of[hint] // BLOCK if hint >= 0 else np.int64(-1)
+    hinted = index.place_of[hint] // BLOCK if hint >= 0 else -1
     if hinted < 0:
-        hinted = np.int64(0)
+        hinted = 0
         for b in range(len(bound)):
             if bound[b] < bound[hinted]:
                 hinted = b
-    best, who, places = np.inf, np.int64(-1), index.places
+    best, who, places = np.inf, -1, index.places
     for turn in range(-1, len(bound)):
         block = hinted if turn < 0 else turn
         if bound[block] > best or bound[block] == np.inf or turn == hinted:
@@ -147,36 +147,38 @@ def _look(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, block: int
                 t = 0.0 if np.isnan(x) and np.isnan(centre[j, first + i]) else 1.0
             out[i] += scale * (t * t if squared else t)
     for t in range(len(codes)):
-        tree, code = ruler.trees[t], np.int64(codes[t])
+        tree = ruler.trees[t]
+        code: Any = np.int64(codes[t])
         if tree.pairs >= 0:
             at = tree.pairs + code * tree.size
             for i in range(BLOCK):
                 out[i] += table[at + node[t, first + i]]
         else:
             for i in range(len(out)):
-                met = meet(ruler.nodes, tree.first, code, np.int64(node[t, first + i]))
-                out[i] += ruler.nodes[tree.first + met].share
+                other: Any = np.int64(node[t, first + i])
+                out[i] += ruler.nodes[tree.first + meet(ruler.nodes, tree.first, code, other)].share
 
 
 @jit
 def place(
-    ruler: Ruler, groups: CentroidGroups | None, index: CentroidIndex, lines: Any, codes: Any, rows: Any, labels: Any
-) -> int:
+    ruler: Ruler, groups: CentroidGroups | None, index: CentroidIndex, lines: Any, codes: Any, rows: Any, moving: bool,
+    labels: Any,
+) -> int:  # fmt: skip
     """Send rows, one after the other, to the nearest open group; how many were sent before all were closed.
 
     IN     lines float64[n, lines];  codes int32[n, trees];  rows int64[m]
-    INOUT  groups: if given, a centroid follows who comes in
-           labels int64[n]: a centroid that may be near, or -1; then the nearest
+           moving: whether a centroid follows who comes in
+    INOUT  groups: None where centroids never follow;  labels int64[n]: a centroid that may be near, or -1; then the nearest
     """
     bound, part = np.empty(len(index.n_open)), np.empty(BLOCK)
-    c = np.int64(-1)
+    c = -1
     for i in range(len(rows)):
         row = rows[i]
         c = nearest(ruler, index, lines[row], codes[row], labels[row] if labels[row] >= 0 else c, bound, part)
         if c < 0:
             return i
         labels[row] = c
-        if groups is not None:
+        if groups is not None and moving:
             join(ruler, groups, lines, codes, row, c)
             move(ruler, groups, index, c)
         p = index.place_of[c]

@@ -20,6 +20,7 @@ def merge_small(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, k: i
     """
     lines, codes = np.empty(len(groups.means)), np.empty(len(groups.modes), dtype=np.int32)
     bound, part = np.empty(len(index.n_open)), np.empty(BLOCK)
+    nobody: Any = np.int64(-1)
     for done in range(most):
         small = _smallest(groups.size, k, into)
         if small < 0:
@@ -29,7 +30,7 @@ def merge_small(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, k: i
             lines[j] = groups.means[j, small].centre
         for t in range(len(codes)):
             codes[t] = groups.modes[t, small].node
-        target = nearest(ruler, index, lines, codes, np.int64(-1), bound, part)
+        target = nearest(ruler, index, lines, codes, nobody, bound, part)
         into[small] = target
         if groups.size[small] > 0:
             _absorb(ruler, groups, small, target)
@@ -40,7 +41,7 @@ def merge_small(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, k: i
 @inner
 def _smallest(sizes: Any, k: int, into: Any) -> int:
     """The smallest group below k that is still there, the lowest number of those that tie; -1 if there is none."""
-    small, size = np.int64(-1), k
+    small, size = -1, k
     for c in range(len(into)):
         if into[c] == c and sizes[c] < size:
             small, size = c, sizes[c]
