@@ -74,7 +74,7 @@ def test_kernel_equals_twin_on_a_larger_table(centroid):
 def test_a_tree_too_large_to_be_written_down(monkeypatch):
     table = mixed(150, seed=4)
     small = [table.labels(Oka(k=3, centroid=centroid)) for centroid in ("lca", "mode")]
-    monkeypatch.setattr("shoal.cluster.centroids.LARGEST_TREE", 1)
+    monkeypatch.setattr("shoal.cluster.centroid_distances.LARGEST_TREE", 1)
     assert [table.labels(Oka(k=3, centroid=centroid)) for centroid in ("lca", "mode")] == small
 
 

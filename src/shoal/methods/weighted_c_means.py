@@ -127,7 +127,7 @@ class Means:
     """
 
     def __init__(self, encoded: Encoded, seeds: Labels, beta: float, weights: Floats) -> None:
-        self._centroids = Centroids(encoded, len(seeds), squared=True)
+        self._centroids = Centroids(encoded, len(seeds), squared=True, following=False)
         self._plain = self._centroids.ruler
         self._lines_first = np.argsort(encoded.is_tree, kind="stable")
         self._beta = beta
@@ -148,16 +148,17 @@ class Means:
 
     def dispersions(self) -> Floats:
         """How much each column varies inside groups."""
-        sums, columns = np.empty(len(self._lines_first)), np.empty(len(self._lines_first))
-        kernel.dispersions(
-            self._plain, self._centroids.groups, self._centroids.lines, self._centroids.codes, self.labels, sums
-        )
-        columns[self._lines_first] = sums
-        return columns
+        sums = np.empty(len(self._lines_first))
+        for place, distances in zip(
+            self._lines_first, self._centroids.distances(self.labels, self._plain), strict=True
+        ):
+            sums[place] = np.cumsum(distances)[-1]  # one after the other, in row order
+        return sums
 
     def _weigh(self, weights: Floats) -> None:
         self.weights = weights
-        self._centroids.ruler = self._centroids.ruler_of(np.array([weight**self._beta for weight in weights.tolist()]))
+        powers = np.array([weight**self._beta for weight in weights.tolist()])
+        self._centroids.ruler = self._centroids.rulers.ruler(powers)
 
     def merged(self, k: int) -> Labels:
         """Labels after the smallest group below k went into the one with the nearest centre, as often as needed."""

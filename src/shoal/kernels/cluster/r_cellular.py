@@ -16,10 +16,10 @@ BINS = 11
 """Distances are counted and sorted by their first so many bits."""
 NEVER = 1 << 62
 
-PAYER = np.dtype([("count", np.int64), ("paid", np.int64)])
+PAYER = np.dtype([("count", np.int64), ("paid", np.int64)], align=True)
 """A point that pays for balls: how many rows it stands for, and its last offer if it stopped, else -1."""
 
-BALL = np.dtype([("time", np.int64), ("radius", np.int64)])
+BALL = np.dtype([("time", np.int64), ("radius", np.int64)], align=True)
 """A ball around a point: when it is paid for, and its radius, both in units."""
 
 
