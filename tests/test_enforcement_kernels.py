@@ -39,11 +39,11 @@ def partitions(draw, n_rows):
 def kept_by_kernels(task, labels):
     """Which groups keep everything, as the kernels say: all at once, and each on its own."""
     constraints = Constraints.of(task, labels >= 0)
-    lacks = constraints.lacks(labels)
-    assert lacks.tolist() == [constraints.violation_of(rows) for rows in members_of(labels)]
-    assert np.isfinite(lacks).all()
-    assert (lacks >= 0).all()
-    return lacks == 0
+    violations = constraints.violation(labels)
+    assert violations.tolist() == [constraints.violation_of(rows) for rows in members_of(labels)]
+    assert np.isfinite(violations).all()
+    assert (violations >= 0).all()
+    return violations == 0
 
 
 def kept_by_models(task, labels):
@@ -147,6 +147,6 @@ def test_joining_groups_brings_them_nearer_where_models_are_monotone(data):
     require = [data.draw(requirements(name, case)) for name in names]
     task = Task.of(prepare(case.frame, case.schema), [one for one in require if one.monotone])
     labels = np.arange(case.frame.height) % 2
-    before, after = (Constraints.of(task).lacks(group).max() for group in (labels, labels * 0))
+    before, after = (Constraints.of(task).violation(group).max() for group in (labels, labels * 0))
     # A group that fails by less than 1e-6 is said to fail by that much.
     assert after <= before + 1e-6 * len(task.require)
