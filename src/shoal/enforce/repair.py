@@ -9,18 +9,19 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.cluster.points import Space
+from shoal.enforce.averages import Members, averages_of, distances_to
 from shoal.enforce.by_model import AskedModels, classes_of
 from shoal.enforce.coarsening import coarsen, settle
 from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Covered, Loss, loss_of
 from shoal.enforce.population import PopulationMatch
-from shoal.enforce.slots import as_they_are, with_room
+from shoal.enforce.slots import with_room
 from shoal.errors import InfeasibleError, Problems
-from shoal.kernels.cluster import points
 from shoal.kernels.enforce import repair as kernel
+from shoal.kernels.enforce.partition import Partition
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels, members_of, without_holes
-from shoal.privacy.base import Classes, Requirement
+from shoal.privacy.base import SLACK, Classes, Requirement
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Floats
 
@@ -90,7 +91,7 @@ class Repair:
 
     def run(self, progress: Progress = SILENT) -> Groups:
         """Give groups that keep everything, or raise `InfeasibleError`."""
-        if not self._violations().any():
+        if kept_for_sure(self._task, self._labels) or not self._violations().any():
             return self._groups
         progress.stage("repairing")
         self._regroup(progress)
@@ -144,8 +145,7 @@ class Repair:
         labels = self._labels.copy()
         labels[failing] = -1
         labels = without_holes(labels)
-        covers = Covered(self._task, self._space, sets=self._sets, shown=self._labels >= 0)
-        cells = covers.state(as_they_are(np.zeros(len(labels), dtype=np.int64), self._constraints.needs))
+        cells = Covered(self._task, self._space, sets=self._sets, shown=self._labels >= 0).cells
         coarsen(cells, self._constraints, failing, self._k, labels, progress)
         labels = settle(self._constraints, self._measure, failing, self._k, labels)
         rest = failing[labels[failing] < 0]
@@ -164,28 +164,26 @@ class Repair:
         if not groups or len(violations) < 2:
             return 0
         near = self._near(groups)
-        partition = with_room(self._labels, k, constraints.needs)
+        partition = with_room(self._labels, k)
         loss = self._measure.state(partition)
         n_mended = 0
         for group, others in zip(groups, near, strict=True):
-            if constraints.violation_of(partition.members[partition.begin[group] :][: partition.size[group]]) > 0:
-                most = self._cheapest(partition.members, partition.begin, partition.size, group, others)
-                done = kernel.mend(partition, loss, others, constraints.keys, group, k, most)
+            if constraints.violation_of(_rows(partition, group)) > 0:
+                most = self._cheapest(partition, group, others)
+                done = kernel.mend(partition, loss, constraints.needs, others, constraints.keys, group, most)
                 n_mended += bool(done)
         self._labels = partition.label
         self._counts["repair_exchanges"] += n_mended
         return n_mended
 
-    def _cheapest(self, members: Labels, begin: Labels, size: Labels, group: int, others: Labels) -> float:
+    def _cheapest(self, partition: Partition, group: int, others: Labels) -> float:
         """What it adds to the loss at least if the group joins a near one and both keep their promises by that."""
-        best = np.inf
-        rows = members[begin[group] : begin[group] + size[group]]
-        for other in others:
-            there = members[begin[other] : begin[other] + size[other]]
-            both = np.sort(np.concatenate([rows, there]))
-            if self._violation_of(both) == 0:
-                best = min(best, self._added(rows, there, both))
-        return best
+        rows = _rows(partition, group)
+        joined = [(there, _joined(rows, there)) for there in (_rows(partition, int(other)) for other in others)]
+        fine = [(there, both) for there, both in joined if self._violation_of(both) == 0]
+        before = self._measure.of_each([rows, *(there for there, _ in fine)])
+        after = self._measure.of_each([both for _, both in fine])
+        return float((after - before[0] - before[1:]).min(initial=np.inf))
 
     # -- join -----------------------------------------------------------------------------------------------------
 
@@ -193,14 +191,15 @@ class Repair:
         """Join groups that lack something with near ones, each group once; how many pairs."""
         groups = np.flatnonzero(violations > 0)
         members, taken, pairs = members_of(self._labels), np.zeros(len(violations), dtype=np.bool_), 0
+        losses = self._measure.of_each(members)
         order = groups[np.argsort([len(members[group]) for group in groups], kind="stable")]
         for group, near in zip(order, self._near(order.tolist()), strict=True):
             if taken[group]:
                 continue
-            other = self._best_partner(group, near[~taken[near]], members, violations)
+            other = self._best_partner(group, near[~taken[near]], members, violations, losses)
             if other < 0:
                 everyone = np.flatnonzero(~taken & (np.arange(len(violations)) != group))
-                other = self._best_partner(group, everyone, members, violations)
+                other = self._best_partner(group, everyone, members, violations, losses)
             if other >= 0:
                 taken[group] = taken[other] = True
                 self._labels[members[group]] = other
@@ -209,32 +208,31 @@ class Repair:
         self._counts["repair_merges"] += pairs
         return pairs
 
-    def _best_partner(self, group: int, others: Labels, members: Sequence[Labels], violations: Floats) -> int:
+    def _best_partner(
+        self, group: int, others: Labels, members: Sequence[Labels], violations: Floats, losses: Floats
+    ) -> int:
         """The group that it costs least to join, for what it brings both nearer to their promises; -1 if none does."""
-        best, partner = np.inf, -1
-        for other in others:
-            both = np.sort(np.concatenate([members[group], members[other]]))
+        joined, gains = [], np.empty(len(others))
+        for place, other in enumerate(others):
+            both = _joined(members[group], members[other])
             left, right, whole = (len(members[group]), len(members[other]), len(both)) if self._by_size else (1, 1, 1)
-            gain = left * violations[group] + right * violations[other] - whole * self._violation_of(both)
-            if gain > LEAST:
-                price = self._added(members[group], members[other], both) / gain
-                if price < best:
-                    best, partner = price, int(other)
-        return partner
-
-    def _added(self, left: Labels, right: Labels, both: Labels) -> float:
-        of = self._measure.of
-        return of(both) - of(left) - of(right)
+            gains[place] = left * violations[group] + right * violations[other] - whole * self._violation_of(both)
+            joined.append(both)
+        helpful = np.flatnonzero(gains > LEAST)
+        if not len(helpful):
+            return -1
+        added = self._measure.of_each([joined[place] for place in helpful]) - losses[group] - losses[others[helpful]]
+        prices = added / gains[helpful]
+        return int(others[helpful[np.argmin(prices)]])
 
     def _near(self, groups: Sequence[int]) -> list[Labels]:
         """For each of some groups, those with the nearest averages, nearest first."""
-        centres = np.ascontiguousarray(self._space.centres(self._labels).T)
-        n_groups, near = centres.shape[1], []
-        distance = np.empty(n_groups)
+        centres = averages_of(self._space, Members.of(members_of(self._labels)))
+        columns, near = np.ascontiguousarray(centres.T), []
+        wanted = min(NEAR, len(centres) - 1)
         for group in groups:
-            points.fill(self._space.axes, centres, np.ascontiguousarray(centres[:, group]), 0, distance)
+            distance = distances_to(self._space, columns, centres[group])
             distance[group] = np.inf
-            wanted = min(NEAR, n_groups - 1)
             nearest = np.argpartition(distance, wanted - 1)[:wanted] if wanted else np.zeros(0, dtype=np.int64)
             near.append(nearest[np.lexsort((nearest, distance[nearest]))])
         return near
@@ -312,6 +310,34 @@ class Repair:
                 whole = replace(classes, labels=np.zeros_like(classes.labels))
                 problems.add(f"require {one.name}", *_blocked(one, classes, whole), error=InfeasibleError)
         return problems
+
+
+def kept_for_sure(task: Task, labels: Labels) -> bool:
+    """Whether the models say that all groups keep everything, and not only by what they overlook.
+
+    Kernels, which overlook less, would say the same; where the models do, nothing has to be compiled to know.
+    """
+    if any(one.needs == "population" for one in task.require):
+        return False
+    classes = classes_of(task, labels)
+    for one in task.require:
+        reached = one.per_class(classes)
+        counted = reached == np.rint(reached)  # whole numbers are exact
+        if not (one.enough(reached - SLACK if one.rising else reached + SLACK) | (counted & one.enough(reached))).all():
+            return False
+    return True
+
+
+def _rows(partition: Partition, group: int) -> Labels:
+    """Rows of a group."""
+    begin, _, size = partition.groups[group]
+    rows: Labels = partition.members[begin : begin + size]
+    return rows
+
+
+def _joined(left: Labels, right: Labels) -> Labels:
+    """Rows of two groups, in rising order."""
+    return np.sort(np.concatenate([left, right]))
 
 
 def _blocked(one: Requirement, classes: Classes, whole: Classes) -> tuple[str, str]:

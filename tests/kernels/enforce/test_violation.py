@@ -39,11 +39,11 @@ def partitions(draw, n_rows):
 def kept_by_kernels(task, labels):
     """Which groups keep everything, as the kernels say: all at once, and each on its own."""
     constraints = Constraints.of(task, labels >= 0)
-    violation = constraints.violation(labels)
-    assert violation.tolist() == [constraints.violation_of(rows) for rows in members_of(labels)]
-    assert np.isfinite(violation).all()
-    assert (violation >= 0).all()
-    return violation == 0
+    violations = constraints.violation(labels)
+    assert violations.tolist() == [constraints.violation_of(rows) for rows in members_of(labels)]
+    assert np.isfinite(violations).all()
+    assert (violations >= 0).all()
+    return violations == 0
 
 
 def kept_by_models(task, labels):

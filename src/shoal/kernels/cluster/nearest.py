@@ -168,7 +168,8 @@ def place(
 
     IN     lines float64[n, lines];  codes int32[n, trees];  rows int64[m]
            moving: whether a centroid follows who comes in
-    INOUT  groups: None where centroids never follow;  labels int64[n]: a centroid that may be near, or -1; then the nearest
+    INOUT  groups: None where centroids never follow
+           labels int64[n]: a centroid that may be near, or -1; then the nearest
     """
     bound, part = np.empty(len(index.n_open)), np.empty(BLOCK)
     c = -1
