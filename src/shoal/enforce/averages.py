@@ -59,16 +59,17 @@ def averages_of(space: Space, members: Members) -> Floats:
         values = column[members.rows]
         there = ~np.isnan(values)
         values, owner, present = values[there], members.owner[there], members.count(there)
-        if space.axes.kind[j] == NUMBER:
+        axis = space.axes[j]
+        if axis["kind"] == NUMBER:
             total = np.zeros(len(present), dtype=np.int64)
-            np.add.at(total, owner, np.rint(values * space.axes.grid[0]).astype(np.int64))
-            found = total.astype(np.float64) / np.maximum(present, 1) / space.axes.grid[0]
+            np.add.at(total, owner, np.rint(values * axis["grid"]).astype(np.int64))
+            found = total.astype(np.float64) / np.maximum(present, 1) / axis["grid"]
         else:
             order = np.lexsort((values, owner))
             values, owner, begin = values[order], owner[order], np.cumsum(present) - present
             some, found = present > 0, np.full(len(present), np.nan)
             middle = (begin + (present - 1) // 2)[some]
-            found[some] = values[_modes(values, owner) if space.axes.kind[j] == NAME else middle]
+            found[some] = values[_modes(values, owner) if axis["kind"] == NAME else middle]
         averages[:, j] = np.where(2 * (members.sizes - present) > members.sizes, np.nan, found)
     return averages
 
@@ -80,13 +81,13 @@ def distances_to(space: Space, columns: Floats, points: Floats) -> Floats:
     """
     distance = np.zeros(columns.shape[1])
     for j, column in enumerate(columns):
-        point, axes = points.T[j], space.axes
-        if axes.kind[j] == NAME:
+        point, axis = points.T[j], space.axes[j]
+        if axis["kind"] == NAME:
             distance += column != point
         else:
             t = column - point
-            apart = np.where(np.isnan(column) & np.isnan(point), 0.0, axes.gap[j])
-            distance += np.where(np.isnan(t), apart, t * t * axes.weight[j])
+            apart = np.where(np.isnan(column) & np.isnan(point), 0.0, axis["gap"])
+            distance += np.where(np.isnan(t), apart, t * t * axis["weight"])
     return distance
 
 

@@ -84,7 +84,8 @@ def partition_tuples(
         for n_settled in search.steps(bound):
             progress.advance(n_settled)
     labels = _by_first_row(search.table.counts.bucket_of)
-    return Split(labels, *(int(search.tally[count][0]) for count in ("n_trials", "n_rejected")), search.worst)
+    tally = search.tally[0]
+    return Split(labels, int(tally["n_trials"]), int(tally["n_rejected"]), search.worst)
 
 
 @dataclass(frozen=True, eq=False)
