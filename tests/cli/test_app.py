@@ -391,7 +391,7 @@ def test_an_exception_of_another_package_shows_no_cell(place, call, monkeypatch)
     status, out, err = call("run", "recipe.toml")
     assert status == 3
     assert CANARY not in out + err
-    assert "InternalError: ValueError at test_cli.py" in err
+    assert f"InternalError: ValueError at {Path(__file__).name}" in err
 
 
 STOPPED_AT = {
