@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= auto
 PACKAGES := postgresql
 
-.PHONY: help setup demo test lint bench table three-ways system clean
+.PHONY: help setup demo test lint lists bench table three-ways system clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
@@ -44,7 +44,11 @@ lint: $(VENV)/.ready-test    ## ruff and mypy
 test: lint              ## lint, types and the whole suite
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS)
 
+lists: $(VENV)/.ready-test   ## write the lists of methods, models and publishers anew, in the docs and for type checkers
+	$(BIN)/python tools/lists.py
+
 bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run
+	$(BIN)/python bench/first_call.py
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/anatomy.py
 	$(BIN)/python bench/slicing.py

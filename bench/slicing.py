@@ -56,7 +56,7 @@ def searched(encoded, sliced) -> tuple[float, BucketSearch]:
 def whole_path(frame: pl.DataFrame, names: tuple[str, ...]) -> float:
     """Processor time from the frame to a checked release."""
     begun = process_time()
-    shoal.anonymize(frame, occupation_schema(names, trees=False), shoal.Slicing(l=L, apart=True), seed=0)
+    shoal.anonymize(frame, occupation_schema(names, trees=False), shoal.Slicing(l=L, sensitive_apart=True), seed=0)
     return process_time() - begun
 
 

@@ -18,44 +18,42 @@ L = 5
 WAYS = {
     "generalisation": (shoal.Mondrian(k=L), [shoal.AlphaK("occupation", alpha=1 / L)]),
     "bucketization": (shoal.Anatomy(l=L), []),
-    "slicing": (shoal.Slicing(l=L, apart=True), []),
-    "slicing, as published": (shoal.Slicing(l=L, apart=True, cuts="widest"), []),
+    "slicing": (shoal.Slicing(l=L, sensitive_apart=True), []),
+    "slicing, as published": (shoal.Slicing(l=L, sensitive_apart=True, cuts="widest"), []),
     "slicing, generalised columns": (shoal.Slicing(l=L, p=L), []),
 }
 DRAWN = ("generalisation", "bucketization", "slicing")
 INTRODUCTION = f"""# Generalisation, bucketization and slicing side by side
 
 Written by `make three-ways`: Adult, the {{rows:,}} complete rows, occupation sensitive, with 7 attributes and with all
-15. Each release promises that no occupation can be told of anybody with more than 1/{L}:
+15. Each release promises that no occupation of a person has a probability above 1/{L}:
 
 - **generalisation**: `Mondrian(k={L})` with `AlphaK("occupation", alpha=1/{L})`;
 - **bucketization**: `Anatomy(l={L})`;
-- **slicing**: `Slicing(l={L}, apart=True)`, the occupation in a column of its own; *as published* with
+- **slicing**: `Slicing(l={L}, sensitive_apart=True)`, the occupation in a column of its own; *as published* with
   `cuts="widest"`; *generalised columns* with `p={L}` and the occupation wherever it belongs.
 
 | attributes | way | classes | NCP | pairs | pairs with occupation | fakes per row | chance | time |
 |---|---|---|---|---|---|---|---|---|
 """
 READING = """
-- **NCP**: what the cells leave open. Bucketization and slicing show values as they are.
-- **pairs**: how much of what two attributes say of each other is lost, on average over all pairs
+- **NCP**: what the cells leave open. Bucketization and slicing publish values unchanged.
+- **pairs**: how much of the relation between two attributes is lost, on average over all pairs
   (`Release.pair_errors`: total variation over categories, 0 for nothing, 1 for all); then over the pairs with the
-  occupation alone.
-- **fakes per row**: tuples that the release may stand for and that no row of the input is, for every different row;
-  **chance**: how sure somebody can be that a tuple that fits is a row of the table (`Release.membership`). About
-  marks an estimate.
-- **time**: the whole path on one machine with two cores that did other work beside; it says something only beside the
-  others.
+  occupation only.
+- **fakes per row**: tuples that match the release but are not in the input, for every different row of the input;
+  **chance**: the probability that a matching tuple is in the input (`Release.membership`). "About" marks an estimate.
+- **time**: the whole path on a busy machine with two cores; use it for comparison only.
 
 ## What it says
 
-- Generalisation hides who is in the table among hundreds of fakes for every row, and with more attributes among more
-  than can be counted. It loses most of what attributes say of each other.
-- Bucketization keeps all of that but for the occupation. Everybody's quasi-identifiers are shown: of a person who fits
-  it is certain that the person is in the table. The fakes are only fakes of the occupation.
-- Slicing has as many fakes as generalisation with 7 attributes and keeps nearly all that attributes say of each other,
-  the occupation included: more of it than bucketization does. As published, a bucket whose widest attribute cannot be
-  cut is never cut again, which leaves few buckets.
+- Generalisation hides membership among hundreds of fakes for every row, and with more attributes among more than can be
+  counted. It loses most of the relations between attributes.
+- Bucketization keeps these relations, except those of the occupation. Everybody's quasi-identifiers are published: if a
+  person matches, the person is certainly in the table. The fakes differ from real rows only in the occupation.
+- Slicing has as many fakes as generalisation with 7 attributes, and keeps nearly all relations between attributes,
+  those of the occupation included: more of them than bucketization. As published, a bucket whose widest attribute
+  cannot be cut is never cut again, which leaves few buckets.
 
 ## How many classes originals and fakes match
 

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Before numba is imported, here and in every process that a test starts: one machine code for all workers and runs.
+os.environ.setdefault("SHOAL_QUIET", "1")  # whether something is compiled depends on what ran before
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv" / "shoal-machine-code"))
 
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
+
+collect_ignore = ["plugin_package"]  # a package of its own, which tests install elsewhere
 
 # Machines are busy: how long an example takes says nothing about whether it is right.
 settings.register_profile("shoal", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)

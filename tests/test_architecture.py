@@ -31,7 +31,7 @@ ORDER = [
     ["release.description", "report"],
     ["recipe", "release.release"],
     ["pipeline"],
-    ["series"],
+    ["series", "compiling"],
     ["testing", "cli"],
     ["__main__"],
 ]
@@ -124,13 +124,14 @@ def test_kernels_import_nothing_of_ours():
 TESTS = Path(__file__).parent
 NO_ROOMS = {
     "attacks": "they are made on the whole",
+    "plugin_package": "a package of somebody else",
     "support": "what tests share",
     "twins": "slow programs that kernels and models are compared with",
 }
 
 
 def test_tests_stand_where_the_code_stands():
-    folders = [path for path in TESTS.rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    folders = [path for path in TESTS.rglob("*") if path.is_dir() and "__pycache__" not in path.parts]
     rooms = [path.relative_to(TESTS) for path in folders if path.relative_to(TESTS).parts[0] not in NO_ROOMS]
     assert len(rooms) > 10
     strange = [str(room) for room in rooms if not (SOURCE / room).is_dir()]
@@ -153,7 +154,7 @@ def test_types_are_published():
 
 
 def test_no_empty_rooms():
-    for folder in [SOURCE, *(path for path in SOURCE.rglob("*") if path.is_dir() and path.name != "__pycache__")]:
+    for folder in [SOURCE, *(path for path in SOURCE.rglob("*") if path.is_dir() and "__pycache__" not in path.parts)]:
         assert [path for path in folder.glob("*.py") if path.name != "__init__.py"], f"{folder.name} is empty"
 
 
@@ -203,7 +204,7 @@ def test_what_is_declared_is_what_methods_and_publishers_take():
         assert {**declared.parameters, **declared.private} == bounds, name
         assert [one for one in bounds if one not in declared.private] == list(declared.parameters), name
         assert declared.protects == classes[name].protects
-        assert classes[name].publisher in declared.publishers or name == "m-invariance"
+        assert declared.publishers is None or classes[name].publisher in declared.publishers or name == "m-invariance"
     assert set(PUBLISHERS) == set(SHOWING)
     for name, publisher in PUBLISHERS.items():
         assert list(publisher.parameters.items()) == [(one.name, one.bound) for one in SHOWING[name].parameters()]

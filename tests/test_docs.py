@@ -14,15 +14,18 @@ import typer
 
 import shoal
 from shoal.cli.app import app
+from shoal.declared import MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 from shoal.measure import MEASURES, written_to
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
 from shoal.recipe.reader import COLUMN_KEYS, TOP_KEYS
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import Receipt
+from shoal.release.shapes import SHAPES
 from shoal.settings import SETTINGS
 from shoal.table.hierarchy.builders import RULES
-from support.registered import METHODS
+from shoal.table.schema import ROLES
+from support.registered import METHODS, REPEATED
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -74,13 +77,18 @@ def small_release() -> shoal.Release:
 # -- every name has its place -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", shoal.__all__)
+ELSEWHERE = {one.__name__ for registry in (METHODS, MODELS, PUBLISHERS) for one in registry.values()}
+"""Public names that have a page, or a section of one, of their own kind."""
+HERE = [name for name in shoal.__all__ if name not in ELSEWHERE]
+
+
+@pytest.mark.parametrize("name", HERE)
 def test_every_public_name_has_its_heading(name):
     assert "```python" in section("python.md", f"### `{name}`"), f"{name} has no example"
 
 
 def test_no_heading_for_a_name_that_is_gone():
-    assert set(re.findall(r"^### `(\w+)`$", text_of("python.md"), re.MULTILINE)) == set(shoal.__all__)
+    assert set(re.findall(r"^### `(\w+)`$", text_of("python.md"), re.MULTILINE)) == set(HERE)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -102,6 +110,7 @@ def test_every_flag_of_a_recipe_is_described():
 def test_every_method_has_a_page_with_its_parameters(name):
     page = text_of(f"methods/{name}.md")
     assert f"shoal.{METHODS[name].__name__}(" in page
+    assert "```python" in page, f"{name} has no example"
     for parameter in METHODS[name].parameters():
         assert f"\n| `{parameter.name}` |" in page, f"{parameter.name} is not in the table of parameters"
         for word in getattr(parameter.bound, "words", ()):
@@ -115,6 +124,7 @@ def test_every_method_has_a_page_with_its_parameters(name):
 def test_every_model_has_a_section_with_its_parameters(name):
     said = section("models.md", f"## {name}")
     assert f"shoal.{MODELS[name].__name__}(" in said
+    assert "```python" in said, f"{name} has no example"
     for parameter in MODELS[name].parameters():
         assert f"\n| `{parameter.name}` |" in said, f"{parameter.name} is not in the table of parameters"
         for word in getattr(parameter.bound, "words", ()):
@@ -122,6 +132,18 @@ def test_every_model_has_a_section_with_its_parameters(name):
     for mark in ("Achieved", "Guarantee", "Does not protect", "Monotone", "Reading choices", "Paper"):
         assert f"**{mark}**" in said, f"{name} says nothing of: {mark}"
     assert f"(#{name})" in text_of("models.md")
+
+
+@pytest.mark.parametrize("name", PUBLISHERS)
+def test_every_publisher_has_a_section_with_its_parameters(name):
+    said = section("publish.md", f"## {name}")
+    assert f"shoal.{PUBLISHERS[name].__name__}(" in said
+    assert "```python" in said, f"{name} has no example"
+    for parameter in PUBLISHERS[name].parameters():
+        assert f"\n| `{parameter.name}` |" in said, f"{parameter.name} is not in the table of parameters"
+        for word in getattr(parameter.bound, "words", ()):
+            assert f"`{word}`" in said, f"{parameter.name}={word}"
+    assert f"(#{name})" in text_of("publish.md")
 
 
 @pytest.mark.parametrize(
@@ -164,6 +186,68 @@ def test_every_measure_is_described_as_it_is_declared(name):
 def test_all_measures_are_listed_in_their_order():
     listed = re.findall(r"^\| `(\w+)` \|", section("measures.md", "## All measures"), re.MULTILINE)
     assert listed == OWN_MEASURES
+
+
+# -- every word is explained ------------------------------------------------------------------------------------
+
+
+def glossary() -> list[tuple[str, str]]:
+    """Terms of the glossary with their meanings, table by table."""
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", text_of("glossary.md"), re.MULTILINE)
+    return [row for row in rows if row != ("term", "meaning")]
+
+
+def test_every_public_name_is_a_term_or_one_of_a_kind_that_is():
+    """Methods, models, publishers, rules and errors have pages; each of the other names stands in the glossary."""
+    registries = (METHODS, REPEATED, MODELS, PUBLISHERS, RULES)
+    listed = {spec.__name__ for registry in registries for spec in registry.values()}
+    errors = {name for name in shoal.__all__ if name.endswith(("Error", "Warning"))}
+    assert set(shoal.__all__) - listed - errors <= codes(text_of("glossary.md")) | {"sample"}
+    for term in ("method", "model", "publisher", "rule"):
+        assert any(term in entry.split(", ") for entry, _ in glossary()), term
+
+
+def test_every_folder_shape_role_and_document_is_a_term():
+    folders = {f"{path.name}/" for path in (ROOT / "src" / "shoal").iterdir() if (path / "__init__.py").is_file()}
+    assert len(folders) > 10
+    assert {*folders, *SHAPES} <= codes(text_of("glossary.md"))
+    terms = {term for entry, _ in glossary() for term in entry.split(", ")}
+    assert {"release", "manifest", "receipt", "recipe", "schema", "role", "kind", "shape", "promise"} <= terms
+    assert all(role in dict(glossary())["role"] for role in ROLES)
+
+
+def test_an_entry_of_the_glossary_is_short_and_in_its_place():
+    rows = glossary()
+    terms = [re.sub(r"[^a-z]", "", term.lower().split(",")[0]) for term, _ in rows]
+    own = terms.index("achieved")  # the first of the second table
+    assert terms[:own] == sorted(terms[:own])
+    assert terms[own:] == sorted(terms[own:])
+    assert len(set(terms)) == len(terms)
+    for term, meaning in rows:
+        assert meaning.endswith((".", ")")), term
+        assert len(meaning) <= 320, term
+
+
+PRIVATE_WORDS = r"\b(yards?|yardsticks?|crowds?|grains?|rim|dear|with whom|in company|keeping\.py|demands)\b"
+"""Words that stood for something of ours, where the field has a word of its own."""
+
+
+def test_no_private_word_comes_back():
+    code = [path for path in (ROOT / "src").rglob("*.py") if "kernels" not in path.parts]
+    for path in [ROOT / "README.md", *DOCS.rglob("*.md"), *code]:
+        found = re.findall(PRIVATE_WORDS, path.read_text(encoding="utf-8"), re.IGNORECASE)
+        assert not found, f"{path.relative_to(ROOT)}: {found}"
+
+
+def test_every_extra_is_described_and_no_other():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"]) - {"test"}  # what the tests themselves need
+    assert set(re.findall(r"^\| `(\w+)` \|", section("index.md", "## Extras"), re.MULTILINE)) == extras
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        named = re.findall(r"shoal\[([\w,]+)\]", page.read_text(encoding="utf-8"))
+        assert {one for names in named for one in names.split(",")} <= extras, page.name
 
 
 DOCUMENTS = {"manifest": Manifest, "receipt": Receipt}
@@ -224,6 +308,8 @@ def test_a_real_receipt_fits_its_schema(tmp_path):
 @pytest.mark.parametrize(("where", "code"), [pytest.param(w, c, id=w) for w, to_run, c in blocks("python") if to_run])
 def test_every_example_runs(where, code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for registry in (METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, MEASURE_CLASSES):  # what an example adds goes
+        monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
     for inside in ("_homes", "_loaded"):  # what an example registers is gone after it
         monkeypatch.setattr(MEASURES, inside, dict(getattr(MEASURES, inside)))
     exec(compile(code, where, "exec", dont_inherit=True), {"__name__": "example"})  # as a reader would run it

@@ -19,9 +19,11 @@ import shoal
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.methods.m_invariance import Arrangement, MInvariance
+from shoal.publish import PUBLISHERS as EVERY_PUBLISHER
 from shoal.table.prepare import prepare
+from shoal.testing import variants
 from support.pairwise import ALL, pairwise
-from support.registered import METHODS
+from support.registered import K_METHODS
 
 ROWS = 48
 PEOPLE = np.random.default_rng(11)
@@ -57,22 +59,26 @@ OUTLIERS = (
     {"age": [-7, -8, -9], "weight": [777.25, 1.0, 3.0], "zip": ["0123456789", "1", "2"], "grade": ["highest"] * 3},
 )
 """People who are suppressed: their values are nobody else's, and differ between the inputs."""
-PUBLISHERS = [
+CHOSEN = [
     shoal.Generalize(), shoal.Generalize("typed"), shoal.Generalize("classes", sets=True), shoal.Aggregate(),
     shoal.Aggregate(numeric="median", restore_variance=True), shoal.Centres(), shoal.Centres(centre="average"),
 ]  # fmt: skip
+PUBLISHERS = CHOSEN + [
+    variants(publisher)[0]
+    for publisher in EVERY_PUBLISHER.values()
+    if publisher.protects == "cells" and publisher not in map(type, CHOSEN)
+]
 ROW_METHODS = {
-    name: method(k=3, delta=5.0) if name == "threshold-greedy" else method(k=3)
-    for name, method in METHODS.items()
-    if name not in ("anatomy", "slicing")
+    name: method(k=3, delta=5.0) if name == "threshold-greedy" else variants(method, k=3)[0]
+    for name, method in K_METHODS.items()
 }
 GROUPS = {"age": 1, "weight": 1, "zip": 2, "grade": 2, "town": 2, "disease": 3}
 LINKS = [
     (shoal.Anatomy(l=2), shoal.Buckets()),
     (shoal.Slicing(l=2, groups=GROUPS), shoal.Slices()),
     (shoal.Slicing(l=2, groups=GROUPS), shoal.Slices(shape="files")),
-    (shoal.Slicing(l=2, p=3, apart=True, columns=3), shoal.Slices()),
-    (shoal.Slicing(l=2, overlap="grade", apart=True, columns=3), shoal.Slices()),
+    (shoal.Slicing(l=2, p=3, sensitive_apart=True, columns=3), shoal.Slices()),
+    (shoal.Slicing(l=2, overlap="grade", sensitive_apart=True, columns=3), shoal.Slices()),
 ]
 WAYS = [("csv", "keep"), ("parquet", "drop")]
 EQUAL_TABLES = [

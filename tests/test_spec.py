@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import pickle
 import re
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -55,25 +57,27 @@ def settings_of(spec: type[Spec]) -> dict[str, object]:
 
 
 def every_bad_value():
+    """Every parameter with what it must refuse."""
     for spec in SPECS:
         for parameter in spec.parameters():
             bad = parameter.bound.bad_values()
             assert len(bad) >= 3, f"hardly a bad value for {parameter.name} of {spec.__name__}"
-            yield from ((spec, parameter.name, value) for value in bad)
+            yield spec, parameter.name, bad
 
 
 def named(spec):
     return spec.__name__ if isinstance(spec, type) else None
 
 
-@pytest.mark.parametrize(("spec", "name", "value"), list(every_bad_value()), ids=named)
-def test_every_bad_value_is_refused_by_name(spec, name, value):
+@pytest.mark.parametrize(("spec", "name", "bad"), list(every_bad_value()), ids=named)
+def test_every_bad_value_is_refused_by_name(spec, name, bad):
     error = SourceError if spec is Source else ParameterError
-    given = {**settings_of(spec), name: value}
-    with pytest.raises(error, match=re.escape(f"{spec.__name__}({name}=): ")):
-        spec(**given)
-    with pytest.raises(error, match=re.escape(f"here.{name}: ")):
-        spec.from_mapping(given, "here")
+    for value in bad:
+        given = {**settings_of(spec), name: value}
+        with pytest.raises(error, match=re.escape(f"{spec.__name__}({name}=): ")):
+            spec(**given)
+        with pytest.raises(error, match=re.escape(f"here.{name}: ")):
+            spec.from_mapping(given, "here")
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=named)
@@ -96,6 +100,10 @@ class TestEverySpec:
         assert None not in written.values()
         assert spec.from_mapping(written, "here") == made
         assert hash(spec(**written)) == hash(made)
+
+    def test_it_can_be_sent_to_another_process(self, spec):
+        made = spec(**settings_of(spec))
+        assert pickle.loads(pickle.dumps(made)) == made
 
     def test_lists_and_tuples_say_the_same(self, spec):
         given = settings_of(spec)
@@ -293,3 +301,28 @@ def test_names_are_unique_over_all_registries_of_a_recipe():
         assert all(spec.name == name for name, spec in registry.items())
     for one, other in itertools.combinations((METHODS, MODELS, PUBLISHERS), 2):
         assert not set(one) & set(other)
+
+
+def test_an_old_name_gets_the_new_one():
+    @dataclasses.dataclass(frozen=True)
+    class Moved(Spec):
+        renamed: ClassVar = {"size": "length", "width": "breadth"}
+        length: int = param(Whole(), "length", default=1)
+        breadth: int = param(Whole(), "breadth", default=1)
+
+    said = [("was renamed", "use length instead"), ("was renamed", "use breadth instead")]
+    with pytest.raises(ParameterError, match=r"Moved\(size=\): was renamed; use length instead") as caught:
+        Moved(size=2, width=3)
+    assert [(problem.what, problem.fix) for problem in caught.value.problems] == said
+    with pytest.raises(ParameterError, match=r"here\.size: was renamed; use length instead") as caught:
+        Moved.from_mapping({"size": 2, "width": 3}, "here")
+    assert [(problem.what, problem.fix) for problem in caught.value.problems] == said
+    with pytest.raises(TypeError, match="unexpected keyword argument 'height'"):
+        Moved(height=2)
+
+
+def test_an_old_name_leads_to_a_parameter_that_is_there():
+    for spec in SPECS:
+        names = {parameter.name for parameter in spec.parameters()}
+        assert set(spec.renamed.values()) <= names
+        assert not names & set(spec.renamed)

@@ -1,7 +1,8 @@
-"""What methods and publishers take and promise, as data.
+"""What there is, by name, and what methods and publishers take and promise, as data.
 
 The pipeline promises by this table and the checker refuses by it, so neither can say something else than the other. A
-manifest that names a method, a publisher or a parameter that is not here is refused.
+manifest that names a method, a publisher or a parameter that is not here is refused. What other packages bring says of
+itself what stands here for Shoal's own (`Method.declaration`, `Publisher.declaration`).
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ class Declared:
     private: Mapping[str, Bound] = field(default_factory=dict)
     """Parameters that speak of the input alone (row positions, an identifying column); they are not published."""
     protects: Protects = "cells"
-    publishers: tuple[str, ...] = ("generalize", "aggregate", "centres")
+    publishers: tuple[str, ...] | None = None
+    """Names of those that can show its groups; None for every one that protects the same."""
     shape: str | None = None
     """The shape of its releases, where the publisher does not decide that."""
     leaves_out: str | None = None
@@ -77,6 +79,10 @@ class Declared:
     def promised(self, given: Mapping[str, Any], sensitive: Sequence[str]) -> list[Entry]:
         """What a release of the method promises, given its parameters and the sensitive columns."""
         return [entry for promise in self.promises for entry in promise.entries(given, sensitive)]
+
+    def goes_with(self, name: object, publisher: DeclaredPublisher) -> bool:
+        """Whether a publisher can show its groups."""
+        return self.protects == publisher.protects and (self.publishers is None or name in self.publishers)
 
     def most_left_out(self, given: Mapping[str, Any], n_rows: int) -> int:
         """How many of so many rows the method may leave out by itself."""
@@ -209,7 +215,7 @@ METHODS: dict[str, Declared] = {
             "columns": Maybe(Whole(1)),
             "k": Maybe(Whole(2)),
             "groups": Maybe(ByColumn(Whole(1))),
-            "apart": YesNo(),
+            "sensitive_apart": YesNo(),
             "p": Maybe(Whole(2)),
             "overlap": Maybe(ColumnName()),
             "cuts": OneOf(("any", "widest")),
@@ -266,34 +272,104 @@ REFINE: dict[str, Bound] = {"loss": Maybe(OneOf(("sse", "ncp"))), "rounds": Whol
 """Parameters of the local search after a method."""
 
 
-METHOD_CLASSES: Registry[Any] = Registry("shoal.methods", {name: one.home for name, one in METHODS.items()})
+METHOD_CLASSES: Registry[Any] = Registry("shoal.methods", {name: one.home for name, one in METHODS.items()}, "a method")
 """The methods themselves, those of other packages too."""
-PUBLISHER_CLASSES: Registry[Any] = Registry("shoal.publishers", {name: one.home for name, one in PUBLISHERS.items()})
+PUBLISHER_CLASSES: Registry[Any] = Registry(
+    "shoal.publishers", {name: one.home for name, one in PUBLISHERS.items()}, "a publisher"
+)
 """The publishers themselves, those of other packages too."""
+MODEL_CLASSES: Registry[Any] = Registry(
+    "shoal.models",
+    {
+        "k-anonymity": "shoal.privacy.k_anonymity:KAnonymity",
+        "l-diversity": "shoal.privacy.l_diversity:LDiversity",
+        "alpha-k": "shoal.privacy.alpha_k:AlphaK",
+        "t-closeness": "shoal.privacy.t_closeness:TCloseness",
+        "epsilon-m": "shoal.privacy.epsilon_m:EpsilonM",
+        "delta-disclosure": "shoal.privacy.delta_disclosure:DeltaDisclosure",
+        "beta-likeness": "shoal.privacy.beta_likeness:BetaLikeness",
+        "guarding-nodes": "shoal.privacy.guarding_nodes:GuardingNodes",
+        "k-map": "shoal.privacy.k_map:KMap",
+        "delta-presence": "shoal.privacy.delta_presence:DeltaPresence",
+    },
+    "a privacy model",
+)
+"""The privacy models that any method can be asked for, those of other packages too."""
+METHOD_MODEL_CLASSES: Registry[Any] = Registry(
+    "",
+    {
+        "m-uniqueness": "shoal.privacy.m_uniqueness:MUniqueness",
+        "bucket-size": "shoal.privacy.bucket_size:BucketSize",
+        "slice-diversity": "shoal.privacy.slice_diversity:SliceDiversity",
+    },
+    "a privacy model that methods promise of themselves",
+)
+"""The privacy models that only a method promises, of itself; the checker has a reading for each, so these are all."""
+
+MANIFEST_MEASURES = {
+    "il_total": "shoal.measure.il_total:IlTotal",
+    "il": "shoal.measure.il:Il",
+    "ncp": "shoal.measure.ncp:Ncp",
+    "classes": "shoal.measure.classes:ClassCount",
+    "class_size_min": "shoal.measure.class_size_min:SmallestClass",
+    "class_size_median": "shoal.measure.class_size_median:MedianClass",
+    "class_size_max": "shoal.measure.class_size_max:LargestClass",
+    "discernibility": "shoal.measure.discernibility:Discernibility",
+    "c_avg": "shoal.measure.c_avg:AverageClassSize",
+    "rce": "shoal.measure.rce:ReconstructionError",
+    "rce_bound": "shoal.measure.rce_bound:ReconstructionBound",
+    "cm": "shoal.measure.cm:ClassificationMetric",
+    "prosecutor_max": "shoal.measure.prosecutor_max:HighestRisk",
+    "prosecutor_mean": "shoal.measure.prosecutor_mean:AverageRisk",
+    "prosecutor_high_share": "shoal.measure.prosecutor_high_share:HighRiskShare",
+}
+"""The measures that a manifest has, in their order."""
+RECEIPT_MEASURES = {
+    "sse": "shoal.measure.sse:Sse",
+    "sse_percent": "shoal.measure.sse_percent:SsePercent",
+    "square_error": "shoal.measure.square_error:SquareError",
+    "square_error_all": "shoal.measure.square_error_all:SquareErrorAll",
+}
+"""The measures that a receipt has besides, in their order."""
+FURTHER_MEASURES = {
+    "membership_ratio": "shoal.measure.membership_ratio:MembershipRatio",
+    "membership_chance": "shoal.measure.membership_chance:MembershipChance",
+    "pair_error": "shoal.measure.pair_error:PairError",
+}
+"""The measures that are worked out on request alone."""
+MEASURE_CLASSES: Registry[Any] = Registry(
+    "shoal.measures", MANIFEST_MEASURES | RECEIPT_MEASURES | FURTHER_MEASURES, "a measure"
+)
+"""All measures, those of other packages too."""
 
 
 def method_called(name: object) -> Declared | None:
     """What is declared of a method, by its name; a method of another package says it itself."""
-    if isinstance(name, str) and name not in METHODS and name in METHOD_CLASSES:
-        found = METHOD_CLASSES[name].declared
-        return found if isinstance(found, Declared) else None
-    return METHODS.get(name) if isinstance(name, str) else None
+    if not isinstance(name, str) or name not in METHOD_CLASSES:
+        return None
+    found: Declared = METHODS[name] if name in METHODS else METHOD_CLASSES[name].declaration()
+    return found
 
 
 def publisher_called(name: object) -> DeclaredPublisher | None:
     """What is declared of a publisher, by its name; one of another package says it itself."""
-    if isinstance(name, str) and name not in PUBLISHERS and name in PUBLISHER_CLASSES:
-        found = PUBLISHER_CLASSES[name].declared
-        return found if isinstance(found, DeclaredPublisher) else None
-    return PUBLISHERS.get(name) if isinstance(name, str) else None
+    if not isinstance(name, str) or name not in PUBLISHER_CLASSES:
+        return None
+    found: DeclaredPublisher = PUBLISHERS[name] if name in PUBLISHERS else PUBLISHER_CLASSES[name].declaration()
+    return found
 
 
 def declared_method(name: object) -> Declared:
     """What is declared of a method, which must be known."""
     found = method_called(name)
     if found is None:
-        raise ParameterError(Problem("method", "is not one that is known", did_you_mean(str(name), METHOD_CLASSES)))
+        raise ParameterError(Problem("method", "is unknown", did_you_mean(str(name), METHOD_CLASSES)))
     return found
 
 
-__all__ = ["METHODS", "PUBLISHERS", "REFINE", "Declared", "DeclaredPublisher", "Of", "Promised", "declared_method"]
+__all__ = [
+    "FURTHER_MEASURES", "K_ANONYMITY", "MANIFEST_MEASURES", "MEASURE_CLASSES", "METHODS", "METHOD_CLASSES",
+    "METHOD_MODEL_CLASSES", "MODEL_CLASSES", "PUBLISHERS", "PUBLISHER_CLASSES", "RECEIPT_MEASURES", "REFINE",
+    "Declared", "DeclaredPublisher", "Of", "OneOver", "Promised", "Protects", "declared_method", "method_called",
+    "publisher_called",
+]  # fmt: skip

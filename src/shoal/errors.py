@@ -12,7 +12,7 @@
     ├── GuaranteeError              a release does not keep what it promises
     └── InternalError               a mistake of ours: please report it
 
-One error carries *all* problems that were found, each saying what, where, got what and what to do.
+One error has *all* problems that were found, each saying what, where, got what and what to do.
 No message ever holds a cell value of the table: column names, parameters, counts and row positions at most
 (values of a hierarchy or a recipe are the steward's own configuration and may be named).
 """

@@ -60,26 +60,26 @@ def anonymize(
     method
         How equivalence classes are formed, such as ``Caat(k=5)``.
     require
-        Further promises that every group must keep.
+        Models that every class must satisfy besides k.
     publish
-        How groups are shown; what fits the method when not given.
+        How groups are shown; the default of the method when not given.
     refine
         A local search after the method, such as ``Refine()``: rows move and swap between groups while that lowers what
         is lost.
     suppress
-        Share of the rows that may be suppressed, on top of those that the method suppresses, where groups keep what is
-        required in no other way.
+        Share of the rows that may be suppressed, on top of those that the method suppresses, if groups cannot satisfy
+        what is required otherwise.
     population
-        A frame with the quasi-identifiers of everybody who may be in the table, for requirements that speak of them.
+        A frame with the quasi-identifiers of everybody who may be in the table, for models that need a population.
     seed
-        A secret: who knows it can replay what was drawn. Drawn from the operating system when not given, and kept in
-        the receipt. Same table, same recipe, same seed: same bytes.
+        A secret: anyone who knows it can replay the random choices. Drawn from the operating system when not given, and
+        kept in the receipt. Same table, same recipe, same seed: same bytes.
     missing
         ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
     missing_values
-        Texts that stand for a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text.
     normalise
-        Whether sensitive texts that differ in blanks, case or Unicode form alone become one value.
+        Whether sensitive texts that differ only in spaces, case or Unicode form become one value.
     left_out
         ``"public"``: the manifest says how many rows are not published, as one sum. ``"private"``: only the receipt.
     source
@@ -87,12 +87,12 @@ def anonymize(
     threads
         How many cores to use; the result does not depend on it.
     progress
-        Who wants to know how far the work is.
+        Is told how far the work is.
 
     Returns
     -------
     Release
-        Already verified: a release that does not keep its promise raises `GuaranteeError` instead.
+        Already verified: a release that does not satisfy its promise raises `GuaranteeError` instead.
 
     Examples
     --------

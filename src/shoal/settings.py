@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from shoal.errors import ParameterError, Problems
+from shoal.registry import Registry, stranger
 from shoal.release.manifest import FORMATS, LEFT_OUT
 from shoal.spec import Bound, Maybe, OneOf, Real, Whole, YesNo
 from shoal.table.prepare import MISSING_MODES
@@ -24,8 +25,9 @@ SETTINGS: dict[str, tuple[Bound, Any]] = {
 }
 """Single values: what each may be, and what it is when not given."""
 
-Part = tuple[str, object, Any, str]
-"""An argument that is an object: its name, the object, the type it must have, and an example of it."""
+Part = tuple[str, object, Any, Registry[Any] | None, str]
+"""An argument that is an object: its name, the object, the type it must have, where its class must be registered, and
+an example of it."""
 
 
 def check_arguments(parts: Iterable[Part], *, missing_values: object, threads: object, **settings: object) -> None:
@@ -33,9 +35,11 @@ def check_arguments(parts: Iterable[Part], *, missing_values: object, threads: o
     import numba
 
     problems = Problems()
-    for name, value, wanted, example in parts:
+    for name, value, wanted, registry, example in parts:
         if not isinstance(value, wanted):
             problems.add(f"{name}=", f"needs something like {example}, got {type(value).__name__}")
+        elif registry is not None and value is not None and (unknown := stranger(registry, value)):
+            problems.add(f"{name}=", *unknown)
     cores = Maybe(Whole(1, int(numba.config.NUMBA_NUM_THREADS)))  # type: ignore[attr-defined]
     bounds = {name: SETTINGS[name][0] for name in settings}
     for name, bound in (bounds | {"threads": cores}).items():

@@ -339,10 +339,27 @@ class Parameter:
         return self.default is dataclasses.MISSING
 
 
+RESERVED = ("name", "model")
+"""Keys of recipes and manifests that say which spec is meant: no parameter can be called so."""
+
+
 class Spec:
     """A frozen description with checked parameters; subclasses are frozen dataclasses with `param` fields."""
 
     name: ClassVar[str]
+    texts: ClassVar[tuple[str, ...]] = ("title",)
+    """Attributes of the class that listings show, and that every one must have."""
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Parameters that have another name now, by the old one: whoever uses the old one is told the new one."""
+
+    def __new__(cls, *_: object, **given: object) -> Self:
+        """Refuse old names of parameters, in one error; all other arguments are left to the dataclass."""
+        problems = Problems()
+        for old in given:
+            if old in cls.renamed:
+                problems.add(f"{cls.__name__}({old}=)", *cls.new_name(old))
+        problems.raise_if_any(ParameterError)
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         problems = Problems()
@@ -355,6 +372,21 @@ class Spec:
             object.__setattr__(self, parameter.name, as_kept(parameter.bound, getattr(self, parameter.name)))
 
     @classmethod
+    def check_declared(cls, where: str, problems: Problems) -> None:
+        """Note what is wrong with the class itself, as another package may write one."""
+        options = getattr(cls, "__dataclass_params__", None)
+        if options is None or not options.frozen or "__dataclass_params__" not in vars(cls):
+            problems.add(where, "is not a frozen dataclass", "write @dataclass(frozen=True) above the class")
+            return
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        if bare := [field.name for field in fields if "bound" not in field.metadata]:
+            problems.add(where, f"has parameters without bounds: {', '.join(bare)}", "declare them with param(...)")
+        if taken := [field.name for field in fields if field.name in RESERVED]:
+            problems.add(where, f"has a parameter called {', '.join(taken)}", "call it otherwise")
+        if lacking := [text for text in cls.texts if not isinstance(getattr(cls, text, None), str)]:
+            problems.add(where, f"does not say its {', '.join(lacking)}", "write these attributes of the class")
+
+    @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
         """Every parameter with its bounds, text and default."""
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
@@ -363,13 +395,19 @@ class Spec:
         )
 
     @classmethod
+    def new_name(cls, old: str, mark: str = "") -> tuple[str, str]:
+        """What is wrong with the old name of a parameter, and what to do; `mark` is what a flag begins with."""
+        return "was renamed", f"use {mark}{cls.renamed[old]} instead"
+
+    @classmethod
     def from_mapping(cls, values: Mapping[str, object], where: str) -> Self:
         """Build from the keys of a recipe, with all unknown, missing and wrong keys in one error."""
         problems = Problems()
         known = {parameter.name: parameter for parameter in cls.parameters()}
         for key in values:
             if key not in known:
-                problems.add(f"{where}.{key}", "unknown key", did_you_mean(key, known))
+                wrong = cls.new_name(key) if key in cls.renamed else ("unknown key", did_you_mean(key, known))
+                problems.add(f"{where}.{key}", *wrong)
         for key, parameter in known.items():
             if key not in values:
                 if parameter.required:
@@ -395,4 +433,5 @@ def find(registry: Mapping[str, type[SpecT]], name: object, where: str) -> type[
     if isinstance(name, str) and name in registry:
         return registry[name]
     what = "missing" if name is None else f"unknown name {_named(name)}"
-    raise ParameterError(Problem(where, what, did_you_mean("" if name is None else str(name), registry)))
+    fix = did_you_mean("" if name is None else str(name), registry)
+    raise ParameterError(Problem(where, what, fix or "name one that there is, or install the package that brings it"))

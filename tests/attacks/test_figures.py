@@ -12,6 +12,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,19 +70,27 @@ def numbers_in(files: Public) -> np.ndarray:
     return np.unique([number for text in texts for number in walk(json.loads(text))])
 
 
-def fitting(files: Public, candidates: Sequence[tuple[Any, pl.DataFrame, Sequence[int]]], schema: shoal.Schema) -> Any:
-    """Which of some inputs, each with its groups, a number that is public fits best; the first where none does.
+Candidates = list[tuple[Any, float]]
+"""Inputs that may have been, each with what its two squared errors differ by.
 
-    Compared is what the two squared errors differ by: it comes from sensitive values alone, so that quasi-identifiers
-    need not be known.
-    """
+That comes from sensitive values alone, so that quasi-identifiers need not be known.
+"""
+
+
+def difference(frame: pl.DataFrame, labels: Sequence[int], schema: shoal.Schema) -> float:
+    """What the two squared errors of an input differ by."""
+    errors = input_figures(prepare(frame, schema), np.asarray(labels, dtype=np.int64))
+    value = {one.measure: one.value for one in errors}
+    return value["square_error_all"] - value["square_error"]
+
+
+def fitting(files: Public, candidates: Candidates) -> Any:
+    """Which of some inputs the numbers that are public fit best; the first where they fit none."""
     known = numbers_in(files)
     apart = np.abs(known[:, None] - known[None, :])
     best, found = np.inf, candidates[0][0]
-    for name, frame, labels in candidates:
-        errors = input_figures(prepare(frame, schema), np.asarray(labels, dtype=np.int64))
-        value = {one.measure: one.value for one in errors}
-        gap = float(np.abs(apart - (value["square_error_all"] - value["square_error"])).min())
+    for name, wanted in candidates:
+        gap = float(np.abs(apart - wanted).min())
         if gap < best - 1e-9:
             best, found = gap, name
     return found
@@ -93,6 +102,7 @@ SERIES = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sens
 TWO = shoal.MInvariance(m=2, id="name", column="income")
 
 
+@cache
 def second_release(draw: int) -> tuple[shoal.Release, pl.DataFrame]:
     """A table of which some people have left: counterfeits stand in for them."""
     rng = np.random.default_rng([draw, 3])
@@ -103,8 +113,10 @@ def second_release(draw: int) -> tuple[shoal.Release, pl.DataFrame]:
     return shoal.republish(stay, SERIES, TWO, previous=one.release, state=one.state, seed=draw).release, stay
 
 
-def people_told(files: Public, release: shoal.Release) -> dict[int, float]:
-    """The income of the one person in every class that has a counterfeit too, guessed from all that is public."""
+@cache
+def people_there_may_be(draw: int) -> Candidates:
+    """The incomes of the one person in every class that has a counterfeit too."""
+    release = second_release(draw)[0]
     incomes: dict[int, list[float]] = defaultdict(list)
     for number, income in sorted(release.frames["table"].select("class", "income").rows()):
         incomes[number].append(income)
@@ -114,8 +126,9 @@ def people_told(files: Public, release: shoal.Release) -> dict[int, float]:
         held = {**incomes, **{number: [income] for number, income in zip(mixed, way, strict=True)}}
         rows = [(str(number), 30, income, number - 1) for number in sorted(held) for income in held[number]]
         frame = pl.DataFrame(rows, schema=["name", "age", "income", "class"], orient="row")
-        candidates.append((dict(zip(mixed, way, strict=True)), frame.drop("class"), frame["class"].to_list()))
-    return fitting(files, candidates, SERIES)
+        told = difference(frame.drop("class"), frame["class"].to_list(), SERIES)
+        candidates.append((dict(zip(mixed, way, strict=True)), told))
+    return candidates
 
 
 def attack_counterfeits(folder: Path, leak: Leak) -> Attack:
@@ -123,7 +136,8 @@ def attack_counterfeits(folder: Path, leak: Leak) -> Attack:
     hits = []
     for draw in range(40):
         release, stay = second_release(draw)
-        guess = people_told(public(release, folder / f"{leak.__name__} {draw}", leak), release)
+        files = public(release, folder / f"{leak.__name__} {draw}", leak)
+        guess = fitting(files, people_there_may_be(draw))
         truth = {int(label) + 1: income for label, income in zip(release.labels, stay["income"], strict=True)}
         hits += [truth[number] == income for number, income in guess.items()]
     return Attack("m-invariance, m = 2", "all files of the release, and every number in them", hits, [0.5] * len(hits))
@@ -154,28 +168,32 @@ def with_an_outlier(draw: int, income: int | None = None) -> pl.DataFrame:
     return pl.DataFrame({"age": ages, "income": [*incomes, int(rng.choice(INCOMES)) if income is None else income]})
 
 
-def income_told(files: Public, release: shoal.Release) -> int:
-    """The income of who was suppressed, guessed: everybody else's is published."""
+@cache
+def without_the_outlier(draw: int) -> shoal.Release:
+    """The release of them."""
+    release = shoal.anonymize(with_an_outlier(draw), EARNING, ONE_OUT, publish=shoal.Generalize(), seed=draw)
+    assert release.labels[-1] == -1
+    assert release.manifest.rows.left_out == 1
+    return release
+
+
+@cache
+def incomes_there_may_be(draw: int) -> Candidates:
+    """The incomes that who was suppressed may have: everybody else's is published."""
+    release = without_the_outlier(draw)
     rows = release.frames["table"].select("age", "income").rows()
     classes = {cell: place for place, cell in enumerate(sorted({cell for cell, _ in rows}))}
     labels = [*(classes[cell] for cell, _ in rows), -1]
-    candidates = [
-        (one, pl.DataFrame({"age": [30] * len(labels), "income": [*(income for _, income in rows), one]}), labels)
-        for one in INCOMES
-    ]
-    return fitting(files, candidates, EARNING)
+    known, ages = [income for _, income in rows], [30] * len(labels)
+    return [(one, difference(pl.DataFrame({"age": ages, "income": [*known, one]}), labels, EARNING)) for one in INCOMES]
 
 
 def attack_suppressed(folder: Path, leak: Leak) -> Attack:
     """Find out what the one person who was suppressed earns."""
     hits = []
     for draw in range(80):
-        frame = with_an_outlier(draw)
-        release = shoal.anonymize(frame, EARNING, ONE_OUT, publish=shoal.Generalize(), seed=draw)
-        assert release.labels[-1] == -1
-        assert release.manifest.rows.left_out == 1
-        files = public(release, folder / f"{leak.__name__} {draw}", leak)
-        hits.append(income_told(files, release) == frame["income"][-1])
+        files = public(without_the_outlier(draw), folder / f"{leak.__name__} {draw}", leak)
+        hits.append(fitting(files, incomes_there_may_be(draw)) == with_an_outlier(draw)["income"][-1])
     chances = [1 / len(INCOMES)] * len(hits)
     return Attack("who is suppressed is not published", "all files, and every other income", hits, chances)
 
@@ -231,15 +249,21 @@ def hashes_in(files: Public) -> set[str]:
     return {found.decode() for text in files.values() for found in re.findall(rb"[0-9a-f]{64}", text)}
 
 
+@cache
+def linked(draw: int) -> tuple[shoal.Release, list[tuple[pl.DataFrame, set[str]]]]:
+    """A release, and every input that fits its tables, with what may have been made of it."""
+    release = shoal.anonymize(bucketed(draw), LINKS, shoal.Anatomy(l=2), seed=draw)
+    return release, [(one, guessed_hashes(one)) for one in all_links(release)]
+
+
 def attack_by_hashes(folder: Path, leak: Leak) -> Attack:
     """Link everybody in the table to a value: that input whose hash is public, the first where there is none."""
     hits, chances = [], []
     for draw in range(60):
-        frame = bucketed(draw)
-        release = shoal.anonymize(frame, LINKS, shoal.Anatomy(l=2), seed=draw)
-        known, links = hashes_in(public(release, folder / f"{leak.__name__} {draw}", leak)), all_links(release)
-        told = [one for one in links if known & guessed_hashes(one)]
-        hits.append((told or links)[0].equals(frame))
+        release, links = linked(draw)
+        known = hashes_in(public(release, folder / f"{leak.__name__} {draw}", leak))
+        told = [one for one, hashes in links if known & hashes]
+        hits.append((told or [links[0][0]])[0].equals(bucketed(draw)))
         chances.append(1 / len(links))
     return Attack("anatomy, l = 2", "all files, the quasi-identifiers and their order", hits, chances)
 

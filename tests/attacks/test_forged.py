@@ -107,7 +107,7 @@ def test_a_series_whose_classes_exchanged_their_cells_is_refused(tmp_path, monke
     assert status("verify-series", folder)[0] == 0  # nobody else can tell
     code, said = status("verify-series", folder, "--state", state)
     assert code == 1
-    assert "is not the one that the state remembers" in said
+    assert "is not the release that the state has recorded" in said
 
 
 # -- what a directory carries besides --------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def promised(release: shoal.Release, *entries: dict, **achieved: float) -> shoal
 
 def test_a_promise_about_values_that_nobody_has_is_refused(tmp_path, status):
     """Promise: no named value has a share above alpha. Of a value that the column lacks, anything would hold."""
-    with pytest.raises(shoal.ShoalError, match="does not hold 1 of the named values"):
+    with pytest.raises(shoal.ShoalError, match="does not have 1 of the given values"):
         shoal.anonymize(
             ALIKE, AGES, shoal.Mondrian(k=3), require=[shoal.AlphaK("disease", alpha=0.1, values=("flux",))]
         )
@@ -322,6 +322,6 @@ def test_spellings_of_a_value_are_not_different_values():
         warnings.simplefilter("error")
         merged = shoal.anonymize(SPELT, AGES, shoal.Mondrian(k=3), require=require, normalise=True)
     assert sure_of(merged) == 0
-    with pytest.warns(shoal.errors.ShoalWarning, match="only in blanks, case or Unicode form"):
+    with pytest.warns(shoal.errors.ShoalWarning, match="only in spaces, case or Unicode form"):
         apart = shoal.anonymize(SPELT, AGES, shoal.Mondrian(k=3), require=require)
     assert sure_of(apart) > 0

@@ -23,7 +23,7 @@ from shoal.enforce.repair import classes_of
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.spec import Whole, param
-from support.registered import CROWDS
+from support.registered import K_METHODS
 
 PAIRS = np.array([[0, 0], [1, 2], [10, 3], [12, 4], [33, 8], [34, 11]], dtype=float)
 """Three pairs of near people: to whoever forms groups of two these are the groups to begin with, whatever is drawn."""
@@ -37,7 +37,7 @@ def class_method(name: str, **parameters: object) -> Method:
     """A method by its name, for groups of two."""
     if name == "threshold-greedy":
         parameters = {"delta": 0.6, "below": "return", **parameters}
-    return CROWDS[name](k=2, **parameters)
+    return K_METHODS[name](k=2, **parameters)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ TOLD = {
             class_method(name), "aabbcc", PAIRS[:, :1] if name == "optimal-univariate" else PAIRS, (ENTROPY,),
             seeds=3 if name in DRAWING else 1, n_guesses=400 if name in DRAWING else 1000,
         )
-        for name in CROWDS if name != "mondrian"
+        for name in K_METHODS if name != "mondrian"
     },
     "mondrian": Case(class_method("mondrian"), "aaabbbcc", EIGHT, (shoal.AlphaK("s", alpha=0.5),), n_guesses=2000),
     "mdav, distinct": Case(class_method("mdav"), "aabbcc", PAIRS, (shoal.LDiversity("s", l=2),)),
@@ -166,7 +166,7 @@ def groupings(method: Method, refine: shoal.Refine | None = None) -> set[bytes]:
     return found
 
 
-@pytest.mark.parametrize("name", CROWDS)
+@pytest.mark.parametrize("name", K_METHODS)
 def test_without_requirements_sensitive_values_decide_nothing(name):
     """Promise: k. No attack is left that looks at sensitive values: groups are the same whoever has which."""
     more = {"w": 1.0} if name == "threshold-greedy" else {}

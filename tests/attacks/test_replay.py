@@ -198,7 +198,7 @@ CROWD = shoal.Schema(
 )  # fmt: skip
 
 
-def crowd(draw: int) -> pl.DataFrame:
+def many_people(draw: int) -> pl.DataFrame:
     """People whose quasi-identifiers, and whose order, the attacker knows."""
     rng = np.random.default_rng([draw, 2])
     ages, towns = np.sort(rng.integers(20, 80, N_PEOPLE)), rng.choice(["Ada", "Bo", "Cy"], N_PEOPLE)
@@ -236,7 +236,7 @@ def attack_classes(method: Method, refine: shoal.Refine | None, n_draws: int = 4
     """Guess the value of one person of every class; the seed is even one of those that the attacker tries."""
     hits, chances = [], []
     for draw in range(n_draws):
-        frame = crowd(draw)
+        frame = many_people(draw)
         release = shoal.anonymize(frame, CROWD, method, refine=refine, seed=1)
         guesses = linked(release, frame, method, refine, range(2))
         members = defaultdict(list)

@@ -177,7 +177,7 @@ def test_what_is_not_tampered_with_is_accepted(shape, form, tmp_path):
 def test_other_formats_of_manifests_are_no_input(shape, number, maker, tmp_path):
     make = edited(victim(shape, "csv"), lambda entries: entries.update(format=number))
     with pytest.raises(
-        shoal.SourceError, match=f"is of format {number}, this version reads format 2; check it with {maker}"
+        shoal.SourceError, match=f"has format {number}, but this version reads format 2; check it with {maker}"
     ):
         check_directory(put(make(), tmp_path / "release"))
 
@@ -195,7 +195,7 @@ def test_random_changes_are_refused_or_say_the_same(shape, form, tmp_path):
             other = differences(entries_of(one.files), entries_of(files))
             fine = mutants_random.says_the_same(one.files, files) and all(is_allowed(path) for path in other)
             wrong += [] if fine else [f"{mutant.name}: accepted, {other}"]
-        elif verdict != REFUSED and not (FILE in mutant.name and "is of format" in verdict):
+        elif verdict != REFUSED and not (FILE in mutant.name and "has format" in verdict):
             wrong.append(f"{mutant.name}: {verdict}")
     assert not wrong, "\n".join(wrong)
 

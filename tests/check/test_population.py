@@ -116,9 +116,9 @@ SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric(), "illness": shoal.Nominal(TR
 
 def test_a_value_that_is_not_published_is_placed_by_the_schema(release):
     """'colic' is not in the release, and neither is 'belly': it is covered by nothing that is shown."""
-    min_group_size = people((20, "flu"), (21, "asthma"), (20, "asthma"), (40, "ulcer"), (41, "ulcer"), (40, "colic"))
-    assert "no known place in the hierarchy; give the schema" in matches_of(release, min_group_size)[0]
-    found = matches_of(release, min_group_size, SCHEMA)[0]
+    everybody = people((20, "flu"), (21, "asthma"), (20, "asthma"), (40, "ulcer"), (41, "ulcer"), (40, "colic"))
+    assert "no known place in the hierarchy; give the schema" in matches_of(release, everybody)[0]
+    found = matches_of(release, everybody, SCHEMA)[0]
     assert sorted(found.per_class.tolist()) == [2, 3]
     assert found.chance.tolist() == [2 / 3] * 3 + [1, 1, 0]
 
@@ -135,7 +135,7 @@ def test_a_missing_value_of_a_person_is_covered_by_missing_and_by_star():
     assert found.chance.tolist() == pytest.approx([2 + 2 / 3, 2 / 3, 2 + 2 / 3])
 
 
-def test_a_foreign_hierarchy_is_refused(release):
+def test_a_hierarchy_of_another_schema_is_refused(release):
     other = shoal.Hierarchy.from_tree({"lung": ["flu"], "belly": ["ulcer", "colic", "asthma"]})
     schema = replace(SCHEMA, quasi={"age": shoal.Numeric(), "illness": shoal.Nominal(other)})
     with pytest.raises(shoal.ParameterError, match="its hierarchy of 'illness' is not the one of the release"):
@@ -168,10 +168,10 @@ def test_rules_place_values_that_were_never_seen():
         }
     )
     release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
-    min_group_size = pl.DataFrame(
+    everybody = pl.DataFrame(
         {"zip": ["13999", "14001", "13001"], "day": ["1980-12-31", "1980-01-01", "1981-01-01"], "pay": [9, 10, 3]}
     )
-    found = matches_of(release, min_group_size, schema)[0]
+    found = matches_of(release, everybody, schema)[0]
     assert sorted(found.per_class.tolist()) == [1, 1]
     assert found.chance.tolist() == [2, 2, 0]
 

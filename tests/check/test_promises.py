@@ -200,7 +200,7 @@ def test_a_promise_that_was_raised_is_refused(requirement):
 
 def test_a_promise_that_was_left_out_is_refused(plain):
     kept = plain.manifest.promise[:-1]
-    with pytest.raises(GuaranteeError, match="does not hold what the recipe asks for: model = epsilon-m"):
+    with pytest.raises(GuaranteeError, match="does not contain what the recipe requires: model = epsilon-m"):
         with_entries(plain, promise=kept).verify()
 
 
@@ -224,16 +224,16 @@ def test_forged_values_are_refused(plain, tmp_path):
     assert made.verify().achieved == made.manifest.achieved
     for key in made.manifest.achieved:
         claimed = {**made.manifest.achieved, key: made.manifest.achieved[key] + 0.001}
-        with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
+        with pytest.raises(GuaranteeError, match="states other values than the release reaches"):
             with_entries(made, achieved=claimed).verify()
     fewer = {key: value for key, value in made.manifest.achieved.items() if key != "l:disease"}
-    with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
+    with pytest.raises(GuaranteeError, match="states other values than the release reaches"):
         with_entries(made, achieved=fewer).verify()
     folder = made.write(tmp_path / "out")
     manifest = Manifest.read(folder)
     claimed = manifest.model_copy(update={"achieved": manifest.achieved | {"t:disease": 0.04}})
     (folder / "manifest.json").write_bytes(claimed.to_json().encode())
-    with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
+    with pytest.raises(GuaranteeError, match="states other values than the release reaches"):
         check_directory(folder)
 
 
@@ -243,7 +243,7 @@ def test_forged_values_are_refused(plain, tmp_path):
     ids=str,
 )
 def test_an_order_that_is_not_that_of_the_values_is_refused(plain, order):
-    with pytest.raises(GuaranteeError, match="column 'grade': the manifest's order is not that of the published"):
+    with pytest.raises(GuaranteeError, match="column 'grade': the manifest lists other categories than are published"):
         with_layout(plain, "grade", order=order).verify()
 
 
@@ -253,7 +253,7 @@ def test_an_order_that_was_permuted_shows_in_what_is_reached():
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"grade": SCHEMA.sensitive["grade"]})
     release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
     made = filled(promising(release, TCloseness("grade", t=0.5, distance="ordered")))
-    with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
+    with pytest.raises(GuaranteeError, match="states other values than the release reaches"):
         with_layout(made, "grade", order=("none", "severe", "mild")).verify()
 
 
@@ -274,10 +274,10 @@ def more(nodes, name, above):
     [
         (lambda nodes: nodes[::-1], "is not a tree"),
         (lambda nodes: changed(nodes, FLU, parent=None), "is not a tree"),
-        (lambda nodes: nodes[:ULCER], "lacks published values"),
+        (lambda nodes: nodes[:ULCER], "does not contain all published values"),
         (
             lambda nodes: [*nodes[:FLU], nodes[ULCER]],
-            "has nodes in another order than a release has them, or more than .*",
+            "has nodes in another order than Shoal writes, or more than .*",
         ),
         (lambda nodes: [*nodes[:ASTHMA], nodes[FLU], nodes[ASTHMA], nodes[ULCER]], "has nodes in another order .*"),
         (lambda nodes: changed(nodes, FLU, name=None), "has nodes that the release does not use"),
@@ -286,9 +286,9 @@ def more(nodes, name, above):
         (lambda nodes: more(nodes, "colic", ROOT), "names a node that no cell shows"),
         (lambda nodes: more(nodes, None, ROOT), "has nodes that the release does not use"),
         (lambda nodes: more(nodes, "flu", ROOT), "names a node more than once"),
-        (lambda nodes: changed(nodes, ULCER, leaves=2), "has a leaf that counts more than itself"),
-        (lambda nodes: changed(nodes, LUNG, leaves=1), "has a node with more leaves below than it counts"),
-        (lambda nodes: changed(nodes, LUNG, height=3), "has a node as high as the one above it"),
+        (lambda nodes: changed(nodes, ULCER, leaves=2), "has a leaf that states more than one leaf"),
+        (lambda nodes: changed(nodes, LUNG, leaves=1), "has a node with more leaves below it than it states"),
+        (lambda nodes: changed(nodes, LUNG, height=3), "has a node that is as high as its parent"),
     ],
 )
 def test_a_tree_that_cannot_be_is_refused(plain, change, message):
@@ -320,7 +320,7 @@ def test_a_larger_tree_shows_in_what_is_reached(update):
     nodes = tuple(changed(passed(made, "disease").nodes, ROOT, **update))
     forged = with_layout(made, "disease", nodes=nodes)
     if "height" in update:
-        with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
+        with pytest.raises(GuaranteeError, match="states other values than the release reaches"):
             forged.verify()
     else:  # leaves do not enter the distance
         assert forged.verify().achieved == made.verify().achieved
@@ -342,13 +342,16 @@ def test_leaves_that_changed_places_show_in_what_is_reached():
         nodes[ROOT], nodes[ULCER].model_copy(update={"name": "asthma"}), nodes[LUNG],
         nodes[FLU].model_copy(update={"parent": 2}), nodes[ASTHMA].model_copy(update={"name": "ulcer", "parent": 2}),
     ]  # fmt: skip
-    with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
+    with pytest.raises(GuaranteeError, match="states other values than the release reaches"):
         with_layout(made, "disease", nodes=tuple(moved)).verify()
 
 
 @pytest.mark.parametrize("name", ["note", "income", "disease"])
 def test_an_order_of_the_wrong_column_is_refused(plain, name):
-    with pytest.raises(GuaranteeError, match="has an order or a hierarchy that its role and kind do not have"):
+    with pytest.raises(
+        GuaranteeError,
+        match="has an order or a hierarchy in the manifest that a column of its role and kind cannot have",
+    ):
         with_layout(plain, name, order=("x", "y"), nodes=()).verify()
 
 
@@ -367,7 +370,7 @@ def test_what_needs_knowledge_from_outside_is_listed_and_not_passed(plain, tmp_p
     verdict = made.verify()
     assert verdict.unchecked == (
         "k-map: needs the population", "delta-presence: needs the population",
-        "guarding-nodes: needs the choices of the people, and the schema",
+        "guarding-nodes: needs the schema and the guarding nodes that people chose",
     )  # fmt: skip
     assert not {"k_map", "presence", "breach:disease"} & set(verdict.achieved)
     folder = filled(made).write(tmp_path / "out")
@@ -386,9 +389,9 @@ def test_what_was_reached_with_knowledge_from_outside_is_not_for_the_manifest(pl
     telling = with_entries(made, achieved={**made.manifest.achieved, key: 1.0})
     guards = pl.Series(["lung"] * 16)
     for known in ({}, {"population": FRAME, "schema": SCHEMA}, {"guards": guards, "schema": SCHEMA}):
-        with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
+        with pytest.raises(GuaranteeError, match="states other values than the release reaches"):
             telling.verify(**known)
-    with pytest.raises(GuaranteeError, match="claims other values than the release reaches"):
+    with pytest.raises(GuaranteeError, match="states other values than the release reaches"):
         telling.write(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
@@ -423,7 +426,7 @@ def test_guards_are_looked_at(plain):
     assert made.verify(guards=unguarded, schema=SCHEMA).achieved["breach:disease"] == 0
     for known in ({"guards": guards}, {"schema": SCHEMA}):  # who does not know the nodes cannot tell what is guarded
         verdict = made.verify(**known)
-        assert verdict.unchecked == ("guarding-nodes: needs the choices of the people, and the schema",)
+        assert verdict.unchecked == ("guarding-nodes: needs the schema and the guarding nodes that people chose",)
         assert "breach:disease" not in verdict.achieved
     with pytest.raises(GuaranteeError, match=r"guarding-nodes: column = disease, p = 0.5 was promised, the weakest"):
         promising(plain, GuardingNodes("disease", p=0.5)).verify(guards=guards, schema=SCHEMA)

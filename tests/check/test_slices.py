@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.check import slices as checker
+from shoal.check.slice_people import placed
 from shoal.check.slices import SlicesRead
 from shoal.declared import METHODS
 from shoal.errors import Problems
 from shoal.publish.base import Published, arrange
-from shoal.release.manifest import Slice
+from shoal.release.manifest import QuasiColumn, Slice
 from support.forging import arranged, fingerprinted, mended, rewritten, with_entries
 from support.sliced_tables import OVERLAPPING, SLICINGS, layout_of, published, read
 from support.slicing_example import ROWS, SCHEMA
@@ -188,9 +189,11 @@ def test_the_worked_example_read_from_a_release():
 def test_a_person_who_fits_no_bucket_is_no_person_of_the_release():
     release = shoal.anonymize(ROWS, SCHEMA, PAPER)
     strange = ROWS.with_columns(pl.Series("Age", [23, *ROWS["Age"][1:]]))
-    with pytest.raises(shoal.GuaranteeError, match="1 combinations of quasi-identifiers of the original fit no bucket"):
+    with pytest.raises(
+        shoal.GuaranteeError, match="1 combinations of quasi-identifiers of the original match no bucket"
+    ):
         release.verify(original=strange)
-    with pytest.raises(shoal.ParameterError, match="original: has 7 rows, the release was made of 8"):
+    with pytest.raises(shoal.ParameterError, match="original: has 7 rows, but the release was made from 8"):
         release.verify(original=ROWS[1:])
     with pytest.raises(shoal.ParameterError, match="original: has no column Zip"):
         release.verify(original=ROWS.drop("Zip"))
@@ -247,13 +250,15 @@ def test_values_moved_between_buckets_are_refused_where_somebody_gets_too_sure(r
     message = "slice-diversity: column = s, l = 3 was promised, the weakest class reaches 1"
     with pytest.raises(shoal.GuaranteeError, match=message):
         tampered(release, frames).verify(original=MANY)
-    claims = "achieved: the manifest claims other values than the release reaches"
-    alone = "slice-diversity: column 's': l = 3 was promised, and somebody has a value with a chance of 1, however"
-    with pytest.raises(shoal.GuaranteeError, match=f"(?s)2 problems.*{alone} the slices are put together.*{claims}"):
+    claims = "achieved: the manifest states other values than the release reaches"
+    alone = (
+        "slice-diversity: column 's': l = 3 was promised, but a person has a value with a probability of 1, whichever"
+    )
+    with pytest.raises(shoal.GuaranteeError, match=f"(?s)2 problems.*{alone} way the slices are combined.*{claims}"):
         tampered(release, frames).verify()
     # Whoever forges the manifest too is found out by anybody.
     forged = tampered(release, frames, achieved={**release.manifest.achieved, "slice_l_every:s": 1.0})
-    with pytest.raises(shoal.GuaranteeError, match=f"^{alone} the slices are put together$"):
+    with pytest.raises(shoal.GuaranteeError, match=f"^{alone} way the slices are combined$"):
         forged.verify()
     with pytest.raises(shoal.GuaranteeError, match=f"^{message}$"):
         forged.verify(original=MANY)
@@ -265,7 +270,7 @@ def test_a_changed_bucket_number_is_refused(release):
     table = release.frames[name]
     lowest, other = table["bucket"][0], next(b for b in table["bucket"] if b != table["bucket"][0])
     moved = table.with_columns(pl.Series("bucket", [other, *table["bucket"][1:]]))
-    message = "slices: their buckets are not the same" if name != "table" else "achieved: the manifest claims other"
+    message = "slices: do not all have the same buckets" if name != "table" else "achieved: the manifest states other"
     with pytest.raises(shoal.GuaranteeError, match=message):
         tampered(release, {name: moved}).verify(original=MANY)
     lost = table.with_columns(pl.Series("bucket", [None, *table["bucket"][1:]], dtype=pl.Int64))
@@ -279,11 +284,11 @@ def test_rows_in_another_order_and_cells_side_by_side_in_another_way_are_refused
     name = name_of(release, "s")
     table = release.frames[name]
     turned = fingerprinted(tampered(release), **{name: table.reverse()})
-    with pytest.raises(shoal.GuaranteeError, match=f"^table {name!r}: its rows are in another order than a release"):
+    with pytest.raises(shoal.GuaranteeError, match=f"^table {name!r}: its rows are not in the order that follows"):
         turned.verify()
     numbers = table["bucket"].replace_strict({number: number % table["bucket"].max() + 1 for number in table["bucket"]})
     renumbered = {key: frame.with_columns(numbers) for key, frame in release.frames.items()}
-    with pytest.raises(shoal.GuaranteeError, match="buckets: are numbered in another order than a release numbers"):
+    with pytest.raises(shoal.GuaranteeError, match="buckets: are not numbered in the order that follows"):
         fingerprinted(tampered(release), **renumbered).verify()
     if name == "table":
         first = (pl.col("bucket") == 1).arg_true()
@@ -292,7 +297,7 @@ def test_rows_in_another_order_and_cells_side_by_side_in_another_way_are_refused
         assert swapped.to_list() != table["s"].to_list()
         frame = table.with_columns(swapped)
         frame, _ = arrange(Published({"table": frame}, release.manifest.layout))
-        message = "^slices: cells of different slices stand side by side in another way than a release puts them$"
+        message = "^slices: cells of different slices are paired in another way than the fixed shuffle pairs them$"
         with pytest.raises(shoal.GuaranteeError, match=message):
             fingerprinted(tampered(release), **frame.tables).verify()
 
@@ -306,9 +311,9 @@ def test_a_row_that_is_gone_is_refused(release):
 @pytest.mark.parametrize(
     ("promise", "message"),
     [
-        (slice(0), "does not hold what the recipe asks for: model = bucket-size, k = 3"),
-        (slice(1), "does not hold what the recipe asks for: model = slice-diversity, column = s, l = 3"),
-        (slice(1, 2), "does not hold what the recipe asks for: model = bucket-size, k = 3"),
+        (slice(0), "does not contain what the recipe requires: model = bucket-size, k = 3"),
+        (slice(1), "does not contain what the recipe requires: model = slice-diversity, column = s, l = 3"),
+        (slice(1, 2), "does not contain what the recipe requires: model = bucket-size, k = 3"),
     ],
 )
 def test_a_promise_left_out_is_refused(release, promise, message):
@@ -330,7 +335,7 @@ def test_a_larger_l_than_is_reached_is_refused(release):
     assert release.receipt.achieved["slice_l:s"] < 5
     with pytest.raises(shoal.GuaranteeError, match="slice-diversity: column = s, l = 5 was promised"):
         forged.verify(original=MANY)
-    alone = "^slice-diversity: column 's': l = 5 was promised, and somebody has a value with a chance of 0.25, however"
+    alone = "^slice-diversity: column 's': l = 5 was promised, but a person has a value with a probability of 0.25,"
     with pytest.raises(shoal.GuaranteeError, match=alone):
         forged.verify()
 
@@ -347,11 +352,11 @@ def test_a_layout_that_hides_an_attribute_or_shows_it_otherwise_is_refused(relea
         one.model_copy(update={"attributes": one.attributes[:1], "columns": one.columns[:1]}) for one in layout.slices
     ]
     for changed, message in (
-        ({"slices": tuple(without)}, "layout: its slices do not show the published attributes"),
-        ({"slices": ()}, "layout: lists slices and has another shape, or has their shape and lists none"),
-        ({"shape": "text"}, "layout: lists slices and has another shape, or has their shape and lists none"),
-        ({"quasi": layout.quasi[:1]}, "layout: its slices do not show the published attributes"),
-        ({"slices": (layout.slices[0], layout.slices[0], layout.slices[1])}, "layout: names something more than once"),
+        ({"slices": tuple(without)}, "layout: its slices do not cover exactly the published attributes"),
+        ({"slices": ()}, "layout: lists no slices, but its shape needs them"),
+        ({"shape": "text"}, "layout: lists slices, but its shape has none"),
+        ({"quasi": layout.quasi[:1]}, "layout: its slices do not cover exactly the published attributes"),
+        ({"slices": (layout.slices[0], layout.slices[0], layout.slices[1])}, "layout: has a name more than once"),
     ):
         with pytest.raises(shoal.GuaranteeError, match=message):
             tampered(release, layout=layout.model_copy(update=changed)).verify()
@@ -362,7 +367,7 @@ def test_cells_of_two_attributes_cannot_be_swapped_under_their_names(release):
     table = release.frames[name].rename({"a": "b", "b": "a"}).select(release.frames[name].columns)
     forged = mended(tampered(release), **{name: table})
     assert forged.verify().achieved == release.manifest.achieved
-    with pytest.raises(shoal.GuaranteeError, match="of the original fit no bucket"):
+    with pytest.raises(shoal.GuaranteeError, match="of the original match no bucket"):
         forged.verify(original=MANY)
 
 
@@ -392,7 +397,9 @@ def test_the_picture_is_the_holders_and_no_part_of_the_release(release, folder):
     assert shoal.read_release(folder).pictures() == {}
     for name, content in pictures.items():
         (folder / name).write_bytes(content)
-        with pytest.raises(shoal.GuaranteeError, match=f"holds what the manifest does not name: {name}; move it else"):
+        with pytest.raises(
+            shoal.GuaranteeError, match=f"has files that the manifest does not list: {name}; move it else"
+        ):
             shoal.read_release(folder)
         (folder / name).unlink()
     shoal.read_release(folder)
@@ -408,11 +415,11 @@ def test_a_file_too_many_or_a_changed_one_is_refused(folder):
     shoal.read_release(folder)
     text = (folder / "manifest.json").read_text()
     (folder / "manifest.json").write_text(json.dumps(json.loads(text)))
-    with pytest.raises(shoal.GuaranteeError, match=r"manifest.json: is not written as a manifest is"):
+    with pytest.raises(shoal.GuaranteeError, match=r"manifest.json: is not written as Shoal writes a manifest"):
         shoal.read_release(folder)
     (folder / "manifest.json").write_text(text)
     rewritten(folder, lambda one: with_entries(one, achieved={**one.manifest.achieved, "slice_l_every:s": 9.0}))
-    with pytest.raises(shoal.GuaranteeError, match=r"^achieved: the manifest claims other values"):
+    with pytest.raises(shoal.GuaranteeError, match=r"^achieved: the manifest states other values"):
         shoal.read_release(folder)
 
 
@@ -430,7 +437,7 @@ def test_slices_that_show_other_values_of_what_they_share_are_refused():
     SlicesRead.of({"table": table}, layout, problems)
     assert not len(problems)
     SlicesRead.of({"table": table.with_columns(pl.lit(1).alias(again))}, layout, problems)
-    with pytest.raises(shoal.GuaranteeError, match="column 'a': is shown by two slices with other values in a bucket"):
+    with pytest.raises(shoal.GuaranteeError, match="column 'a': has different values in two slices of the same bucket"):
         problems.raise_if_any(shoal.GuaranteeError)
 
 
@@ -445,5 +452,29 @@ def test_slices_that_share_two_attributes_show_them_together_in_the_same_rows():
     SlicesRead.of({"table": table.with_columns(a_2=pl.col("a"), c_2=pl.col("c"))}, layout, problems)
     assert not len(problems)
     SlicesRead.of({"table": table.with_columns(a_2=pl.col("a"), c_2=pl.Series(list("1212")))}, layout, problems)
-    with pytest.raises(shoal.GuaranteeError, match="slices: two show a, c in other combinations in a bucket"):
+    with pytest.raises(
+        shoal.GuaranteeError, match="slices: two slices show different combinations of a, c in a bucket"
+    ):
         problems.raise_if_any(shoal.GuaranteeError)
+
+
+def test_cells_as_they_are_beside_generalised_ones():
+    """A slice may have both: each value is found by what it is, be it a category or a number that is not whole."""
+    quasi = [
+        QuasiColumn(
+            name="age",
+            kind="numeric",
+            form="interval",
+            columns=("age",),
+            has_missing=False,
+            whole=True,
+            low=20,
+            high=50,
+        ),
+        QuasiColumn(name="sex", kind="nominal", form="raw", columns=("sex",), has_missing=False),
+        QuasiColumn(name="dose", kind="numeric", form="raw", columns=("dose",), has_missing=False),
+    ]
+    shown = pl.DataFrame({"age": ["[20, 30]", "[40, 50]"], "sex": ["M", "F"], "dose": [1.5, -1.2]})
+    people = pl.DataFrame({"age": [25, 45, 25, 25], "sex": ["M", "F", "F", "M"], "dose": [1.5, -1.2, 1.5, 1.2]})
+    part, person = placed(shown, quasi, people, None, "slice 1")
+    assert (part.tolist(), person.tolist()) == ([0, 1], [0, 1, -1, -1])

@@ -342,8 +342,8 @@ def test_reasons_warnings_and_what_could_not_be_read():
     ]
     assert found.unread == {"age": 1}
     assert found.warnings == (
-        "column 'name': its role is identifying, and it is in the table",
-        "columns without a role, not looked at: spare",
+        "column 'name' has the role identifying, but is in the table",
+        "columns without a role were not checked: spare",
     )
     assert found.unchecked == ("k-map: needs the population",)
     assert len(judge_table(FRAME, replace(PLAIN, rest="neutral")).warnings) == 1
@@ -363,7 +363,7 @@ def test_reasons_warnings_and_what_could_not_be_read():
         (FRAME, PLAIN, {"reading": "match"}, shoal.ParameterError, ["reading=: needs cells or matching; did you mean"]),
         (
             FRAME, PLAIN, {"require": [LDiversity("age", l=2), TCloseness("disease", t=0.1, distance="ordered")]},
-            shoal.ParameterError, ["'age' is no sensitive column of the schema", "column 'disease' "],
+            shoal.ParameterError, ["'age' is not a sensitive column of the schema", "column 'disease' "],
         ),
         (
             FRAME.with_columns(pay=pl.lit("Zyx9")), PLAIN, {}, shoal.SchemaError,
@@ -427,7 +427,8 @@ def test_a_file_is_reported(place, call, file):
     status, out, err = call("verify", file, "--schema", "bare.toml")
     assert (status, err) == (0, "")
     for text in (
-        f"{file}: nothing is required.", "warning   column 'name': its role is identifying, and it is in the table",
+        f"{file}: no requirement was given.",
+        "warning   column 'name' has the role identifying, but is in the table",
         "unread    column 'age': 1 cells", "decides   cells:", "also      matching:", "entropy_l", "t_ordered",
     ):  # fmt: skip
         assert text in out
@@ -463,9 +464,12 @@ def test_a_file_that_keeps_what_is_required(place, call):
     ("arguments", "message"),
     [
         (["nowhere.csv", "--schema", "bare.toml"], "nowhere.csv: there is no such file"),
-        (["nowhere"], "nowhere: does not exist; give the directory that holds manifest.json"),
-        (["table.csv"], "table.csv: is a file, and no release directory; give --schema recipe.toml"),
-        ([".", "--schema", "bare.toml"], ".: is a directory; a release says itself what its columns are"),
+        (["nowhere"], "nowhere: does not exist; give the directory with manifest.json"),
+        (["table.csv"], "table.csv: is a file, not a release directory; give --schema recipe.toml"),
+        (
+            [".", "--schema", "bare.toml"],
+            ".: is not needed for a release directory: its manifest describes the columns",
+        ),
         ([".", "--reading", "cells"], "--reading: is for a table with --schema"),
         (
             ["table.csv", "--schema", "bare.toml", "--population", "table.csv"],

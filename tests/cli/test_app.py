@@ -17,8 +17,10 @@ import shoal
 import shoal.pipeline
 import shoal.release.manifest
 from shoal.privacy import MODELS
+from shoal.privacy.base import ColumnRequirement
 from shoal.recipe.text import read_entries
 from shoal.release.receipt import Receipt
+from shoal.testing import variants
 from support.registered import METHODS, REPEATED
 from support.small_recipe import CANARY, RECIPE, TABLE, TOWNS
 
@@ -74,9 +76,12 @@ def test_the_receipt_adds_figures_and_is_bound_to_release_and_input(place, call)
         status, out, _ = call("verify", "release", *receipt, *options, "--json")
         assert (status, json.loads(out)) == (0, plain | {"receipt": True, "input": input_seen})
     status, out, _ = call("verify", "release", *receipt)
-    assert (status, "receipt   belongs to it; the input was not looked at: give --original RECIPE" in out) == (0, True)
+    assert (status, "receipt   belongs to this release; the input was not compared: give --original RECIPE" in out) == (
+        0,
+        True,
+    )
     status, out, _ = call("verify", "release", *receipt, "--original", "recipe.toml")
-    assert (status, "receipt   belongs to it; and so does the input" in out) == (0, True)
+    assert (status, "receipt   belongs to this release; and so does the input" in out) == (0, True)
 
     (place / "people.csv").write_text(TABLE.replace(f"{CANARY}3,", f"{CANARY}33,"))  # not even a published column
     status, out, err = call("verify", "release", *receipt, "--original", "recipe.toml")
@@ -89,7 +94,7 @@ def test_the_receipt_adds_figures_and_is_bound_to_release_and_input(place, call)
         status, out, err = call(command, "other", *receipt)
         assert (status, out) == (1, "")
         assert "release.receipt.json: belongs to another release, or the release was changed since" in err
-    for path, said in (("recipe.toml", "is no receipt of a release"), ("nowhere", "the receipt cannot be read")):
+    for path, said in (("recipe.toml", "is not a receipt of a release"), ("nowhere", "the receipt cannot be read")):
         status, _, err = call("verify", "release", "--receipt", path)
         assert (status, f"{path}: {said}" in err) == (2, True)
     status, _, err = call("verify", "people.csv", "--schema", "recipe.toml", *receipt)
@@ -101,7 +106,7 @@ def test_a_receipt_in_the_way_is_not_replaced_unasked(place, call):
     before = sorted(place.rglob("*"))
     status, out, err = call("run", "recipe.toml")
     assert (status, out) == (2, "")
-    assert "release.receipt.json: a receipt of another release is there already; move it elsewhere" in err
+    assert "release.receipt.json: already exists: the receipt of another release; move it elsewhere" in err
     assert (sorted(place.rglob("*")), (place / "release.receipt.json").read_text()) == (before, "mine")
     assert call("run", "recipe.toml", "--overwrite")[0] == 0
     assert Receipt.read(place / "release.receipt.json").seed == 1
@@ -268,7 +273,7 @@ BAD = {
     "header only": ({"people.csv": TABLE.splitlines()[0] + "\n"}, ["no rows"]),
     "doubled column": (
         {"people.csv": replaced(TABLE, "name,age", "age,age")},
-        ["more than once: those of columns 1, 2"],
+        ["more than once: columns 1, 2"],
     ),
     "ragged rows": ({"people.csv": TABLE + f"{CANARY},1\n{CANARY},1,Ao,flu,more\n"}, ["rows 13, 14"]),
     "broken quoting": ({"people.csv": TABLE + f'"{CANARY},1,Ao,flu\n'}, ["row 13", "quot"]),
@@ -330,9 +335,13 @@ def test_bad_input(place, call, bad):
     ("arguments", "fragment"),
     [
         (["run", "recipe.toml", "--kk", "4"], "--kk: unknown flag"),
+        (
+            ["run", "recipe.toml", "--method", "slicing", "--apart"],
+            "--apart: was renamed; use --sensitive_apart",
+        ),
         (["run", "recipe.toml", "--k", "four"], "method.k: needs a whole number of at least 2, got 'four'"),
         (["run", "recipe.toml", "--k"], "--k: has no value"),
-        (["run", "recipe.toml", "stray"], "'stray' is no flag"),
+        (["run", "recipe.toml", "stray"], "'stray' is not a flag"),
         (["run", "recipe.toml", "--method", "cat"], "did you mean 'caat'"),
         (["run", "recipe.toml", "--start", "1"], "--start: unknown flag"),
         (["run", "recipe.toml", "--method", "caat", "--start", "99"], "start = 99, but the table has 12 rows"),
@@ -346,7 +355,7 @@ def test_bad_input(place, call, bad):
         (["demo", "--rows", "10", "--k", "50", "--out", "a/b/c"], "use a k of at most 10"),
         (["run", "recipe.toml", "--no-strict"], "--no-strict: unknown flag; did you mean '--strict'?"),
         (["run", "recipe.toml", "--path", "x.csv"], "--path: unknown flag"),
-        (["run", "recipe.toml", "--out", "x" * 300], "its name cannot be used"),
+        (["run", "recipe.toml", "--out", "x" * 300], "its name is not a valid file name"),
     ],
 )
 def test_bad_arguments(place, call, arguments, fragment):
@@ -374,7 +383,7 @@ def test_errors_as_json(place, call):
     assert [problem["where"] for problem in answer["problems"]] == ["method.kk", "method.k"]
 
 
-def test_a_foreign_exception_shows_no_cell(place, call, monkeypatch):
+def test_an_exception_of_another_package_shows_no_cell(place, call, monkeypatch):
     def fail(*_, **__):
         raise ValueError(CANARY)
 
@@ -597,7 +606,7 @@ def test_a_population_by_flag_and_by_recipe(mixed, call, monkeypatch):
     [
         ("l-diversty column=disease l=2", "--require: unknown name 'l-diversty'; did you mean 'l-diversity'?"),
         ("", "--require: needs a model and its parameters"),
-        ("l-diversity column='disease l=2", "--require: needs a model and its parameters, quotes closed"),
+        ("l-diversity column='disease l=2", "--require: needs a model and its parameters, with all quotes closed"),
         ("l-diversity disease l=2", "--require l-diversity.disease: has no value"),
         ("l-diversity column=disease l=2 l=3", "--require l-diversity.l: is given twice"),
         ("l-diversity column=disease", "--require l-diversity.l: missing"),
@@ -625,7 +634,7 @@ def test_all_wrong_flags_come_at_once(mixed, call):
     wrong = ("--require", "t-closeness column=disease t=2", "--require", "l-diversity l=2", "--kk", "3", "stray")
     status, _, err = call("run", "recipe.toml", *wrong)
     assert status == 2
-    for text in ("t-closeness.t: needs", "l-diversity.column: missing", "--kk: unknown flag", "'stray' is no flag"):
+    for text in ("t-closeness.t: needs", "l-diversity.column: missing", "--kk: unknown flag", "'stray' is not a flag"):
         assert text in err
     status, _, err = call("run", "recipe.toml", "--suppress", "2")
     assert (status, "suppress: needs a number in [0, 1], got 2" in err) == (2, True)
@@ -633,13 +642,8 @@ def test_all_wrong_flags_come_at_once(mixed, call):
 
 def test_the_listing_of_models_says_what_they_are(call):
     listed = {entry["name"]: entry for entry in json.loads(call("models", "--json")[1])}
-    made = {
-        "k-anonymity": shoal.KAnonymity(k=2), "l-diversity": shoal.LDiversity("a", l=2),
-        "alpha-k": shoal.AlphaK("a", alpha=0.5), "t-closeness": shoal.TCloseness("a", t=0.5),
-        "epsilon-m": shoal.EpsilonM("a", epsilon=1, m=2), "delta-disclosure": shoal.DeltaDisclosure("a", delta=1),
-        "beta-likeness": shoal.BetaLikeness("a", beta=1), "guarding-nodes": shoal.GuardingNodes("a", p=0.5),
-        "k-map": shoal.KMap(k=2), "delta-presence": shoal.DeltaPresence(low=0, high=1),
-    }  # fmt: skip
+    columns = {name: {"column": "a"} if issubclass(one, ColumnRequirement) else {} for name, one in MODELS.items()}
+    made = {name: variants(one, **columns[name])[0] for name, one in MODELS.items()}
     assert set(listed) == set(made)
     for name, entry in listed.items():
         assert entry["advice"]

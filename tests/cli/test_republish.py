@@ -92,10 +92,10 @@ def test_two_releases_and_their_check(place, call):
 
     code, out, _ = call("verify-series", "one", "two")
     assert code == 0
-    assert "the holder can: --state FILE" in out
+    assert "people were not followed; the data holder can use --state FILE" in out
     code, out, _ = call("verify-series", "one", "two", "--state", "s.state")
     assert code == 0
-    assert "5 people are among the same values" in out
+    assert "5 people keep the same set of sensitive values" in out
     code, out, _ = call("verify-series", "one", "two", "--state", "s.state", "--json")
     assert json.loads(out) == {"holds": True, "releases": 2, "m": 2, "counterfeits": [0, 1], "people": 5}
     for command in ("verify", "measure"):
@@ -140,12 +140,12 @@ def test_flags_go_over_the_recipe(place, call):
         (["--state", "new.state", "--previous", "one"], "new.state: there is no state file"),
         (["--state", "s.state"], "s.state: the state exists already, so this is not a first release"),
         (["--state", "s.state", "--previous", "nowhere"], "nowhere: does not exist"),
-        (["--state", "s.state", "--previous", "other"], "other: is not the release the state ends with"),
-        (["--state", "s.state", "--previous", "one", "--m", "3"], "m = 3, but the series began with 2"),
+        (["--state", "s.state", "--previous", "other"], "other: is not the last release of the state"),
+        (["--state", "s.state", "--previous", "one", "--m", "3"], "method.m: is 3, but the series began with 2"),
         (["--state", "out/s.state"], "the state is inside the release"),
         (
             ["--state", "s.state", "--previous", "one", "--out", "one", "--overwrite"],
-            "is the previous release, which stays",
+            "is the previous release, which is not replaced",
         ),
         (["--state", "s.state", "--previous", "one", "--out", "other"], "other: exists already"),
         (["--state", "s.state", "--previous", "one", "--passphrase-file", "wrong"], "the passphrase is wrong"),
@@ -153,8 +153,8 @@ def test_flags_go_over_the_recipe(place, call):
             ["--state", "s.state", "--previous", "one", "--passphrase-file", "gone"],
             "gone: the passphrase cannot be read",
         ),
-        (["--state", "s.state", "--previous", "one", "--shape", "typed"], "lays rows out by class"),
-        (["--state", "s.state", "--previous", "one", "--refine"], "is not refined"),
+        (["--state", "s.state", "--previous", "one", "--shape", "typed"], "m-invariance publishes tables of classes"),
+        (["--state", "s.state", "--previous", "one", "--refine"], "refine: cannot be combined with m-invariance"),
     ],
 )
 def test_what_is_refused_before_work_starts(place, call, arguments, said):
@@ -199,14 +199,14 @@ def test_requirements_are_refused(place, call):
     (place / "recipe.toml").write_text(RECIPE + '[[require]]\nmodel = "k-anonymity"\nk = 2\n')
     code, _, err = call("republish", "recipe.toml", "--state", "s.state")
     assert code == 2
-    assert "require: m-invariance promises nothing else" in err
+    assert "require: cannot be combined with m-invariance" in err
     (place / "recipe.toml").write_text("suppress = 0.1\n" + RECIPE + '[population]\npath = "people.csv"\n')
     code, _, err = call("republish", "recipe.toml", "--state", "s.state")
     assert code == 2
     for key in ("suppress", "population"):
-        assert f"{key}: m-invariance promises nothing else" in err
+        assert f"{key}: cannot be combined with m-invariance" in err
     code, _, err = call("republish", "recipe.toml", "--state", "s.state", "--require", "k-map k=3")
-    assert (code, "--require: is no flag of this command" in err) == (2, True)
+    assert (code, "--require: is not a flag of this command" in err) == (2, True)
 
 
 def test_without_a_terminal_and_a_passphrase_nothing_starts(place, call, monkeypatch):
@@ -237,5 +237,5 @@ def test_no_state_is_written_into_a_release(place, call):
     before = sorted(path.name for path in (place / "first").iterdir())
     status, _, err = call("republish", "recipe.toml", "--state", "first/state", "--out", "second")
     assert status == 2
-    assert "the state would be inside another release" in " ".join(err.split())
+    assert "the state would lie inside another release" in " ".join(err.split())
     assert sorted(path.name for path in (place / "first").iterdir()) == before

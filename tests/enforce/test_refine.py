@@ -13,18 +13,15 @@ import shoal
 from shoal import Nominal, Numeric, Ordinal
 from shoal.cluster.points import Space
 from shoal.enforce import refine as method
-from shoal.enforce.constraints import NOTHING
 from shoal.enforce.losses import Covered, Squared
 from shoal.enforce.refine import Refine
 from shoal.enforce.slots import with_room
-from shoal.kernels.enforce import refine_covers, refine_mixed
-from shoal.kernels.enforce.refine_covers import Covers
-from shoal.kernels.enforce.refine_mixed import Mixed
+from shoal.kernels.enforce.refine import change, learn
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from support.realdata import ADULT_QUASI, adult, census
-from support.registered import CROWDS
+from support.registered import K_METHODS
 from support.variants import VARIANTS
 from twins import refine as twin
 from twins.mdav import error_percent
@@ -97,11 +94,11 @@ def test_sizes_are_kept_and_the_loss_never_rises(loss, data, k, sets, rounds):
 
 
 @LOSSES
-@pytest.mark.parametrize("name", [name for name in CROWDS if name != "optimal-univariate"])
+@pytest.mark.parametrize("name", [name for name in K_METHODS if name != "optimal-univariate"])
 def test_after_every_method(name, loss):
     table = skewed(150)
     task = Task.of(table.table)
-    groups = CROWDS[name](k=4, **VARIANTS[name][0]).partition(task, np.random.default_rng(0))
+    groups = K_METHODS[name](k=4, **VARIANTS[name][0]).partition(task, np.random.default_rng(0))
     better = Refine(rounds=1).improve(task, groups, 4, loss, False, np.random.default_rng(0))
     better.check(150, 4)
     assert better.notes["refine_after"] < better.notes["refine_before"]
@@ -190,6 +187,16 @@ def many_names(n_rows):
     return both([names, rng.integers(0, 9, n_rows).tolist()], [Nominal(RAGGED), Numeric()])
 
 
+@numba.njit
+def learn_all(partition, state):
+    learn(partition, state)
+
+
+@numba.njit
+def change_of(partition, state, group, out, into):
+    return change(partition, state, group, out, into)
+
+
 @pytest.mark.parametrize(
     ("table", "loss", "sets"),
     [
@@ -204,9 +211,9 @@ def test_change_is_the_loss_after_less_the_loss_before(table, loss, sets):
     prepared, kinds = flat(table) if sets else (table.table, kinds_of(table))
     task, labels = Task.of(prepared), np.arange(200) % 25
     space = Space.of(task)
-    partition = with_room(labels, 5, NOTHING)
+    partition = with_room(labels, 5)
     state = (Squared(space) if loss == "sse" else Covered(task, space, sets=sets)).state(partition)
-    change = {Mixed: refine_mixed.change, Covers: refine_covers.change}[type(state)]
+    learn_all(partition, state)
     of, rng = twin_loss(table, loss, kinds, sets=sets), np.random.default_rng(1)
     for _ in range(400):
         group, out, into = rng.integers(200, size=3).tolist()
@@ -215,7 +222,7 @@ def test_change_is_the_loss_after_less_the_loss_before(table, loss, sets):
         out, into = (members[out % 8] if out % 9 else -1), (-1 if into % 9 == 0 or into in members else into)
         after = [row for row in members if row != out] + [into] * (into >= 0)
         if out >= 0 or into >= 0:
-            found = change(partition, state, group, out, into)
+            found = change_of(partition, state, group, out, into)
             assert found == pytest.approx(of(sorted(after)) - of(members), abs=1e-9)
 
 
@@ -330,21 +337,27 @@ def test_adult_with_sets():
     assert cells.group_by("group").agg(open_ * pl.len())["age"].sum() == pytest.approx(better.notes["refine_after"])
 
 
-@pytest.mark.parametrize("loss", ["sse", "ncp"])
-def test_plain_python_asks_the_same_loss(loss):
-    """The search outside of compiled code knows each loss by its type, too."""
-    table = skewed(30)
-    task = Task.of(prepare(table.frame, table.schema))
-    space, labels = Space.of(task), np.arange(30) // 5
-    measure = Squared(space) if loss == "sse" else Covered(task, space, sets=False)
-    partition = with_room(labels, 5, NOTHING)
+@LOSSES
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), k=st.integers(2, 4), sets=st.booleans())
+def test_kernels_know_of_groups_what_is_known_without_them(loss, data, k, sets):
+    """The loss of a group by numpy and what a kernel adds up while rows join it one by one."""
+    table = data.draw(tables(k, most=20))
+    prepared, _ = flat(table) if sets else (table.table, None)
+    task = Task.of(prepared)
+    measure = Squared(Space.of(task)) if loss == "sse" else Covered(task, Space.of(task), sets=sets)
+    n_rows = prepared.n_rows
+    partition = with_room(np.arange(n_rows) % 2 if n_rows > 1 else np.zeros(n_rows, dtype=np.int64), 1, doubled=True)
     state = measure.state(partition)
-    change = method.kernel.change(partition, state, 0, 0, -1)
-    assert change == method.kernel.LOSSES[type(state)].change(partition, state, 0, 0, -1) != 0
-    before = state.loss.copy() if loss == "ncp" else None
-    method.kernel.renew(partition, state, 0)
-    if before is not None:
-        np.testing.assert_array_equal(state.loss, before)
+    learn_all(partition, state)
+    rows = [np.flatnonzero(partition.label == group) for group in range(partition.label.max() + 1)]
+    if loss == "ncp":
+        assert state.lost[: len(rows)].tolist() == measure.of_each(rows).tolist()
+    for group, members in enumerate(rows[:-1]):
+        for row in rows[-1]:
+            joined = np.sort(np.append(members, row))
+            added = measure.of_each([joined])[0] - measure.of_each([members])[0]
+            assert change_of(partition, state, group, -1, row) == pytest.approx(added, abs=1e-9)
 
 
 def test_columns_are_as_wide_as_what_is_published():

@@ -1,69 +1,181 @@
-"""The disk cache of machine code never gives one signature the code of another."""
+"""Kernels: what calls what, machine code on disk that is never that of another signature, a line while compiling."""
 
 from __future__ import annotations
 
+import os
 import pkgutil
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import shoal.kernels
-from shoal.kernels.jit import OwnNameCacheFile
+from shoal.kernels import machine_code
+from shoal.kernels.jit import NOTICE, jit, jit_parallel, prange
+from shoal.kernels.machine_code import MachineCode
+
+SOURCE = Path(shoal.kernels.__file__).parents[2]
 
 
-def test_every_kernel_uses_the_safe_cache():
+@jit
+def twice(x):
+    return 2 * x
+
+
+@jit
+def add_up(values, shared):
+    total = 0.0
+    if shared is None:
+        for i in range(len(values)):
+            total += twice(values[i])
+    else:
+        out = np.empty(len(values))
+        fill_twice(values, out)
+        for i in range(len(out)):
+            total += out[i]
+    return total + twice(0)
+
+
+@jit_parallel
+def fill_twice(values, out):
+    for i in prange(len(values)):
+        out[i] = twice(values[i])
+
+
+@jit
+def share(whole, parts):
+    return np.int64(whole) // parts
+
+
+@jit
+def shared_out(whole, parts):
+    return share(whole, parts) + share(whole, 2)
+
+
+def kernels():
     names = [module.name for module in pkgutil.walk_packages(shoal.kernels.__path__, "shoal.kernels.")]
     modules = [import_module(name) for name in names]
-    kernels = [value for module in modules for value in vars(module).values() if hasattr(value, "py_func")]
-    assert len(kernels) > 20
-    for kernel in kernels:
-        assert isinstance(kernel._cache._cache_file, OwnNameCacheFile)
+    return {value for module in modules for value in vars(module).values() if hasattr(value, "py_func")}
 
 
-def test_entries_written_at_the_same_time_keep_their_own_code(tmp_path):
-    """Two writers that both began with an empty index; in the worst order, one entry is lost, none is swapped."""
-    one, two = (OwnNameCacheFile(str(tmp_path), "kernel-1.py311", "stamp") for _ in range(2))
-    one._load_index = two._load_index = dict
-    one.save("signature of one", "code of one")
-    two.save("signature of two", "code of two")
-    reader = OwnNameCacheFile(str(tmp_path), "kernel-1.py311", "stamp")
-    assert reader.load("signature of two") == "code of two"
-    assert reader.load("signature of one") is None
-    reader.save("signature of one", "code of one")
-    assert (reader.load("signature of one"), reader.load("signature of two")) == ("code of one", "code of two")
+def test_every_kernel_has_its_machine_code_in_the_one_place():
+    found = kernels()
+    assert len(found) > 100
+    for kernel in found:
+        assert isinstance(kernel._cache, MachineCode)
 
 
-def test_entries_expire_with_the_source(tmp_path):
-    old = OwnNameCacheFile(str(tmp_path), "kernel-1.py311", "old source")
-    old.save("signature", "old code")
-    new = OwnNameCacheFile(str(tmp_path), "kernel-1.py311", "new source")
-    assert new.load("signature") is None
-    new.save("signature", "new code")
-    assert new.load("signature") == "new code"
-    assert old.load("signature") is None
-    assert len(list(tmp_path.glob("*.nbc"))) == 1
+def test_no_kernel_takes_more_than_eight_arguments():
+    too_many = {kernel.py_func.__name__ for kernel in kernels() if kernel.py_func.__code__.co_argcount > 8}
+    assert not too_many
+
+
+def test_a_kernel_serves_python_and_other_kernels():
+    values = np.arange(5.0)
+    assert add_up(values, None) == add_up(values, True) == 20.0
+    assert twice(21) == 42
+    assert twice(0.5) == 1.0
+
+
+def test_what_is_not_asked_for_is_not_compiled():
+    @jit
+    def refuses(x):
+        return x.no_such_attribute
+
+    @jit
+    def either(x, more):
+        if more is None:
+            return x
+        return refuses(x)
+
+    assert either(3, None) == 3
+    with pytest.raises(Exception, match="no_such_attribute"):
+        either(3, True)
+
+
+def test_errors_of_inner_kernels_reach_python():
+    assert shared_out(7, 3) == 5
+    with pytest.raises(ZeroDivisionError):
+        shared_out(7, 0)
+    with pytest.raises(ZeroDivisionError):
+        share(7, 0)
+
+
+# -- on disk -----------------------------------------------------------------------------------------------------------
 
 
 PROGRAM = """
 import sys, numpy as np
-from shoal.kernels.cluster.mondrian import kth_smallest
-dtype = sys.argv[1]
-values = np.arange(1000, dtype=dtype)[::-1].copy()
-print(kth_smallest(values, 10))
+from shoal.kernels.cluster.points import sort
+values = np.arange(10, dtype=sys.argv[1])[::-1].copy()
+sort(values, values)
+print(values[3])
 """
 
 
+def run(dtype: str, *, user: tuple[str, ...] = (), **environment: str) -> subprocess.CompletedProcess:
+    kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "SHOAL_QUIET")}
+    given = {**kept, "PYTHONPATH": str(SOURCE), **environment}
+    line = [*user, sys.executable, "-c", PROGRAM, dtype]
+    return subprocess.run(line, env=given, capture_output=True, text=True, check=True, cwd="/")
+
+
 def test_processes_that_compile_at_the_same_time_get_the_right_code(tmp_path):
-    """Four processes, four signatures, one empty cache; then each again from the cache."""
-    environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": "", "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
-
-    def run(dtype: str) -> str:
-        line = [sys.executable, "-c", PROGRAM, dtype]
-        return subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout.strip()
-
+    """Four processes, four signatures, one empty folder; then each again from what is there, without a word."""
     dtypes = ["float64", "float32", "int64", "int32"]
     with ThreadPoolExecutor(4) as pool:
-        for _ in range(2):
-            assert [float(text) for text in pool.map(run, dtypes)] == [10.0] * 4
+        first = list(pool.map(lambda dtype: run(dtype, NUMBA_CACHE_DIR=str(tmp_path)), dtypes))
+        again = list(pool.map(lambda dtype: run(dtype, NUMBA_CACHE_DIR=str(tmp_path)), dtypes))
+    assert [float(one.stdout.split()[0]) for one in first + again] == [3.0] * 8
+    assert [one.stderr for one in first] == [NOTICE + "\n"] * 4
+    assert [one.stderr for one in again] == [""] * 4
+    assert len(list(tmp_path.rglob("*.bin"))) == 4
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_nothing_is_said_where_nobody_wants_to_hear_it(tmp_path):
+    assert run("int16", NUMBA_CACHE_DIR=str(tmp_path), SHOAL_QUIET="1").stderr == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+def test_code_compiled_beside_the_kernels_serves_users_who_cannot_write(tmp_path):
+    """An install that an administrator compiled ahead: others read it, and write nothing."""
+    installed = tmp_path / "site"
+    shutil.copytree(SOURCE / "shoal", installed / "shoal", ignore=shutil.ignore_patterns("__pycache__"))
+    given = {"PYTHONPATH": str(installed), "HOME": "/nowhere", "XDG_CACHE_HOME": "/nowhere"}
+    assert run("float64", **given).stderr == NOTICE + "\n"
+    for folder in (tmp_path, *tmp_path.parents[:-2]):  # pytest keeps its folders to itself
+        folder.chmod(folder.stat().st_mode | 0o055)
+    again = run("float64", user=("setpriv", "--reuid", "65534", "--clear-groups"), **given)
+    assert again.stderr == ""
+    assert len(list((installed / "shoal" / "kernels" / "__pycache__").rglob("*.bin"))) == 1
+
+
+def test_code_expires_with_the_sources(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine_code.numba.config, "CACHE_DIR", str(tmp_path))
+    for fresh in (machine_code.place_to_write, machine_code.places_to_read):
+        monkeypatch.setattr(machine_code, fresh.__name__, fresh.__wrapped__)
+    old = machine_code.place_to_write()
+    assert old is not None
+    (old / "kernel.bin").write_bytes(b"old code")
+    monkeypatch.setattr(machine_code, "_version", lambda: "of newer sources")
+    new = machine_code.place_to_write()
+    assert new is not None
+    assert new != old
+    assert not old.exists()
+
+
+def test_damaged_files_are_compiled_anew(tmp_path):
+    folder = str(tmp_path)
+    run("float64", NUMBA_CACHE_DIR=folder)
+    (file,) = tmp_path.rglob("*.bin")
+    content = file.read_bytes()
+    for damaged in (b"", content[:100], b"nonsense"):
+        file.write_bytes(damaged)
+        assert run("float64", NUMBA_CACHE_DIR=folder).stdout.split()[0] == "3.0"
+        assert file.read_bytes()[:20] == content[:20]

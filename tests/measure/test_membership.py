@@ -405,7 +405,9 @@ class TestReleases:
 
     def test_another_input_is_refused(self):
         release = shoal.anonymize(self.frame, self.schema, shoal.Mondrian(k=2))
-        with pytest.raises(ParameterError, match=r"(?s)has 9 rows, the release was made of 10.*has no column cost"):
+        with pytest.raises(
+            ParameterError, match=r"(?s)has 9 rows, but the release was made from 10.*has no column cost"
+        ):
             of_release(release.frames, release.manifest, self.frame[:9].drop("cost"))
 
     def test_an_input_with_other_categories_is_refused_without_naming_them(self):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Caat, Numeric
-from shoal.cluster.free_rows import bring_forward, empty_group, free_rows, yard_of
+from shoal.cluster.free_rows import bring_forward, cost_table_of, empty_group, free_rows
 from shoal.kernels.cluster import store as kernel
 from twins.caat import caat, distance
 from twins.tables import both, groups_of, mixed, patients, tables
@@ -157,27 +157,26 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sig
     values = grid[:, np.random.default_rng(4).permutation(grid.shape[1])]
     encoded = both(values.tolist(), [Numeric(), Numeric()]).encoded
     start = int(np.flatnonzero((values == 150).all(axis=0))[0])
-    cost_table = yard_of(encoded, kernel.MEAN_COST, divisor=2)
+    cost_table = cost_table_of(encoded, kernel.MEAN_COST, divisor=2)
     distances = np.abs(values - 150).sum(axis=0) / 300 / 2
     distances[start] = np.inf if sign > 0 else -np.inf
     expected = int(np.argmin(sign * distances))
-    for n in (1, 2):
+    for n, shared in ((1, None), (1, True), (2, True)):
         n_threads(n)
         store = free_rows(encoded)
         seed = bring_forward(store, start)
-        assert store.size[0] // kernel.BLOCK >= kernel.MANY_BLOCKS
         group = empty_group(encoded)
         kernel.clear(group)
         kernel.absorb(group, store.lines[:, seed], store.codes[:, seed], encoded.forest)
         kernel.take(store, seed)
-        position, _ = kernel.extreme(store, group, cost_table, sign)
+        position, _ = kernel.extreme(store, group, cost_table, sign, shared)
         assert np.isclose(distances, distances[expected]).sum() >= 4
         assert store.rows[store.next_row[position]] == expected
 
 
 @needs_two_cores
 def test_release_does_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr(kernel, "MANY_BLOCKS", 2)
+    monkeypatch.setattr("shoal.cluster.sharing.PART", 1)
     rng = np.random.default_rng(2)
     frame = pl.DataFrame({"age": rng.normal(50, 15, 2600), "income": rng.lognormal(10, 1, 2600)})
     schema = shoal.Schema(quasi={"age": Numeric(), "income": Numeric()})
@@ -188,7 +187,7 @@ def test_release_does_not_depend_on_threads(monkeypatch):
 
 def test_many_rows_equal_a_vectorised_twin(monkeypatch):
     """The twin is too slow for a table that is shared out among threads; two numeric columns fit in a few lines."""
-    monkeypatch.setattr(kernel, "MANY_BLOCKS", 2)
+    monkeypatch.setattr("shoal.cluster.sharing.PART", 1)
     rng = np.random.default_rng(8)
     values = np.stack([rng.integers(0, 4000, 2600), rng.integers(0, 90, 2600)]).astype(float)
     table = both(values.tolist(), [Numeric(), Numeric()])

@@ -214,7 +214,7 @@ def test_odd_columns_can_be_clustered_on(column, role):
     [
         (["*", "a"] * 4, r"column 'odd': has the cell '\*', which stands for 'any value'"),
         ([1e301, -1.0] * 4, "too far apart to be compared"),
-        ([[1], [2]] * 4, r"column 'odd': holds List, which is no cell"),
+        ([[1], [2]] * 4, r"column 'odd': holds List, which cannot be a table cell"),
     ],
 )
 @pytest.mark.parametrize("kind", ["none", "own"])
@@ -251,3 +251,11 @@ def test_bad_parameters():
         shoal.anonymize(X.frame, X.schema, KMeans(k=3, seeds=[2, 2]))
     with pytest.raises(shoal.InfeasibleError, match="k = 9, but the table has 7 rows"):
         shoal.anonymize(X.frame, X.schema, KMeans(k=9))
+
+
+def test_a_search_shared_between_cores_changes_nothing(monkeypatch):
+    table = mixed(300, seed=9)
+    methods = [KMeans(k=3, variant=variant, max_iter=4) for variant in (1, 3)]
+    alone = [run(table, method).labels.tolist() for method in methods]
+    monkeypatch.setattr("shoal.cluster.sharing.PART", 1)
+    assert [run(table, method).labels.tolist() for method in methods] == alone

@@ -139,7 +139,7 @@ def test_loss_of_twelve_rows():
 # -- class labels and sensitive values ---------------------------------------------------------------------------------
 
 
-def with_company(table, classes, secrets):
+def with_preferences(table, classes, secrets):
     """A table with a class label and a sensitive column."""
     frame = table.frame.with_columns(pl.Series("class", classes, pl.String), pl.Series("secret", secrets, pl.String))
     schema = Schema(quasi=table.schema.quasi, sensitive=["secret"], neutral=["class"])
@@ -149,7 +149,7 @@ def with_company(table, classes, secrets):
 @pytest.mark.parametrize("cost", ["hierarchy", "set"])
 @settings(max_examples=80, deadline=None)
 @given(data=st.data(), k=st.integers(2, 6))
-def test_kernel_equals_twin_in_company(data, k, cost):
+def test_kernel_equals_twin_with_join_preferences(data, k, cost):
     table = data.draw(tables(k, most=22))
     n_rows = len(table.rows)
     cells = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=n_rows, max_size=n_rows)
@@ -166,20 +166,20 @@ def test_kernel_equals_twin_in_company(data, k, cost):
         given_options |= {"diverse": "secret", "l": wanted}
         of_twin |= {"secrets": secrets, "l": wanted}
     start, ref = data.draw(st.integers(0, n_rows - 1)), data.draw(st.sampled_from(["last", "seed"]))
-    labels = with_company(table, classes, secrets).labels(
+    labels = with_preferences(table, classes, secrets).labels(
         KMember(k=k, ref=ref, cost=cost, start=start, **given_options)
     )
     order = np.random.default_rng(0).random(n_rows)
     assert labels == k_member(table.rows, table.columns, k, start, ref, cost, order, **of_twin)
 
 
-def test_kernel_equals_twin_in_company_on_a_larger_table():
+def test_kernel_equals_twin_with_join_preferences_on_a_larger_table():
     table = mixed(125, seed=4)
     rng = np.random.default_rng(8)
     classes, secrets = rng.choice(["yes", "no"], 125).tolist(), rng.choice(list("abcdefgh"), 125).tolist()
     method = KMember(k=6, start=2, label="class", label_weight=0.5, diverse="secret", l=4)
     order = np.random.default_rng(0).random(125)
-    assert with_company(table, classes, secrets).labels(method) == k_member(
+    assert with_preferences(table, classes, secrets).labels(method) == k_member(
         table.rows, table.columns, 6, 2, order=order, classes=classes, weight=0.5, secrets=secrets, l=4
     )
 
@@ -193,7 +193,7 @@ def test_the_majority_is_the_label_that_got_there_first():
 def test_a_label_keeps_its_own():
     """Without it the nearest go together; with it, those of one class."""
     table = both([[0, 1, 2, 3]], [Numeric()])
-    preferences = with_company(table, ["x", "y", "x", "y"], ["s"] * 4)
+    preferences = with_preferences(table, ["x", "y", "x", "y"], ["s"] * 4)
     assert groups_of(preferences.labels(KMember(k=2, start=3))) == {frozenset({1, 2}), frozenset({3, 4})}
     with_label = KMember(k=2, start=3, label="class", label_weight=2)
     assert groups_of(preferences.labels(with_label)) == {frozenset({1, 3}), frozenset({2, 4})}
@@ -201,7 +201,7 @@ def test_a_label_keeps_its_own():
 
 def test_a_value_that_is_present_is_passed_over():
     table = both([[0, 1, 2, 3]], [Numeric()])
-    preferences = with_company(table, ["x"] * 4, ["s", "s", "t", "t"])
+    preferences = with_preferences(table, ["x"] * 4, ["s", "s", "t", "t"])
     assert groups_of(preferences.labels(KMember(k=2, start=3, diverse="secret", l=2))) == {
         frozenset({1, 3}),
         frozenset({2, 4}),
@@ -210,7 +210,7 @@ def test_a_value_that_is_present_is_passed_over():
 
 @settings(max_examples=20, deadline=None)
 @given(case=whole_tables("mixed", min_rows=3), wanted=st.sampled_from([{}, {"diverse": "disease", "l": 2}]))
-def test_contract_in_company(case, wanted):
+def test_contract_with_join_preferences(case, wanted):
     if wanted and case.frame["disease"].n_unique() < 2:
         wanted = {}
     check_contract(case, KMember(k=3, label="disease", **wanted), shoal.Generalize())
@@ -279,7 +279,7 @@ def test_different_values_rise_with_diverse():
         ),
     ],
 )
-def test_company_that_the_table_cannot_give(options, error, message):
+def test_join_preferences_that_the_table_cannot_give(options, error, message):
     frame = pl.DataFrame(
         {"name": list("abcd"), "age": [1, 2, 3, 4], "disease": ["f", None] * 2, "income": list("lhlh")}
     )
@@ -291,12 +291,12 @@ def test_company_that_the_table_cannot_give(options, error, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"l": 2}, r"KMember\(l=\): l = 2, but no column to count in; give diverse"),
-        ({"diverse": "a"}, r"KMember\(diverse=\): is given without l; say how many"),
+        ({"l": 2}, r"KMember\(l=\): l = 2, but diverse is not given; give diverse"),
+        ({"diverse": "a"}, r"KMember\(diverse=\): is given without l; give l, the number"),
         ({"diverse": "a", "l": 4}, r"KMember\(l=\): l = 4 is above k = 3; use an l of at most 3"),
         ({"label": "a", "label_weight": 0}, r"KMember\(label_weight=\): needs a number in \(0, inf\)"),
     ],
 )
-def test_company_that_cannot_be(options, message):
+def test_join_preferences_that_cannot_be(options, message):
     with pytest.raises(ParameterError, match=message):
         KMember(k=3, **options)

@@ -100,8 +100,8 @@ def test_a_large_class_spares_a_stub():
 def test_only_the_stub_is_charged():
     """A hundred rows at distance 0.2 of which two are needed, against one row at distance 0.3."""
     columns = [("line", 10)]
-    one, min_group_size, single = Class([(0, 0)], [0]), Class([(2, 2)], list(range(1, 101))), Class([(3, 3)], [101])
-    assert distance(one, min_group_size, columns, k=3) == pytest.approx(0.2 + 2 * 0.2)
+    one, many, single = Class([(0, 0)], [0]), Class([(2, 2)], list(range(1, 101))), Class([(3, 3)], [101])
+    assert distance(one, many, columns, k=3) == pytest.approx(0.2 + 2 * 0.2)
     assert distance(one, single, columns, k=3) == pytest.approx(0.3 + 0.3)
     table = both([[0, *[2] * 100, 10, 10, 10]], [Numeric()])
     groups = groups_of(table.labels(Kaca(k=3)), numbers_from=0)
@@ -148,7 +148,7 @@ def varied(draw, k):
         for row, text in zip(rows, texts, strict=True):
             row[j] = text
     frame, schema = table.frame, Schema(quasi=kinds)
-    if draw(st.booleans(), label="crowded"):
+    if draw(st.booleans(), label="dense"):
         few = st.integers(0, min(len(rows), 6) - 1)
         chosen = list(range(len(rows))) + draw(st.lists(few, max_size=8 * k))  # all rows stay, so spans do too
         rows, frame = [rows[row] for row in chosen], frame[chosen]
@@ -195,7 +195,7 @@ def mixed(n_rows, seed, fine=60):
 
 @pytest.mark.parametrize(("kind", "value"), [(Numeric(), 5.0), (Nominal(RAGGED), "c"), (Ordinal(["u", "v"]), "u")])
 def test_missing_values_stay_among_themselves(kind, value):
-    """Distance 0 to another missing value, 2 to a present one: the crowd of missing values is left alone."""
+    """Distance 0 to another missing value, 2 to a present one: the many missing values are left alone."""
     table = both([[None, value, None, value, None]], [kind])
     assert table.labels(Kaca(k=2)) == [0, 1, 0, 1, 0]
     lone = both([[None, value, value]], [kind])

@@ -74,7 +74,7 @@ def test_kernel_equals_twin_on_a_larger_table(centroid):
 def test_a_tree_too_large_to_be_written_down(monkeypatch):
     table = mixed(150, seed=4)
     small = [table.labels(Oka(k=3, centroid=centroid)) for centroid in ("lca", "mode")]
-    monkeypatch.setattr("shoal.cluster.centroids.LARGEST_TREE", 1)
+    monkeypatch.setattr("shoal.cluster.centroid_distances.LARGEST_TREE", 1)
     assert [table.labels(Oka(k=3, centroid=centroid)) for centroid in ("lca", "mode")] == small
 
 
@@ -97,9 +97,9 @@ def test_never_better_than_the_best_partition(data):
 
 
 TRIES = [
-    ({"seeds": [0, 9]}, r"Oka\(seeds=\): seed 9, but the table has 7 rows; use positions from 0 to 6"),
+    ({"seeds": [0, 9]}, r"Oka\(seeds=\): has row 9, but the table has 7 rows; use positions from 0 to 6"),
     ({"seeds": [1, 1]}, r"Oka\(seeds=\): names a row more than once; use distinct rows"),
-    ({"seeds": [1]}, r"Oka\(seeds=\): 1 seeds, but 7 rows make 2 groups of k = 3; give 2 rows, or none"),
+    ({"seeds": [1]}, r"Oka\(seeds=\): has 1 rows, but 7 rows make 2 groups of k = 3; give 2 rows, or none"),
 ]
 
 

@@ -17,6 +17,7 @@ from shoal.measure.membership import membership
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from shoal.testing import sensitive_tables, tables
+from support.pairwise import pairwise
 from support.slicing_example import ROWS, SCHEMA
 from twins import slices as twin
 
@@ -103,7 +104,7 @@ def test_attributes_are_gathered_into_as_many_columns_as_asked_for(columns, n_sl
 
 def test_the_sensitive_attribute_has_a_column_of_its_own_where_asked_for():
     for columns in (None, 2, 3):
-        release = shoal.anonymize(ROWS, SCHEMA, shoal.Slicing(l=2, apart=True, columns=columns), seed=0)
+        release = shoal.anonymize(ROWS, SCHEMA, shoal.Slicing(l=2, sensitive_apart=True, columns=columns), seed=0)
         slices = release.manifest.layout.slices
         assert slices[-1].attributes == ("Disease",)
         assert len(slices) == (columns or len(slices))
@@ -113,7 +114,7 @@ def test_the_sensitive_attribute_has_a_column_of_its_own_where_asked_for():
 
 
 def test_everything_in_one_column_is_plain_publication_and_refused():
-    message = "all rows as one bucket leave a value with a chance of 1, l = 2 allows 0.5"
+    message = "even with all rows in one bucket, a value has a probability of 1; l = 2 allows 0.5"
     with pytest.raises(shoal.InfeasibleError, match=message) as refused:
         sliced(dict.fromkeys(ROWS.columns, 1))
     assert "generalise columns with p = 2, or put the sensitive attribute into a column of its own" in str(
@@ -193,9 +194,7 @@ SLICINGS = [
 ]
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet"])
-@pytest.mark.parametrize("shape", ["table", "files"])
-@pytest.mark.parametrize("groups", SLICINGS, ids=[3, 4, 6])
+@pytest.mark.parametrize(("groups", "shape", "format"), pairwise(SLICINGS, ["table", "files"], ["csv", "parquet"]))
 def test_it_is_written_read_back_and_verified(groups, shape, format, tmp_path):  # noqa: A002
     frame = hospital()
     release = sliced(groups, 2, frame, HOSPITAL, shoal.Slices(shape=shape))
@@ -316,17 +315,14 @@ def general(n_rows, seed):
     )
 
 
-@pytest.mark.parametrize("p", [2, 5])
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(
-    "groups",
-    [
-        {"age": 1, "grade": 1, "town": 2, "code": 2, "disease": 3},
-        {"age": 1, "grade": 2, "town": 2, "code": 1, "disease": 2},
-        {"age": 1, "grade": 1, "town": 1, "code": 1, "disease": 1},
-    ],
-    ids=["apart", "two", "one"],
-)
+APART_TWO_ONE = [
+    {"age": 1, "grade": 1, "town": 2, "code": 2, "disease": 3},
+    {"age": 1, "grade": 2, "town": 2, "code": 1, "disease": 2},
+    {"age": 1, "grade": 1, "town": 1, "code": 1, "disease": 1},
+]
+
+
+@pytest.mark.parametrize(("groups", "seed", "p"), pairwise(APART_TWO_ONE, range(4), [2, 5]))
 def test_every_combination_in_a_column_occurs_as_often_as_promised(groups, seed, p, tmp_path):
     frame = general(120, seed)
     release = sliced(groups, 2, frame, GENERAL, p=p)
@@ -345,7 +341,7 @@ def test_every_combination_in_a_column_occurs_as_often_as_promised(groups, seed,
 
 
 def test_missing_values_cannot_be_generalised_within_a_column():
-    message = "(?s)2 problems:.*column 'age': has missing values, which cannot be generalised.*column 'town'"
+    message = "(?s)2 problems:.*column 'age': has missing values, which p cannot generalise.*column 'town'"
     with pytest.raises(shoal.SchemaError, match=message):
         sliced(SLICINGS[0], 2, hospital(), HOSPITAL, p=2)
     release = shoal.anonymize(hospital(), HOSPITAL, shoal.Slicing(l=2, groups=SLICINGS[0], p=2), missing="drop")
@@ -389,7 +385,7 @@ def test_sharing_that_would_give_somebody_away_is_refused():
     frame = pl.DataFrame({"a": range(8), "b": [row % 2 for row in range(8)], "s": [f"v{row}" for row in range(8)]})
     schema = shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Numeric()}, sensitive=["s"])
     assert reached(sliced({"a": 1, "b": 1, "s": 2}, 2, frame, schema))["slice_l:s"] == 2
-    message = r"Slicing\(overlap=\): columns that share 'a' leave a value with a chance of 1, l = 2 allows"
+    message = r"Slicing\(overlap=\): with 'a' in two columns, a value has a probability of 1; l = 2 allows"
     with pytest.raises(shoal.InfeasibleError, match=message):
         sliced({"a": 1, "b": 1, "s": 2}, 2, frame, schema, overlap="a")
     with pytest.raises(shoal.ParameterError, match=r"Slicing\(overlap=\): "):
@@ -463,13 +459,16 @@ def test_an_l_below_two_is_refused(l):  # noqa: E741
     [
         (
             {"columns": 5},
-            r"Slicing\(columns=\): 5 columns, but the table has 4 attributes to put into them; use 1 to 4",
+            r"Slicing\(columns=\): 5 columns, but the table has 4 attributes; use 1 to 4",
         ),
-        ({"columns": 1, "apart": True}, r"1 columns, but the table has 4 attributes to put into them; use 2 to 4"),
+        (
+            {"columns": 1, "sensitive_apart": True},
+            r"1 columns, but the table has 4 attributes; use 2 to 4",
+        ),
         ({"groups": {**TWO, "Zap": 1}}, r"Slicing\(groups=\): 'Zap' is not a published column; did you mean 'Zip'\?"),
         (
             {"groups": {"Age": 1, "Disease": 2}},
-            r"Slicing\(groups=\): says nothing of Sex, Zip; give the column of every",
+            r"Slicing\(groups=\): has no entry for Sex, Zip; give the column of every",
         ),
         ({"overlap": "Agee"}, r"Slicing\(overlap=\): 'Agee' is not a published column; did you mean 'Age'\?"),
     ],
@@ -480,16 +479,20 @@ def test_attributes_that_do_not_fit_are_refused(more, message):
 
 
 def test_groups_leave_nothing_else_to_decide():
-    for more in ({"columns": 2}, {"apart": True}):
-        with pytest.raises(shoal.ParameterError, match=r"Slicing\(groups=\): leaves nothing for columns and apart"):
+    with pytest.raises(shoal.ParameterError, match=r"Slicing\(apart=\): was renamed; use sensitive_apart instead"):
+        shoal.Slicing(l=2, apart=True)
+    for more in ({"columns": 2}, {"sensitive_apart": True}):
+        with pytest.raises(
+            shoal.ParameterError, match=r"Slicing\(groups=\): cannot be combined with columns or sensitive_apart"
+        ):
             shoal.Slicing(l=2, groups=TWO, **more)
     assert hash(shoal.Slicing(l=2, groups=TWO)) == hash(shoal.Slicing(l=2, groups=dict(TWO)))
 
 
 def test_too_few_rows_for_a_bucket_are_refused():
-    with pytest.raises(shoal.InfeasibleError, match=r"Slicing\(k=\): the table has 8 rows, a bucket needs 9"):
+    with pytest.raises(shoal.InfeasibleError, match=r"Slicing\(k=\): the table has 8 rows, but a bucket needs 9"):
         sliced(TWO, k=9)
-    with pytest.raises(shoal.InfeasibleError, match=r"Slicing\(l=\): the table has 8 rows, a bucket needs 9"):
+    with pytest.raises(shoal.InfeasibleError, match=r"Slicing\(l=\): the table has 8 rows, but a bucket needs 9"):
         sliced(TWO, l=9)
 
 
@@ -501,7 +504,7 @@ def test_a_table_without_sensitive_values_is_refused():
 
 def test_a_constant_column_is_refused_where_attributes_are_gathered():
     frame = ROWS.with_columns(pl.lit("M").alias("Sex"))
-    message = "column 'Sex': has one value only, which says nothing of any other column; leave it out"
+    message = "column 'Sex': is constant, so it has no correlation with other columns; leave it out"
     with pytest.raises(shoal.SchemaError, match=message):
         shoal.anonymize(frame, SCHEMA, shoal.Slicing(l=2, columns=2))
     assert reached(sliced(TWO, frame=frame))["slice_l:Disease"] == 2.0
@@ -511,11 +514,11 @@ def test_a_column_of_distinct_values_is_brought_to_few_and_noted():
     frame = pl.concat([ROWS] * 10).with_columns(
         pl.Series("Age", range(80)), pl.Series("Disease", [f"v{row % 4}" for row in range(80)])
     )
-    notes = shoal.anonymize(frame, SCHEMA, shoal.Slicing(l=2, columns=2, apart=True)).receipt.notes
+    notes = shoal.anonymize(frame, SCHEMA, shoal.Slicing(l=2, columns=2, sensitive_apart=True)).receipt.notes
     assert notes["slicing_all_distinct"] == 1
     assert notes["slicing_biased_pairs"] > 0  # ten categories of age by four of zip need 200 rows
     few = frame.with_columns(pl.col("Age") // 40)
-    notes = shoal.anonymize(few, SCHEMA, shoal.Slicing(l=2, columns=2, apart=True)).receipt.notes
+    notes = shoal.anonymize(few, SCHEMA, shoal.Slicing(l=2, columns=2, sensitive_apart=True)).receipt.notes
     assert notes["slicing_all_distinct"] == 0
 
 
@@ -526,9 +529,11 @@ def test_parts_that_do_not_go_together_are_refused_at_once():
         shoal.anonymize(
             ROWS, SCHEMA, shoal.Slicing(l=2), require=require, publish=shoal.Buckets(), refine=shoal.Refine()
         )
-    for words in ("l-diversity cannot be kept by slicing", "publish by slices, or use another method"):
+    for words in ("l-diversity cannot be kept by slicing", "use publish = slices, or another method"):
         assert words in str(refused.value)
-    with pytest.raises(shoal.ParameterError, match="mondrian promises a k, and slices shows quasi-identifiers as they"):
+    with pytest.raises(
+        shoal.ParameterError, match="mondrian promises a k, but slices publishes exact quasi-identifiers"
+    ):
         shoal.anonymize(ROWS, SCHEMA, shoal.Mondrian(k=2), publish=shoal.Slices())
 
 

@@ -141,7 +141,7 @@ def test_shared_scans_change_nothing(monkeypatch):
     table = mixed(150, seed=5)
     method = ThresholdGreedy(k=4, delta=1.2, w=1, below="return")
     expected = table.labels(method)
-    monkeypatch.setattr("shoal.cluster.diversity.MANY_BLOCKS", 0)
+    monkeypatch.setattr("shoal.cluster.sharing.PART", 1)
     for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
         numba.set_num_threads(threads)
         try:
@@ -171,8 +171,11 @@ def test_what_is_given_back_is_as_it_was():
 
     def free():
         n = pool.size[0]
-        heads = {int(pool.ids[i]): pool.rows[pool.next_row[i] : pool.last_row[i]].tolist() for i in range(n)}
-        cells = {int(pool.ids[i]): (*pool.lines[:, i], *pool.codes[:, i]) for i in range(n)}
+        heads = {
+            int(pool.tuples["id"][i]): pool.rows[pool.tuples["next_row"][i] : pool.tuples["last_row"][i]].tolist()
+            for i in range(n)
+        }
+        cells = {int(pool.tuples["id"][i]): (*pool.lines[:, i], *pool.codes[:, i]) for i in range(n)}
         return heads, {key: np.nan_to_num(value, nan=-1).tolist() for key, value in cells.items()}
 
     rows, cells = free()
@@ -240,7 +243,7 @@ SCHEMA = Schema(quasi={"age": Numeric(), "sex": Nominal()})
     ("options", "error", "message"),
     [
         ({"delta": 0.05}, InfeasibleError, r"\(delta=\): delta = 0.05 suppresses all .*; use at least 0.1053"),
-        ({"delta": 0.2, "k": 4}, InfeasibleError, r"any 4 of them differ by 0.4737 or more"),
+        ({"delta": 0.2, "k": 4}, InfeasibleError, r"any 4 rows differ by 0.4737 or more"),
         ({"seeds": [0, 7]}, ParameterError, r"\(seeds=\): seeds has 7, but the table has 7 rows; .* from 0 to 6"),
         (
             {"weights": {"agee": 2}},
@@ -256,7 +259,7 @@ def test_what_the_table_cannot_give(options, error, message):
 
 def test_missing_values_bound_delta():
     frame = pl.DataFrame({"age": [1, None, 2, None]})
-    with pytest.raises(InfeasibleError, match="any 3 of them differ by 1 or more"):
+    with pytest.raises(InfeasibleError, match="any 3 rows differ by 1 or more"):
         shoal.anonymize(frame, Schema(quasi={"age": Numeric()}), ThresholdGreedy(k=3, delta=0.9))
 
 
@@ -347,7 +350,7 @@ def test_a_forged_count_of_rows_left_out_is_refused(tmp_path):
     folder, held = release.write(tmp_path / "out"), tmp_path / "out.receipt.json"
     assert shoal.read_release(folder, held).receipt == release.receipt
     forged = with_entries(release, rows=release.manifest.rows.model_copy(update={"left_out": 0}))
-    with pytest.raises(shoal.GuaranteeError, match="measures: the manifest claims other figures than the release has"):
+    with pytest.raises(shoal.GuaranteeError, match="measures: the manifest states other figures than the release has"):
         check_directory(put(forged, folder))
     check_directory(put(mended(forged), folder))  # with its figures, it is a release that could be
     with pytest.raises(shoal.GuaranteeError, match="belongs to another release, or the release was changed"):
@@ -357,7 +360,7 @@ def test_a_forged_count_of_rows_left_out_is_refused(tmp_path):
 def test_more_rows_left_out_than_the_recipe_allows_are_refused():
     release = shoal.anonymize(X.frame, X.schema, shoal.Mondrian(k=3))
     forged = with_entries(release, rows=release.manifest.rows.model_copy(update={"left_out": 1}))
-    with pytest.raises(shoal.GuaranteeError, match="rows: 1 are left out, the recipe allows 0 of 8"):
+    with pytest.raises(shoal.GuaranteeError, match="rows: 1 rows are left out, but the recipe allows at most 0 of 8"):
         forged.verify()
 
 

@@ -111,7 +111,7 @@ def test_hierarchical_closeness_agrees_with_its_definition(case, hierarchy, t):
 
 @given(in_classes(st.one_of(st.none(), st.sampled_from([*CATEGORIES, "*"])), max_rows=8), hierarchies())
 def test_hierarchical_closeness_is_the_least_work(case, hierarchy):
-    """Also for values that are inner nodes, as foreign tables may have them."""
+    """Also for values that are inner nodes, as tables of other tools may have them."""
     labels, values = case
     parents = parents_of(hierarchy)
     classes = classes_of(labels, values, "nominal", hierarchy=hierarchy)
@@ -223,7 +223,7 @@ def test_every_model_says_whether_it_is_monotone():
     assert {name for name, model in MODELS.items() if model not in tried} <= elsewhere
 
 
-def test_numbers_of_two_spread_classes_can_crowd():
+def test_numbers_of_two_spread_classes_can_be_near():
     model = EpsilonM("s", epsilon=1, m=2)
     apart = model.per_class(grouped([[0, 10], [1, 20]], "numeric"))
     assert apart.tolist() == [2, 2]

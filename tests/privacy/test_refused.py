@@ -68,8 +68,8 @@ def checked(requirement, frame=FRAME, schema=SCHEMA):
         ({"l": 1.5, "variant": "recursive", "c": 2}, r"LDiversity\(l=\): needs a whole number of at least 2, got 1.5"),
         ({"l": 1, "variant": "entropy"}, r"LDiversity\(l=\): needs a number in \(1, inf\), got 1"),
         ({"l": 2, "variant": "recursive"}, r"LDiversity\(c=\): is needed for variant 'recursive'; give"),
-        ({"l": 2, "c": 3}, r"LDiversity\(c=\): has no meaning for variant 'distinct'; leave it out"),
-        ({"l": 2, "variant": "entropy", "c": 3}, r"LDiversity\(c=\): has no meaning for variant 'entropy'"),
+        ({"l": 2, "c": 3}, r"LDiversity\(c=\): does not apply to variant 'distinct'; leave it out"),
+        ({"l": 2, "variant": "entropy", "c": 3}, r"LDiversity\(c=\): does not apply to variant 'entropy'"),
     ],
 )
 def test_diversity_says_which_parameters_go_together(settings, match):
@@ -89,7 +89,7 @@ def test_a_distance_is_from_0_to_1(t):
 
 
 def test_the_bounds_of_a_chance_are_in_order():
-    with pytest.raises(ParameterError, match=r"DeltaPresence\(low=\): low = 0.6 is above high = 0.5; exchange them"):
+    with pytest.raises(ParameterError, match=r"DeltaPresence\(low=\): low = 0.6 is above high = 0.5; swap them"):
         DeltaPresence(low=0.6, high=0.5)
 
 
@@ -125,11 +125,11 @@ def test_only_sensitive_columns_can_be_protected(model, column, match):
         (TCloseness("gaps", t=0.5, distance="ordered"), r"'gaps' has missing values, which have no place in an order"),
         (TCloseness("illness", t=0.5, distance="hierarchical"), r"'illness' has no hierarchy, and the hierarchical"),
         (TCloseness("income", t=0.5, distance="hierarchical"), r"'income' has no hierarchy.*; make it nominal with"),
-        (EpsilonM("grade", epsilon=1, m=2), r"'grade' is ordinal, and only numbers are near each other; make it num"),
-        (EpsilonM("illness", epsilon=1, m=2), r"'illness' has no kind in the schema, and only numbers"),
-        (GuardingNodes("grade", p=0.5), r"'grade' has no hierarchy to choose a node of"),
-        (AlphaK("disease", alpha=0.9, values=["flu", "HIV"]), r"'disease' does not hold 1 of the named values: HIV"),
-        (AlphaK("income", alpha=0.9, values=["11.0", "eleven"]), r"'income' does not hold 1 of the named.*: eleven"),
+        (EpsilonM("grade", epsilon=1, m=2), r"'grade' is ordinal, but the model needs numbers; make it num"),
+        (EpsilonM("illness", epsilon=1, m=2), r"'illness' has no kind in the schema, but the model needs numbers"),
+        (GuardingNodes("grade", p=0.5), r"'grade' has no hierarchy; make it nominal"),
+        (AlphaK("disease", alpha=0.9, values=["flu", "HIV"]), r"'disease' does not have 1 of the given values: HIV"),
+        (AlphaK("income", alpha=0.9, values=["11.0", "eleven"]), r"'income' does not have 1 of the given.*: eleven"),
     ],
     ids=lambda part: part.name if isinstance(part, ColumnRequirement) else "",
 )
@@ -154,7 +154,9 @@ def test_a_tree_that_could_not_be_built_is_one_problem():
         quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal(shoal.Intervals(width=[5]))}, rest="drop"
     )
     model = TCloseness("disease", t=0.5, distance="hierarchical")
-    with pytest.raises(shoal.SchemaError, match=r"^column 'disease': intervals needs numbers, the column is nominal"):
+    with pytest.raises(
+        shoal.SchemaError, match=r"^column 'disease': intervals needs numbers, but the column is nominal"
+    ):
         checked(model, schema=schema)
 
 
@@ -165,13 +167,16 @@ def test_a_tree_that_could_not_be_built_is_one_problem():
     ("model", "match"),
     [
         (LDiversity("disease", l=4), r"require l-diversity: .*reach only l = 3; use an l of at most 3$"),
-        (LDiversity("same", l=2), r"reach only l = 1; the column has one value only"),
+        (LDiversity("same", l=2), r"reach only l = 1; the column has only one value"),
         (
             LDiversity("disease", l=3, variant="entropy"),
             r"'disease': all rows as one class reach only entropy_l = 2.38\d+; use an l of at most 2.38\d+$",
         ),
         (LDiversity("disease", l=2, variant="recursive", c=2), r"reach only c\(l=2\) = 2; use a c above 2$"),
-        (LDiversity("disease", l=4, variant="recursive", c=2), r"has only 3 values, l = 4 .*; use an l of at most 3$"),
+        (
+            LDiversity("disease", l=4, variant="recursive", c=2),
+            r"has only 3 values, but l = 4 .*; use an l of at most 3$",
+        ),
         (AlphaK("disease", alpha=0.5), r"reach only alpha = 0.666667; use an alpha of at least 0.666667$"),
         (AlphaK("disease", alpha=0.1, values=["ulcer"]), r"alpha\(ulcer\) = 0.166667; use an alpha of at least 0.1666"),
     ],
@@ -193,7 +198,7 @@ def test_the_nearest_value_that_is_named_can_be_reached(values):
     ):
         advice = model.nearest(model.achieved(whole))
         if len(set(values)) == 1 and name != "alpha":
-            assert "one value only" in advice or advice == "use a smaller l"
+            assert "only one value" in advice or advice == "use a smaller l"
             continue
         bound = float(advice.split()[-1]) + (SLACK if " above " in advice else 0)
         bound = int(bound) if model.key == "l:s" else bound
@@ -206,8 +211,10 @@ def test_guards_must_be_nodes_and_not_the_root():
     with pytest.raises(ParameterError, match="guard") as caught:
         checked(GuardingNodes("disease", p=0.5), frame)
     first, second = map(str, caught.value.problems)
-    assert first.startswith("column 'guard': 1 cells are no node of the hierarchy of 'disease', at row 3; correct them")
-    assert second.startswith("column 'guard': 2 people guard the root, below which every value lies, at rows 2, 6; on")
+    assert first.startswith(
+        "column 'guard': 1 cells are not nodes of the hierarchy of 'disease', at row 3; correct them"
+    )
+    assert second.startswith("column 'guard': 2 people guard the root, which is above every value, at rows 2, 6; on")
     assert "liver" not in str(caught.value)
     checked(GuardingNodes("disease", p=1), frame.with_columns(guard=pl.Series(["*"] * 6)))
 
@@ -229,7 +236,7 @@ def test_a_population_can_be_too_small_or_too_well_covered():
         InfeasibleError, match=r"k = 5, but the population has 4 people; use a k of at most 4"
     ) as caught:
         problems.raise_if_any(ParameterError)
-    assert "3 rows of 4 people are a chance of 0.75 each, out of the bounds" in str(caught.value)
+    assert "3 rows of 4 people give a mean probability of 0.75, which is outside the bounds" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +259,7 @@ def test_a_named_value_that_a_published_column_lacks_is_refused(column, values, 
     assert (misfit is None) == (not absent)
     if misfit:
         assert misfit.startswith(
-            f"does not hold {len(absent)} of the named values: {', '.join(absent)}; they are misspelt"
+            f"does not have {len(absent)} of the given values: {', '.join(absent)}; they are misspelt"
         )
 
 
@@ -266,7 +273,7 @@ def test_a_published_table_that_lacks_a_named_value_keeps_no_promise_of_it():
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["s"])
     assert shoal.verify_table(frame, schema, require=[AlphaK("s", alpha=0.5, values=["flu"])]).achieved
     for values in (["HIV"], ["flu", "HIV"]):
-        with pytest.raises(ParameterError, match=r"column 's' does not hold 1 of the named values: HIV; they are"):
+        with pytest.raises(ParameterError, match=r"column 's' does not have 1 of the given values: HIV; they are"):
             shoal.verify_table(frame, schema, require=[AlphaK("s", alpha=0.5, values=values)])
 
 
@@ -278,7 +285,7 @@ def test_a_release_whose_promise_names_a_value_it_lacks_is_refused():
     changed = [{**one, "values": ("HIVV",)} if "values" in one else one for one in release.manifest.promise]
     problems = Problems()
     reached([promised_requirement(one) for one in changed], release.verify().classes, problems)
-    refused = r"^alpha-k: column 's' does not hold 1 of the named values: HIVV;"
+    refused = r"^alpha-k: column 's' does not have 1 of the given values: HIVV;"
     with pytest.raises(shoal.GuaranteeError, match=refused):
         problems.raise_if_any(shoal.GuaranteeError)
     request = release.manifest.recipe.model_copy(update={"require": tuple(changed[1:])})
@@ -289,7 +296,7 @@ def test_a_release_whose_promise_names_a_value_it_lacks_is_refused():
 @pytest.mark.parametrize(
     ("model", "match"),
     [
-        (EpsilonM("s", epsilon=1, m=2), "epsilon-m: column 's' is nominal, and only numbers"),
+        (EpsilonM("s", epsilon=1, m=2), "epsilon-m: column 's' is nominal, but the model needs numbers"),
         (TCloseness("s", t=1, distance="ordered"), "t-closeness: column 's' is nominal, and the ordered"),
         (
             TCloseness("s", t=1, distance="hierarchical"),
@@ -357,7 +364,7 @@ def test_every_column_is_probed_by_all_that_fits_it():
 def test_numbers_too_close_for_any_grouping_are_said_before_work():
     frame = pl.DataFrame({"age": list(range(12)), "income": [10] * 5 + [11, 12, 40, 70, 100, 130, 160]})
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"income": shoal.Numeric()})
-    with pytest.raises(shoal.InfeasibleError, match=r"7 of 12 rows are near each other.*an m of at most 1\.714"):
+    with pytest.raises(shoal.InfeasibleError, match=r"7 of 12 rows are close to each other.*an m of at most 1\.714"):
         shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[shoal.EpsilonM("income", epsilon=2, m=2)])
 
 

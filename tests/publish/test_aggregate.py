@@ -114,8 +114,8 @@ def test_another_average_for_single_columns():
         ({"town": "mean"}, "mean of column 'town', which is nominal and has no order; use mode"),
         ({"grade": "mean"}, "which is ordinal and has no mean; use median or convex-median or mode"),
         ({"age": "mode"}, "which is numeric and has no mode; use mean or median"),
-        ({"aeg": "mean"}, "'aeg' is no quasi-identifier of the table; did you mean 'age'"),
-        ({"disease": "mode"}, "'disease' is no quasi-identifier of the table"),
+        ({"aeg": "mean"}, "'aeg' is not a quasi-identifier of the table; did you mean 'age'"),
+        ({"disease": "mode"}, "'disease' is not a quasi-identifier of the table"),
     ],
 )
 def test_averages_that_a_column_does_not_have(average, message):
@@ -145,7 +145,7 @@ def test_written_and_read_back(tmp_path, form):
     ("column", "cell", "message"),
     [
         ("grade", "*", "though no value of the column was missing"),
-        ("age", float("inf"), "numbers that are not written as a release writes them"),
+        ("age", float("inf"), "numbers that are not in Shoal's notation"),
         ("weight", None, "empty, though no value was missing"),
         ("age_missing", True, "a value that is said to be missing"),
     ],
@@ -171,14 +171,18 @@ def test_a_category_that_nobody_has_is_noticed_by_who_holds_the_receipt():
         check_receipt(release.receipt, forged.manifest)
     ordered = grade.model_copy(update={"order": ("low", "middle", "high"), "ranks": (0, 1, 2), "n_values": 3})
     quasi = tuple(ordered if column == grade else column for column in release.manifest.layout.quasi)
-    with pytest.raises(shoal.GuaranteeError, match="column 'grade': has facts that its form does not have"):
+    with pytest.raises(
+        shoal.GuaranteeError, match="column 'grade': has entries in the manifest that its form does not allow"
+    ):
         with_entries(release, layout={"quasi": quasi}).verify()
 
 
 def test_cells_of_another_type_are_refused():
     release = shoal.anonymize(mixed_frame(200), MIXED, shoal.Mdav(k=5), seed=1)
     ones = release.frames["table"].with_columns(pl.lit(1, dtype=pl.Int64).alias("grade"))
-    with pytest.raises(shoal.GuaranteeError, match="column 'grade': has another type than its cells have in a release"):
+    with pytest.raises(
+        shoal.GuaranteeError, match="column 'grade': has a data type that Shoal does not write for such cells"
+    ):
         fingerprinted(release, table=ones).verify()
 
 
@@ -193,7 +197,7 @@ def test_a_value_passed_off_as_lossless_is_refused():
     """A forged manifest that calls means intervals would make the loss look like nothing."""
     release = shoal.anonymize(EXAMPLE, TWO_NUMBERS, shoal.Mdav(k=2))
     assert not {"ncp", "il"} & set(release.measure())
-    with pytest.raises(shoal.GuaranteeError, match="is not published in a form that its shape has"):
+    with pytest.raises(shoal.GuaranteeError, match="is published in a form that its shape does not allow"):
         with_entries(release, layout={"shape": "text"}).verify()
 
 

@@ -100,10 +100,10 @@ def test_written_and_read_back(tmp_path, form, centre):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (pl.lit(-1.0).alias("radius"), "a radius that is no distance"),
-        (pl.lit(None, dtype=pl.Float64).alias("radius"), "a radius that is no distance"),
-        ((pl.col("size") + 1).alias("size"), "its sizes are not those of the rows"),
-        (pl.lit(1, dtype=pl.Int64).alias("class"), "names a class more than once"),
+        (pl.lit(-1.0).alias("radius"), "a radius that is not a number of at least 0"),
+        (pl.lit(None, dtype=pl.Float64).alias("radius"), "a radius that is not a number of at least 0"),
+        ((pl.col("size") + 1).alias("size"), "its sizes differ from the number of rows in each class"),
+        (pl.lit(1, dtype=pl.Int64).alias("class"), "has a class number twice"),
     ],
 )
 def test_a_tampered_table_of_centres_is_refused(change, message):

@@ -246,7 +246,7 @@ def test_the_text_is_plain_toml():
 
 
 def test_one_list_of_missing_values_for_both_tables():
-    with pytest.raises(RecipeError, match=r"^population\.missing_values: the texts of \[source\]"):
+    with pytest.raises(RecipeError, match=r"^population\.missing_values: belongs to \[source\]"):
         Recipe(RECIPE.schema, RECIPE.method, population=Source(path="town.csv", missing_values=("?",)))
 
 
@@ -332,7 +332,7 @@ def changed(old: str, new: str) -> str:
         ('path = "town.parquet"', "", "population.path: neither path nor uri is given; give one"),
         (
             'path = "town.parquet"', 'path = "town.parquet"\nmissing_values = ["?"]',
-            r"population.missing_values: the texts of \[source\] stand for a missing cell in both tables; put them",
+            r"population.missing_values: belongs to \[source\]: it applies to both tables; move it",
         ),
         ("[population]", "[popolation]", r"popolation: unknown key; did you mean 'population'\?"),
         ('delimiter = ";"', 'delimeter = ";"', r"source.delimeter: unknown.*; did you mean 'delimiter'\?"),

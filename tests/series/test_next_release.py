@@ -85,7 +85,7 @@ def test_pairing_by_age_alone_is_refused_by_the_checker():
     members = [by_name(one, FIRST), by_name(forgetful, second)]
     assert members[1]["a"] == members[1]["e"]
     assert shoal.verify_series([one.release, naive]).n_people is None
-    with pytest.raises(shoal.GuaranteeError, match="release 2: 2 people are among other sensitive values"):
+    with pytest.raises(shoal.GuaranteeError, match="release 2: 2 people are in a class with other sensitive values"):
         shoal.verify_series([one.release, naive], members)
     assert candidates([facts(one.release)[0], facts(naive)[0]], members)["a"] == {"flu"}
 

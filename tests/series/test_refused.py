@@ -57,7 +57,7 @@ def test_arguments_of_the_wrong_sort_are_refused_together():
 
 
 def test_another_shape_than_by_class_is_refused():
-    refuse(shoal.ParameterError, "lays rows out by class", publish=shoal.Generalize(shape="typed"))
+    refuse(shoal.ParameterError, "m-invariance publishes tables of classes", publish=shoal.Generalize(shape="typed"))
 
 
 @pytest.mark.parametrize("method", [{"m": 1}, {"m": 2.5}, {"id": ""}, {"column": 3}])
@@ -77,7 +77,7 @@ def test_an_id_column_that_names_nobody_is_refused():
     def by(column):
         return shoal.MInvariance(m=2, id=column, column="disease")
 
-    refuse(shoal.ParameterError, "column 'age' is quasi, but people must be known", method=by("age"))
+    refuse(shoal.ParameterError, "column 'age' is quasi, but the id must be an identifying column", method=by("age"))
     refuse(shoal.ParameterError, "column 'passport' is not in the table", method=by("passport"))
 
 
@@ -100,7 +100,7 @@ def test_columns_a_counterfeit_has_no_value_for_are_refused():
     schema = shoal.Schema(
         identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive=["disease", "income"], rest="neutral"
     )
-    refuse(shoal.SchemaError, r"not note, income; a counterfeit has no honest value there", frame=frame, schema=schema)
+    refuse(shoal.SchemaError, r"not note, income; counterfeits cannot have values there", frame=frame, schema=schema)
 
 
 def test_names_that_the_table_of_classes_needs_are_refused():
@@ -114,7 +114,7 @@ def test_names_that_the_table_of_classes_needs_are_refused():
 def test_a_value_outside_the_signature_is_refused_with_a_count(one):
     frame = table(a=(20, CANARY), c=(40, "flu"))
     refuse(
-        shoal.InfeasibleError, "1 people have a value now that was not among those .* at row 1; leave them out",
+        shoal.InfeasibleError, "1 people now have a value outside the set .* at row 1; leave them out",
         frame=frame, previous=one.release, state=one.state,
     )  # fmt: skip
 
@@ -127,7 +127,7 @@ def test_a_category_that_lost_its_place_is_refused():
 
     one = shoal.republish(table(a=(1, "flu"), b=(2, "ulcer")), schema("flu", "ulcer"), TWO)
     refuse(
-        shoal.SchemaError, "1 values of earlier releases have no place", frame=table(a=(1, "flu")),
+        shoal.SchemaError, "1 values of earlier releases are no longer in", frame=table(a=(1, "flu")),
         schema=schema("flu"), previous=one.release, state=one.state,
     )  # fmt: skip
 
@@ -141,16 +141,16 @@ def test_one_release_alone_cannot_be_asked_of_anonymize():
 
 
 def test_previous_and_state_belong_together(one, two):
-    refuse(shoal.ParameterError, "previous: not given, though the state has seen 1 releases", state=one.state)
-    refuse(shoal.ParameterError, "state: not given, though there is a previous release", previous=one.release)
+    refuse(shoal.ParameterError, "previous: is not given, but the state has 1 releases", state=one.state)
+    refuse(shoal.ParameterError, "state: is not given, but there is a previous release", previous=one.release)
     refuse(
         shoal.ParameterError,
-        "ends with, which is number 2; this one is number 1",
+        "last release of the state, which is number 2; this one is number 1",
         previous=one.release,
         state=two.state,
     )
     other = shoal.republish(FIRST.head(2), SCHEMA, TWO)
-    refuse(shoal.ParameterError, "not the release the state ends with", previous=other.release, state=one.state)
+    refuse(shoal.ParameterError, "not the last release of the state", previous=other.release, state=one.state)
     plain = shoal.anonymize(FIRST, SCHEMA, shoal.Mondrian(k=2))
     refuse(shoal.ParameterError, "this one is not of a series", previous=plain, state=one.state)
 
@@ -161,7 +161,7 @@ def test_a_series_keeps_its_parameters_and_columns(one):
     text = refuse(
         shoal.ParameterError, "4 problems", schema=schema, method=method, previous=one.release, state=one.state
     )
-    assert "method.m: m = 3, but the series began with 2" in text
+    assert "method.m: is 3, but the series began with 2" in text
     assert "schema: has other columns, roles or kinds" in text
 
 
@@ -202,8 +202,8 @@ def test_a_previous_release_that_was_changed_is_refused(one, tmp_path):
     # Every hash made to fit: nobody but the holder can tell that this is another release.
     rewritten(folder, lambda release: mended(release, **asthma(release)))
     assert shoal.verify_series([folder]).m == 2
-    refuse(shoal.ParameterError, "is not the release the state ends with", previous=folder, state=one.state)
-    with pytest.raises(shoal.GuaranteeError, match="release 1: is not the one that the state remembers"):
+    refuse(shoal.ParameterError, "is not the last release of the state", previous=folder, state=one.state)
+    with pytest.raises(shoal.GuaranteeError, match="release 1: is not the release that the state has recorded"):
         shoal.verify_series([folder], one.state.memberships(), one.state.fingerprints())
 
 
@@ -245,15 +245,15 @@ def counts(*numbers):
             {"classes": counts(0, 0), "rows": {"counterfeits": 0, "published": 2}},
             "4 are published, the manifest says 2",
         ),
-        ({"classes": counts(2, -1)}, "with nobody but them"),
-        ({"classes": counts(2, 0), "rows": {"counterfeits": 2, "published": 2}}, "with nobody but them"),
+        ({"classes": counts(2, -1)}, "with counterfeits only"),
+        ({"classes": counts(2, 0), "rows": {"counterfeits": 2, "published": 2}}, "with counterfeits only"),
         ({"classes": counts(None, 0)}, "without a number of counterfeits"),
         (
             {"table": lambda rows: rows.with_columns(disease=pl.lit("flu"))},
             "m = 2 was promised, the weakest class reaches 1",
         ),
-        ({"promise": ()}, "does not hold what the recipe asks for: model = m-uniqueness"),
-        ({"series": {"previous": None}}, "the first release, and no other, follows none"),
+        ({"promise": ()}, "does not contain what the recipe requires: model = m-uniqueness"),
+        ({"series": {"previous": None}}, "only the first release may be without a previous one, and it must be"),
     ],
 )
 def test_forged_releases_are_refused(two, change, match):
@@ -272,9 +272,9 @@ def test_counterfeits_that_were_changed_are_seen_by_the_holder(one, two, counted
     rows = {"counterfeits": sum(counted), "published": published}
     forged = changed(two.release, classes=counts(*counted), rows=rows)
     assert shoal.verify_series([one.release, forged]).counterfeits == (0, sum(counted))
-    with pytest.raises(shoal.GuaranteeError, match=f"{n_wrong} classes do not have the people and counterfeits"):
+    with pytest.raises(shoal.GuaranteeError, match=f"in {n_wrong} classes, people and counterfeits do not add up"):
         shoal.verify_series([one.release, forged], two.state.memberships())
-    with pytest.raises(shoal.GuaranteeError, match="release 2: is not the one that the state remembers"):
+    with pytest.raises(shoal.GuaranteeError, match="release 2: is not the release that the state has recorded"):
         shoal.verify_series([one.release, forged], fingerprints=two.state.fingerprints())
     with pytest.raises(shoal.GuaranteeError, match="receipt: belongs to another release, or the release was changed"):
         check_receipt(two.release.receipt, forged.manifest)
@@ -285,20 +285,26 @@ def test_series_that_are_none_are_refused(one, two):
     for releases, match in (
         ([two.release], "release 1: says that it is number 2"),
         ([one.release, one.release], "release 2: says that it is number 1"),
-        ([one.release, changed(two.release, series={"previous": "0" * 64})], "release 2: follows another release"),
-        ([shoal.anonymize(FIRST, SCHEMA, shoal.Mondrian(k=2))], "release 1, manifest: is not one of repeated releases"),
+        (
+            [one.release, changed(two.release, series={"previous": "0" * 64})],
+            "release 2: names another previous release",
+        ),
+        (
+            [shoal.anonymize(FIRST, SCHEMA, shoal.Mondrian(k=2))],
+            "release 1, manifest: is not that of a repeated release",
+        ),
     ):
         with pytest.raises(shoal.GuaranteeError, match=match):
             shoal.verify_series(releases)
     for bad in ([], "release", None):
         with pytest.raises(shoal.ParameterError, match="at least one release"):
             shoal.verify_series(bad)
-    with pytest.raises(shoal.ParameterError, match="1 releases have people, 2 are given"):
+    with pytest.raises(shoal.ParameterError, match="has the people of 1 releases, but 2 releases are given"):
         shoal.verify_series([one.release, two.release], one.state.memberships())
-    with pytest.raises(shoal.ParameterError, match="fingerprints: 1 are given for 2 releases"):
+    with pytest.raises(shoal.ParameterError, match="fingerprints: 1 fingerprints are given for 2 releases"):
         shoal.verify_series([one.release, two.release], fingerprints=one.state.fingerprints())
     lost = [one.state.memberships()[0], {b"somebody": 99}]
-    with pytest.raises(shoal.GuaranteeError, match="1 people are said to be in classes that it does not have"):
+    with pytest.raises(shoal.GuaranteeError, match="1 people are recorded in classes that it does not have"):
         shoal.verify_series([one.release, two.release], lost)
 
 
@@ -306,7 +312,7 @@ def test_a_plain_release_cannot_claim_counterfeits():
     plain = shoal.anonymize(FIRST, SCHEMA, shoal.Mondrian(k=2))
     rows = plain.manifest.rows.model_copy(update={"published": 3, "counterfeits": 1})
     forged = shoal.Release(plain.frames, plain.manifest.model_copy(update={"rows": rows}), plain.labels)
-    with pytest.raises(shoal.GuaranteeError, match="counterfeits, though the layout has no place"):
+    with pytest.raises(shoal.GuaranteeError, match="counterfeits, but releases of this shape have none"):
         forged.verify()
 
 
@@ -350,20 +356,20 @@ def test_state_files_that_cannot_be_opened(one, tmp_path):
         with pytest.raises(shoal.SourceError, match=match):
             shoal.SeriesState.read(path, passphrase)
 
-    wrong = "the passphrase is wrong, or the file was changed or cut short"
+    wrong = "the passphrase is wrong, or the file was changed"
     read(good, wrong, "another passphrase")
     read(good[:-1], wrong)
     read(good[:60], wrong)
     for place in (12, 20, 35, 50, len(good) - 1):  # cost, salt, nonce, content, tag
         read(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :], wrong)
     read(good[:11] + bytes([40]) + good[12:], wrong)  # a key that would fill the memory
-    read(good[:10] + bytes([2]) + good[11:], "format 2, this version of Shoal reads 1")
-    read(b"", "is no state file")
-    read(good[:30], "is no state file of Shoal, or was cut short")
-    read(b"name,age\n" * 20, "is no state file")
+    read(good[:10] + bytes([2]) + good[11:], "format 2, but this version of Shoal reads format 1")
+    read(b"", "is not a state file")
+    read(good[:30], "is not a state file of Shoal, or is incomplete")
+    read(b"name,age\n" * 20, "is not a state file")
     with pytest.raises(shoal.SourceError, match=r"the state cannot be read \(No such file"):
         shoal.SeriesState.read(tmp_path / "nowhere", PASSPHRASE)
-    with pytest.raises(shoal.SourceError, match="holds no state that this version"):
+    with pytest.raises(shoal.SourceError, match="cannot be read by this version"):
         shoal.SeriesState.from_bytes(b"something else")
 
 
@@ -429,7 +435,7 @@ def test_a_receipt_that_is_there_stays_and_so_does_the_state(one, two, tmp_path)
     one.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     (tmp_path / "out").rename(tmp_path / "moved")
-    with pytest.raises(shoal.SourceError, match=r"out.receipt.json: a receipt of another release is there already"):
+    with pytest.raises(shoal.SourceError, match=r"out.receipt.json: already exists: the receipt of another release"):
         two.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
     assert not (tmp_path / "out").exists()

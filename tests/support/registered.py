@@ -12,5 +12,5 @@ REPEATED: dict[str, type[Method]] = {
 """Methods for a table that is published over and over."""
 METHODS: dict[str, type[Method]] = {name: EVERY[name] for name in declared.METHODS if name not in REPEATED}
 """Methods for a table that is published once."""
-CROWDS = {name: method for name, method in METHODS.items() if declared.METHODS[name].protects == "cells"}
+K_METHODS = {name: method for name, method in METHODS.items() if declared.METHODS[name].protects == "cells"}
 """Those whose classes have at least k rows with equal cells."""

@@ -1,4 +1,4 @@
-"""Every method with the parameters that change what it does, and every publisher of cells: a new one is named here."""
+"""Every method with the parameters that change what it does, and every publisher of cells."""
 
 from __future__ import annotations
 
@@ -7,33 +7,24 @@ from itertools import cycle
 
 import shoal
 from shoal.publish import PUBLISHERS
+from shoal.testing import options_to_try, variants
 from support.pairwise import ALL, pairwise
-from support.registered import CROWDS, METHODS
+from support.registered import K_METHODS, METHODS
 
-VARIANTS = {
-    "caat": [{}, {"interval": "gap", "ties": "all"}],
-    "kaca": [{}, {"weights": "height", "beta": 2.0, "pick": "random"}],
-    "mdav": [{}, {"leftover": "assign"}],
-    "v-mdav": [{"gamma": 1.1}],
-    "cbfs": [{}],
-    "dba": [{"variant": 1}, {"variant": 2}],
-    "tfrp": [{"variant": 1}, {"variant": 2}],
-    "optimal-univariate": [{}],
-    "k-member": [{}, {"ref": "seed", "cost": "set"}],
-    "oka": [{}, {"centroid": "mode", "order": "file"}],
-    "k-means": [{}, {"variant": 2, "centroid": "lca"}, {"variant": 3, "features": "all"}],
-    "weighted-c-means": [{}, {"beta": 1.5, "max_iter": 3}],
-    "threshold-greedy": [{"delta": 1.0}, {"delta": 1.0, "w": 1, "below": "return"}],
-    "r-gather": [{}, {"epsilon": 0.1, "standardize": False}],
-    "r-cellular": [{}, {"facility": 1.5, "standardize": False}],
-    "mondrian": [{}, {"strict": False}, {"width": "box", "nominal": "order"}],
+ALSO = {
+    "k-means": [{"variant": 3, "features": "all"}],
+    "mondrian": [{"width": "box", "nominal": "order"}],
+    "slicing": [
+        {"sensitive_apart": True},
+        {"columns": 2, "cuts": "widest"},
+        {"k": 5, "sensitive_apart": True, "bins": 3},
+    ],
 }
-LINKS = {
-    "anatomy": [{}],
-    "slicing": [{"apart": True}, {"columns": 2, "cuts": "widest"}, {"k": 5, "apart": True, "bins": 3}],
-}
+"""Parameters that are tried besides those that every method is tried with."""
+VARIANTS = {name: [*options_to_try(method), *ALSO.get(name, ())] for name, method in METHODS.items()}
+LINKS = [name for name in METHODS if name not in K_METHODS]
 """Methods that promise no k, but cut what links people to sensitive values."""
-SHOWN = [
+CHOSEN = [
     *(shoal.Generalize(shape=shape, sets=sets) for shape in ("text", "typed", "classes") for sets in (False, True)),
     shoal.Aggregate(),
     shoal.Aggregate(numeric="median", ordinal="convex-median"),
@@ -41,13 +32,18 @@ SHOWN = [
     shoal.Centres(),
     shoal.Centres(centre="average", standardize=False),
 ]
+SHOWN = CHOSEN + [
+    publish
+    for publisher in PUBLISHERS.values()
+    for publish in variants(publisher)
+    if publisher.protects == "cells" and publish not in CHOSEN
+]
 ONE_COLUMN = {"optimal-univariate"}
 """Methods for one numeric or ordinal column; anything else they must refuse before any work."""
 
 
 def every_method(*, any_table: bool = False):
-    assert set(VARIANTS) == set(CROWDS), "a method without a place in the contract suite"
-    names = [name for name in VARIANTS if not (any_table and name in ONE_COLUMN)]
+    names = [name for name in K_METHODS if not (any_table and name in ONE_COLUMN)]
     return [(name, options) for name in names for options in VARIANTS[name]]
 
 
@@ -70,14 +66,5 @@ def each_variant(values: Iterable) -> list[tuple]:
     return [(*method, value) for method, value in zip(every_method(any_table=True), cycle(values), strict=False)]
 
 
-def every_publisher():
-    cells = {name for name, publisher in PUBLISHERS.items() if publisher.protects == "cells"}
-    assert {publish.name for publish in SHOWN} == cells, "a publisher without a place in the contract suite"
-    return SHOWN
-
-
 def every_cutter(*names):
-    assert set(LINKS) == set(METHODS) - set(CROWDS), "a method without a place in the contract suite"
-    publishers = {name for name, publisher in PUBLISHERS.items() if publisher.protects == "links"}
-    assert publishers == {METHODS[name].publisher for name in LINKS}, "a publisher without a place in the suite"
-    return [(name, options) for name in names or LINKS for options in LINKS[name]]
+    return [(name, options) for name in names or LINKS for options in VARIANTS[name]]

@@ -128,10 +128,13 @@ def test_reading_shows_no_name(tmp_path):
     for bad, message in (
         (
             [*FIRST, "diabetes"],
-            "more than once: those of columns 5, 9; rename them; if its first line is no header",
+            "more than once: columns 5, 9; rename them; if its first line is not a header",
         ),
-        ([*FIRST, ""], "no name for column number 9; give every column a name; if its first line is no header, write"),
-        ([*FIRST, "^Kanari$"], "a name that reads as a pattern, in column number 9"),
+        (
+            [*FIRST, ""],
+            "no name for column number 9; give every column a name; if its first line is not a header, write",
+        ),
+        ([*FIRST, "^Kanari$"], "a name that looks like a pattern, in column number 9"),
     ):
         path.write_text(csv([bad, *([*row, "x"] for row in ROWS)]))
         with pytest.raises(SourceError, match=message) as caught:
@@ -144,7 +147,7 @@ def test_a_workbook_shows_no_name(tmp_path):
         sheet = book.add_worksheet()
         for place, row in enumerate([[*FIRST, "diabetes"], *([*row, "x"] for row in ROWS)]):
             sheet.write_row(place, 0, row)
-    with pytest.raises(SourceError, match="those of columns 5, 9") as caught:
+    with pytest.raises(SourceError, match="more than once: columns 5, 9") as caught:
         read(tmp_path / "people.xlsx")
     clean(str(caught.value))
 
@@ -156,8 +159,8 @@ def test_a_schema_that_meets_no_column_lists_none(rest):
         shoal.anonymize(frame(FIRST), schema, shoal.Mondrian(k=2))
     clean(str(caught.value))
     assert str(caught.value) == (
-        "schema: none of its 8 columns is in the table, which has 8 columns; give the table that it is for, and write "
-        "the names of the columns in the first line of the file"
+        "schema: none of its 8 columns is among the 8 columns of the table; give the table that the schema describes, "
+        "and write the names of the columns in the first line of the file"
     )
 
 
@@ -165,14 +168,14 @@ def test_the_same_from_pandas_and_for_published_tables():
     with pytest.raises(SchemaError, match="none of its 8 columns") as caught:
         shoal.anonymize(frame(FIRST).to_pandas(), SCHEMA, shoal.Mondrian(k=2))
     clean(str(caught.value))
-    with pytest.raises(SchemaError, match="none of its 5 columns is in the table") as caught:
+    with pytest.raises(SchemaError, match="none of its 5 columns is among the") as caught:
         shoal.verify_table(frame(FIRST), SCHEMA)
     clean(str(caught.value))
 
 
 def test_another_table_lists_no_column_either():
     """These look like names. Yet nobody wrote them, and a line of names of people would look the same."""
-    with pytest.raises(SchemaError, match="none of its 8 columns is in the table, which has 2 columns") as caught:
+    with pytest.raises(SchemaError, match="none of its 8 columns is among the 2 columns of the table") as caught:
         shoal.anonymize(pl.DataFrame({"Anna": ["x"], "Kanari": ["y"]}), SCHEMA, shoal.Mondrian(k=2))
     clean(str(caught.value))
 
@@ -190,9 +193,9 @@ def test_columns_without_a_role_are_listed_by_name_or_number():
     with pytest.raises(SchemaError, match="columns of the table without a role: ward, column 10, column 11; give each"):
         shoal.anonymize(table, SCHEMA, shoal.Mondrian(k=2))
     found = shoal.verify_table(table, SCHEMA)
-    assert "columns without a role, not looked at: ward, column 10, column 11" in found.warnings
+    assert "columns without a role were not checked: ward, column 10, column 11" in found.warnings
     table = frame(NAMES).with_columns(pl.Series("kanari@example.org", [[1]] * 3))
-    with pytest.raises(SchemaError, match=r"^column 9: holds List, which is no cell of a table"):
+    with pytest.raises(SchemaError, match=r"^column 9: holds List, which cannot be a table cell"):
         shoal.anonymize(table, Schema(quasi={"age": Numeric()}, rest="drop"), shoal.Mondrian(k=2))
 
 
@@ -205,7 +208,7 @@ def test_years_as_names_are_no_matter_where_the_schema_names_them():
 
 
 def test_a_profile_of_a_table_without_a_header_is_refused():
-    with pytest.raises(SourceError, match=r"columns look like a row of cells.*; write the names") as caught:
+    with pytest.raises(SourceError, match=r"column names look like cells.*; write the names") as caught:
         profile(frame(FIRST))
     clean(str(caught.value))
     assert len(profile(frame(NAMES)).columns) == 8

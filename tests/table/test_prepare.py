@@ -195,16 +195,16 @@ class TestNoCells:
         quasi = {"a": Numeric(), **({"b": Nominal()} if role == "quasi" else {})}
         schema = Schema(quasi=quasi, neutral=["b"] if role == "neutral" else [], rest="drop")
         with pytest.raises(
-            SchemaError, match=r"^column 'b': holds .*, which is no cell of a table; convert it to text$"
+            SchemaError, match=r"^column 'b': holds .*, which cannot be a table cell; convert it to text$"
         ):
             prepare(pl.DataFrame({"a": [1, 2], "b": series}), schema)
 
     @pytest.mark.parametrize(
         ("names", "message"),
         [
-            (["a", " "], "no name for column number 2; give every column a name"),
-            (["a", "*"], "a name that reads as a pattern, in column number 2; rename it"),
-            (["a", "^.*$"], "a name that reads as a pattern, in column number 2"),
+            (["a", " "], "has no name for column number 2; give every column a name"),
+            (["a", "*"], "has a name that looks like a pattern, in column number 2; rename it"),
+            (["a", "^.*$"], "has a name that looks like a pattern, in column number 2"),
         ],
     )
     def test_names_that_leave_a_doubt(self, names, message):
@@ -263,21 +263,29 @@ class TestHierarchies:
     @pytest.mark.parametrize(
         ("values", "kind", "message"),
         [
-            (["x"], Nominal(Intervals(width=(5,))), "intervals needs numbers, the column is nominal; make it numeric"),
-            (["x"], Ordinal(["x"], Intervals(width=(5,))), "intervals needs numbers, the column is ordinal"),
+            (
+                ["x"],
+                Nominal(Intervals(width=(5,))),
+                "intervals needs numbers, but the column is nominal; make it numeric",
+            ),
+            (["x"], Ordinal(["x"], Intervals(width=(5,))), "intervals needs numbers, but the column is ordinal"),
             (
                 [1],
                 Numeric(Prefixes(keep=(1,))),
-                "prefixes needs texts, the column is numeric; use intervals or quantiles",
+                "prefixes needs texts, but the column is numeric; use intervals or quantiles",
             ),
-            ([1], Numeric(Dates()), "dates needs texts, the column is numeric"),
+            ([1], Numeric(Dates()), "dates needs texts, but the column is numeric"),
             (
                 [CANARY, "1987-03-21"],
                 Nominal(Dates()),
                 "1 distinct values are not dates of the form YYYY-MM-DD; convert",
             ),
-            ([CANARY[:-1] + "*", CANARY], Nominal(Prefixes(keep=(14,))), "values that are both leaf and group; rename"),
-            ([CANARY, "x"], Nominal(Flat(root=CANARY)), "values that are both leaf and group; rename the group"),
+            (
+                [CANARY[:-1] + "*", CANARY],
+                Nominal(Prefixes(keep=(14,))),
+                "has values that are both leaf and group; rename",
+            ),
+            ([CANARY, "x"], Nominal(Flat(root=CANARY)), "has values that are both leaf and group; rename the group"),
         ],
         ids=str,
     )
@@ -327,7 +335,7 @@ class TestTogether:
         assert isinstance(caught.value, ParameterError), "the class of the first problem"
         assert CANARY not in str(caught.value)
 
-    def also(self, table, problems):
+    def too_few(self, table, problems):
         problems.add("k", f"too few of {table.n_rows}", error=InfeasibleError)
 
     def test_a_further_check_gets_the_rows_that_go_on(self):

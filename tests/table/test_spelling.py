@@ -147,7 +147,7 @@ def test_counts():
 
 
 def test_a_warning_names_columns_and_counts():
-    what = "from another, or from a missing cell, only in blanks, case or Unicode form, and count as different"
+    what = "from another, or from a missing cell, only in spaces, case or Unicode form; they count as different values"
     expected = f"column 'a': 1 value differs {what}; column 'b': 2 values differ {what}"
     assert spelling_warning({"a": 1, "b": 2}, fix="") == expected
     assert spelling_warning({"a": 1, "b": 2}) == f"{expected}; normalise = true merges them"
@@ -173,8 +173,8 @@ def warned(values, kind=None, **options) -> list[str]:
 def test_a_table_warns_once_without_a_value(kind):
     (text,) = warned([CANARY, CANARY + " ", "x", " "], kind)
     assert text == (
-        "column 's': 3 values differ from another, or from a missing cell, only in blanks, case or Unicode form, and "
-        "count as different; normalise = true merges them"
+        "column 's': 3 values differ from another, or from a missing cell, only in spaces, case or Unicode form; they "
+        "count as different values; normalise = true merges them"
     )
     assert warned([CANARY, CANARY + " "], kind, normalise=True) == []
     assert warned(["flu", "ulcer", None]) == []

@@ -108,11 +108,15 @@ def test_a_date_called_numeric_is_one_problem(column):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind is not None], ids=repr)
-@pytest.mark.parametrize("column", COLUMNS)
-def test_further_checks_see_a_column_of_its_kind(column, kind):
+def test_further_checks_see_a_column_of_its_kind(kind):
     """Cells with a problem are gone, so no check can stumble over them or say what they were."""
+    for column, _ in COLUMNS.values():
+        check_cells_are_of_a_kind(column, kind)
+
+
+def check_cells_are_of_a_kind(column, kind):
     seen = []
-    frame = pl.DataFrame([COLUMNS[column][0].alias("a")])
+    frame = pl.DataFrame([column.alias("a")])
     with suppress(ShoalError):
         prepare(frame, Schema(quasi={"a": kind}), extra_check=lambda table, _: seen.append(table.frame["a"]))
     (series,) = seen

@@ -47,7 +47,7 @@ def kaca(rows, columns, k, weights="uniform", beta=1.0, draws=None, journal=None
 
 
 def put(classes, cells, rows):
-    """Give the rows to the class that carries this generalised tuple, or make it."""
+    """Give the rows to the class that has this generalised tuple, or make it."""
     for one in classes:
         if one.cells == cells:
             one.rows = sorted(one.rows + rows)

@@ -71,15 +71,15 @@ def _choices(n, size):
 def least_counterfeits(buckets, new, m, n_values):
     """The fewest counterfeits: new rows are given to buckets that lack them in every way there is, and the others get
     as many as make them m-eligible."""
-    lacks = []
+    shortfalls = []
     for signature, counts in buckets:
         most = max(counts.get(value, 0) for value in signature)
-        lacks += [value for value in signature for _ in range(most - counts.get(value, 0))]
-    wanted = Counter(lacks)
+        shortfalls += [value for value in signature for _ in range(most - counts.get(value, 0))]
+    wanted = Counter(shortfalls)
     best = None
     for used in product(*(range(min(wanted[value], new[value]) + 1) for value in range(n_values))):
         rest = [new[value] - used[value] for value in range(n_values)]
         padding = max(m * max(rest) - sum(rest), 0)
-        total = len(lacks) - sum(used) + padding
+        total = len(shortfalls) - sum(used) + padding
         best = total if best is None else min(best, total)
     return best

@@ -36,28 +36,28 @@ def check_types(table: pl.DataFrame, layout: Layout, problems: Problems) -> None
     sorts = column_sorts(layout)
     for name, dtype in table.schema.items():
         if dtype == pl.String and sorts.get(name, ANY) not in (TEXT, ANY):
-            problems.add(f"column {name!r}", "has another type than its cells have in a release")
+            problems.add(f"column {name!r}", "has a data type that Shoal does not write for such cells")
 
 
 def _complaint(series: pl.Series, sort: str) -> str | None:
     """Say what is wrong with the type of a column or with how its cells are written, or None."""
     dtype = series.dtype
     if dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration, pl.Categorical, pl.Enum, pl.Null):
-        return "has a type that no column of a release has"
+        return "has a data type that Shoal never writes"
     if dtype == pl.String and (series == "").any():
-        return "has empty texts: a cell that is missing is written as missing"
+        return "has empty texts; a missing cell must be null"
     if dtype.is_float() and not _are_plain(series, sort):
-        return "has numbers that are not written as a release writes them"
+        return "has numbers that are not in Shoal's notation"
     if sort == ANY:
         return None
     if dtype != pl.String:
-        return None if dtype in TYPES[sort] else "has another type than its cells have in a release"
+        return None if dtype in TYPES[sort] else "has a data type that Shoal does not write for such cells"
     if sort == TEXT:
         return None
     bad = np.flatnonzero((series.is_not_null() & ~_castable(series, sort)).to_numpy()).tolist()
     if bad:
         return f"{len(bad)} cells are not {'true or false' if sort == TRUTH else 'numbers'}, at {rows_at(bad)}"
-    return None if _is_plain(series, sort) else "has cells that are not written as a release writes them"
+    return None if _is_plain(series, sort) else "has cells that are not in Shoal's notation"
 
 
 def _are_plain(floats: pl.Series, sort: str) -> bool:
@@ -110,7 +110,7 @@ def _missing_facts(read: ReadColumn) -> Iterator[str]:
     if len(column.columns) == 1 and column.has_missing != shows_missing:
         yield "has missing cells though the manifest says that it has none, or none though it says so"
     if column.columns[-1] == f"{column.name}_missing" and all(str(row[-1]).lower() == "false" for row in read.shown):
-        yield "has a column that says which cells are missing, and none is"
+        yield "has a column that marks missing cells, but no cell is missing"
 
 
 def _unlike_written(read: ReadColumn) -> Iterator[str]:
@@ -120,24 +120,24 @@ def _unlike_written(read: ReadColumn) -> Iterator[str]:
         return
     named = [(cell.names, row[0]) for cell, row in zip(read.cells, read.shown, strict=True) if cell.names]
     if any(read.form.written(names) != text for names, text in named):
-        yield "has cells that are not written as a release writes them"
+        yield "has cells that are not in Shoal's notation"
     if column.form == "interval":
         ends = pl.Series([name for names, _ in named for name in names], dtype=pl.String)
         plain = ends.cast(pl.Int64 if column.whole else pl.Float64, strict=False).cast(pl.String)
         if not ((plain == ends) & (ends != MINUS_ZERO)).fill_null(value=False).all():
-            yield "has numbers that are not written as a release writes them"
+            yield "has numbers that are not in Shoal's notation"
 
 
 def _value_facts(read: ReadColumn) -> Iterator[str]:
     """What the manifest says of the values of a column is what its cells name."""
     column, named = read.column, {name for cell in read.cells for name in cell.names}
     if column.form == "order" and named != set(column.order):
-        yield "the manifest's order is not that of the categories that its cells name"
+        yield "the manifest lists other categories than its cells show"
     if column.form == "set" and len(named) != column.n_values:
-        yield "the manifest counts other categories than its cells name"
+        yield "the manifest states another number of categories than its cells show"
     if column.form == "interval":
         ends = [end for cell in read.cells if cell.names for end in (cell.range.low, cell.range.high)]
         if (min(ends, default=None), max(ends, default=None)) != (column.low, column.high):
-            yield "the manifest's range is not that of its cells"
+            yield "the manifest states another range than its cells have"
         elif ends and not column.whole and all(end.is_integer() and abs(end) < 2**53 for end in ends):
-            yield "has whole numbers, and the manifest says that they are not"
+            yield "has whole numbers only, but the manifest says otherwise"

@@ -15,13 +15,13 @@ def check_counterfeits(tables: Mapping[str, pl.DataFrame], manifest: Manifest, p
     stated, layout = manifest.rows.counterfeits, manifest.layout
     if not layout.laid_out.has_counterfeits:
         if stated:
-            problems.add("rows", "has counterfeits, though the layout has no place for them")
+            problems.add("rows", "has counterfeits, but releases of this shape have none")
         return
     if len(layout.passed) != 1 or layout.passed[0].role != "sensitive":
-        problems.add("layout", "shows other columns than the one that is protected")
+        problems.add("layout", "must publish exactly one column besides the quasi-identifiers, the sensitive one")
     counts = _counts(tables, manifest)
     if not (counts["fakes"].is_not_null() & (counts["fakes"] >= 0) & (counts["people"] >= 1)).fill_null(False).all():
-        problems.add("table 'classes'", "has a class without a number of counterfeits, or with nobody but them")
+        problems.add("table 'classes'", "has a class without a number of counterfeits, or with counterfeits only")
     elif counts["fakes"].sum() != stated:
         problems.add("table 'classes'", f"counts {counts['fakes'].sum()} counterfeits, the manifest says {stated}")
 

@@ -21,7 +21,7 @@ def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Seque
     least = manifest.rows.published + (manifest.rows.left_out or 0)
     if original.height < least or (manifest.rows.left_out is not None and original.height != least):
         at_least = "" if manifest.rows.left_out is not None else "at least "
-        what = f"has {original.height} rows, the release was made of {at_least}{least}"
+        what = f"has {original.height} rows, but the release was made from {at_least}{least}"
         problems.add("original", what, "give the input of the release", error=ParameterError)
     if lacking := [column.name for column in columns if column.name not in original.columns]:
         fix = "give the input of the release"

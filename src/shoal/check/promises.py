@@ -11,7 +11,7 @@ from shoal.privacy.base import Classes, ColumnRequirement, Requirement
 
 LACKING = {
     "population": "needs the population",
-    "choices": "needs the choices of the people, and the schema",
+    "choices": "needs the schema and the guarding nodes that people chose",
     "original": "needs the original table",
 }
 """What is said of a promise that rests on knowledge from outside, when that knowledge is not given."""
@@ -72,7 +72,7 @@ def survey(classes: Classes) -> list[tuple[Requirement, float]]:
 
 def probes(classes: Classes) -> list[Requirement]:
     """The instances of every model whose value is worth reporting of these sensitive columns."""
-    found = [probe for model in MODELS.values() for probe in model.probes(classes.columns)]
+    found = [probe for _, model in MODELS.loadable() for probe in model.probes(classes.columns)]
     return [probe for probe in found if _at_hand(probe, classes) and not _misfit(probe, classes)]
 
 

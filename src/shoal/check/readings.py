@@ -15,8 +15,8 @@ from shoal.check.value_ranges import Ints, boxes_of, distinct_cells
 from shoal.privacy.base import Classes, Requirement, Values
 
 READINGS = {
-    "cells": "rows whose quasi-identifier cells mean the same are one class",
-    "matching": "the class of a row is every row whose cells contain its own: those that match whoever it stands for",
+    "cells": "rows whose quasi-identifier cells mean the same form one class",
+    "matching": "the class of a row is every row whose cells contain its own; all of them match its person",
 }
 ROWS_AT_ONCE = 2_000_000
 """Rows of overlapping classes that are held in memory at a time, at least."""

@@ -37,11 +37,11 @@ from shoal.table.schema import Schema
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a release was found to keep.
+    """What a release was found to satisfy.
 
     `achieved` holds the value the weakest class reaches for each promised model, by its letter (`k`, ...); `unchecked`
-    names the promises that rest on knowledge from outside which was not given; `surveyed` holds what every model
-    reaches, promised or not, and is worked out when it is asked for.
+    names the promises that need further knowledge that was not given; `surveyed` holds what every model reaches,
+    promised or not, and is computed when first used.
     """
 
     n_rows: int
@@ -63,8 +63,8 @@ class Verdict:
     def k(self) -> int:
         """Size of the smallest class."""
         if "k" not in self.achieved:
-            what = "the release promises none: its quasi-identifiers are not hidden in classes"
-            raise ParameterError(Problem("k", what, "see what it achieved"))
+            what = "the release promises no k: it does not group rows into equivalence classes"
+            raise ParameterError(Problem("k", what, "use .achieved to see what it promises"))
         return int(self.achieved["k"])
 
     @cached_property
@@ -138,7 +138,7 @@ def verify(
         problems.raise_if_any(GuaranteeError)
     sensitive = sensitive_values(rows, manifest, problems, schema)
     if any(one.spelt(sensitive) != one for one in promise):
-        problems.add("promise", "has values that are not written as a release writes them")
+        problems.add("promise", "has values that are not in Shoal's notation")
     problems.raise_if_any(GuaranteeError)
     check_order(tables, manifest.layout, problems)
     labels = _classes(rows, layout.class_columns)
@@ -166,8 +166,8 @@ def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reac
     refuted = slices.refuted({one.column: 1 / one.l for one in asked})
     for one in asked:
         if one.column in refuted and one.key in found.unchecked:
-            what = f"l = {one.l} was promised, and somebody has a value with a chance of {refuted[one.column]:g}"
-            problems.add(one.name, f"column {one.column!r}: {what}, however the slices are put together")
+            what = f"l = {one.l} was promised, but a person has a value with a probability of {refuted[one.column]:g}"
+            problems.add(one.name, f"column {one.column!r}: {what}, whichever way the slices are combined")
         if one.column in chances:
             found.achieved[one.every] = 1.0 / chances[one.column]
             if one.key in found.unchecked and one.holds(found.achieved[one.every]):
@@ -200,15 +200,15 @@ def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, cl
     """Something is promised that hides people, and the manifest claims what is reached, as far as the tables tell."""
     if manifest.layout.laid_out.protects == "links":
         if "k" in found.achieved:
-            problems.add("promise", "speaks of equal quasi-identifiers, which buckets do not have")
+            problems.add("promise", "has a k, but buckets and slices do not make quasi-identifiers equal")
         if not any("column" in promise for promise in manifest.promise):
-            problems.add("promise", "says nothing about sensitive values")
+            problems.add("promise", "has no model of a sensitive attribute")
     elif "k" not in found.achieved:
-        problems.add("promise", "says nothing about the size of classes")
+        problems.add("promise", "has no model of the class size")
     claimed, own = manifest.achieved, found.public
     same = list(claimed) == list(own) and all(_same_figure(value, own[key]) for key, value in claimed.items())
     if (claims or claimed) and not same:
-        problems.add("achieved", "the manifest claims other values than the release reaches")
+        problems.add("achieved", "the manifest states other values than the release reaches")
 
 
 def _same_figure(one: float, other: float) -> bool:
@@ -227,11 +227,11 @@ def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, proble
     for table in manifest.tables:
         frame = tables[table.name]
         if set(frame.columns) != set(columns[table.name]) or tuple(frame.columns) != table.columns:
-            problems.add(f"table {table.name!r}", "has other columns than the manifest says")
+            problems.add(f"table {table.name!r}", "has other columns than the manifest lists")
         elif frame.height != table.rows:
             problems.add(f"table {table.name!r}", f"has {frame.height} rows, the manifest says {table.rows}")
         elif any(dtype.is_nested() or dtype in (pl.Object, pl.Binary) for dtype in frame.dtypes):
-            problems.add(f"table {table.name!r}", "has a column of a type that no column of a release has")
+            problems.add(f"table {table.name!r}", "has a column of a data type that Shoal never writes")
         elif content_sha256(frame) != table.content_sha256:
             problems.add(f"table {table.name!r}", "was changed since it was released: its content differs")
 
@@ -255,7 +255,7 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) ->
                 continue
         read = read_column(column, cells)
         for complaint, count in read.complaints.items():
-            problems.add(f"column {column.name!r}", f"{count} cells cannot be: {complaint}")
+            problems.add(f"column {column.name!r}", f"{count} cells are not valid: {complaint}")
         if not read.complaints:
             check_facts(read, problems)
 

@@ -17,6 +17,7 @@ from shoal.release.manifest import Layout
 from shoal.table.numbering import combined, distinct_values
 
 Ints = npt.NDArray[np.int64]
+WRONG_ORDER = "its rows are not in the order that follows from their content"
 
 
 def check_order(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> None:
@@ -25,20 +26,20 @@ def check_order(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Pr
         _check_slices(tables, layout, problems)
         return
     if not _is_shuffled(tables["table"]):
-        problems.add("table 'table'", "its rows are in another order than a release has them")
+        problems.add("table 'table'", WRONG_ORDER)
     if apart := layout.laid_out.sensitive_table:
         parts = [tables["table"], tables[apart]]
         values = tables[apart]
         by_text = [values["bucket"].cast(pl.Int64), *(values[name].cast(pl.String) for name in layout.sensitive)]
         if not _rises(pl.DataFrame(by_text)):
-            problems.add("table 'sensitive'", "its rows are in another order than a release has them")
+            problems.add("table 'sensitive'", WRONG_ORDER)
         times = values["count"].cast(pl.Int64)
         parts[1] = values.drop("count")[np.repeat(np.arange(values.height), times.to_numpy())]
         _check_numbers([(part["bucket"], part.drop("bucket")) for part in parts], "buckets", problems)
     elif name := layout.class_table:
         classes = tables[name]
         if not _rises(classes.select(pl.col("class").cast(pl.Int64))):
-            problems.add(f"table {name!r}", "its rows are in another order than a release has them")
+            problems.add(f"table {name!r}", WRONG_ORDER)
         facts = [fact for fact in layout.class_facts if fact != "class"]
         shown = classes.select(*layout.cell_columns, *facts)
         rows = tables["table"]
@@ -101,14 +102,14 @@ def _check_numbers(parts: Sequence[tuple[pl.Series, pl.DataFrame]], what: str, p
     numbers = [number.cast(pl.Int64, strict=False) for number, _ in parts]
     n_groups = numbers[0].n_unique()
     if any(one.null_count() or set(one.unique()) != set(range(1, n_groups + 1)) for one in numbers):
-        problems.add(what, "are not numbered from 1 on")
+        problems.add(what, "are not numbered 1, 2, 3, ...")
         return
     tied = np.arange(n_groups - 1)  # those that show the same as the next one, so far
     for number, (_, shown) in zip(numbers, parts, strict=True):
         if shown.width and len(tied):
             verdict = _compared(number.to_numpy() - 1, _ranks(shown), n_groups, tied)
             if verdict is None:
-                problems.add(what, "are numbered in another order than a release numbers them")
+                problems.add(what, "are not numbered in the order that follows from their content")
                 return
             tied = verdict
 
@@ -149,9 +150,9 @@ def _check_slices(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: 
     _check_numbers(parts, "buckets", problems)
     for name, table in named.items():
         if not _is_shuffled(table):
-            problems.add(f"table {name!r}", "its rows are in another order than a release has them")
+            problems.add(f"table {name!r}", WRONG_ORDER)
     if not layout.files and not _is_put_together(parts):
-        problems.add("slices", "cells of different slices stand side by side in another way than a release puts them")
+        problems.add("slices", "cells of different slices are paired in another way than the fixed shuffle pairs them")
 
 
 def _is_put_together(parts: Sequence[tuple[pl.Series, pl.DataFrame]]) -> bool:

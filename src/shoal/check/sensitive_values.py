@@ -30,12 +30,14 @@ def sensitive_values(
         where, cells = f"column {column.name!r}", table[column.name]
         kind = column.kind if column.role == "sensitive" else None
         if (column.order and kind != "ordinal") or (column.nodes and kind != "nominal"):
-            problems.add(where, "has an order or a hierarchy that its role and kind do not have")
+            problems.add(
+                where, "has an order or a hierarchy in the manifest that a column of its role and kind cannot have"
+            )
         elif kind == "numeric":
             cells = _numbers(cells, where, problems)
         elif kind == "ordinal":
             if Counter(column.order) != Counter(cells.drop_nulls().cast(pl.String).unique().to_list()):
-                problems.add(where, "the manifest's order is not that of the published categories")
+                problems.add(where, "the manifest lists other categories than are published")
         elif kind == "nominal":
             _check_tree(column, cells, problems)
         if column.role == "sensitive":
@@ -67,7 +69,7 @@ def _check_tree(column: PassedColumn, cells: pl.Series, problems: Problems) -> N
     if complaint:
         problems.add(where, f"the manifest's hierarchy {complaint}")
     elif published - {None} - {node.name for node in column.nodes}:
-        problems.add(where, "the manifest's hierarchy lacks published values")
+        problems.add(where, "the manifest's hierarchy does not contain all published values")
 
 
 def tree_complaint(nodes: Sequence[Node], published: set[str | None]) -> str | None:
@@ -86,14 +88,14 @@ def tree_complaint(nodes: Sequence[Node], published: set[str | None]) -> str | N
         leaves_below[above] += nodes[i].leaves
         used[above] |= used[i]
         if nodes[i].height >= nodes[above].height:
-            return "has a node as high as the one above it"
+            return "has a node that is as high as its parent"
     if any(below > node.leaves for below, node in zip(leaves_below, nodes, strict=True)):
-        return "has a node with more leaves below than it counts"
+        return "has a node with more leaves below it than it states"
     if any(node.height == 0 and node.leaves > 1 for node in nodes):
-        return "has a leaf that counts more than itself"
+        return "has a leaf that states more than one leaf"
     if not all(used[1:]):
         return "has nodes that the release does not use"
-    return None if _is_in_order(nodes) else "has nodes in another order than a release has them, or more than it needs"
+    return None if _is_in_order(nodes) else "has nodes in another order than Shoal writes, or more than needed"
 
 
 def _is_in_order(nodes: Sequence[Node]) -> bool:

@@ -24,7 +24,7 @@ Signatures = dict[int, frozenset[object]]
 
 @dataclass(frozen=True)
 class SeriesVerdict:
-    """What releases were found to keep together.
+    """What the releases of a series were found to satisfy together.
 
     `m` is the least number of values of a class in any release, `counterfeits` their number in each release, and
     `n_people` how many people were followed through the releases; None where the holder's knowledge was not given, and
@@ -54,20 +54,20 @@ def verify_series(
 ) -> SeriesVerdict:
     """Check releases 1 to T of one table.
 
-    Anybody can check that each keeps its own promise, that every class has m different values or more, each once, and
-    that each release names the one before it. That a person is among the same values in all of them, only the holder
-    can check.
+    Anybody can check that each satisfies its own promise, that every class has m different values or more, each once,
+    and that each release names the one before it. Only the data holder can check that a person stands among the same
+    values in all of them.
 
     Parameters
     ----------
     releases
         The releases in their order, as `Release` or as directories, from the first on.
     people
-        For the holder: for each release, the class number of every person in it, by id, as
+        For the data holder: for each release, the class number of every person in it, by id, as
         `SeriesState.memberships` gives them.
     fingerprints
-        For the holder: what each release was when it was made, as `SeriesState.fingerprints` gives them. Without them,
-        releases that were changed after people's classes were noted may still fit.
+        For the data holder: what each release was when it was made, as `SeriesState.fingerprints` gives them. Without
+        them, releases that were changed after people's classes were noted may still fit.
 
     Raises
     ------
@@ -77,10 +77,10 @@ def verify_series(
     if not isinstance(releases, (list, tuple)) or not releases:
         raise ParameterError(Problem("releases", "needs a list of at least one release"))
     if people is not None and len(people) != len(releases):
-        what = f"{len(people)} releases have people, {len(releases)} are given"
+        what = f"has the people of {len(people)} releases, but {len(releases)} releases are given"
         raise ParameterError(Problem("people", what, "give all releases, from the first on, with the people of each"))
     if fingerprints is not None and len(fingerprints) != len(releases):
-        what = f"{len(fingerprints)} are given for {len(releases)} releases"
+        what = f"{len(fingerprints)} fingerprints are given for {len(releases)} releases"
         raise ParameterError(Problem("fingerprints", what, "give one for each release, from the first on"))
     problems = Problems()
     read = [found for place, one in enumerate(releases) if (found := _read(one, place, problems)) is not None]
@@ -88,7 +88,7 @@ def verify_series(
     _check_chain(read, problems)
     for place, (one, made) in enumerate(zip(read, fingerprints or (), strict=False)):
         if one.manifest.fingerprint() != made:
-            problems.add(f"release {place + 1}", "is not the one that the state remembers")
+            problems.add(f"release {place + 1}", "is not the release that the state has recorded")
     if people is not None:
         for place, (one, members) in enumerate(zip(read, people, strict=True)):
             _check_members(one, members, place, problems)
@@ -120,7 +120,7 @@ def _read(release: Any, place: int, problems: Problems) -> _Read | None:
 def _classes(manifest: Manifest, tables: Mapping[str, pl.DataFrame]) -> _Read:
     promise = next((one for one in manifest.promise if one.get("model") == "m-uniqueness"), None)
     if promise is None or manifest.series is None:
-        raise GuaranteeError(Problem("manifest", "is not one of repeated releases"))
+        raise GuaranteeError(Problem("manifest", "is not that of a repeated release"))
     column, m = str(promise["column"]), int(str(promise["m"]))
     kind = next(passed.kind for passed in manifest.layout.passed if passed.name == column)
     rows = tables["table"].select(
@@ -144,9 +144,9 @@ def _check_chain(read: Sequence[_Read], problems: Problems) -> None:
         if series.number != place + 1:
             problems.add(where, f"says that it is number {series.number}", "give all releases, from the first on")
         elif series.previous != (read[place - 1].manifest.fingerprint() if place else None):
-            problems.add(where, "follows another release than the one given before it")
+            problems.add(where, "names another previous release than the one given before it")
         if (one.column, one.m) != (read[0].column, read[0].m):
-            problems.add(where, "promises another m, or for another column, than the first")
+            problems.add(where, "promises another m, or another column, than the first release")
 
 
 def _check_members(one: _Read, members: Mapping[Any, int], place: int, problems: Problems) -> None:
@@ -155,10 +155,10 @@ def _check_members(one: _Read, members: Mapping[Any, int], place: int, problems:
     counted = Counter(members.values())
     nowhere = sum(count for number, count in counted.items() if number not in one.sizes)
     if nowhere:
-        problems.add(where, f"{nowhere} people are said to be in classes that it does not have")
+        problems.add(where, f"{nowhere} people are recorded in classes that it does not have")
     wrong = sum(counted[number] + one.counterfeits[number] != size for number, size in one.sizes.items())
     if wrong:
-        problems.add(where, f"{wrong} classes do not have the people and counterfeits that make up their rows")
+        problems.add(where, f"in {wrong} classes, people and counterfeits do not add up to the rows")
 
 
 def _check_invariance(read: Sequence[_Read], people: Memberships, problems: Problems) -> None:
@@ -170,7 +170,7 @@ def _check_invariance(read: Sequence[_Read], people: Memberships, problems: Prob
             signature = one.signatures[number]
             other += first.setdefault(person, signature) != signature
         if other:
-            what = f"{other} people are among other sensitive values than in the release they were first in"
+            what = f"{other} people are in a class with other sensitive values than in their first release"
             problems.add(f"release {place + 1}", what)
 
 

@@ -52,7 +52,7 @@ def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     left, right = (frame.group_by(pl.all().exclude(TIMES)).agg(pl.col(TIMES).sum()) for frame in (one, other))
     both = left.group_by(shared).len("\0left").join(right.group_by(shared).len("\0right"), on=shared, nulls_equal=True)
     if both.select((pl.col("\0left").cast(pl.Int64) * pl.col("\0right")).sum()).item() > MOST_JOINED:
-        raise GuaranteeError(Problem("slices", "share an attribute, and have too many combinations to be put together"))
+        raise GuaranteeError(Problem("slices", "share an attribute and have too many combinations to be checked"))
     others = right.rename({TIMES: "\0others"}).with_columns(pl.col("\0others").sum().over(shared).alias("\0ways"))
     found = left.join(others, on=shared, how="inner", nulls_equal=True)
     return found.with_columns(pl.col(TIMES) * pl.col("\0others") / pl.col("\0ways")).drop("\0others", "\0ways")
@@ -183,7 +183,7 @@ class SlicesRead:
             shown = self.shown(parts, at, values)
             found[name], n_strange = kernel.largest_chance(shown, distinct, at, int(values.max(initial=0)) + 1)
             if n_strange:
-                what = f"{n_strange} combinations of quasi-identifiers of the original fit no bucket"
+                what = f"{n_strange} combinations of quasi-identifiers of the original match no bucket"
                 raise GuaranteeError(Problem("slices", what, "give the input of the release"))
         return found
 

@@ -33,7 +33,7 @@ from shoal.table.spelling import find_variants, spelling_warning
 
 @dataclass(frozen=True)
 class TableVerdict:
-    """What a published table was found to keep, in both readings.
+    """What a published table was found to satisfy, in both readings.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class TableVerdict:
     warnings
         What else a publisher should know, such as identifying columns that are in the table.
     unchecked
-        Requirements that rest on knowledge from outside.
+        Requirements that need further knowledge.
     reasons
         Why the requirements do not hold; empty when they do.
     """
@@ -99,9 +99,9 @@ def verify_table(
     reading
         Which reading decides: ``"cells"``, the stricter one, or ``"matching"``. Both are reported.
     missing_values
-        Texts that stand for a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text.
     suppressed
-        Texts that stand for any value, besides `*` and `?`; the empty text makes missing cells stand for any value.
+        Texts that mean any value, besides `*` and `?`; the empty text makes missing cells mean any value.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def _check_columns(table: pl.DataFrame, schema: Schema, problems: Problems) -> N
     Names.of(table, schema.roles).note_absent(wanted, problems, "correct the schema", error=SchemaError)
     for name in schema.quasi:
         if name in table.columns and not _is_cell(dtype := table.schema[name]):
-            what = f"holds {dtype.base_type()}, which is no cell of a table"
+            what = f"holds {dtype.base_type()}, which cannot be a table cell"
             problems.add(f"column {name!r}", what, "convert it to text")
     problems.raise_if_any(SchemaError)
 
@@ -227,7 +227,7 @@ def _check_requirements(require: Sequence[Requirement], columns: dict[str, Value
         where = f"{type(one).__name__}(column=)"
         if one.column not in columns:
             fix = did_you_mean(one.column, columns)
-            problems.add(where, f"{one.column!r} is no sensitive column of the schema", fix, error=ParameterError)
+            problems.add(where, f"{one.column!r} is not a sensitive column of the schema", fix, error=ParameterError)
         elif misfit := one.misfit(columns[one.column]):
             problems.add(where, f"column {one.column!r} {misfit}", error=ParameterError)
 
@@ -235,13 +235,13 @@ def _check_requirements(require: Sequence[Requirement], columns: dict[str, Value
 def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
     roles = schema.roles
     found = [
-        f"column {name!r}: its role is {roles[name]}, and it is in the table"
+        f"column {name!r} has the role {roles[name]}, but is in the table"
         for name in table.columns
         if roles.get(name) in ("identifying", "choice")
     ]
     unnamed = [name for name in table.columns if name not in roles and schema.rest != "neutral"]
     if unnamed:
-        found.append(f"columns without a role, not looked at: {Names.of(table, schema.roles).listed(unnamed)}")
+        found.append(f"columns without a role were not checked: {Names.of(table, schema.roles).listed(unnamed)}")
     return tuple(found)
 
 

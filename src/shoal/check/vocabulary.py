@@ -12,8 +12,9 @@ from typing import Any
 
 from shoal.declared import REFINE, Declared, method_called, publisher_called
 from shoal.errors import GuaranteeError, Problems, ShoalError
-from shoal.privacy import MODELS, promised_requirement
+from shoal.privacy import MODELS, OF_METHODS, promised_requirement
 from shoal.privacy.base import Requirement
+from shoal.registry import NAME
 from shoal.release.manifest import Layout, Manifest, QuasiColumn
 from shoal.release.shapes.slices import SliceTables
 from shoal.spec import Bound, ByColumn, ColumnName, Maybe, as_kept
@@ -23,13 +24,15 @@ FACTS = {
     "node": {"nodes"}, "value": set(), "raw": set(),
 }  # fmt: skip
 """What is said of a column, by the form of its cells; all else is left as it is when nothing is said."""
+LONGEST_NAME = 40
+"""Up to which length the name of something unknown is repeated in an error."""
 
 
 def check_closed(manifest: Manifest, problems: Problems) -> list[Requirement]:
     """Note what a manifest cannot say; give its promises."""
     method = method_called(manifest.recipe.method.get("name"))
     if method is None:
-        problems.add("recipe.method", "is not one that this version knows")
+        problems.add("recipe.method", *_unknown("method", manifest.recipe.method.get("name")))
     _check_request(manifest, method, problems)
     asked_well = len(problems) == 0  # what is no request promises nothing that could be compared
     _check_layout(manifest, problems)
@@ -61,8 +64,12 @@ def _difference(asked: Sequence[Mapping[str, Any]], promise: Sequence[Mapping[st
     lacking = [one for one in asked if _text(one) not in stated]
     if lacking:
         words = "; ".join(", ".join(f"{key} = {value}" for key, value in one.items()) for one in lacking)
-        return f"does not hold what the recipe asks for: {words}"
-    return "holds more than the recipe asks for" if len(promise) > len(asked) else "has another order than the recipe"
+        return f"does not contain what the recipe requires: {words}"
+    return (
+        "contains more than the recipe requires"
+        if len(promise) > len(asked)
+        else "is in another order than in the recipe"
+    )
 
 
 def _without_name(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +85,7 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
     columns = list(layout.kinds)
     publisher = publisher_called(recipe.publish.get("name"))
     if publisher is None:
-        problems.add("recipe.publish", "is not one that this version knows")
+        problems.add("recipe.publish", *_unknown("publisher", recipe.publish.get("name")))
     else:
         _check_parameters("recipe.publish", recipe.publish, publisher.parameters, columns, problems)
     if method is not None:
@@ -86,21 +93,29 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
     if recipe.refine is not None:
         _check_parameters("recipe.refine", recipe.refine, REFINE, columns, problems)
         if "name" in recipe.refine:
-            problems.add("recipe.refine", "has a name, and there is one search only")
+            problems.add("recipe.refine", "has a name; the search has none")
     if method is not None and publisher is not None and len(problems) == 0:
-        fits = recipe.publish["name"] in method.publishers and method.protects == publisher.protects
+        fits = method.goes_with(recipe.publish["name"], publisher)
         shape = method.shape or publisher.shape(recipe.publish)
         if not fits or layout.shape != shape or layout.files != (recipe.publish.get("shape") == "files"):
-            problems.add("layout", "is not that of the method and the publisher that the recipe names")
+            problems.add("layout", "does not fit the method and the publisher of the recipe")
         if recipe.refine is not None and method.protects == "links":
-            problems.add("recipe.refine", "cannot be there: only classes are refined")
+            problems.add("recipe.refine", "is not possible for buckets and slices")
         _check_groups(manifest, problems)
     keys = [requirement.key for one in recipe.require if (requirement := _asked(one)) is not None]
     if len(set(keys)) < len(keys):
-        problems.add("recipe.require", "asks for the same more than once")
-    unknown = [one for one in recipe.require if one.get("model") not in MODELS]
-    if unknown:
-        problems.add("recipe.require", f"asks for {len(unknown)} models that cannot be asked for")
+        problems.add("recipe.require", "requires the same more than once")
+    for name in (one.get("model") for one in recipe.require):
+        if name in OF_METHODS:
+            problems.add("recipe.require", f"asks for {name}, which cannot be asked for")
+        elif name not in MODELS:
+            problems.add("recipe.require", *_unknown("model", name))
+
+
+def _unknown(what: str, name: object) -> tuple[str, str]:
+    """Say that something is not known here, by its name where that is one, and what to do."""
+    called = f" {name!r}" if isinstance(name, str) and NAME.fullmatch(name) and len(name) <= LONGEST_NAME else ""
+    return f"the {what}{called} is not known here", "install the package that brings it: without it nothing is checked"
 
 
 def _check_groups(manifest: Manifest, problems: Problems) -> None:
@@ -109,14 +124,14 @@ def _check_groups(manifest: Manifest, problems: Problems) -> None:
     groups, again = method.get("groups"), {method.get("overlap")}
     if not isinstance(groups, dict):
         return
-    if "columns" in method or method.get("apart"):
-        problems.add("recipe.method", "says which attributes stay together, and that they are to be gathered")
+    if "columns" in method or method.get("sensitive_apart"):
+        problems.add("recipe.method", "has groups together with columns or sensitive_apart; groups decides alone")
     numbers: list[Any] = sorted({*groups.values()})
     asked = [{name for name in groups if groups[name] == number} for number in numbers]
     shown = [{*one.attributes} for one in manifest.layout.slices]
     fits = len(asked) == len(shown) and {*groups} == {*manifest.layout.kinds}
     if not fits or not all(names <= one <= names | again for names, one in zip(asked, shown, strict=True)):
-        problems.add("layout", "its slices are not those that the recipe asks for")
+        problems.add("layout", "its slices are not the groups of the recipe")
 
 
 def _check_parameters(
@@ -124,9 +139,9 @@ def _check_parameters(
 ) -> None:
     given = _without_name(entry)
     if set(given) - set(known):
-        problems.add(where, f"has {len(set(given) - set(known))} parameters that it cannot have")
+        problems.add(where, f"has {len(set(given) - set(known))} unknown parameters")
     if list(entry) != _in_order(entry, known):
-        problems.add(where, "has its parameters in another order than they are declared")
+        problems.add(where, "has its parameters in another order than Shoal writes")
     for name, bound in known.items():
         if name not in given:
             if not isinstance(bound, Maybe):  # defaults are written too: else one request could be written in two ways
@@ -134,7 +149,7 @@ def _check_parameters(
         elif given[name] is None or bound.complaint(_listed(given[name])):
             problems.add(f"{where}.{name}", f"needs {bound.describe()}")
         elif repr(as_kept(bound, given[name])) != repr(given[name]):
-            problems.add(f"{where}.{name}", "is not written as a request writes it")
+            problems.add(f"{where}.{name}", "is not in Shoal's notation")
         elif _strange(bound, given[name], columns):
             problems.add(f"{where}.{name}", "names a column that the release does not have")
 
@@ -168,13 +183,16 @@ def _promise(manifest: Manifest, problems: Problems) -> list[Requirement]:
     """Everything that is promised, as requirements."""
     found = []
     for promise in manifest.promise:
+        if promise.get("model") not in MODELS and promise.get("model") not in OF_METHODS:
+            problems.add("promise", *_unknown("model", promise.get("model")))
+            continue
         try:
             requirement = promised_requirement(promise)
         except ShoalError as error:
             problems.take(GuaranteeError(error.problems))
             continue
         if list({"model": requirement.name, **requirement.to_mapping()}.items()) != list(promise.items()):
-            problems.add("promise", f"{requirement.name} is not written as a promise is")
+            problems.add("promise", f"{requirement.name} is not in Shoal's notation")
         found.append(requirement)
     return found
 
@@ -194,21 +212,21 @@ def _check_layout(manifest: Manifest, problems: Problems) -> None:
         ([name for columns in layout.slice_tables.values() for name in columns], "layout"),
     ):
         if len(set(names)) < len(names):
-            problems.add(what, "names something more than once")
+            problems.add(what, "has a name more than once")
     _check_slices(layout, problems)
     for column in layout.quasi:
         where = f"column {column.name!r}"
         if column.columns != layout.laid_out.carriers(column):
-            problems.add(where, "is not published in the columns that its shape has")
+            problems.add(where, "is not published in the columns that its shape needs")
         if column.form not in layout.laid_out.forms or not _has_form(column):
-            problems.add(where, "is not published in a form that its shape has")
+            problems.add(where, "is published in a form that its shape does not allow")
         said = {name for name in QuasiColumn.model_fields if getattr(column, name) not in (None, False, 0, ())}
         if said - FACTS[column.form] - {"name", "kind", "form", "columns", "has_missing"}:
-            problems.add(where, "has facts that its form does not have")
+            problems.add(where, "has entries in the manifest that its form does not allow")
         if column.form == "set" and not manifest.recipe.publish.get("sets"):
-            problems.add(where, "shows sets, and the recipe does not ask for them")
+            problems.add(where, "shows sets, but the recipe does not ask for them")
         if column.form == "order" and not _is_order(column):
-            problems.add(where, "has places in its order that cannot be")
+            problems.add(where, "has impossible ranks in its order")
 
 
 def _has_form(column: QuasiColumn) -> bool:
@@ -227,16 +245,17 @@ def _is_order(column: QuasiColumn) -> bool:
 def _check_slices(layout: Layout, problems: Problems) -> None:
     """Slices show every published attribute, and only a sliced release has them."""
     if isinstance(layout.laid_out, SliceTables) != bool(layout.slices):
-        problems.add("layout", "lists slices and has another shape, or has their shape and lists none")
+        fault = "lists slices, but its shape has none" if layout.slices else "lists no slices, but its shape needs them"
+        problems.add("layout", fault)
     shown = {name for one in layout.slices for name in one.attributes}
     if layout.slices and shown != {
         *(column.name for column in layout.quasi),
         *(column.name for column in layout.passed),
     }:
-        problems.add("layout", "its slices do not show the published attributes")
+        problems.add("layout", "its slices do not cover exactly the published attributes")
     for one in layout.slices:
         if len(one.attributes) != len(one.columns) or len(set(one.attributes)) < len(one.attributes) or not one.columns:
-            problems.add("layout", "has a slice whose columns are not those of its attributes")
+            problems.add("layout", "has a slice whose columns do not fit its attributes")
     _check_slice_names(layout, problems)
 
 
@@ -247,7 +266,7 @@ def _check_slice_names(layout: Layout, problems: Problems) -> None:
         for name, column in zip(one.attributes, one.columns, strict=False):
             rest = column.removeprefix(name)
             if column != name and (name not in taken or rest.replace(f"_{number}", "")):
-                problems.add("layout", f"a slice shows {name!r} under another name than it can have")
+                problems.add("layout", f"a slice shows {name!r} under a name that is not allowed")
         taken |= set(one.attributes)
 
 
@@ -258,14 +277,15 @@ def _check_rows(manifest: Manifest, method: Declared, problems: Problems) -> Non
     """No more rows are left out than the recipe allows, and their number is there unless it is private."""
     rows, recipe = manifest.rows, manifest.recipe
     if repr(recipe.suppress).startswith("-"):
-        problems.add("recipe.suppress", "is not written as a share is")
+        problems.add("recipe.suppress", "is not in Shoal's notation")
     if (rows.left_out is None) != (recipe.left_out == "private"):
-        problems.add("rows", "says how many rows were left out though that is private, or hides it though it is not")
+        fault = "is missing, but" if rows.left_out is None else "is stated, but"
+        problems.add("rows", f"left_out {fault} the recipe has left_out = {recipe.left_out!r}")
     if rows.left_out is not None and recipe.missing == "keep":
         n_rows = rows.published + rows.left_out
         most = min(n_rows, int(recipe.suppress * n_rows) + method.most_left_out(recipe.method, n_rows))
         if rows.left_out > most:
-            problems.add("rows", f"{rows.left_out} are left out, the recipe allows {most} of {n_rows}")
+            problems.add("rows", f"{rows.left_out} rows are left out, but the recipe allows at most {most} of {n_rows}")
 
 
 def _check_series(manifest: Manifest, problems: Problems) -> None:
@@ -274,13 +294,14 @@ def _check_series(manifest: Manifest, problems: Problems) -> None:
     plain = not recipe.require and recipe.refine is None and not recipe.suppress
     repeated = manifest.layout.laid_out.has_counterfeits
     if repeated and not (plain and recipe.publish.get("shape") == "classes"):
-        problems.add("recipe", "asks for what repeated releases do not have: other promises, a search, rows suppressed")
+        problems.add("recipe", "has require, refine, suppress or another shape, which repeated releases cannot have")
     if repeated != (series is not None):
-        problems.add("series", "is there, and the method is not for repeated releases; or the other way round")
+        fault = "is missing, but" if series is None else "is there, but not"
+        problems.add("series", f"{fault} for a method of repeated releases")
     if series is not None and (series.previous is None) != (series.number == 1):
-        problems.add("series", "the first release, and no other, follows none")
+        problems.add("series", "only the first release may be without a previous one, and it must be")
     if series is not None and series.previous is not None and not _is_sha256(series.previous):
-        problems.add("series", "names the release before it by something that is no fingerprint")
+        problems.add("series", "names the previous release by something that is not a fingerprint")
 
 
 def _is_sha256(text: str) -> bool:

@@ -16,12 +16,13 @@ from typing import NoReturn
 
 import typer
 
+from shoal.cli import compile as compile_
 from shoal.cli import demo, init, listings, measure, republish, run, verify
 from shoal.errors import GuaranteeError, InternalError, ShoalError
 
 app = typer.Typer(
     name="shoal",
-    help="Publish a table of people so that nobody in it can be singled out, and see what was promised and lost.",
+    help="Anonymise a table of people, check what is promised, and see what was lost.",
     epilog="Start with `shoal demo`, or with `shoal init DATA` on a table of your own.",
     no_args_is_help=True,
     add_completion=False,
@@ -37,7 +38,9 @@ app.command("verify-series")(republish.verify_series)
 app.command("measure")(measure.measure)
 app.command("methods")(listings.methods)
 app.command("models")(listings.models)
+app.command("compile")(compile_.compile_all)
 app.command("measures")(listings.measures)
+app.command("publishers")(listings.publishers)
 
 
 @app.callback(invoke_without_command=True)

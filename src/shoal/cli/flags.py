@@ -60,6 +60,7 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     homes: dict[str, list[tuple[dict[str, Any], Any]]] = {}
     for table, registry in ((method, METHODS), (publish, PUBLISHERS)):
         spec = registry.get(str(table.get("name")))
+        _refuse_old_names(spec, flags, problems)
         for parameter in spec.parameters() if spec else ():  # what both have is meant for both
             homes.setdefault(parameter.name, []).append((table, parameter.bound))
     refine = dict(entries.get("refine", {}))
@@ -72,6 +73,13 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     return entries | {"method": method, "publish": publish} | ({"refine": refine} if refined else {})
 
 
+def _refuse_old_names(spec: Any, flags: dict[str, str | None], problems: Any) -> None:
+    """Note flags that have another name now, and take them out."""
+    for name in [name for name in flags if spec and name in spec.renamed]:
+        problems.add(f"--{name}", *spec.new_name(name, "--"))
+        del flags[name]
+
+
 def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, str | None], problems: Any) -> None:
     """Put the values of flags where they belong; the reader of recipes checks them."""
     from shoal.errors import did_you_mean
@@ -80,7 +88,7 @@ def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, s
     for name, text in flags.items():
         if name not in homes:
             near = did_you_mean(name.removeprefix("no_"), (*homes, *FURTHER)).replace("mean '", "mean '--")
-            what, fix = ("is no flag of this command", "leave it out") if name in FURTHER else ("unknown flag", near)
+            what, fix = ("is not a flag of this command", "leave it out") if name in FURTHER else ("unknown flag", near)
             problems.add(f"--{name.replace('_', '-')}", what, fix)
             continue
         if text is None and not isinstance(homes[name][0][1], YesNo):
@@ -104,7 +112,7 @@ def _pairs(arguments: list[str], problems: Any) -> dict[str, str | None]:
     while rest:
         flag = rest.pop(0)
         if not flag.startswith("--"):
-            problems.add("command line", f"{flag[:40]!r} is no flag", "flags begin with --")
+            problems.add("command line", f"{flag[:40]!r} is not a flag", "flags begin with --")
             continue
         name, equals, given = flag[2:].partition("=")
         value: str | None = given
@@ -123,7 +131,9 @@ def _promise(text: str, problems: Any) -> dict[str, Any]:
     try:
         name, *words = shlex.split(text)
     except ValueError:  # a quote that is not closed, or nothing at all
-        problems.add("--require", "needs a model and its parameters, quotes closed", f"write --require {EXAMPLE}")
+        problems.add(
+            "--require", "needs a model and its parameters, with all quotes closed", f"write --require {EXAMPLE}"
+        )
         return {}
     where = f"--require {name[:40]}"
     values: dict[str, Any] = {}

@@ -13,12 +13,14 @@ def init(
     out: Annotated[Path, typer.Option("--out", "-o", help="The recipe to write.")] = Path("recipe.toml"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a recipe in that place.")] = False,
     table: Annotated[str | None, typer.Option("--table", help="Table of a database.")] = None,
-    query: Annotated[str | None, typer.Option("--query", help="Query that gives the table.")] = None,
+    query: Annotated[str | None, typer.Option("--query", help="SQL query that returns the table.")] = None,
     sheet: Annotated[str | None, typer.Option("--sheet", help="Sheet of a workbook.")] = None,
-    delimiter: Annotated[str | None, typer.Option("--delimiter", help="What parts the fields of a CSV file.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="Delimiter between the fields of a CSV file.")
+    ] = None,
     encoding: Annotated[str | None, typer.Option("--encoding", help="Text encoding of a CSV file.")] = None,
     missing_values: Annotated[
-        str | None, typer.Option("--missing-values", help="Comma-separated texts that stand for a missing cell.")
+        str | None, typer.Option("--missing-values", help="Comma-separated texts that mean a missing cell.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the profile as JSON.")] = False,
 ) -> None:
@@ -102,12 +104,12 @@ def _show(described: Any, out: Path) -> None:
         console.print(Padding(f"{column.name} ({column.role}): {column.reason}", (0, 0, 0, 2)))
     console.print()
     if described.pairs:
-        pairs = show.table("Rows that two columns single out", "columns", "unique")
+        pairs = show.table("Rows that are unique in two columns", "columns", "unique")
         for pair in described.pairs[:5]:
             pairs.add_row(" + ".join(pair.columns), f"{100 * pair.unique_share:.1f} %")
         console.print(pairs)
     share = 100 * described.all_quasi_unique_share
-    console.print(f"All proposed quasi-identifiers together single out {share:.1f} % of the rows.")
+    console.print(f"{share:.1f} % of the rows are unique in all proposed quasi-identifiers together.")
     for name, markers in described.suspected_missing.items():
         found = ", ".join(f"{marker!r} ({count:,})" for marker, count in markers.items())
         wanted = ", ".join(f'"{marker}"' for marker in markers)

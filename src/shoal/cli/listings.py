@@ -1,13 +1,16 @@
-"""`shoal methods`, `shoal models` and `shoal measures`: what there is."""
+"""`shoal methods`, `shoal models`, `shoal publishers` and `shoal measures`: what there is, of other packages too."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from typing import Annotated, Any
+import warnings
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from shoal.registry import Registry
 
 Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
@@ -24,6 +27,13 @@ def models(json: Json = False) -> None:
     from shoal.privacy import MODELS
 
     _list(MODELS, ("title", "paper", "advice", "monotone", "needs"), json=json)
+
+
+def publishers(json: Json = False) -> None:
+    """List the ways of showing a group, with their parameters and what they protect."""
+    from shoal.publish import PUBLISHERS
+
+    _list(PUBLISHERS, ("title", "protects", "loses"), json=json)
 
 
 def measures(
@@ -102,17 +112,18 @@ def _measure_entry(measure: Any) -> dict[str, object]:
     }
 
 
-def _list(registry: Mapping[str, Any], facts: tuple[str, ...], *, json: bool) -> None:
+def _list(registry: Registry[Any], facts: tuple[str, ...], *, json: bool) -> None:
     from rich.padding import Padding
     from rich.table import Table
 
     from shoal.cli import show
 
+    found = _loaded(registry)
     if json:
-        show.as_json([_entry(spec, facts) for spec in registry.values()])
+        show.as_json([_entry(spec, facts) for spec in found.values()])
         return
     out = show.console()
-    for name, spec in registry.items():
+    for name, spec in found.items():
         out.print(f"\n{name}: {spec.title}", style="bold")
         said = Table.grid(padding=(0, 2))
         for fact in facts[1:]:
@@ -131,6 +142,18 @@ def _parameters(spec: Any) -> Any:
         )
         shown.add_row(parameter.name, parameter.bound.describe(), default, parameter.text)
     return shown
+
+
+def _loaded(registry: Registry[Any]) -> dict[str, Any]:
+    """All that can be loaded; a line for what another package brings and cannot be."""
+    from shoal.errors import ShoalWarning
+
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", ShoalWarning)
+        found = dict(registry.loadable())
+    for one in noted:
+        typer.echo(f"warning: {one.message}", err=True)
+    return found
 
 
 def _entry(spec: Any, facts: tuple[str, ...]) -> dict[str, object]:

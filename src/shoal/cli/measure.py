@@ -17,18 +17,25 @@ def measure(
     name: Annotated[
         str | None, typer.Option("--measure", "-m", help="Only this measure; `shoal measures` lists them all.")
     ] = None,
-    label: Annotated[str | None, typer.Option(help="Also measure how well classes keep this column apart.")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Also measure how well classes separate the values of this column.")
+    ] = None,
     membership: Annotated[
-        bool, typer.Option("--membership", help="Say what the release tells about who is in it; needs --original.")
+        bool,
+        typer.Option(
+            "--membership",
+            help="Measure membership disclosure: what the release tells about who is in it. Needs --original.",
+        ),
     ] = False,
     original: Annotated[
-        Path | None, typer.Option(help="The recipe that the release was made with, for figures against the input.")
+        Path | None, typer.Option(help="The recipe that the release was made with, to compare with the input.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="With --membership: write its picture to this name, as .html and .svg.")
+        Path | None, typer.Option(help="With --membership: draw it to this name, as .html and .svg.")
     ] = None,
     receipt: Annotated[
-        Path | None, typer.Option(help="For the holder: the receipt, for figures that compare with the input.")
+        Path | None,
+        typer.Option(help="For the data holder: the receipt, which has the figures that compare with the input."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
@@ -73,16 +80,16 @@ def _check_options(
 
     problems = Problems()
     if membership and original is None:
-        what, fix = "compares the release with its input", "give --original RECIPE, the recipe it was made with"
+        what, fix = "needs the input of the release", "give --original RECIPE, the recipe it was made with"
         problems.add("--membership", what, fix)
     if membership and label is not None:
-        problems.add("--label", "is for the other figures", "leave it out, or --membership")
+        problems.add("--label", "cannot be combined with --membership", "leave one of them out")
     if membership and name is not None:
-        problems.add("--measure", "is for one measure", "leave it out, or --membership")
+        problems.add("--measure", "is for one measure", "leave one of them out")
     if original is not None and not membership and name is None:
         problems.add("--original", "is for --membership and --measure", "add one of them, or leave it out")
     if plot is not None and not membership:
-        problems.add("--plot", "is for --membership", "add --membership, or leave it out")
+        problems.add("--plot", "works with --membership only", "add --membership, or leave it out")
     problems.raise_if_any(ParameterError)
 
 
@@ -127,21 +134,21 @@ def _finite(value: float) -> float | None:
 def _figures(found: Any, release: Path) -> Any:
     from shoal.cli import show
 
-    shown = show.table(f"Who is in {release}: what it tells", "", "")
+    shown = show.table(f"Membership disclosure of {release}", "", "")
     shown.show_header = False
     about = "" if found.exact else f"  (estimated, standard error {found.error:,.4g})"
     shown.add_row("different rows of the input", f"{found.originals:,}")
-    shown.add_row("tuples the release may stand for", f"{_many(found.candidates)}{about}")
-    shown.add_row("fakes among them", _many(found.fakes))
-    shown.add_row("fakes for every row", f"{found.ratio:,.4g}")
-    shown.add_row("chance that a matching tuple is a row", f"{found.chance:.4g}")
+    shown.add_row("tuples that match the release", f"{_many(found.candidates)}{about}")
+    shown.add_row("of these, not in the input (fakes)", _many(found.fakes))
+    shown.add_row("fakes per row of the input", f"{found.ratio:,.4g}")
+    shown.add_row("probability that a matching tuple is in the input", f"{found.chance:.4g}")
     return shown
 
 
 def _histogram(found: Any) -> Any:
     from shoal.cli import show
 
-    shown = show.table("How many classes they match", "matching classes", "rows of the input", "fakes")
+    shown = show.table("Number of matching classes", "matching classes", "rows of the input", "fakes")
     rows = found.to_frame().rows()
     for classes, originals, fakes in rows[:MOST_LINES]:
         shown.add_row(str(classes), f"{originals:,}", _many(fakes))

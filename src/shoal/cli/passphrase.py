@@ -28,6 +28,6 @@ def passphrase(file: Path | None, *, new: bool) -> str:
         found = typer.prompt("Passphrase of the state", hide_input=True, confirmation_prompt=new, err=True)
     else:
         fix = f"set {VARIABLE}, or give --passphrase-file FILE"
-        raise ParameterError(Problem("passphrase", "not given, and nobody is there to be asked", fix))
+        raise ParameterError(Problem("passphrase", "is not given, and there is no terminal to ask at", fix))
     check_passphrase(found)
     return str(found)

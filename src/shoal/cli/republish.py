@@ -19,9 +19,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 def republish(
     context: typer.Context,
     recipe: Annotated[Path, typer.Argument(help="The recipe, a TOML file whose method is m-invariance.")],
-    state: Annotated[Path, typer.Option("--state", help="Encrypted file of the holder, never to be published.")],
+    state: Annotated[Path, typer.Option("--state", help="Encrypted state file of the data holder. Never publish it.")],
     previous: Annotated[
-        Path | None, typer.Option("--previous", help="Directory of the release before; left out for the first.")
+        Path | None, typer.Option("--previous", help="Directory of the previous release; leave it out for the first.")
     ] = None,
     out: Out = Path("release"),
     passphrase_file: PassphraseFile = None,
@@ -67,13 +67,13 @@ def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: b
 
     problems = Problems()
     if previous is None and state.exists():
-        fix = "give --previous DIR to go on with its series, or another file for a new one"
+        fix = "give --previous DIR to continue its series, or another file to begin a new one"
         problems.add(str(state), "the state exists already, so this is not a first release", fix)
     if previous is not None and not state.is_file():
         fix = "give the file that was written with the previous release; without it nothing can follow"
         problems.add(str(state), "there is no state file", fix)
     if previous is not None and previous.resolve() == out.resolve():
-        problems.add(str(out), "is the previous release, which stays", "choose another directory")
+        problems.add(str(out), "is the previous release, which is not replaced", "choose another directory")
     problems.raise_if_any(ParameterError)
     check_place(state, out)
     check_places(out, overwrite=overwrite)
@@ -90,7 +90,9 @@ def _unlocked(state: Path, passphrase_file: Path | None, *, new: bool) -> tuple[
 
 def verify_series(
     releases: Annotated[list[Path], typer.Argument(help="The release directories, from the first on.")],
-    state: Annotated[Path | None, typer.Option("--state", help="For the holder: the state after the last one.")] = None,
+    state: Annotated[
+        Path | None, typer.Option("--state", help="For the data holder: the state after the last release.")
+    ] = None,
     passphrase_file: PassphraseFile = None,
     json: Json = False,
 ) -> None:
@@ -113,9 +115,9 @@ def verify_series(
         return
     out = show.console()
     out.print(f"{verdict.n_releases} releases keep their promise.", style="bold")
-    out.print(f"  every class has at least {verdict.m} different sensitive values, each once")
+    out.print(f"  every class has at least {verdict.m} different sensitive values, each exactly once")
     out.print(f"  counterfeits  {', '.join(f'{count:,}' for count in verdict.counterfeits)}")
     if verdict.n_people is None:
-        out.print("  people were not followed from one to the next; the holder can: --state FILE")
+        out.print("  people were not followed; the data holder can use --state FILE")
     else:
-        out.print(f"  {verdict.n_people:,} people are among the same values in every release they are in")
+        out.print(f"  {verdict.n_people:,} people keep the same set of sensitive values in all their releases")

@@ -18,10 +18,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")]
 Require = Annotated[
     list[str] | None,
-    typer.Option("--require", help='A further promise, such as "l-diversity column=disease l=3"; may be repeated.'),
+    typer.Option("--require", help='A further requirement, such as "l-diversity column=disease l=3"; may be repeated.'),
 ]
 Population = Annotated[
-    str | None, typer.Option("--population", help="A table of people, for promises that speak of a population.")
+    str | None,
+    typer.Option("--population", help="A table of the population, for models that need one (k-map, delta-presence)."),
 ]
 
 

@@ -18,22 +18,29 @@ if TYPE_CHECKING:
 def verify(
     target: Annotated[str, typer.Argument(metavar="RELEASE", help="The release directory, or a published table.")],
     schema: Annotated[
-        Path | None, typer.Option(help="A recipe with the columns of the table, and what it must keep.")
+        Path | None, typer.Option(help="A recipe that describes the columns of the table and what it must satisfy.")
     ] = None,
-    reading: Annotated[str | None, typer.Option(help="Which reading of a table decides: cells or matching.")] = None,
+    reading: Annotated[
+        str | None,
+        typer.Option(
+            help="How classes of a table are found: cells (equal cells) or matching (cells that contain each other)."
+        ),
+    ] = None,
     suppressed: Annotated[
-        str | None, typer.Option(help="Comma-separated texts of a table that stand for any value.")
+        str | None, typer.Option(help="Comma-separated texts of a table that mean 'any value'.")
     ] = None,
     population: Annotated[
-        str | None, typer.Option(help="A table of people, for promises of a release that speak of a population.")
+        str | None, typer.Option(help="A table of the population, for promises that need one (k-map, delta-presence).")
     ] = None,
     original: Annotated[
         Path | None,
-        typer.Option(help="The recipe a release was made with, for promises that speak of everybody in its table."),
+        typer.Option(
+            help="The recipe that the release was made with, for promises that can only be checked with the input."
+        ),
     ] = None,
     receipt: Annotated[
         Path | None,
-        typer.Option(help="For the holder: the receipt of the release, to see that both belong together."),
+        typer.Option(help="For the data holder: the receipt, to check that it belongs to this release."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -59,11 +66,11 @@ def _check_options(
 
     problems, folder = Problems(), Path(target).is_dir()
     if Path(target).is_file() and schema is None:
-        fix = "give --schema recipe.toml, which says what its columns are, or the directory of a release"
-        problems.add(target, "is a file, and no release directory", fix)
+        fix = "give --schema recipe.toml to describe its columns, or give a release directory"
+        problems.add(target, "is a file, not a release directory", fix)
     if folder and schema is not None and population is None:
-        fix = "leave --schema out; with a release it only serves --population"
-        problems.add(target, "is a directory; a release says itself what its columns are", fix)
+        fix = "leave --schema out, or add --population"
+        problems.add(target, "is not needed for a release directory: its manifest describes the columns", fix)
     if population is not None and not folder:
         problems.add("--population", "is for a release directory", "leave it out")
     for flag, given in (("--original", original), ("--receipt", receipt)):
@@ -73,7 +80,7 @@ def _check_options(
         problems.add("--schema", "is in the recipe of --original already", "leave it out")
     for flag, value in (("--reading", reading), ("--suppressed", suppressed)):
         if value is not None and (folder or schema is None):
-            problems.add(flag, "is for a table with --schema; the cells of a release are read one way only")
+            problems.add(flag, "is for a table with --schema; it does not apply to a release")
     problems.raise_if_any(ParameterError)
 
 
@@ -118,10 +125,8 @@ def _verify_release(
     out.print(f"  read      {verdict.n_rows:,} rows in {verdict.n_classes:,} classes")
     out.print(f"  reading   {verdict.reading}")
     if held is not None:
-        checked = (
-            "and so does the input" if frame is not None else "the input was not looked at: give --original RECIPE"
-        )
-        out.print(f"  receipt   belongs to it; {checked}")
+        checked = "and so does the input" if frame is not None else "the input was not compared: give --original RECIPE"
+        out.print(f"  receipt   belongs to this release; {checked}")
     out.print(_figures({"reached": verdict.surveyed}))
 
 
@@ -184,7 +189,7 @@ def _show_table(target: str, verdict: TableVerdict, require: Sequence[Any]) -> N
 
     out, said = show.console(), "does not keep" if verdict.reasons else "keeps"
     what = "what could be checked of what is required" if verdict.unchecked else "what is required"
-    out.print(f"{target} {said} {what}." if require else f"{target}: nothing is required.", style="bold")
+    out.print(f"{target} {said} {what}." if require else f"{target}: no requirement was given.", style="bold")
     for one in require:
         out.print(f"  required  {show.described({'model': one.name, **one.to_mapping()}, 'model')}")
     if verdict.achieved:
@@ -194,7 +199,10 @@ def _show_table(target: str, verdict: TableVerdict, require: Sequence[Any]) -> N
     for text in verdict.warnings:
         out.print(f"  warning   {text}", style="yellow")
     for name, count in verdict.unread.items():
-        out.print(f"  unread    column {name!r}: {count:,} cells, each equal only to itself", style="yellow")
+        out.print(
+            f"  unread    column {name!r}: {count:,} cells could not be read; each counts as a value of its own",
+            style="yellow",
+        )
     out.print(f"  read      {verdict.n_rows:,} rows")
     for name, text in READINGS.items():
         classes = f"{verdict.readings[name].n_classes:,} classes"

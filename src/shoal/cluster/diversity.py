@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.cluster.cores import shared
+from shoal.cluster.sharing import shared
 from shoal.kernels.cluster import threshold_greedy as kernel
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels

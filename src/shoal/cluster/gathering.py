@@ -33,7 +33,7 @@ def least_reach(space: Space, distinct: Space, k: int, least: float, progress: P
         The largest of the squared distances from a row to its k-th nearest. Nothing shorter can do, and with twice that
         distance the test succeeds: rows within `least` of centres that far apart are k to each, and nobody's else.
     progress
-        Who wants to know how far the work is.
+        Is told how far the work is.
     """
     groups = gather(space, k, least, progress)
     if groups is not None:

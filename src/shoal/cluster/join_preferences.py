@@ -37,7 +37,9 @@ def check_preferences(
 ) -> None:
     """Note columns that are not what they are named for, and more different values than there are."""
     if label is not None and label not in table.passed:
-        _complain(f"{method}(label=)", table, label, table.passed, "published as it is", problems)
+        _complain(
+            f"{method}(label=)", table, label, table.passed, "published unchanged (sensitive or neutral)", problems
+        )
     if diverse is None:
         return
     if diverse not in table.sensitive:

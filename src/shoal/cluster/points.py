@@ -25,7 +25,7 @@ from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
 from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
 from shoal.kernels.cluster.mdav import take_groups
-from shoal.kernels.enforce.growth import choose_near, clear_growth, spend
+from shoal.kernels.enforce.growth import choose_near, spend_all
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Labels, members_of
 from shoal.table.encode import Floats
@@ -125,7 +125,7 @@ class Free:
         The points.
     labels
         Gets the label of every point that is taken out.
-    demands
+    constraints
         What every group is to keep besides its size.
     """
 
@@ -204,8 +204,8 @@ class Free:
 
     def take(self, places: Labels, label: int) -> None:
         """Take points out, as members of a group."""
-        for row in self.store.rows[places] if self.constraints.any else ():
-            spend(self._growth, self.constraints.keys[row])
+        if self._growth is not None:
+            spend_all(self._growth, self.constraints.keys, self.store.rows[places])
         kernel.take(self.store, np.sort(places), label)
 
     def near(self, point: Floats, k: int) -> tuple[Labels, int]:
@@ -215,10 +215,9 @@ class Free:
         over. A group that cannot keep them, whoever joins, has the k nearest: what it lacks is left to the repair.
         """
         wanted = k
-        while self.constraints.any:
+        while self._growth is not None:
             _, places, far = self.survey(point, FEW_MORE * wanted)
             chosen, rows = np.empty(len(places), dtype=np.int64), self.store.rows[places]
-            clear_growth(self._growth)
             n = choose_near(self._growth, self.constraints.keys, rows, k, chosen)
             if n >= 0:
                 return places[chosen[:n]], far
@@ -255,7 +254,7 @@ class Clusters:
         The points.
     labels
         A label per row, -1 for rows in no group yet.
-    demands
+    constraints
         What every group is to keep besides its size.
     """
 
@@ -326,7 +325,7 @@ def check_raw(method: Method, table: Table, problems: Problems) -> None:
             if len(values) and not values.max() - values.min() < 2.0**MOST_POWER:  # type: ignore[operator]
                 problems.add(
                     f"{type(method).__name__}(standardize=)",
-                    f"the numbers of column {name!r} are too far apart to be measured as they are",
+                    f"the numbers of column {name!r} are too far apart to compute distances",
                     "use standardize = true",
                     error=ParameterError,
                 )

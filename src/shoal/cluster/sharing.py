@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TypeVar
 
@@ -39,6 +40,25 @@ def pieces(n: int, cells: int) -> Iterator[tuple[int, int]]:
 def parts_of(cells: int) -> int:
     """How many cores share the reading of so many values."""
     return 1 if cells < 2 * PART else min(numba.get_num_threads(), cells // PART)
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Share all work for a while, however little it is."""
+    global PART
+    before, PART = PART, 1
+    try:
+        yield
+    finally:
+        PART = before
+
+
+def shared(cells: int) -> bool | None:
+    """What a kernel is given whose loops cores can share: True where that pays, None where it does not.
+
+    A kernel that is given None compiles nothing that only sharing needs.
+    """
+    return True if parts_of(cells) > 1 else None
 
 
 def in_parts(run: Callable[[int, int], T], begin: int, end: int, cells: int) -> list[T]:

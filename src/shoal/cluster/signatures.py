@@ -61,7 +61,9 @@ def would_tell(people: SignedPeople, m: int, fresh: Collection[int], *, mix: boo
     if not mix:
         return len(free) < m
     have = _counts({value: len(rows) for value, rows in free.items()}, people.n_values)
-    wanted = _counts({value: _wanted(takers) for value, takers in _lacks(_divided(people)).items()}, people.n_values)
+    wanted = _counts(
+        {value: _wanted(takers) for value, takers in _shortfalls(_divided(people)).items()}, people.n_values
+    )
     cap = int((have - np.minimum(have, wanted)).max())
     return m * cap > int(np.minimum(have, cap).sum())
 
@@ -80,12 +82,12 @@ def _wanted(takers: list[tuple[Signature, int]]) -> int:
 
 def _mix(buckets: Buckets, free: dict[int, Labels], n_values: int, m: int, rng: np.random.Generator) -> None:
     """Balance buckets with new rows; the others get signatures of their own."""
-    lacks = _lacks(buckets)
+    shortfalls = _shortfalls(buckets)
     have = _counts({value: len(rows) for value, rows in free.items()}, n_values)
-    wanted = _counts({value: _wanted(takers) for value, takers in lacks.items()}, n_values)
+    wanted = _counts({value: _wanted(takers) for value, takers in shortfalls.items()}, n_values)
     left, padding = spared(have, wanted, m, rng)
     for value in np.flatnonzero(left < have).tolist():
-        free[value] = _balance(buckets, lacks[value], value, free[value], int(have[value] - left[value]), rng)
+        free[value] = _balance(buckets, shortfalls[value], value, free[value], int(have[value] - left[value]), rng)
     _deal(buckets, assigned(left + padding, m), free, rng)
 
 
@@ -130,16 +132,16 @@ def _divided(people: SignedPeople) -> Buckets:
     return buckets
 
 
-def _lacks(buckets: Buckets) -> dict[int, list[tuple[Signature, int]]]:
+def _shortfalls(buckets: Buckets) -> dict[int, list[tuple[Signature, int]]]:
     """By value: the buckets that lack it to be balanced, and how many rows of it."""
-    lacks: dict[int, list[tuple[Signature, int]]] = {}
+    shortfalls: dict[int, list[tuple[Signature, int]]] = {}
     for signature in sorted(buckets):
         counts = {value: _count(buckets[signature].get(value, ())) for value in signature}
         most = max(counts.values())
         for value, count in counts.items():
             if count < most:
-                lacks.setdefault(value, []).append((signature, most - count))
-    return lacks
+                shortfalls.setdefault(value, []).append((signature, most - count))
+    return shortfalls
 
 
 def _count(pieces: Sequence[Labels]) -> int:

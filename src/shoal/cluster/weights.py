@@ -16,7 +16,7 @@ def check_weights(method: Method, weights: Mapping[str, float] | None, table: Ta
     """Note weights of columns that are no quasi-identifiers."""
     for name in weights or {}:
         if name not in table.quasi:
-            what = f"{name!r} is no quasi-identifier of the table"
+            what = f"{name!r} is not a quasi-identifier of the table"
             problems.add(
                 f"{type(method).__name__}(weights=)", what, did_you_mean(name, table.quasi), error=ParameterError
             )

@@ -1,9 +1,10 @@
 """Groups that must resemble the table, formed from rows that look alike once columns are coarsened.
 
-From the finest grain to the coarsest: rows that agree in all columns, then rows that agree once the cheapest column is
-coarsened a little, and so on. At each grain, of the rows that are left and look alike, as many form a group as can
-without breaking a promise. What they leave behind finds company at a coarser grain. A group thus takes of every value
-what is there, within what its promises allow, and does not rob others of the rare values.
+A coarsening level says how far each column is coarsened. Levels are tried from the finest to the coarsest: rows that
+agree in all columns, then rows that agree once the cheapest column is coarsened a little, and so on. At each level, of
+the rows that are left and look alike, as many form a group as can without breaking a promise. The rest waits for a
+coarser level. So a group takes of every value what is there, within what its promises allow, and leaves rare values to
+other groups.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from itertools import combinations, product
 import numpy as np
 
 from shoal.enforce.constraints import Constraints
-from shoal.enforce.losses import Loss
+from shoal.enforce.losses import Cells, Loss, Records
 from shoal.enforce.slots import with_room
 from shoal.kernels.enforce import coarsening as kernel
 from shoal.kernels.enforce import violation as kinds
-from shoal.kernels.enforce.refine_covers import DEPTH, FIRST, KIND, LEAF, PARENT, RUN, TREE, WHOLE, Covers
+from shoal.kernels.enforce.refine_covers import RUN, TREE
 from shoal.kernels.enforce.violation import Needs
 from shoal.methods.groups import Labels, members_of, without_holes
 from shoal.progress import Progress
@@ -26,14 +27,14 @@ from shoal.table.encode import Floats, Ints
 
 BANDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
 """Widths of the bands that numbers are coarsened to, in the width of their column."""
-MOST_GRAINS = 4096
-"""How many grains are tried at most."""
+MOST_LEVELS = 4096
+"""How many coarsening levels are tried at most."""
 FEW_COLUMNS = 0.25
-"""The power that costs are raised to when grains are ranked: below 1, to give up one column comes before two halves."""
+"""The power that costs are raised to when levels are ranked: below 1, to give up one column comes before two halves."""
 PASSES = 6
 """How often all rows may look for a better group."""
 GIVING_UP = 2
-"""In how many of these passes dear groups are given up: later hardly one can be."""
+"""In how many of these passes costly groups are dissolved: later hardly one can be."""
 MOST_LOOKS = 1e9
 """How many looks of a row at a group all passes may take together."""
 FEW = 0.002
@@ -42,56 +43,47 @@ MARGIN = 0.75
 """How close to its bound a group may come while it forms: the rest is for rows that find no group of their own."""
 
 
-def coarsen(covers: Covers, constraints: Constraints, rows: Labels, k: int, labels: Labels, progress: Progress) -> None:
-    """Form groups of rows that are in none, grain by grain; some may be left.
+def coarsen(cells: Cells, constraints: Constraints, rows: Labels, k: int, labels: Labels, progress: Progress) -> None:
+    """Form groups of rows that are in none, one coarsening level after the other; some may be left.
 
     Parameters
     ----------
-    covers
-        Cells of all rows, column by column.
-    demands, k
-        What every group keeps.
+    cells
+        Values of all rows, column by column.
+    constraints, k
+        What every group must satisfy.
     rows
         Those to form groups of.
     labels
         Gets the labels of new groups, from the highest label there is on.
     progress
-        Who wants to know how far the work is.
+        Is told how far the work is.
     """
-    columns = [_levels(covers, j, rows) for j in range(len(covers.column))]
+    columns = [_levels(cells, j, rows) for j in range(len(cells.column))]
     levels = np.array([codes for column in columns for codes, _ in column], dtype=np.int32)
     first = np.cumsum([0, *(len(column) for column in columns)])[:-1]
-    needs, least = _tightened(constraints.needs), max(k, constraints.smallest)
-    desk = _desk(len(rows), constraints)
+    least = max(k, constraints.smallest)
+    alike = kernel.Alike(_tightened(constraints.needs), constraints.seen_as, constraints.keys, rows, levels)
+    scratch = _scratch(len(rows), constraints)
     label = int(labels.max(initial=-1)) + 1
     left = np.arange(len(rows))
     progress.stage("grouping alike", len(rows))
-    for coarsening_level in _coarsening_levels(columns):
+    for chosen in _coarsening_levels(columns):
         if len(left) < least:
             return
-        label, n_left = kernel.take_alike(
-            needs,
-            constraints.seen_as,
-            constraints.keys,
-            rows,
-            levels,
-            first + coarsening_level,
-            left,
-            least,
-            label,
-            labels,
-            desk,
-        )
+        label, n_left = kernel.take_alike(alike, first + chosen, left, least, label, labels, scratch)
         progress.advance(len(left) - n_left)
         left = left[:n_left]
 
 
-def _desk(n_rows: int, constraints: Constraints) -> kernel.Desk:
+def _scratch(n_rows: int, constraints: Constraints) -> kernel.Scratch:
     """Room for a kernel to work in."""
     n_slots = 1 << max(2 * n_rows - 1, 1).bit_length()
     n_values, n_keys = int(constraints.n_values.max(initial=0)), constraints.n_keys
-    shapes = (n_slots, n_rows, n_rows, n_rows, n_rows + 1, n_rows, n_keys, n_keys, n_keys, (3, n_values))
-    return kernel.Desk._make(np.zeros(shape, dtype=np.int64) for shape in shapes)
+    return kernel.Scratch(
+        np.zeros(n_slots, dtype=np.int64), np.zeros(n_rows + 1, dtype=kernel.CELL),
+        np.zeros(n_keys, dtype=kernel.KEY), np.zeros((3, n_values), dtype=np.int64),
+    )  # fmt: skip
 
 
 def settle(constraints: Constraints, measure: Loss, rows: Labels, k: int, labels: Labels) -> Labels:
@@ -99,18 +91,17 @@ def settle(constraints: Constraints, measure: Loss, rows: Labels, k: int, labels
 
     Some may be left in no group.
     """
-    partition = with_room(labels, k, constraints.needs, doubled=True)
-    kernel.take_in(partition, measure.state(partition), rows[labels[rows] < 0])
+    partition, needs, nobody = with_room(labels, k, doubled=True), constraints.needs, np.zeros(0, dtype=np.int64)
+    kernel.settle(partition, measure.state(partition), needs, rows[labels[rows] < 0], nobody)
     for turn in range(_passes(len(rows), int(labels.max(initial=-1)) + 1)):
-        partition = with_room(without_holes(partition.label), k, constraints.needs, doubled=True)
-        state, size = measure.state(partition), partition.size
-        mean = np.array([measure.of(members) / max(len(members), 1) for members in members_of(partition.label)])
+        partition = with_room(without_holes(partition.label), k, doubled=True)
+        members = members_of(partition.label)
+        mean = measure.of_each(members) / [len(group) for group in members]
         inside = rows[partition.label[rows] >= 0]
-        dear = inside[np.argsort(-mean[partition.label[inside]], kind="stable")]
-        moved = kernel.move_on(partition, state, dear, k)
-        for group in np.argsort(-mean, kind="stable") if turn < GIVING_UP else ():
-            if size[group] and mean[group] > mean.mean():
-                moved += kernel.give_up(partition, state, group)
+        costly_first = inside[np.argsort(-mean[partition.label[inside]], kind="stable")]
+        order = np.argsort(-mean, kind="stable")
+        given_up = order[mean[order] > mean.mean()] if turn < GIVING_UP else nobody
+        moved = kernel.settle(partition, measure.state(partition), needs, costly_first, given_up)
         if moved < FEW * len(rows):
             break
     return without_holes(partition.label)
@@ -133,44 +124,41 @@ Level = tuple[Ints, float]
 """A column coarsened: a code for each row, and what a cell costs on average."""
 
 
-def _levels(covers: Covers, j: int, rows: Labels) -> list[Level]:
-    """A column at every grain, from the values themselves to anything."""
-    cells = covers.cells[rows, j]
-    gone = np.isnan(cells)
-    whole = np.where(gone, -1, 0).astype(np.int64), 1.0
-    kind, width = covers.column[j, KIND], covers.column[j, WHOLE]
-    finest = np.unique(cells, return_inverse=True)[1].reshape(-1).astype(np.int64), 0.0
-    if kind == RUN and width > 0.0:
-        lowest = np.nanmin(cells) if not gone.all() else 0.0
-        filled = np.where(gone, lowest, cells)
-        bands = [np.where(gone, -1, (filled - lowest) // (share * width)).astype(np.int64) for share in BANDS]
-        return [finest, *zip(bands, BANDS, strict=True), (whole[0] * 0, 1.0)]
-    if kind == TREE:
-        return [finest, *_tree_levels(covers, int(covers.column[j, FIRST]), cells), (whole[0] * 0, 1.0)]
-    return [finest, (whole[0] * 0, 1.0)]
+def _levels(cells: Cells, j: int, rows: Labels) -> list[Level]:
+    """A column at every level, from the values themselves to anything."""
+    values, column = cells.values[rows, j], cells.column[j]
+    gone = np.isnan(values)
+    anything = np.zeros(len(values), dtype=np.int64), 1.0
+    finest = np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64), 0.0
+    if column["kind"] == RUN and column["whole"] > 0.0:
+        lowest = np.nanmin(values) if not gone.all() else 0.0
+        filled = np.where(gone, lowest, values)
+        bands = [np.where(gone, -1, (filled - lowest) // (share * column["whole"])).astype(np.int64) for share in BANDS]
+        return [finest, *zip(bands, BANDS, strict=True), anything]
+    if column["kind"] == TREE:
+        return [finest, *_tree_levels(cells.tree[column["first"] :], values), anything]
+    return [finest, anything]
 
 
-def _tree_levels(covers: Covers, first: int, cells: Floats) -> list[Level]:
+def _tree_levels(tree: Records, values: Floats) -> list[Level]:
     """Nodes above the leaves, at every depth from the deepest up to just below the root."""
-    gone = np.isnan(cells)
-    tree = covers.tree[first:]
-    nodes = np.where(gone, 0, tree[np.where(gone, 0, cells).astype(np.int64), LEAF])
+    gone = np.isnan(values)
+    nodes = np.where(gone, 0, tree["leaf"][np.where(gone, 0, values).astype(np.int64)])
     found: list[Level] = []
-    for depth in range(int(tree[nodes, DEPTH].max(initial=0)) - 1, 0, -1):
-        nodes = np.where(tree[nodes, DEPTH] > depth, tree[nodes, PARENT], nodes)
-        share = covers.share[first + nodes]
-        found.append((np.where(gone, -1, nodes).astype(np.int64), float(share.mean())))
+    for depth in range(int(tree["depth"][nodes].max(initial=0)) - 1, 0, -1):
+        nodes = np.where(tree["depth"][nodes] > depth, tree["parent"][nodes], nodes)
+        found.append((np.where(gone, -1, nodes).astype(np.int64), float(tree["share"][nodes].mean())))
     return found
 
 
 def _coarsening_levels(columns: list[list[Level]]) -> list[tuple[int, ...]]:
-    """Which level every column has at each grain, the cheapest grain first, the coarsest last."""
+    """The level of every column at each coarsening level, the cheapest first, the coarsest last."""
     costs = [[cost for _, cost in levels] for levels in columns]
-    if math.prod(len(levels) for levels in costs) > MOST_GRAINS:  # each column as it is, halfway, or not at all
+    if math.prod(len(levels) for levels in costs) > MOST_LEVELS:  # each column as it is, halfway, or not at all
         kept = [sorted({0, len(levels) // 2, len(levels) - 1}) for levels in costs]
     else:
         kept = [list(range(len(levels))) for levels in costs]
-    few = math.prod(len(levels) for levels in kept) <= MOST_GRAINS
+    few = math.prod(len(levels) for levels in kept) <= MOST_LEVELS
     coarsening_levels = list(product(*kept)) if few else _few_at_once(kept)
     powers = [[cost**FEW_COLUMNS for cost in levels] for levels in costs]
     ranked = [
@@ -183,6 +171,6 @@ def _coarsening_levels(columns: list[list[Level]]) -> list[tuple[int, ...]]:
 def _few_at_once(kept: list[list[int]]) -> list[tuple[int, ...]]:
     """For many columns: up to two given up, and all from the first or from the last on."""
     d = len(kept)
-    given_up = [set(some) for n in (0, 1, 2) for some in combinations(range(d), n)][:MOST_GRAINS]
+    given_up = [set(some) for n in (0, 1, 2) for some in combinations(range(d), n)][:MOST_LEVELS]
     given_up += [set(range(n)) for n in range(3, d + 1)] + [set(range(n, d)) for n in range(d - 2)]
     return sorted({tuple(levels[-1] if j in some else 0 for j, levels in enumerate(kept)) for some in given_up})

@@ -129,12 +129,13 @@ class Constraints:
     @property
     def n_values(self) -> Ints:
         """How many different values each promise sees."""
-        return self.needs.promises["last"] - self.needs.promises["first"]
+        return np.asarray(self.needs.promises["last"] - self.needs.promises["first"])
 
     @cached_property
     def smallest(self) -> int:
         """The smallest group that can keep all promises, as far as greedy steps tell."""
-        return int(closing_size(self.growth(planned=FARTHEST), 1, FARTHEST)) if self.any else 1
+        growth = self.growth(planned=FARTHEST)
+        return 1 if growth is None else int(closing_size(growth, 1, FARTHEST))
 
     def least(self, k: int) -> int:
         """From how many free rows on a method forms another group: fewer join others."""

@@ -54,11 +54,11 @@ class Enforcer:
         problems = Problems()
         for one in self.task.require:
             if not one.monotone:
-                what = f"{one.key}: no way was found in {TRIES} tries once groups with equal cells are one class"
-                fix = "use a larger k, ask for less, or allow suppress"
+                what = f"{one.key}: not reached in {TRIES} tries, because groups with equal cells count as one class"
+                fix = "use a larger k, require less, or raise suppress"
                 problems.add(f"require {one.name}", what, fix, error=InfeasibleError)
         problems.raise_if_any(InfeasibleError)
-        raise InternalError("groups that must be joined keep no promise, and none is to blame")
+        raise InternalError("groups were joined without end, though every requirement is monotone")
 
     def _as_seen(self, groups: Groups) -> Groups:
         """The same groups where those that show equal cells are one; the groups themselves where none do."""

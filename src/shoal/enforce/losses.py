@@ -1,34 +1,35 @@
-"""The two losses a refinement can lower, laid out for its kernels."""
+"""The two losses a refinement can lower: worked out for whole groups, and laid out for its kernels."""
 
 from __future__ import annotations
 
 import math
-from functools import cached_property
-from typing import ClassVar, Protocol
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from shoal.cluster.points import Space
-from shoal.enforce.constraints import NOTHING
-from shoal.enforce.slots import as_they_are
-from shoal.kernels.cluster import points as space_kernel
-from shoal.kernels.cluster.partition import Partition
+from shoal.enforce.averages import Members, averages_of, distances_to
 from shoal.kernels.cluster.points import NAME, NUMBER
-from shoal.kernels.enforce import refine as kernel
 from shoal.kernels.enforce import refine_covers as covers
+from shoal.kernels.enforce import refine_mixed as mixed
+from shoal.kernels.enforce import refine_near as near
+from shoal.kernels.enforce.partition import Partition
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_mixed import Mixed
-from shoal.kernels.enforce.refine_near import ABSOLUTE, SQUARE, TREE, UNEQUAL, Nearness
+from shoal.kernels.enforce.refine_near import Nearness
 from shoal.kernels.enforce.refine_points import Points
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels, members_of
-from shoal.table.encode import Floats, Ints
+from shoal.table.encode import Floats
 from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
 from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
 from shoal.table.schema import Nominal, Numeric
+
+Records = npt.NDArray[np.void]
 
 
 class Loss(Protocol):
@@ -38,16 +39,18 @@ class Loss(Protocol):
     """What annealing begins and ends with, in the average loss of a group."""
 
     def state(self, partition: Partition) -> Points | Mixed | Covers:
-        """What the kernels have to know of every group."""
+        """What the kernels have to know of every group; they work it out themselves."""
 
-    def total(self, labels: Labels) -> float:
-        """The loss of a partition, worked out from its members."""
-
-    def of(self, rows: Labels) -> float:
-        """The loss of one group, its rows in rising order."""
+    def of_each(self, groups: Sequence[Labels]) -> Floats:
+        """The loss of each of some groups, their rows in rising order."""
 
     def nearness(self) -> Nearness:
         """How far apart values are, as far as this loss minds."""
+
+
+def total_loss(loss: Loss, labels: Labels) -> float:
+    """The loss of a partition, worked out from its members."""
+    return math.fsum(loss.of_each(members_of(labels)).tolist())
 
 
 def loss_of(task: Task, space: Space, loses: str, sets: bool, groups: Groups) -> Loss:
@@ -65,43 +68,42 @@ class Squared:
 
     def state(self, partition: Partition) -> Points | Mixed:
         """Standardised numbers as points, all other columns one by one."""
-        axes, columns, n_groups = self._space.axes, self._space.columns, len(partition.size)
+        axes, columns, n_groups = self._space.axes, self._space.columns, len(partition.groups)
         whole = (axes["kind"] == NUMBER) & ~axes["holes"]
-        counts, odd = whole & (axes["weight"] > 0.0), np.flatnonzero(~whole)  # a constant column counts for nothing
+        counts, other = whole & (axes["weight"] > 0.0), np.flatnonzero(~whole)  # a constant column counts for nothing
         flat = np.ascontiguousarray((columns[counts] * np.sqrt(axes["weight"][counts])[:, None]).T)
-        centre = np.zeros((n_groups, flat.shape[1]))
-        state: Points | Mixed = Points(flat, centre)
-        if len(odd):
-            state = Mixed(
-                flat,
-                centre,
-                np.ascontiguousarray(columns[odd].T),
-                np.stack([axes["kind"][odd].astype(np.float64), axes["weight"][odd], axes["gap"][odd]], axis=1),
-                np.zeros((n_groups, len(odd), 3)),
-                np.zeros((len(odd), len(partition.members))),
-                np.zeros(n_groups),
-            )
-        kernel.renew_all(partition, state)
-        return state
+        centre, lost = np.zeros((n_groups, flat.shape[1])), np.full(n_groups, np.nan)
+        if not len(other):
+            return Points(flat, centre, lost)
+        column = np.zeros(len(other), dtype=mixed.COLUMN)
+        column["kind"], column["weight"], column["gap"] = axes["kind"][other], axes["weight"][other], axes["gap"][other]
+        average = np.zeros((n_groups, len(other)), dtype=mixed.AVERAGE)
+        ranks = np.zeros((len(other), len(partition.members)))
+        return Mixed(flat, centre, np.ascontiguousarray(columns[other].T), column, average, ranks, lost)
 
-    def total(self, labels: Labels) -> float:
-        """Sum of the squared errors of the groups."""
-        axes, columns, centre = self._space.axes, self._space.columns, np.empty(len(self._space.columns))
-        groups = (rows for rows in members_of(labels) if len(rows))
-        return math.fsum(space_kernel.error_of(axes, columns, rows, centre) for rows in groups)
-
-    def of(self, rows: Labels) -> float:
-        """Squared error of one group."""
-        centre = np.empty(len(self._space.columns))
-        return float(space_kernel.error_of(self._space.axes, self._space.columns, rows, centre))
+    def of_each(self, groups: Sequence[Labels]) -> Floats:
+        """Squared error of each group, summed row by row, and of a row column by column."""
+        members = Members.of(groups)
+        averages = averages_of(self._space, members)
+        distance = distances_to(self._space, self._space.columns[:, members.rows], averages[members.owner])
+        return np.bincount(members.owner, weights=distance, minlength=len(groups)).astype(np.float64)
 
     def nearness(self) -> Nearness:
         """Squared distances."""
-        axes, nobody = self._space.axes, np.zeros(len(self._space.columns), dtype=np.int64)
-        kind = np.where(axes["kind"] == NAME, UNEQUAL, SQUARE)
-        weight = np.where(axes["kind"] == NAME, 1.0, axes["weight"])
-        trees = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros(0)
-        return Nearness(kind, weight, axes["gap"].copy(), nobody, nobody, *trees)
+        axes = self._space.axes
+        column = np.zeros(len(axes), dtype=near.COLUMN)
+        column["kind"] = np.where(axes["kind"] == NAME, near.UNEQUAL, near.SQUARE)
+        column["weight"] = np.where(axes["kind"] == NAME, 1.0, axes["weight"])
+        column["gap"] = axes["gap"]
+        return Nearness(column, np.zeros(0, dtype=near.NODE))
+
+
+class Cells(NamedTuple):
+    """The rows as the cells that cover them see them; see `kernels/enforce/refine_covers.py`."""
+
+    values: Floats
+    column: Records
+    tree: Records
 
 
 class Covered:
@@ -116,77 +118,72 @@ class Covered:
         self, task: Task, space: Space, *, sets: bool, shown: npt.NDArray[np.bool_] | slice = slice(None)
     ) -> None:
         self._space, self._encoded = space, task.encoded
-        self._cells: list[Floats] = []
-        self._column: list[tuple[float, float, int]] = []
-        self._trees: list[TreeArrays] = []
+        values, trees = np.empty((task.encoded.n_rows, task.encoded.n_columns)), [np.zeros(0, dtype=covers.NODE)]
+        column = np.zeros(task.encoded.n_columns, dtype=covers.COLUMN)
         for j, name in enumerate(task.encoded.names):
             kind, slot, hierarchy = task.table.quasi[name], task.encoded.slot[j], task.table.hierarchy(name)
+            column[j]["first"] = sum(len(tree) for tree in trees)
             if isinstance(kind, Nominal) and kind.hierarchy is None and sets:
-                cells, n_values = _from_zero(task.encoded.codes[slot], task.encoded.trees[slot].missing, shown)
-                self._add(cells, covers.SET, n_values)
+                codes, missing = task.encoded.codes[slot], task.encoded.trees[slot].missing
+                values[:, j], column[j]["whole"] = _from_zero(codes, missing, shown)
+                column[j]["kind"] = covers.SET
             elif hierarchy is not None:
-                self._add(_places(task.table.frame[name], hierarchy), covers.TREE, 1.0)
-                self._trees.append(hierarchy.arrays)
+                values[:, j], column[j]["whole"] = _places(task.table.frame[name], hierarchy), 1.0
+                column[j]["kind"] = covers.TREE
+                trees.append(_nodes(hierarchy.arrays))
             else:
                 line = task.encoded.lines[slot]
                 whole = _width(line[shown]) if isinstance(kind, Numeric) else float(task.encoded.spans[slot])
-                self._add(line, covers.RUN, whole)
-
-    def _add(self, cells: Floats, kind: float, whole: float) -> None:
-        first = sum(len(tree.parent) for tree in self._trees)
-        self._cells.append(cells)
-        self._column.append((kind, whole, first))
+                values[:, j], column[j]["whole"] = line, whole
+                column[j]["kind"] = covers.RUN
+        self.cells = Cells(values, column, np.concatenate(trees))
 
     def state(self, partition: Partition) -> Covers:
         """Runs, trees and sets of all columns."""
-        n_groups, n_columns = len(partition.size), len(self._cells)
-        trees = [_walks(tree) for tree in self._trees]
-        state = Covers(
-            np.ascontiguousarray(np.stack(self._cells, axis=1)),
-            np.array(self._column, dtype=np.float64),
-            np.zeros((n_groups, n_columns, 5)),
-            np.zeros((n_groups, n_columns, 2), dtype=np.uint64),
-            np.concatenate([np.zeros((0, 3), dtype=np.int64), *trees]),
-            np.concatenate([np.zeros(0), *(_shares(tree) for tree in self._trees)]),
-            np.zeros(n_groups),
-        )
-        kernel.renew_all(partition, state)
-        return state
+        n_groups = len(partition.groups)
+        cell = np.zeros((n_groups, len(self.cells.column)), dtype=covers.CELL)
+        return Covers(*self.cells, cell, np.full(n_groups, np.nan))
 
-    def total(self, labels: Labels) -> float:
-        """Sum over rows and columns of the share that a cell leaves open."""
-        return math.fsum(self.state(as_they_are(labels, NOTHING)).loss.tolist())
+    def of_each(self, groups: Sequence[Labels]) -> Floats:
+        """The share that the cells of each group leave open, over its rows and columns."""
+        members = Members.of(groups)
+        total = np.zeros(len(groups))
+        for j, column in enumerate(self.cells.column):
+            values = self.cells.values[members.rows, j]
+            n_missing = members.count(np.isnan(values))
+            share = self._open(column, values, members)
+            total += np.where(n_missing > 0, n_missing < members.sizes, share)
+        return members.sizes * total
 
-    def of(self, rows: Labels) -> float:
-        """Loss of one group."""
-        one, facts = self._lone, self._lone_facts
-        begin, size = np.array([0, len(rows)], dtype=np.int64), np.array([len(rows)], dtype=np.int64)
-        covers.renew(Partition(one.label, rows, begin, size, one.needs), facts, 0)
-        return float(facts.loss[0])
-
-    @cached_property
-    def _lone(self) -> Partition:
-        return as_they_are(np.zeros(1, dtype=np.int64), NOTHING)
-
-    @cached_property
-    def _lone_facts(self) -> Covers:
-        return self.state(self._lone)
+    def _open(self, column: np.void, values: Floats, members: Members) -> Floats:
+        """Share of one column that the cells of groups without a missing value leave open."""
+        if column["kind"] == covers.SET:
+            n = members.n_distinct(values)
+            return np.where(n > 1, (n - 1.0) / (column["whole"] - 1.0 or 1.0), 0.0)
+        low, high = members.ends(values)
+        if column["kind"] == covers.RUN:
+            return (high - low) / column["whole"] if column["whole"] > 0.0 else np.zeros(len(low))
+        tree, known = self.cells.tree[column["first"] :], ~np.isnan(low)
+        left, right = (tree["leaf"][np.where(known, end, 0.0).astype(np.int64)] for end in (low, high))
+        while (apart := left != right).any():
+            deeper = tree["depth"][left] >= tree["depth"][right]
+            left, right = (
+                np.where(apart & deeper, tree["parent"][left], left),
+                np.where(apart & ~deeper, tree["parent"][right], right),
+            )
+        shares: Floats = tree["share"][left]
+        return shares
 
     def nearness(self) -> Nearness:
         """What two values cost that share a group."""
-        kinds, weights, trees = zip(*(self._near_of(j) for j in range(len(self._space.columns))), strict=True)
-        sizes = [0 if tree is None else len(tree.parent) for tree in trees]
-        present = [tree for tree in trees if tree is not None]
-        return Nearness(
-            np.array(kinds, dtype=np.int64),
-            np.array(weights),
-            np.ones(len(kinds)),
-            np.cumsum([0, *sizes[:-1]]).astype(np.int64),
-            np.array(sizes, dtype=np.int64),
-            np.concatenate([np.zeros(0, dtype=np.int32), *(tree.parent for tree in present)]).astype(np.int32),
-            np.concatenate([np.zeros(0, dtype=np.int64), *(_lasts(tree) for tree in present)]),
-            np.concatenate([np.zeros(0), *(_shares(tree) for tree in present)]),
-        )
+        column, trees = np.zeros(len(self._space.columns), dtype=near.COLUMN), [np.zeros(0, dtype=near.NODE)]
+        column["gap"] = 1.0
+        for j in range(len(column)):
+            kind, weight, tree = self._near_of(j)
+            n_nodes = 0 if tree is None else len(tree.parent)
+            column[j] = (kind, weight, 1.0, sum(len(one) for one in trees), n_nodes)
+            trees += [] if tree is None else [_near_nodes(tree)]
+        return Nearness(column, np.concatenate(trees))
 
     def _near_of(self, j: int) -> tuple[int, float, TreeArrays | None]:
         encoded, slot = self._encoded, self._encoded.slot[j]
@@ -194,10 +191,10 @@ class Covered:
             span = float(encoded.spans[slot])
             if self._space.axes["kind"][j] == NUMBER:  # which are scaled there
                 span = float(np.fmax.reduce(self._space.columns[j], initial=0.0))
-            return ABSOLUTE, 1.0 / span if span else 0.0, None
-        if self._column[j][0] == covers.SET:
-            return UNEQUAL, 1.0 / max(self._column[j][1] - 1.0, 1.0), None
-        return TREE, 1.0, encoded.trees[slot]
+            return near.ABSOLUTE, 1.0 / span if span else 0.0, None
+        if self.cells.column[j]["kind"] == covers.SET:
+            return near.UNEQUAL, 1.0 / max(self.cells.column[j]["whole"] - 1.0, 1.0), None
+        return near.TREE, 1.0, encoded.trees[slot]
 
 
 def _width(line: Floats) -> float:
@@ -214,12 +211,22 @@ def _from_zero(
     return np.where(codes == missing, np.nan, np.searchsorted(known, codes)), float(len(known))
 
 
-def _walks(tree: TreeArrays) -> Ints:
-    """Node of each leaf place, and parent and depth of each node."""
-    walks = np.zeros((len(tree.parent), 3), dtype=np.int64)
-    walks[: len(tree.leaf_node), covers.LEAF] = tree.leaf_node
-    walks[:, covers.PARENT], walks[:, covers.DEPTH] = tree.parent, tree.depth
-    return walks
+def _nodes(tree: TreeArrays) -> Records:
+    """A tree for walks from leaves to their common node."""
+    nodes = np.zeros(len(tree.parent), dtype=covers.NODE)
+    nodes["leaf"][: len(tree.leaf_node)] = tree.leaf_node
+    nodes["parent"], nodes["depth"], nodes["share"] = tree.parent, tree.depth, _shares(tree)
+    return nodes
+
+
+def _near_nodes(tree: TreeArrays) -> Records:
+    """A tree for what two values cost that meet in a node."""
+    nodes = np.zeros(len(tree.parent), dtype=near.NODE)
+    nodes["parent"], nodes["share"] = tree.parent, _shares(tree)
+    nodes["last"] = np.arange(1, len(tree.parent) + 1)
+    for node in range(tree.missing - 1, 0, -1):  # in depth-first order the nodes below a node are one run
+        nodes["last"][tree.parent[node]] = max(nodes["last"][tree.parent[node]], nodes["last"][node])
+    return nodes
 
 
 def _places(series: pl.Series, hierarchy: Hierarchy) -> Floats:
@@ -234,11 +241,3 @@ def _places(series: pl.Series, hierarchy: Hierarchy) -> Floats:
 def _shares(tree: TreeArrays) -> Floats:
     """Share of all leaves below every node; nothing for a leaf."""
     return np.where(tree.height > 0, tree.n_leaves / tree.n_leaves[tree.root], 0.0)
-
-
-def _lasts(tree: TreeArrays) -> Ints:
-    """One past the last node below every node: in depth-first order these are one run."""
-    last = np.arange(1, len(tree.parent) + 1)
-    for node in range(tree.missing - 1, 0, -1):
-        last[tree.parent[node]] = max(last[tree.parent[node]], last[node])
-    return last

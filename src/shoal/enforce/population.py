@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.kernels.cluster.trees import meet
 from shoal.kernels.enforce import population as kernel
 from shoal.kernels.enforce import refine_covers as covers
+from shoal.kernels.enforce.violation import MANY_ROWS
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels
 from shoal.privacy.base import Classes, Matches, Requirement
@@ -21,14 +21,14 @@ from shoal.table.numbers import number_text
 from shoal.table.schema import Nominal, Ordinal
 
 BLAME = 1e-6
-"""What every group lacks where only all of them together break a promise."""
+"""The violation of every group where only all of them together break a promise."""
 
 
 @dataclass(frozen=True)
 class _Column:
     """One quasi-identifier: its values among the rows and among the people, in the same numbers."""
 
-    kind: float
+    kind: int
     rows: Floats
     people: Floats
     tree: TreeArrays | None = None
@@ -69,9 +69,7 @@ class PopulationMatch:
 
     def violation_of(self, rows: Labels) -> float:
         """How far one group alone would be from it."""
-        kinds, low, high, sets, first = self._cells([rows])
-        people = np.empty(1, dtype=np.int64)
-        kernel.count_people(kinds, low, high, sets, first, self._people, people)
+        people = self._count(self._cells([rows]))
         chance = np.array([len(rows) / max(int(people[0]), 1)])
         classes = Classes(np.zeros(len(rows), dtype=np.int64), {}, matches=Matches(people, chance))
         return float(sum(one.violation(classes)[0] for one in self._require))
@@ -82,33 +80,44 @@ class PopulationMatch:
 
     def _classes(self, members: Sequence[Labels]) -> tuple[Classes, Labels]:
         """The groups as the models see them, those with equal cells as one; and which class each group is."""
-        kinds, low, high, sets, first = self._cells(members)
-        shown = np.concatenate([np.nan_to_num(low, nan=-1.5), np.nan_to_num(high, nan=-1.5), sets], axis=1)
-        _, one_of, class_of = np.unique(shown, axis=0, return_index=True, return_inverse=True)
+        cells = self._cells(members)
+        low, high = (np.nan_to_num(cells.ends[end], nan=-1.5) for end in ("low", "high"))
+        _, one_of, class_of = np.unique(
+            np.concatenate([low, high, cells.sets], axis=1), axis=0, return_index=True, return_inverse=True
+        )
         class_of = class_of.reshape(-1)
         labels = np.repeat(class_of, [len(rows) for rows in members])
-        cells = kinds, low[one_of], high[one_of], sets[one_of], first
-        people, chance = np.empty(len(one_of), dtype=np.int64), np.empty(len(self._people))
-        kernel.count_people(*cells, self._people, people)
-        kernel.sum_chances(*cells, self._people, np.bincount(labels) / np.maximum(people, 1), chance)
+        cells = cells._replace(ends=cells.ends[one_of], sets=cells.sets[one_of])
+        people, chance = self._count(cells), np.empty(len(self._people))
+        add = kernel.sum_chances_shared if len(self._people) >= MANY_ROWS else kernel.sum_chances
+        add(cells, self._people, np.bincount(labels) / np.maximum(people, 1), chance)
         return Classes(labels, {}, matches=Matches(people, chance)), class_of
 
-    def _cells(self, members: Sequence[Labels]) -> tuple[Floats, Floats, Floats, npt.NDArray[np.bool_], Ints]:
-        """What the groups would show: kinds of columns, ends, sets, and where each column's sets begin."""
-        kinds = np.array([column.kind for column in self._columns])
-        first = np.cumsum([0, *(column.n_values for column in self._columns)])
+    def _count(self, cells: kernel.ShownCells) -> Ints:
+        """How many people the cells of each group cover."""
+        people = np.empty(len(cells.ends), dtype=np.int64)
+        count = kernel.count_people_shared if len(self._people) >= MANY_ROWS else kernel.count_people
+        count(cells, self._people, people)
+        return people
+
+    def _cells(self, members: Sequence[Labels]) -> kernel.ShownCells:
+        """What the groups would show."""
+        columns = np.zeros(len(self._columns), dtype=kernel.COLUMN)
+        columns["kind"] = [column.kind for column in self._columns]
+        end = np.cumsum([column.n_values for column in self._columns])
+        columns["first"] = end - [column.n_values for column in self._columns]
         sizes = np.array([len(rows) for rows in members])
         rows, begin = np.concatenate(members), np.cumsum(sizes) - sizes
-        low, high = (np.empty((len(members), len(kinds))) for _ in range(2))
-        sets = np.zeros((len(members), int(first[-1])), dtype=np.bool_)
+        ends = np.empty((len(members), len(columns)), dtype=kernel.ENDS)
+        sets = np.zeros((len(members), int(end[-1])), dtype=np.bool_)
         for j, column in enumerate(self._columns):
             values = column.rows[rows]
-            low[:, j], high[:, j] = _ends(column, values, begin, sizes)
+            ends["low"][:, j], ends["high"][:, j] = _ends(column, values, begin, sizes)
             if column.kind == covers.SET:
                 present = ~np.isnan(values)
                 group = np.repeat(np.arange(len(members)), sizes)
-                sets[group[present], first[j] + values[present].astype(np.int64)] = True
-        return kinds, low, high, sets, first[:-1].astype(np.int64)
+                sets[group[present], columns["first"][j] + values[present].astype(np.int64)] = True
+        return kernel.ShownCells(columns, ends, sets)
 
 
 def _ends(column: _Column, values: Floats, begin: Ints, sizes: Ints) -> tuple[Floats, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -9,16 +10,16 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.points import Space
+from shoal.enforce.averages import Members, averages_of, distances_to
 from shoal.enforce.constraints import Constraints
-from shoal.enforce.losses import Loss, loss_of
+from shoal.enforce.losses import Loss, loss_of, total_loss
 from shoal.enforce.slots import with_room
 from shoal.errors import Problems
-from shoal.kernels.cluster import points
 from shoal.kernels.enforce import refine as kernel
-from shoal.kernels.enforce.refine_near import near_rows
-from shoal.kernels.enforce.violation import Needs
+from shoal.kernels.enforce.refine_near import Around, near_rows, near_rows_shared
+from shoal.kernels.enforce.violation import MANY_ROWS, Needs
 from shoal.methods.base import Method, Task
-from shoal.methods.groups import Groups, Labels
+from shoal.methods.groups import Groups, Labels, members_of
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Spec, Whole, param
 
@@ -73,12 +74,12 @@ class Refine(Spec):
     """
 
     name: ClassVar[str] = "refine"
-    title: ClassVar[str] = "moves and swaps that lower the loss, after any method"
+    title: ClassVar[str] = "local search after any method: moves and swaps rows to lower the loss"
 
     loss: str | None = param(
-        Maybe(OneOf(("sse", "ncp"))), "what is lowered; chosen by the way of publishing when not given", default=None
+        Maybe(OneOf(("sse", "ncp"))), "the loss to lower; chosen by the publisher when not given", default=None
     )
-    rounds: int = param(Whole(0), "how long to anneal after the first local optimum", default=0)
+    rounds: int = param(Whole(0), "rounds of simulated annealing after the first local optimum", default=0)
 
     def check_method(self, method: Method, problems: Problems) -> None:
         """Note a method whose groups are not to be brought closer."""
@@ -111,14 +112,14 @@ class Refine(Spec):
         """
         space = Space.of(task)
         measure = loss_of(task, space, self.loss or loss, sets, groups)
-        before = after = measure.total(groups.labels)
+        before = after = total_loss(measure, groups.labels)
         constraints = Constraints.of(task, groups.labels >= 0)
-        search, labels, moves = Search(space, groups.labels, k, constraints.needs, measure), groups.labels, 0
+        search, labels, moves = Search(space, groups.labels, k, constraints.promised, measure), groups.labels, 0
         for rounds in (0, self.rounds) if self.rounds else (0,):
             search.anneal(rounds, after, rng, progress)
             search.descend(progress)
             found = search.labels()
-            total = measure.total(found)
+            total = total_loss(measure, found)
             if total < after - kernel.LEAST:
                 labels, after, moves = found, total, search.moves
         notes = {"refine_before": before, "refine_after": after, "refine_moves": moves, "refine_rounds": self.rounds}
@@ -144,83 +145,73 @@ class Search:
         What is lowered.
     """
 
-    def __init__(self, space: Space, labels: Labels, k: int, needs: Needs, measure: Loss) -> None:
+    def __init__(self, space: Space, labels: Labels, k: int, needs: Needs | None, measure: Loss) -> None:
         self._space, self._k, self._measure = space, k, measure
         self._rows = _far_first(space, np.flatnonzero(labels >= 0))
-        self._partition = with_room(labels, k, needs)
+        self._partition = with_room(labels, k)
         self._loss = measure.state(self._partition)
-        self._restless, self._relief = np.ones((len(labels), 2), dtype=np.bool_), np.zeros(len(labels))
-        self._nobody = np.zeros((len(labels), 0), dtype=np.int64)
-        self._averages = np.ascontiguousarray(space.centres(labels).T)
+        known = np.zeros(len(labels), dtype=kernel.ROW)
+        known["steps"] = known["chains"] = True
+        self._everywhere = kernel.Search(needs, np.zeros((len(labels), 0), dtype=np.int64), known)
+        self._averages = np.ascontiguousarray(averages_of(space, Members.of(members_of(labels))).T)
         self.moves = 0
 
     @cached_property
-    def _near(self) -> Labels:
-        """Rows near to every row, judged by the groups as they were given."""
-        rows, columns = self._rows, self._space.columns
-        near = np.full((len(self._relief), min(NEAR, len(rows) - 1)), -1, dtype=np.int64)
+    def _nearby(self) -> kernel.Search:
+        """A search among rows near to every row, judged by the groups as they were given."""
+        rows, columns, n_rows = self._rows, self._space.columns, len(self._everywhere.rows)
+        near = np.full((n_rows, min(NEAR, len(rows) - 1)), -1, dtype=np.int64)
         at_once = max(32, CELLS_AT_ONCE // max(self._averages.size, 1))
-        nearness, groups = self._measure.nearness(), self._partition
-        slots = groups.members, groups.begin, groups.size
+        around = Around(self._measure.nearness(), columns, self._averages, self._partition)
+        look = near_rows_shared if len(rows) >= MANY_ROWS else near_rows
         for begin in range(0, len(rows), at_once):
-            near_rows(nearness, columns, self._averages, *slots, rows[begin : begin + at_once], near)
-        return near
+            look(around, rows[begin : begin + at_once], near)
+        return self._everywhere._replace(near=near)
 
     def labels(self) -> Labels:
         """A label per row; groups keep their order, those that are gone leave no hole."""
-        number = np.append(np.cumsum(self._partition.size > 0) - 1, -1)  # the label -1 finds the last
+        number = np.append(np.cumsum(self._partition.groups["size"] > 0) - 1, -1)  # the label -1 finds the last
         labels: Labels = number[self._partition.label]
         return labels
 
     def descend(self, progress: Progress) -> None:
         """Move, swap, dissolve and split until nothing of it lowers the loss."""
         progress.stage("refining")
-        near = self._nobody if len(self._rows) <= EVERY_PAIR else self._near
+        search = self._everywhere if len(self._rows) <= EVERY_PAIR else self._nearby
         while True:
-            while self._turns(near) or self._pull():
+            while self._take(kernel.settle, search) or self._take(kernel.pull, self._nearby):
                 pass
             # Rows whose own group stayed as it was may have a better place by now, too.
-            self._restless[:, kernel.STEPS] = True
-            if not self._turns(near) and not self._regroup(near):
+            search.rows["steps"] = True
+            if not self._take(kernel.settle, search) and not self._regroup(search):
                 return
 
-    def _turns(self, near: Labels) -> int:
-        """Let restless rows move and swap; the number of steps."""
-        steps = 0
-        kernel.relieve_all(self._partition, self._loss, self._relief)
+    def _take(self, steps: Callable[..., int], search: kernel.Search) -> int:
+        """Let rows take steps of a kind, a few of them at a time; how many they took."""
+        taken = 0
+        kernel.relieve_all(self._partition, self._loss, search)
         for begin in range(0, len(self._rows), ROWS_AT_ONCE):
-            rows = self._rows[begin : begin + ROWS_AT_ONCE]
-            steps += kernel.settle(self._partition, self._loss, near, rows, self._restless, self._relief, self._k)
-        self.moves += steps
-        return steps
+            taken += steps(self._partition, self._loss, search, self._rows[begin : begin + ROWS_AT_ONCE])
+        self.moves += taken
+        return taken
 
-    def _pull(self) -> int:
-        """Let rows take chains over three groups; how many of them."""
-        chains = 0
-        kernel.relieve_all(self._partition, self._loss, self._relief)
-        for begin in range(0, len(self._rows), ROWS_AT_ONCE):
-            rows = self._rows[begin : begin + ROWS_AT_ONCE]
-            chains += kernel.pull(self._partition, self._loss, self._near, rows, self._restless, self._relief, self._k)
-        self.moves += chains
-        return chains
-
-    def _regroup(self, near: Labels) -> int:
+    def _regroup(self, search: kernel.Search) -> int:
         """Dissolve and split whole groups; how many of them."""
-        size, changed = self._partition.size, 0
+        size, changed = self._partition.groups["size"], 0
         for group in range(len(size)):
             while size[group] >= 2 * self._k and (empty := np.flatnonzero(size == 0)).size:
-                done = kernel.split(self._partition, self._loss, group, empty[0], self._restless, self._k)
+                done = kernel.split(self._partition, self._loss, search, group, empty[0])
                 changed += done
                 if not done:
                     break
             if 0 < size[group] < 2 * self._k:
-                changed += kernel.dissolve(self._partition, self._loss, near, group, self._restless, self._k)
+                changed += kernel.dissolve(self._partition, self._loss, search, group)
         self.moves += changed
         return changed
 
     def anneal(self, rounds: int, total: float, rng: np.random.Generator, progress: Progress) -> None:
         """Try steps at random, hot at first, then cooler and cooler."""
-        n_groups, tries = int((self._partition.size > 0).sum()), rounds * TRIES * len(self._rows)
+        n_groups, tries = int((self._partition.groups["size"] > 0).sum()), rounds * TRIES * len(self._rows)
         if not tries or n_groups < 2 or total <= 0.0:
             return
         progress.stage("annealing", tries)
@@ -228,20 +219,18 @@ class Search:
         heat, cooling = hot * total / n_groups, (cold / hot) ** (1.0 / tries)
         for begin in range(0, tries, AT_ONCE):
             turns = np.arange(begin, min(begin + AT_ONCE, tries)) % len(self._rows)
-            draws = rng.random((len(turns), 3))
+            draws = rng.random((len(turns), 3)).view(kernel.DRAW).reshape(-1)
             heat, taken = kernel.anneal(
-                self._partition, self._loss, self._near, self._rows[turns], draws, self._k, heat, cooling
+                self._partition, self._loss, self._nearby, self._rows[turns], draws, heat, cooling
             )
             self.moves += taken
             progress.advance(len(draws))
-        self._restless[:] = True
+        self._everywhere.rows["steps"] = self._everywhere.rows["chains"] = True
 
 
 def _far_first(space: Space, rows: Labels) -> Labels:
     """Rows in the order of their turns: those far from the average record first, for they cost most."""
-    average, distance = np.empty(len(space.columns)), np.empty(len(rows))
     if not len(rows):
         return rows
-    points.average_of(space.axes, space.columns, rows, average)
-    points.fill(space.axes, np.ascontiguousarray(space.columns[:, rows]), average, 0, distance)
-    return rows[np.argsort(-distance, kind="stable")]
+    average = averages_of(space, Members.of([rows]))
+    return rows[np.argsort(-distances_to(space, space.columns[:, rows], average[0]), kind="stable")]

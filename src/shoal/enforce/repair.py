@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
 
 from shoal.cluster.points import Space
+from shoal.enforce.averages import Members, averages_of, distances_to
+from shoal.enforce.by_model import AskedModels, classes_of
 from shoal.enforce.coarsening import coarsen, settle
 from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Covered, Loss, loss_of
 from shoal.enforce.population import PopulationMatch
-from shoal.enforce.slots import as_they_are, with_room
+from shoal.enforce.slots import with_room
 from shoal.errors import InfeasibleError, Problems
-from shoal.kernels.cluster import points
 from shoal.kernels.enforce import repair as kernel
+from shoal.kernels.enforce.partition import Partition
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels, members_of, without_holes
-from shoal.privacy.base import Classes, Requirement, Values
+from shoal.privacy.base import SLACK, Classes, Requirement
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Floats
 
@@ -51,7 +51,7 @@ def repair(
     budget
         How many rows may be suppressed on top of those that the method suppressed.
     progress
-        Who wants to know how far the work is.
+        Is told how far the work is.
     """
     space = Space.of(task)
     measure = loss_of(task, space, loses, sets, groups)
@@ -83,14 +83,15 @@ class Repair:
         self._task, self._groups, self._k, self._space, self._measure = task, groups, k, space, measure
         self._sets = sets
         self._budget, self._labels = budget, groups.labels.copy()
-        self._constraints, self._people = Constraints.of(task, self._labels >= 0), PopulationMatch(task, sets=sets)
+        self._people = PopulationMatch(task, sets=sets)
+        self._lay_out()
         # Where joining may do harm, what a group lacks counts for each of its rows: two that lack the same are no help.
         self._by_size = not all(one.monotone for one in task.require)
         self._counts = {"repair_regrouped": 0, "repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
 
     def run(self, progress: Progress = SILENT) -> Groups:
         """Give groups that keep everything, or raise `InfeasibleError`."""
-        if not self._violations().any():
+        if kept_for_sure(self._task, self._labels) or not self._violations().any():
             return self._groups
         progress.stage("repairing")
         self._regroup(progress)
@@ -118,11 +119,18 @@ class Repair:
     def _violations(self) -> Floats:
         """How far each group is from all that is required."""
         violations = self._constraints.violation(self._labels)
+        violations = violations + self._asked.violation(self._labels) if self._asked else violations
         return violations + self._people.violation(members_of(self._labels)) if self._people else violations
 
     def _violation_of(self, rows: Labels) -> float:
         """How far one group would be from it."""
-        return self._constraints.violation_of(rows) + (self._people.violation_of(rows) if self._people else 0.0)
+        found = self._constraints.violation_of(rows) + (self._people.violation_of(rows) if self._people else 0.0)
+        return found + (self._asked.violation_of(rows) if self._asked else 0.0)
+
+    def _lay_out(self) -> None:
+        """Lay out what is required of the rows that are shown: their shares are those that count."""
+        shown = self._labels >= 0
+        self._constraints, self._asked = Constraints.of(self._task, shown), AskedModels(self._task, shown)
 
     # -- form anew ------------------------------------------------------------------------------------------------
 
@@ -137,8 +145,7 @@ class Repair:
         labels = self._labels.copy()
         labels[failing] = -1
         labels = without_holes(labels)
-        covers = Covered(self._task, self._space, sets=self._sets, shown=self._labels >= 0)
-        cells = covers.state(as_they_are(np.zeros(len(labels), dtype=np.int64), self._constraints.needs))
+        cells = Covered(self._task, self._space, sets=self._sets, shown=self._labels >= 0).cells
         coarsen(cells, self._constraints, failing, self._k, labels, progress)
         labels = settle(self._constraints, self._measure, failing, self._k, labels)
         rest = failing[labels[failing] < 0]
@@ -157,28 +164,26 @@ class Repair:
         if not groups or len(violations) < 2:
             return 0
         near = self._near(groups)
-        partition = with_room(self._labels, k, constraints.needs)
+        partition = with_room(self._labels, k)
         loss = self._measure.state(partition)
         n_mended = 0
         for group, others in zip(groups, near, strict=True):
-            if constraints.violation_of(partition.members[partition.begin[group] :][: partition.size[group]]) > 0:
-                dearest = self._cheapest(partition.members, partition.begin, partition.size, group, others)
-                done = kernel.mend(partition, loss, others, constraints.keys, group, k, dearest)
+            if constraints.violation_of(_rows(partition, group)) > 0:
+                most = self._cheapest(partition, group, others)
+                done = kernel.mend(partition, loss, constraints.needs, others, constraints.keys, group, most)
                 n_mended += bool(done)
         self._labels = partition.label
         self._counts["repair_exchanges"] += n_mended
         return n_mended
 
-    def _cheapest(self, members: Labels, begin: Labels, size: Labels, group: int, others: Labels) -> float:
+    def _cheapest(self, partition: Partition, group: int, others: Labels) -> float:
         """What it adds to the loss at least if the group joins a near one and both keep their promises by that."""
-        best = np.inf
-        rows = members[begin[group] : begin[group] + size[group]]
-        for other in others:
-            there = members[begin[other] : begin[other] + size[other]]
-            both = np.sort(np.concatenate([rows, there]))
-            if self._violation_of(both) == 0:
-                best = min(best, self._added(rows, there, both))
-        return best
+        rows = _rows(partition, group)
+        joined = [(there, _joined(rows, there)) for there in (_rows(partition, int(other)) for other in others)]
+        fine = [(there, both) for there, both in joined if self._violation_of(both) == 0]
+        before = self._measure.of_each([rows, *(there for there, _ in fine)])
+        after = self._measure.of_each([both for _, both in fine])
+        return float((after - before[0] - before[1:]).min(initial=np.inf))
 
     # -- join -----------------------------------------------------------------------------------------------------
 
@@ -186,14 +191,15 @@ class Repair:
         """Join groups that lack something with near ones, each group once; how many pairs."""
         groups = np.flatnonzero(violations > 0)
         members, taken, pairs = members_of(self._labels), np.zeros(len(violations), dtype=np.bool_), 0
+        losses = self._measure.of_each(members)
         order = groups[np.argsort([len(members[group]) for group in groups], kind="stable")]
         for group, near in zip(order, self._near(order.tolist()), strict=True):
             if taken[group]:
                 continue
-            other = self._best_partner(group, near[~taken[near]], members, violations)
+            other = self._best_partner(group, near[~taken[near]], members, violations, losses)
             if other < 0:
                 everyone = np.flatnonzero(~taken & (np.arange(len(violations)) != group))
-                other = self._best_partner(group, everyone, members, violations)
+                other = self._best_partner(group, everyone, members, violations, losses)
             if other >= 0:
                 taken[group] = taken[other] = True
                 self._labels[members[group]] = other
@@ -202,32 +208,31 @@ class Repair:
         self._counts["repair_merges"] += pairs
         return pairs
 
-    def _best_partner(self, group: int, others: Labels, members: Sequence[Labels], violations: Floats) -> int:
+    def _best_partner(
+        self, group: int, others: Labels, members: Sequence[Labels], violations: Floats, losses: Floats
+    ) -> int:
         """The group that it costs least to join, for what it brings both nearer to their promises; -1 if none does."""
-        best, partner = np.inf, -1
-        for other in others:
-            both = np.sort(np.concatenate([members[group], members[other]]))
+        joined, gains = [], np.empty(len(others))
+        for place, other in enumerate(others):
+            both = _joined(members[group], members[other])
             left, right, whole = (len(members[group]), len(members[other]), len(both)) if self._by_size else (1, 1, 1)
-            gain = left * violations[group] + right * violations[other] - whole * self._violation_of(both)
-            if gain > LEAST:
-                price = self._added(members[group], members[other], both) / gain
-                if price < best:
-                    best, partner = price, int(other)
-        return partner
-
-    def _added(self, left: Labels, right: Labels, both: Labels) -> float:
-        of = self._measure.of
-        return of(both) - of(left) - of(right)
+            gains[place] = left * violations[group] + right * violations[other] - whole * self._violation_of(both)
+            joined.append(both)
+        helpful = np.flatnonzero(gains > LEAST)
+        if not len(helpful):
+            return -1
+        added = self._measure.of_each([joined[place] for place in helpful]) - losses[group] - losses[others[helpful]]
+        prices = added / gains[helpful]
+        return int(others[helpful[np.argmin(prices)]])
 
     def _near(self, groups: Sequence[int]) -> list[Labels]:
         """For each of some groups, those with the nearest averages, nearest first."""
-        centres = np.ascontiguousarray(self._space.centres(self._labels).T)
-        n_groups, near = centres.shape[1], []
-        distance = np.empty(n_groups)
+        centres = averages_of(self._space, Members.of(members_of(self._labels)))
+        columns, near = np.ascontiguousarray(centres.T), []
+        wanted = min(NEAR, len(centres) - 1)
         for group in groups:
-            points.fill(self._space.axes, centres, np.ascontiguousarray(centres[:, group]), 0, distance)
+            distance = distances_to(self._space, columns, centres[group])
             distance[group] = np.inf
-            wanted = min(NEAR, n_groups - 1)
             nearest = np.argpartition(distance, wanted - 1)[:wanted] if wanted else np.zeros(0, dtype=np.int64)
             near.append(nearest[np.lexsort((nearest, distance[nearest]))])
         return near
@@ -243,7 +248,7 @@ class Repair:
     # -- where nothing else helps ---------------------------------------------------------------------------------
 
     def _suppress(self) -> bool:
-        """Suppress the smallest group that lacks something, if the budget allows; say whether."""
+        """Suppress the smallest group that violates a promise, if the budget allows; say whether."""
         groups = self._smallest_first()[:1]
         if self._size_of(groups) > self._budget or self._size_of(groups) == (self._labels >= 0).sum():
             return False
@@ -260,7 +265,7 @@ class Repair:
         self._budget += self._counts["repair_suppressed"]
         self._counts |= {"repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
         self._labels = formed.copy()
-        self._constraints = Constraints.of(self._task, formed >= 0)
+        self._lay_out()
         groups = self._smallest_first()[:n_groups]
         while self._size_of(groups) > self._budget or self._size_of(groups) == (formed >= 0).sum():
             groups = groups[:-1]
@@ -271,7 +276,7 @@ class Repair:
         return len(groups)
 
     def _smallest_first(self) -> Labels:
-        """Groups that lack something, the smallest first; of equal ones, that which lacks most."""
+        """Groups that violate a promise, the smallest first; of equal ones, the one with the largest violation."""
         violations = self._violations()
         groups = np.flatnonzero(violations > 0)
         sizes = np.bincount(self._labels[self._labels >= 0], minlength=len(violations))
@@ -286,7 +291,7 @@ class Repair:
         self._budget -= n_rows
         self._counts["repair_suppressed"] += n_rows
         self._labels = without_holes(np.where(np.isin(self._labels, groups), -1, self._labels))
-        self._constraints = Constraints.of(self._task, self._labels >= 0)  # what is published has other shares now
+        self._lay_out()  # what is published has other shares now
 
     def _unkept(self) -> Problems:
         """Which promises are not kept, in which column, and what could be.
@@ -299,33 +304,48 @@ class Repair:
             if one.needs == "population":
                 reached = self._people.reached(members_of(self._labels), one)
                 if not one.holds(reached):
-                    what = f"{one.key}: no way was found to join groups so that it holds, {reached:.6g} is reached"
-                    problems.add(f"require {one.name}", what, "ask for that, or allow suppress", error=InfeasibleError)
+                    what = f"{one.key}: joining groups reaches {reached:.6g} at best"
+                    problems.add(f"require {one.name}", what, "require that, or raise suppress", error=InfeasibleError)
             elif not one.satisfied(classes).all():
                 whole = replace(classes, labels=np.zeros_like(classes.labels))
                 problems.add(f"require {one.name}", *_blocked(one, classes, whole), error=InfeasibleError)
         return problems
 
 
-def classes_of(task: Task, labels: Labels) -> Classes:
-    """The groups as the privacy models see them; suppressed rows are left out."""
-    shown = labels >= 0
-    columns = {name: _shown(values, shown) for name, values in task.table.sensitive.items()}
-    choice = task.table.schema.choice
-    guards = None if choice is None else task.table.frame[choice].filter(pl.Series(shown))
-    return Classes(labels[shown], columns, guards)
+def kept_for_sure(task: Task, labels: Labels) -> bool:
+    """Whether the models say that all groups keep everything, and not only by what they overlook.
+
+    Kernels, which overlook less, would say the same; where the models do, nothing has to be compiled to know.
+    """
+    if any(one.needs == "population" for one in task.require):
+        return False
+    classes = classes_of(task, labels)
+    for one in task.require:
+        reached = one.per_class(classes)
+        counted = reached == np.rint(reached)  # whole numbers are exact
+        if not (one.enough(reached - SLACK if one.rising else reached + SLACK) | (counted & one.enough(reached))).all():
+            return False
+    return True
 
 
-def _shown(values: Values, shown: npt.NDArray[np.bool_]) -> Values:
-    return replace(values, series=values.series.filter(pl.Series(shown)))
+def _rows(partition: Partition, group: int) -> Labels:
+    """Rows of a group."""
+    begin, _, size = partition.groups[group]
+    rows: Labels = partition.members[begin : begin + size]
+    return rows
+
+
+def _joined(left: Labels, right: Labels) -> Labels:
+    """Rows of two groups, in rising order."""
+    return np.sort(np.concatenate([left, right]))
 
 
 def _blocked(one: Requirement, classes: Classes, whole: Classes) -> tuple[str, str]:
     n_bad = int((~one.satisfied(classes)).sum())
     best = max if one.rising else min
     reached = best(one.achieved(classes), one.achieved(whole))  # all rows as one class is a way, too
-    what = f"{one.key}: no way was found to bring {n_bad} of {classes.n_classes} groups to it, {reached:.6g} is reached"
+    what = f"{one.key}: {n_bad} of {classes.n_classes} groups could not be repaired; {reached:.6g} is reached"
     # What the weakest group reaches may be a value that nobody can ask for: infinite, or a single value.
     told = math.isfinite(reached) and (reached > 1 or not one.rising)
-    fix = one.nearest(reached) if told and hasattr(one, "nearest") else "use a larger k, ask for less"
-    return what, f"{fix}, or allow suppress"
+    fix = one.nearest(reached) if told and hasattr(one, "nearest") else "use a larger k, require less"
+    return what, f"{fix}, or raise suppress"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numba
@@ -14,6 +17,9 @@ from shoal.kernels.machine_code import MachineCode
 F = TypeVar("F", bound=Callable[..., Any])
 
 prange = numba.prange
+
+NOTICE = "Shoal compiles for this machine. That takes some seconds, once; later runs start at once."
+"""What is said on the error stream when that begins, unless `SHOAL_QUIET` is 1."""
 
 
 def jit(function: F) -> F:
@@ -31,9 +37,10 @@ def _compiled(function: F, *, parallel: bool) -> F:
 
     No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
     """
-    options = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True}
+    for_kernels: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
     kernel: Any = numba.njit(**options)(function)
-    linked: Any = numba.njit(**options, no_cpython_wrapper=True, pipeline_class=LinkedCompiler)(function)
+    linked: Any = numba.njit(**options, **for_kernels)(function)
     kernel._cache = MachineCode(function)
     kernel.get_call_template = _without_literals(linked.get_call_template)
     kernel.get_overload = linked.get_overload
@@ -50,30 +57,25 @@ def _without_literals(resolve: Callable[..., Any]) -> Callable[..., Any]:
     return resolved
 
 
-class _FirstCompilation(event.Listener):
-    """Says once, when the first of our kernels is compiled, that this is going on."""
-
-    def __init__(self, say: Callable[[], None]) -> None:
-        self.say = say
+class _Notice(event.Listener):
+    """Says once, when the first kernel is compiled and not read from disk, that this is going on."""
 
     def on_start(self, event: Any) -> None:
-        """Say it, if it is one of ours."""
+        """Say it, if the kernel is one of ours."""
         if event.data["dispatcher"].py_func.__module__.startswith(__package__):
-            self.say()
-            stop_telling(self)
+            stop_telling()
+            if os.environ.get("SHOAL_QUIET") != "1":
+                print(NOTICE, file=sys.stderr, flush=True)  # noqa: T201
 
     def on_end(self, event: Any) -> None:
         """Nothing to say."""
 
 
-def tell_of_compiling(say: Callable[[], None]) -> _FirstCompilation:
-    """Have a function called once when a kernel is compiled, not read from disk."""
-    listener = _FirstCompilation(say)
-    event.register("numba:compile", listener)
-    return listener
+_notice = _Notice()
+event.register("numba:compile", _notice)
 
 
-def stop_telling(listener: _FirstCompilation) -> None:
-    """Have it called no more."""
-    if listener in event._registered["numba:compile"]:
-        event.unregister("numba:compile", listener)
+def stop_telling() -> None:
+    """Say no more that kernels are compiled."""
+    with suppress(ValueError):
+        event.unregister("numba:compile", _notice)

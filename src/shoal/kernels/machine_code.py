@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import platform
 import shutil
+import sys
 import tempfile
 import uuid
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import llvmlite
+import llvmlite  # type: ignore[import-untyped]
 import numba
 from numba.core import compiler, serialize
 from numba.misc.appdirs import AppDirs
@@ -124,7 +124,7 @@ def _places() -> list[Path]:
     """Where machine code may lie, best place first; each version of the sources has a folder of its own in it."""
     install = hashlib.sha256(str(KERNELS).encode()).hexdigest()[:16]
     user = AppDirs(appname="shoal", appauthor=False).user_cache_dir
-    given = numba.config.CACHE_DIR
+    given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     folders = [Path(given) / f"shoal-{install}"] if given else []
     folders += [KERNELS / "__pycache__" / "machine-code", Path(user) / "machine-code" / install]
     return [folder / _version() for folder in folders]
@@ -137,7 +137,7 @@ def _version() -> str:
     for file in sorted(KERNELS.rglob("*.py")):
         digest.update(str(file.relative_to(KERNELS)).encode())
         digest.update(file.read_bytes())
-    digest.update(repr((platform.python_version(), numba.__version__, llvmlite.__version__)).encode())
+    digest.update(repr((sys.version_info[:2], numba.__version__, llvmlite.__version__)).encode())
     return digest.hexdigest()[:16]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from shoal.declared import MANIFEST_MEASURES, MEASURE_CLASSES, RECEIPT_MEASURES
 from shoal.measure.base import Given, Measure
 from shoal.measure.group_errors import GroupErrors, GroupMeasure, Labels
 from shoal.registry import Registry
@@ -13,40 +14,11 @@ from shoal.release.manifest import Manifest
 from shoal.release.receipt import InputFigure
 from shoal.table.prepare import Table
 
-_IN_MANIFEST = {
-    "il_total": "shoal.measure.il_total:IlTotal",
-    "il": "shoal.measure.il:Il",
-    "ncp": "shoal.measure.ncp:Ncp",
-    "classes": "shoal.measure.classes:ClassCount",
-    "class_size_min": "shoal.measure.class_size_min:SmallestClass",
-    "class_size_median": "shoal.measure.class_size_median:MedianClass",
-    "class_size_max": "shoal.measure.class_size_max:LargestClass",
-    "discernibility": "shoal.measure.discernibility:Discernibility",
-    "c_avg": "shoal.measure.c_avg:AverageClassSize",
-    "rce": "shoal.measure.rce:ReconstructionError",
-    "rce_bound": "shoal.measure.rce_bound:ReconstructionBound",
-    "cm": "shoal.measure.cm:ClassificationMetric",
-    "prosecutor_max": "shoal.measure.prosecutor_max:HighestRisk",
-    "prosecutor_mean": "shoal.measure.prosecutor_mean:AverageRisk",
-    "prosecutor_high_share": "shoal.measure.prosecutor_high_share:HighRiskShare",
-}
-_IN_RECEIPT = {
-    "sse": "shoal.measure.sse:Sse",
-    "sse_percent": "shoal.measure.sse_percent:SsePercent",
-    "square_error": "shoal.measure.square_error:SquareError",
-    "square_error_all": "shoal.measure.square_error_all:SquareErrorAll",
-}
-_ON_REQUEST = {
-    "membership_ratio": "shoal.measure.membership_ratio:MembershipRatio",
-    "membership_chance": "shoal.measure.membership_chance:MembershipChance",
-    "pair_error": "shoal.measure.pair_error:PairError",
-}
-
-MEASURES: Registry[type[Measure]] = Registry("shoal.measures", _IN_MANIFEST | _IN_RECEIPT | _ON_REQUEST)
+MEASURES: Registry[type[Measure]] = MEASURE_CLASSES
 """All measures by name, those of other packages too."""
-IN_MANIFEST = tuple(_IN_MANIFEST)
+IN_MANIFEST = tuple(MANIFEST_MEASURES)
 """The measures that a manifest has, in their order: a closed set, which no other package adds to."""
-IN_RECEIPT = tuple(_IN_RECEIPT)
+IN_RECEIPT = tuple(RECEIPT_MEASURES)
 """The measures that a receipt has besides, in their order."""
 
 

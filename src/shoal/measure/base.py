@@ -8,14 +8,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from shoal.check.cells import ReadColumn, read_column
+from shoal.declared import MEASURE_CLASSES
 from shoal.errors import ParameterError, Problems
+from shoal.registry import Registry
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import SHAPES
 from shoal.spec import Spec
@@ -130,6 +132,9 @@ class Measure(Spec, ABC):
 
     Everything but the computation is declared as data: listings and the documentation are made of it.
     """
+
+    registry: ClassVar[Registry[Any]] = MEASURE_CLASSES
+    texts: ClassVar[tuple[str, ...]] = ("title", "formula", "reference")
 
     name: ClassVar[str]
     """What it is asked for by, and what its figures are called; lower case, without a colon."""

@@ -147,7 +147,7 @@ class _Asked:
     @classmethod
     def of(cls, products: Products) -> _Asked:
         """Lay the components out; lists take no more room than runs and rows do."""
-        order = np.argsort([one.crowding for one in products.components], kind="stable")
+        order = np.argsort([one.classes_per_value for one in products.components], kind="stable")
         parts = [products.components[place] for place in order]
         rows = products.n_classes + len(products.originals)
         found = [Lists.of(part, most=LISTED * (len(part.low) + rows) + FEWEST) for part in parts]
@@ -188,7 +188,7 @@ def _union(products: Products) -> Ints:
     full = np.all(products.sizes > 0, axis=0)  # a class without a value in one component holds nothing
     if not full.any():
         return np.zeros(1, dtype=np.int64)
-    parts = sorted((one.of_classes(full) for one in products.components), key=lambda one: one.crowding)
+    parts = sorted((one.of_classes(full) for one in products.components), key=lambda one: one.classes_per_value)
     sizes = np.stack([one.sizes for one in parts])
     rest = np.ones((len(parts) + 1, sizes.shape[1]), dtype=np.int64)
     rest[:-1] = np.cumprod(sizes[::-1], axis=0)[::-1]

@@ -14,7 +14,7 @@ class MembershipChance(MembershipMeasure):
     """How many of the tuples that a release may stand for are rows of the input."""
 
     name: ClassVar[str] = "membership_chance"
-    title: ClassVar[str] = "chance that a matching tuple is a row"
+    title: ClassVar[str] = "probability that a matching tuple is in the input"
     formula: ClassVar[str] = (
         "published originals / candidates: the share of rows of the input among the different tuples that some "
         "class may stand for"

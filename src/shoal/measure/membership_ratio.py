@@ -14,7 +14,7 @@ class MembershipRatio(MembershipMeasure):
     """How many tuples that a release may stand for are no rows of the input, for every one that is."""
 
     name: ClassVar[str] = "membership_ratio"
-    title: ClassVar[str] = "fakes for every row"
+    title: ClassVar[str] = "fakes per row of the input"
     formula: ClassVar[str] = (
         "fakes / originals: different tuples that some class may stand for and that are no rows of the input, "
         "over the different rows of the input"

@@ -61,7 +61,7 @@ class Component:
         return int(self.high.max(initial=-1)) + 1
 
     @property
-    def crowding(self) -> float:
+    def classes_per_value(self) -> float:
         """How many classes have a number, on average: the fewer, the more it says."""
         return float(self.sizes.sum()) / max(self.n_values, 1)
 

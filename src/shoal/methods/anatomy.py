@@ -26,22 +26,22 @@ class Anatomy(Method):
 
     Rows are sorted into piles by their sensitive value. For as long as l piles are left, one row of each of the l
     highest piles makes a bucket, drawn with the secret seed; the at most l - 1 rows that remain join buckets without
-    their value. Which row of a pile goes where says nothing to who does not know the seed. Quasi-identifiers
-    play no part in it, and are published as they are.
+    their value. Without the seed, nothing can be learned from which row of a pile goes where. Quasi-identifiers are not
+    used, and are published unchanged.
 
     Parameters
     ----------
     l
         Number of different sensitive values in a bucket, at least.
     column
-        The sensitive column; need not be named where there is one.
+        The sensitive column; may be left out if there is only one.
 
     Guarantee
     ---------
-    No value makes up more than 1/l of a bucket: who finds a person's bucket is sure of the person's value with 1/l at
-    most. That is all. The quasi-identifiers of everybody are published: **anybody can see who is in the table**, and no
-    k is promised. Further sensitive columns are published beside the named one; what is promised of them has to be
-    required.
+    No value has a share above 1/l in a bucket: an attacker who finds a person's bucket has a confidence of at most 1/l
+    in any value. That is all. The quasi-identifiers of everybody are published: **membership is disclosed**, and no k
+    is promised. Further sensitive columns are published beside the named one; nothing is promised about them unless it
+    is required.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [23, 27, 35, 59], "disease": ["flu", "ulcer", "flu", "cold"]})
@@ -58,18 +58,18 @@ class Anatomy(Method):
     """
 
     name: ClassVar[str] = "anatomy"
-    title: ClassVar[str] = "buckets of l different sensitive values, quasi-identifiers as they are"
+    title: ClassVar[str] = "bucketization: buckets of l different sensitive values, exact quasi-identifiers"
     paper: ClassVar[str] = "Xiao, Tao, Anatomy: simple and effective privacy preservation, VLDB 2006"
     complexity: ClassVar[str] = "time O(n log v) for v sensitive values, memory O(n)"
     advice: ClassVar[str] = (
-        "Keeps the quasi-identifiers exact; only where it may be known who is in the table, for it shows everybody."
+        "Keeps quasi-identifiers exact. Use it only where membership is no secret: it shows who is in the table."
     )
     publisher: ClassVar[str] = "buckets"
     protects: ClassVar[Protects] = "links"
 
     l: int = param(Whole(2), "number of different sensitive values in a bucket")  # noqa: E741
     column: str | None = param(
-        Maybe(ColumnName()), "the sensitive column; need not be named where there is one", default=None
+        Maybe(ColumnName()), "the sensitive column; may be left out if there is only one", default=None
     )
 
     @property

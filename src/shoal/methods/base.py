@@ -5,17 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from shoal.declared import Protects, declared_method
+from shoal.declared import K_ANONYMITY, METHOD_CLASSES, METHODS, Declared, Promised, Protects
 from shoal.errors import InfeasibleError, Problems
 from shoal.methods.groups import Groups
-from shoal.privacy import promised_requirement
+from shoal.privacy import MODELS, OF_METHODS, promised_requirement
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
+from shoal.registry import Registry
 from shoal.spec import Spec
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import Table
@@ -41,6 +42,9 @@ class Task:
 class Method(Spec, ABC):
     """An algorithm and its parameters."""
 
+    registry: ClassVar[Registry[Any]] = METHOD_CLASSES
+    texts: ClassVar[tuple[str, ...]] = ("title", "paper", "complexity", "advice", "publisher")
+
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
@@ -59,9 +63,74 @@ class Method(Spec, ABC):
         """Fewest rows of a group."""
         return self.k
 
+    @classmethod
+    def declaration(cls) -> Declared:
+        """What the method takes and promises, as data: for Shoal's own, the entry of `shoal.declared`.
+
+        A method of another package that promises something else than its k says so here, by `declare`.
+        """
+        return METHODS[cls.name] if cls.name in METHODS else cls.declare()
+
+    @classmethod
+    def declare(
+        cls,
+        promises: Sequence[Promised] = K_ANONYMITY,
+        *,
+        private: Sequence[str] = (),
+        publishers: Sequence[str] | None = None,
+        leaves_out: str | None = None,
+    ) -> Declared:
+        """A declaration whose parameters are those of the class.
+
+        Parameters
+        ----------
+        promises
+            What every release keeps: a model, and which parameter of the method gives each of its own.
+        private
+            Parameters that speak of the input alone, and are not published.
+        publishers
+            Names of those that can show its groups; every one that protects the same when not given.
+        leaves_out
+            The parameter that says which share of rows it may leave out by itself; `any` for no bound.
+        """
+        bounds = {one.name: one.bound for one in cls.parameters()}
+        return Declared(
+            f"{cls.__module__}:{cls.__qualname__}",
+            {name: bound for name, bound in bounds.items() if name not in private},
+            tuple(promises),
+            private={name: bounds[name] for name in private},
+            protects=cls.protects,
+            publishers=None if publishers is None else tuple(publishers),
+            leaves_out=leaves_out,
+        )
+
+    @classmethod
+    def check_declared(cls, where: str, problems: Problems) -> None:
+        """Note what is wrong with the class itself: promises that cannot be, no size of groups."""
+        before = len(problems)
+        super().check_declared(where, problems)
+        if len(problems) > before:
+            return
+        declared = cls.declaration()
+        names = [one.name for one in cls.parameters()]
+        if "k" not in names and cls.min_group_size is Method.min_group_size:
+            problems.add(where, "has no parameter k", "give it one, or say its min_group_size")
+        promised = [promise.model for promise in declared.promises]
+        if cls.protects == "cells" and "k-anonymity" not in promised:
+            problems.add(where, "does not promise k-anonymity", "promise it, or protect links")
+        if not promised:
+            problems.add(where, "promises nothing", "say what every release keeps")
+        for promise in declared.promises:
+            model = MODELS.get(promise.model) or OF_METHODS.get(promise.model)
+            known = [] if model is None else [one.name for one in model.parameters()]
+            asked = [name for source in promise.parameters.values() for name in source.names]
+            if model is None or set(promise.parameters) - set(known) or set(asked) - set(names):
+                what = f"promises {promise.model!r} of parameters that this model, or the method, does not have"
+                problems.add(where, what, "name a model of `shoal models`, and parameters that both have")
+
     def promises(self, schema: Schema) -> tuple[Requirement, ...]:
         """What every release of this method keeps, of a table with such columns, as it is declared."""
-        entries = declared_method(self.name).promised(self.to_mapping(), list(schema.sensitive))
+        entries = self.declaration().promised(self.to_mapping(), list(schema.sensitive))
         return tuple(promised_requirement(entry) for entry in entries)
 
     def supports(self, requirement: Requirement) -> bool:  # noqa: ARG002
@@ -80,7 +149,7 @@ class Method(Spec, ABC):
         """Note why this table cannot be treated, before any work starts; the table may have other problems already."""
         n_rows = table.n_rows
         if n_rows < self.k:
-            fix = f"use a k of at most {n_rows}" if n_rows >= 2 else "no group of two can be formed"
+            fix = f"use a k of at most {n_rows}" if n_rows >= 2 else "the table is too small to be anonymised"
             problems.add(
                 f"{type(self).__name__}(k=)",
                 f"k = {self.k}, but the table has {n_rows} rows",

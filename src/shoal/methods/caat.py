@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.cores import shared
 from shoal.cluster.free_rows import (
     bring_forward,
     check_start,
@@ -17,6 +16,7 @@ from shoal.cluster.free_rows import (
     summaries,
     with_keys,
 )
+from shoal.cluster.sharing import shared
 from shoal.enforce.constraints import Constraints
 from shoal.errors import Problems
 from shoal.kernels.cluster import caat as kernel
@@ -55,9 +55,9 @@ class Caat(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows, and at most 2k - 1 with ``ties="one"``. Published by `Generalize`, nobody can be
-    told apart from k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values: a group may
-    share one. The result depends on the start tuple.
+    Every group has at least k rows, and at most 2k - 1 with ``ties="one"``. Published by `Generalize`, every row has
+    the same quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values: all rows of a
+    group may share one. The result depends on the start tuple.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})

@@ -29,8 +29,8 @@ class Cbfs(Method):
 
     Guarantee
     ---------
-    Every group has k rows, the last one up to 2k - 1. Published, nobody can be told apart from k - 1
-    others by the quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has k rows, the last one up to 2k - 1. Published, every row has the same quasi-identifier cells as at
+    least k - 1 others. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})

@@ -39,8 +39,8 @@ class Dba(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows. Published, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has at least k rows. Published, every row has the same quasi-identifier cells as at least k - 1 others.
+    Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})

@@ -11,9 +11,8 @@ import numpy as np
 import polars as pl
 
 from shoal.cluster.centroids import Centroids, check_seeds, draw_seeds, line_on_grid
-from shoal.cluster.grid import grid_for
+from shoal.cluster.grid import grid_for, on_grid
 from shoal.errors import Problems
-from shoal.kernels.cluster import centroids as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
@@ -49,15 +48,15 @@ class KMeans(Method):
         The centroid of a nominal column: ``"mode"``, the most frequent value; ``"lca"``, the lowest common node. Of a
         number or a rank it is the mean.
     max_iter
-        How often rows are assigned at the most.
+        Largest number of iterations.
     seeds
         Row positions (from 0) of the first centroids, floor(n/k) of them; drawn when not given. With them nothing is
         drawn: rows given away are placed in the order in which they were taken out.
 
     Guarantee
     ---------
-    Every group has at least k rows. Published by `Generalize`, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. Nothing is promised about sensitive values; with ``features="all"`` groups are more likely to
+    Every group has at least k rows. Published by `Generalize`, every row has the same quasi-identifier cells as at
+    least k - 1 others. Nothing is promised about sensitive values; with ``features="all"`` groups are more likely to
     share one. Convergence is not guaranteed; the manifest says whether it was reached.
 
     >>> import polars as pl, shoal
@@ -87,7 +86,7 @@ class KMeans(Method):
     variant: int = param(Whole(1, 3), "which of the three algorithms", default=1)
     features: str = param(OneOf(("qi", "all")), "the columns to cluster on", default="qi")
     centroid: str = param(OneOf(("mode", "lca")), "the centroid of a nominal column", default="mode")
-    max_iter: int = param(Whole(1), "how often rows are assigned at the most", default=50)
+    max_iter: int = param(Whole(1), "largest number of iterations", default=50)
     seeds: tuple[int, ...] | None = param(
         Maybe(Several(Whole(0))), "row positions of the first centroids; drawn when not given", default=None
     )
@@ -120,7 +119,8 @@ class _Run:
         self, method: KMeans, encoded: Encoded, kinds: dict[str, Kind], seeds: Labels, rank: Floats | None
     ) -> None:
         self._method, self._rank, self._judge = method, rank, Judge(encoded, kinds)
-        self._centroids = Centroids(encoded, len(seeds), lca=method.centroid == "lca")
+        common, following = method.centroid == "lca", method.variant != 2
+        self._centroids = Centroids(encoded, len(seeds), lca=common, following=following)
         self._labels = self._best = self._centroids.start_at(seeds)
         self._seen: set[bytes] = set()
         self._n_iter, self._converged, self._cycles, self._error = 0, False, False, math.inf
@@ -164,33 +164,51 @@ class Judge:
     """Square error: standardised numbers around the mean of their group, other values unlike its most frequent one."""
 
     def __init__(self, encoded: Encoded, kinds: dict[str, Kind]) -> None:
-        numbers, names, weights, gaps = [], [], [], []
         self._grid = grid_for(encoded.n_rows)
+        self._numbers: list[Floats] = []
+        self._names: list[Labels] = []
         for name, is_tree, slot in zip(encoded.names, encoded.is_tree, encoded.slot, strict=True):
             if is_tree:
-                names.append(encoded.codes[slot].astype(np.int64))
+                self._names.append(encoded.codes[slot].astype(np.int64))
             elif isinstance(kinds[name], Numeric):
-                line, _ = line_on_grid(encoded.lines[slot], 0.0, self._grid)
-                weight, gap = _standard(line)
-                numbers.append(line)
-                weights.append(weight)
-                gaps.append(gap)
+                self._numbers.append(line_on_grid(encoded.lines[slot], 0.0, self._grid)[0])
             else:
                 ranks = encoded.lines[slot]
-                names.append(np.where(np.isnan(ranks), encoded.spans[slot] + 1, ranks).astype(np.int64))
-        n_rows = encoded.n_rows
-        self._numbers = np.stack(numbers) if numbers else np.zeros((0, n_rows))
-        self._names = np.stack(names) if names else np.zeros((0, n_rows), dtype=np.int64)
-        self._weights, self._gaps = np.array(weights, dtype=np.float64), np.array(gaps, dtype=np.float64)
-        self._n_names = int(self._names.max(initial=0)) + 1
+                self._names.append(np.where(np.isnan(ranks), encoded.spans[slot] + 1, ranks).astype(np.int64))
+        self._standards = [_standard(line) for line in self._numbers]
 
     def square_error(self, labels: Labels, n_groups: int) -> float:
-        """Of a partition of all rows."""
-        order = np.argsort(labels, kind="stable")
-        first = np.searchsorted(labels[order], np.arange(n_groups + 1))
-        return kernel.square_error(
-            self._numbers, self._weights, self._gaps, self._grid, self._names, self._n_names, order, first
-        )
+        """Of a partition of all rows: group by group, its numbers first, each sum in row order."""
+        sizes = np.bincount(labels, minlength=n_groups)
+        errors = np.zeros(n_groups)
+        for numbers, (weight, gap) in zip(self._numbers, self._standards, strict=True):
+            mean = self._means(numbers, labels, sizes)[labels]
+            apart = numbers - mean
+            missing = np.where(np.isnan(numbers) == np.isnan(mean), 0.0, gap)
+            each = np.where(np.isnan(apart), missing, apart * apart * weight)
+            errors += np.bincount(labels, weights=each, minlength=n_groups)
+        for names in self._names:
+            errors += sizes - _most_frequent(names, labels, n_groups)
+        return float(np.cumsum(errors)[-1])
+
+    def _means(self, numbers: Floats, labels: Labels, sizes: Labels) -> Floats:
+        """Mean of the present numbers of each group; missing where more than half are."""
+        present = np.isfinite(numbers)
+        n_present = np.bincount(labels[present], minlength=len(sizes))
+        totals = np.zeros(len(sizes), dtype=np.int64)
+        np.add.at(totals, labels, on_grid(numbers, self._grid))
+        n = np.maximum(n_present, 1)
+        means = (totals // n + (totals % n) / n) / self._grid
+        return np.where(2 * (sizes - n_present) > sizes, np.nan, means)
+
+
+def _most_frequent(names: Labels, labels: Labels, n_groups: int) -> Labels:
+    """How often the most frequent value of each group occurs in it."""
+    n_names = int(names.max()) + 1
+    pairs, counts = np.unique(labels * n_names + names, return_counts=True)
+    most = np.zeros(n_groups, dtype=np.int64)
+    np.maximum.at(most, pairs // n_names, counts)
+    return most
 
 
 def _standard(line: Floats) -> tuple[float, float]:

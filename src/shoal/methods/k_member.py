@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.cores import shared
 from shoal.cluster.free_rows import check_start, cost_table_of, empty_group, free_rows, summaries, with_keys
 from shoal.cluster.join_preferences import check_preferences, keys_of, preferences_of
+from shoal.cluster.sharing import shared
 from shoal.enforce.constraints import Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel
@@ -53,9 +53,9 @@ class KMember(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows, and at most 2k - 1. Published by `Generalize`, nobody can be told apart from k - 1
-    others by the quasi-identifiers. Nothing is promised about sensitive values: a group may share one. `diverse` is no
-    promise of l-diversity: the last groups may have to do with what is left.
+    Every group has at least k rows, and at most 2k - 1. Published by `Generalize`, every row has the same
+    quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values: all rows of a group may
+    share one. `diverse` is no promise of l-diversity: the last groups may have to do with what is left.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})
@@ -77,28 +77,30 @@ class KMember(Method):
     advice: ClassVar[str] = "Lowest loss of the greedy methods on mixed data; quadratic, so up to some 100,000 rows."
 
     k: int = param(Whole(2), "smallest group size")
-    ref: str = param(OneOf(("last", "seed")), "what the next group starts far away from", default="last")
-    cost: str = param(OneOf(("hierarchy", "set")), "what a nominal column loses", default="hierarchy")
+    ref: str = param(OneOf(("last", "seed")), "the record that the next group starts far away from", default="last")
+    cost: str = param(OneOf(("hierarchy", "set")), "how the loss of a nominal column is computed", default="hierarchy")
     start: int | None = param(
         Maybe(Whole(0)), "row position of the first reference record; drawn when not given", default=None
     )
 
-    label: str | None = param(Maybe(ColumnName()), "published column whose values groups should share", default=None)
-    label_weight: float = param(
-        Real(0, open_low=True), "what a record of another label adds to the loss it is chosen by", default=1.0
+    label: str | None = param(
+        Maybe(ColumnName()), "class label: a published column whose values a group should share", default=None
     )
-    diverse: str | None = param(Maybe(ColumnName()), "sensitive column groups should differ in", default=None)
+    label_weight: float = param(Real(0, open_low=True), "penalty for a record with another label", default=1.0)
+    diverse: str | None = param(
+        Maybe(ColumnName()), "sensitive column whose values should differ within a group", default=None
+    )
     l: int | None = param(  # noqa: E741 - the name of the literature
-        Maybe(Whole(2)), "how many values of `diverse` are looked for, at most k", default=None
+        Maybe(Whole(2)), "how many different values of `diverse` a group should have, at most k", default=None
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         problems = Problems()
         if self.diverse is None and self.l is not None:
-            problems.add("KMember(l=)", f"l = {self.l}, but no column to count in", "give diverse, or leave l out")
+            problems.add("KMember(l=)", f"l = {self.l}, but diverse is not given", "give diverse, or leave l out")
         if self.diverse is not None and self.l is None:
-            problems.add("KMember(diverse=)", "is given without l", "say how many different values, l = 2 or more")
+            problems.add("KMember(diverse=)", "is given without l", "give l, the number of different values, 2 or more")
         if self.l is not None and self.l > self.k:
             problems.add("KMember(l=)", f"l = {self.l} is above k = {self.k}", f"use an l of at most {self.k}")
         problems.raise_if_any(ParameterError)

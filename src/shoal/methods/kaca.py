@@ -45,9 +45,9 @@ class Kaca(Method):
     Guarantee
     ---------
     Every group has at least k rows. There is no upper bound: any number of equal rows stays one group. Published by
-    `Generalize`, nobody can be told apart from k - 1 others by the quasi-identifiers. Nothing is promised about
-    sensitive values: a group may share one. Equal rows can be published in different groups, some as they are and
-    some generalised.
+    `Generalize`, every row has the same quasi-identifier cells as at least k - 1 others. Nothing is promised about
+    sensitive values: all rows of a group may share one. Equal rows can be published in different groups, some as they
+    are and some generalised.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"sex": ["M", "M", "F", "F"], "zip": ["4350", "4351", "4361", "4351"]})
@@ -71,8 +71,8 @@ class Kaca(Method):
     advice: ClassVar[str] = "Low loss where columns have hierarchies and many rows agree, up to some 100,000 rows."
 
     k: int = param(Whole(2), "smallest group size")
-    weights: str = param(OneOf(("uniform", "height")), "what climbing one level costs", default="uniform")
-    beta: float = param(Real(1), 'with weights "height", how much more levels near the root cost', default=1.0)
+    weights: str = param(OneOf(("uniform", "height")), "the cost of climbing one hierarchy level", default="uniform")
+    beta: float = param(Real(1), 'with weights "height": how much more a level near the root costs', default=1.0)
     pick: str = param(OneOf(("smallest", "random")), "which class below k is merged next", default="smallest")
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:

@@ -89,14 +89,16 @@ class MInvariance(Method):
     title: ClassVar[str] = "m-invariance for repeated releases"
     paper: ClassVar[str] = "Xiao, Tao, m-invariance: towards privacy preserving re-publication, SIGMOD 2007"
     complexity: ClassVar[str] = "time O(n log n d^2), memory O(n d)"
-    advice: ClassVar[str] = "For a table that is published over and over; needs few, evenly frequent sensitive values."
+    advice: ClassVar[str] = (
+        "For a table that is published again and again; needs sensitive values of similar frequency."
+    )
 
     m: int = param(Whole(2), "least number of different sensitive values in a class")
     id: str = param(ColumnName(), "identifying column that names a person")
     column: str = param(ColumnName(), "sensitive column")
     newcomers: str = param(
         OneOf(("mix", "apart")),
-        "whether new people stand in where values are lacking, or counterfeits alone",
+        "whether new people fill up classes of known people (mix), or counterfeits alone do (apart)",
         default="mix",
     )
 
@@ -144,7 +146,7 @@ class MInvariance(Method):
             Draws which rows of a value go to which signature, and the order in which values are looked at: so that
             nothing that is done depends on who has which value of a signature.
         progress
-            Who wants to know how far the work is.
+            Is told how far the work is.
         """
         progress.stage("grouping", task.table.n_rows)
         space = space_of(task.encoded, along_trees=True)

@@ -35,8 +35,8 @@ class Mdav(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows; with ``leftover="generic"`` at most 2k - 1. Published, nobody can
-    be told apart from k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has at least k rows; with ``leftover="generic"`` at most 2k - 1. Published, every row has the same
+    quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [25, 27, 29, 35, 39], "salary": [50, 60, 100, 110, 120]})
@@ -61,7 +61,7 @@ class Mdav(Method):
     advice: ClassVar[str] = "The standard for numeric tables: low squared error, groups of k, up to some 100,000 rows."
 
     k: int = param(Whole(2), "smallest group size")
-    leftover: str = param(OneOf(("generic", "assign")), "what becomes of the last rows", default="generic")
+    leftover: str = param(OneOf(("generic", "assign")), "what happens to the last rows", default="generic")
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
         """Form the equivalence classes."""

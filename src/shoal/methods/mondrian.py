@@ -41,8 +41,8 @@ class Mondrian(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows; with ``strict=False`` at most 2k - 1. Published by `Generalize`, nobody can be
-    told apart from k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has at least k rows; with ``strict=False`` at most 2k - 1. Published by `Generalize`, every row has the
+    same quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})
@@ -64,9 +64,13 @@ class Mondrian(Method):
     k: int = param(Whole(2), "smallest group size")
     strict: bool = param(YesNo(), "whether equal values stay on one side of a cut", default=True)
     width: str = param(
-        OneOf(("true", "box")), "how wide a part counts as when the column to cut is chosen", default="true"
+        OneOf(("true", "box")), "how the width of a part is measured when the column to cut is chosen", default="true"
     )
-    nominal: str = param(OneOf(("tree", "order")), "what a nominal column is cut along", default="tree")
+    nominal: str = param(
+        OneOf(("tree", "order")),
+        "whether a nominal column is cut along its hierarchy or along an order",
+        default="tree",
+    )
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:  # noqa: ARG002
         """Form the equivalence classes."""

@@ -39,8 +39,8 @@ class Oka(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows. Published by `Generalize`, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. Nothing is promised about sensitive values: a group may share one.
+    Every group has at least k rows. Published by `Generalize`, every row has the same quasi-identifier cells as at
+    least k - 1 others. Nothing is promised about sensitive values: all rows of a group may share one.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [1, 2, 3, 10, 11, 12, 20]})
@@ -61,7 +61,7 @@ class Oka(Method):
 
     k: int = param(Whole(2), "smallest group size")
     centroid: str = param(OneOf(("lca", "mode")), "the centroid of a nominal column", default="lca")
-    order: str = param(OneOf(("sorted", "file")), "in which order the pass takes the rows", default="sorted")
+    order: str = param(OneOf(("sorted", "file")), "the order in which rows are assigned", default="sorted")
     seeds: tuple[int, ...] | None = param(
         Maybe(Several(Whole(0))), "row positions that the groups start at; drawn when not given", default=None
     )

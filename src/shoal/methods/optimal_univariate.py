@@ -35,9 +35,9 @@ class OptimalUnivariate(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows and at most 2k - 1, a group of missing values alone perhaps more. Published,
-    nobody can be told apart from k - 1 others by the one quasi-identifier. Grouping several columns one
-    by one in this way does not give k-anonymity on their combination. Nothing is promised about sensitive values.
+    Every group has at least k rows and at most 2k - 1, a group of missing values alone perhaps more. Published, every
+    row has the same quasi-identifier cell as at least k - 1 others. Grouping several columns one by one in this way
+    does not give k-anonymity on their combination. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [33, 29, 21, 31, 22, 60, 25]})
@@ -58,9 +58,7 @@ class OptimalUnivariate(Method):
     )
     complexity: ClassVar[str] = "time O(n log n + n k), memory O(n)"
     publisher: ClassVar[str] = "aggregate"
-    advice: ClassVar[str] = (
-        "The best there is for exactly one numeric or ordinal quasi-identifier, on millions of rows."
-    )
+    advice: ClassVar[str] = "The optimum for exactly one numeric or ordinal quasi-identifier, for millions of rows."
 
     k: int = param(Whole(2), "smallest group size")
 

@@ -41,8 +41,8 @@ class RCellular(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows. Published by `Generalize`, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. The cost stayed within four times the least on all small tables that were tried; that is a test
+    Every group has at least k rows. Published by `Generalize`, every row has the same quasi-identifier cells as at
+    least k - 1 others. The cost stayed within four times the least on all small tables that were tried; that is a test
     and not a theorem. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
@@ -63,12 +63,12 @@ class RCellular(Method):
     paper: ClassVar[str] = (
         "Aggarwal, Feder, Kenthapadi, Khuller, Panigrahy, Thomas, Zhu, Achieving anonymity via clustering, PODS 2006"
     )
-    complexity: ClassVar[str] = "time O(n^2 d) times how often a row is looked at again, memory O(n d)"
+    complexity: ClassVar[str] = "time O(n^2 d) times the number of passes over a row, memory O(n d)"
     advice: ClassVar[str] = "Where centres and radii are published and outliers must not widen every group."
     publisher: ClassVar[str] = "centres"
 
     k: int = param(Whole(2), "smallest group size")
-    facility: float = param(Real(0.0), "price of a group, in the unit of distances", default=0.0)
+    facility: float = param(Real(0.0), "cost of opening a group, in the unit of distances", default=0.0)
     standardize: bool = param(YesNo(), "divide numbers by their standard deviation", default=True)
 
     def check(self, table: Table, problems: Problems) -> None:

@@ -40,9 +40,9 @@ class RGather(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows; no row is farther from the centre of its group than twice the least radius that
-    any grouping into k reaches, or four times where rows may be left out. Published by `Generalize`, nobody can be told
-    apart from k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has at least k rows; no row is farther from the centre of its group than twice the least radius that any
+    grouping into k reaches, or four times where rows may be left out. Published by `Generalize`, every row has the same
+    quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [0, 1, 2, 10, 11, 12, 30]})

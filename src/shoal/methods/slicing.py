@@ -43,42 +43,40 @@ TRIES = 8
 class Slicing(Method):
     """Slicing: a table cut both ways (Li, Li, Zhang, Molloy).
 
-    Attributes that say much of each other are gathered into columns. Rows are cut into buckets at medians, as Mondrian
-    does, for as long as nobody's sensitive value becomes likelier than 1/l. Within a bucket, every column is shuffled
-    on its own. What stands side by side in a column is as it was; what stands in different columns belongs together
-    by chance.
+    Correlated attributes form columns. Rows are cut into buckets at medians, as Mondrian does, as long as nobody's
+    sensitive value becomes likelier than 1/l. Within a bucket, every column is shuffled by itself. Cells of one column
+    belong together as before; cells of different columns are paired by chance.
 
     Parameters
     ----------
     l
-        No sensitive value fits a person with a chance above 1/l.
+        No sensitive value of a person is likelier than 1/l.
     columns
         How many columns, the one with the sensitive attribute included; chosen by silhouette when not given.
     k
         Fewest rows of a bucket; l when not given.
     groups
-        The column of every attribute, by name and number from 1, where they are not to be gathered by what they say of
-        each other.
-    apart
+        The column of every attribute, by name and number from 1, instead of clustering them by correlation.
+    sensitive_apart
         Whether the sensitive attributes have a column of their own, the last.
     p
-        How often every combination of quasi-identifiers in a column occurs at least; they are generalised through their
-        hierarchies until they do, and in the column of a sensitive attribute until none of its values is likelier than
-        1/l beside any combination. Shown as they are when not given.
+        Smallest number of rows with the same quasi-identifiers in a column; they are generalised through their
+        hierarchies until this holds, and in the column of a sensitive attribute until none of its values is likelier
+        than 1/l beside any combination. Published unchanged when not given.
     overlap
-        An attribute that a second column shows as well, the one whose attributes it says most of.
+        An attribute that a second column shows as well, the one it correlates with most.
     cuts
-        ``"any"``: a bucket whose cut is refused is tried at the next widest quasi-identifier. ``"widest"``: it is done,
-        as published; on skewed tables few buckets come about.
+        ``"any"``: if a cut is refused, the next widest quasi-identifier is tried. ``"widest"``: the bucket is final, as
+        published; skewed tables then give few buckets.
     bins, discretise
-        Into how many categories numbers are gathered before they are compared, by ``"frequency"`` or ``"width"``.
+        Into how many categories numbers are binned to compute correlations, by ``"frequency"`` or ``"width"``.
 
     Guarantee
     ---------
-    Whoever knows all quasi-identifiers of a person and matches them with the slices is sure of no value of any
-    sensitive attribute with more than 1/l, and no bucket has fewer than k rows. Quasi-identifiers are not hidden: a
-    combination within a column may be that of one person alone (but for `p`). What protects from seeing who is in the
-    table is the number of combinations that nobody has; `shoal measure --membership` counts them.
+    For an attacker who knows all quasi-identifiers of a person and matches them with the slices, no value of a
+    sensitive attribute has a probability above 1/l, and no bucket has fewer than k rows. Quasi-identifiers are
+    published unchanged: a combination within a column may belong to one person only (except with `p`). Membership is
+    protected only by the number of combinations that nobody has; `shoal measure --membership` counts them.
 
     References
     ----------
@@ -86,43 +84,46 @@ class Slicing(Method):
     """
 
     name: ClassVar[str] = "slicing"
-    title: ClassVar[str] = "slicing: attributes gathered by correlation, shuffled within buckets"
+    title: ClassVar[str] = "slicing: correlated attributes form columns, which are shuffled within buckets"
     paper: ClassVar[str] = (
         "Li, Li, Zhang, Molloy, Slicing: a new approach for privacy preserving data publishing, TKDE 2012"
     )
     complexity: ClassVar[str] = "time O(n log n) for small buckets, O(n^2 log n) at worst; memory O(n v) for v values"
     advice: ClassVar[str] = (
-        "For tables of many columns whose correlations matter; hides sensitive values, not who is in the table."
+        "For tables of many columns whose correlations matter. Protects sensitive values, not membership."
     )
     publisher: ClassVar[str] = "slices"
     protects: ClassVar[Protects] = "links"
+    renamed: ClassVar[Mapping[str, str]] = {"apart": "sensitive_apart"}
 
-    l: int = param(Whole(2), "one over the largest chance of a sensitive value")  # noqa: E741
+    l: int = param(Whole(2), "no sensitive value is likelier than 1/l")  # noqa: E741
     columns: int | None = param(Maybe(Whole(1)), "how many columns; chosen by silhouette when not given", default=None)
     k: int | None = param(Maybe(Whole(2)), "fewest rows of a bucket; l when not given", default=None)  # type: ignore[assignment]
     groups: Mapping[str, int] | None = param(
-        Maybe(ByColumn(Whole(1))), "number of the column each attribute goes to, by name", default=None
+        Maybe(ByColumn(Whole(1))), "number of the column of each attribute, by name", default=None
     )
-    apart: bool = param(YesNo(), "whether sensitive attributes have a column of their own", default=False)
+    sensitive_apart: bool = param(YesNo(), "whether sensitive attributes have a column of their own", default=False)
     p: int | None = param(
-        Maybe(Whole(2)), "how often combinations of quasi-identifiers in a column occur", default=None
+        Maybe(Whole(2)), "smallest number of rows with the same quasi-identifiers in a column", default=None
     )
     overlap: str | None = param(Maybe(ColumnName()), "an attribute that a second column shows as well", default=None)
     cuts: str = param(
-        OneOf(("any", "widest")), "which quasi-identifiers a bucket may be cut at before it is done", default="any"
+        OneOf(("any", "widest")),
+        "quasi-identifiers that a bucket may be split at: any, or the widest only",
+        default="any",
     )
-    bins: int = param(Whole(2), "categories that numbers are gathered into to be compared", default=10)
-    discretise: str = param(
-        OneOf(("frequency", "width")), "how numbers are gathered into categories", default="frequency"
+    bins: int = param(
+        Whole(2), "number of categories into which numbers are binned to compute correlations", default=10
     )
+    discretise: str = param(OneOf(("frequency", "width")), "how numbers are binned", default="frequency")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.overlap is not None and self.p is not None:
-            what = "cannot be generalised in two columns at once, as p asks for"
-            raise ParameterError(Problem("Slicing(overlap=)", what, "leave p out, or overlap"))
-        if self.groups is not None and (self.columns is not None or self.apart):
-            what = "leaves nothing for columns and apart to decide"
+            what = "cannot be combined with p: an attribute cannot be generalised in two columns"
+            raise ParameterError(Problem("Slicing(overlap=)", what, "leave out p or overlap"))
+        if self.groups is not None and (self.columns is not None or self.sensitive_apart):
+            what = "cannot be combined with columns or sensitive_apart"
             raise ParameterError(Problem("Slicing(groups=)", what, "give groups alone, or leave it out"))
 
     @property
@@ -143,8 +144,8 @@ class Slicing(Method):
             what, fix = "the table has no sensitive column", "give one the role sensitive, or use another method"
             problems.add("Slicing", what, fix, error=ParameterError)
         if table.n_rows < self.min_group_size:
-            what = f"the table has {table.n_rows} rows, a bucket needs {self.min_group_size}"
-            problems.add(f"Slicing({'k' if self.k else 'l'}=)", what, "use a smaller one", error=InfeasibleError)
+            what = f"the table has {table.n_rows} rows, but a bucket needs {self.min_group_size}"
+            problems.add(f"Slicing({'k' if self.k else 'l'}=)", what, "use a smaller value", error=InfeasibleError)
         if self.groups is None:
             self._check_number(len(names), len(sensitive), problems)
         else:
@@ -156,10 +157,10 @@ class Slicing(Method):
             self._check_table(table, sensitive, problems)
 
     def _check_number(self, n_attributes: int, n_sensitive: int, problems: Problems) -> None:
-        most = n_attributes - (n_sensitive - 1 if self.apart else 0)
-        least = 2 if self.apart else 1
+        most = n_attributes - (n_sensitive - 1 if self.sensitive_apart else 0)
+        least = 2 if self.sensitive_apart else 1
         if self.columns is not None and not least <= self.columns <= most:
-            what = f"{self.columns} columns, but the table has {n_attributes} attributes to put into them"
+            what = f"{self.columns} columns, but the table has {n_attributes} attributes"
             fix = f"use {least} to {most}" if least <= most else "use another method"
             problems.add("Slicing(columns=)", what, fix, error=ParameterError)
 
@@ -170,14 +171,14 @@ class Slicing(Method):
                 fix = did_you_mean(name, names)
                 problems.add("Slicing(groups=)", f"{name!r} is not a published column", fix, error=ParameterError)
         if lacking := [name for name in names if name not in given]:
-            what = f"says nothing of {some(lacking, 50)}"
+            what = f"has no entry for {some(lacking, 50)}"
             problems.add("Slicing(groups=)", what, "give the column of every attribute", error=ParameterError)
 
     def _check_table(self, table: Table, sensitive: Sequence[str], problems: Problems) -> None:
         """Note what the values of the table forbid: a constant attribute, a value that is too frequent."""
         for name in table.published:
             if self.groups is None and table.frame[name].n_unique() == 1 and table.n_rows > 1:
-                what = "has one value only, which says nothing of any other column"
+                what = "is constant, so it has no correlation with other columns"
                 fix = "leave it out (role drop), or give groups"
                 problems.add(f"column {name!r}", what, fix, error=SchemaError)
         for name in sensitive:
@@ -193,7 +194,7 @@ class Slicing(Method):
         if self.p is not None:
             for name in table.quasi:
                 if table.frame[name].null_count():
-                    what = "has missing values, which cannot be generalised within a column and still be told apart"
+                    what = "has missing values, which p cannot generalise"
                     problems.add(f"column {name!r}", what, 'use missing = "drop", or leave p out', error=SchemaError)
             if table.n_rows < self.p:
                 what = f"p = {self.p}, but the table has {table.n_rows} rows"
@@ -242,7 +243,7 @@ class Slicing(Method):
         """The columns: as given, or gathered by what attributes say of each other."""
         if self.groups is not None:
             return _as_given(attributes, self.groups)
-        if not self.apart:
+        if not self.sensitive_apart:
             return partition_attributes(attributes, self.columns)
         others = _without(attributes, sensitive)
         n_others = None if self.columns is None else self.columns - 1
@@ -277,24 +278,25 @@ class Slicing(Method):
             worst = overlapping.worst(split.labels)
             if worst <= 1 / self.l + TOLERANCE:
                 return split
-        what = (
-            f"columns that share {self.overlap!r} leave a value with a chance of {worst:.3g}, l = {self.l} allows less"
-        )
+        what = f"with {self.overlap!r} in two columns, {self._too_likely(worst)}"
         raise InfeasibleError(Problem("Slicing(overlap=)", what, "use a smaller l, another attribute, or leave it out"))
+
+    def _too_likely(self, worst: float) -> str:
+        return f"a value has a probability of {worst:.3g}; l = {self.l} allows {1 / self.l:.3g}"
 
     def _refuse(self, worst: float, columns: Columns, sensitive: Sequence[str]) -> None:
         """Not even all rows as one bucket keep the promise."""
-        crowded = [names for names in columns.groups if len(names) > 1 and set(names) & set(sensitive)]
-        what = (
-            f"all rows as one bucket leave a value with a chance of {worst:.3g}, l = {self.l} allows {1 / self.l:.3g}"
-        )
+        beside_others = [names for names in columns.groups if len(names) > 1 and set(names) & set(sensitive)]
+        what = f"even with all rows in one bucket, {self._too_likely(worst)}"
         best = math.floor(1 / worst + 1e-9)
         ways = [f"use an l of at most {best}"] if best >= 2 else []
-        if crowded:
-            what += f"; beside a rare combination in the column of {some(sensitive)}, few values are left"
+        if beside_others:
+            what += f"; rare combinations in the column of {some(sensitive)} stand beside few values"
             ways += [f"generalise columns with p = {max(self.p or 0, self.l)}"] if self.p is None else []
             ways += (
-                ["apart = true"] if self.groups is None else ["put the sensitive attribute into a column of its own"]
+                ["use sensitive_apart = true"]
+                if self.groups is None
+                else ["put the sensitive attribute into a column of its own"]
             )
         raise InfeasibleError(Problem("Slicing(l=)", what, ", or ".join(ways) or "use a smaller l"))
 
@@ -302,13 +304,13 @@ class Slicing(Method):
 def _warn(attributes: Attributes) -> None:
     """Tell where what attributes say of each other is little to be trusted."""
     if attributes.all_distinct:
-        what = f"every row of {some(attributes.all_distinct)} has a value of its own"
-        text = f"Slicing: {what}; they were gathered into few categories to be compared, which says little of others"
+        what = f"{some(attributes.all_distinct)}: every row has a different value"
+        text = f"Slicing: {what}; correlations were computed on a few categories and mean little"
         warnings.warn(text, ShoalWarning, stacklevel=2)
     if attributes.biased:
         pairs = [f"{one} and {other}" for one, other in attributes.biased]
         what = f"there are fewer than five rows for every pair of categories of {some(pairs, 3)}"
-        text = f"Slicing: {what}: they seem to say more of each other than they do; use fewer bins, or give groups"
+        text = f"Slicing: {what}; their correlation is overestimated. Use fewer bins, or give groups"
         warnings.warn(text, ShoalWarning, stacklevel=2)
 
 

@@ -38,9 +38,9 @@ class ThresholdGreedy(Method):
     w
         Usefulness against protection: 1 looks at the quasi-identifiers alone, 0 at the sensitive values alone.
     weights
-        What each quasi-identifier counts, by name; 1 where nothing is given.
+        Weight of each quasi-identifier, by name; 1 when not given.
     below
-        What becomes of a cluster below k: ``"suppress"``, none of its rows is published; ``"return"``, only the row it
+        What happens to a cluster below k: ``"suppress"``, none of its rows is published; ``"return"``, only the row it
         started at is suppressed, the others may join later clusters.
     max_size
         Most rows of a group; at least k.
@@ -50,8 +50,8 @@ class ThresholdGreedy(Method):
     Guarantee
     ---------
     Every group has at least k rows, its diversity is at most `delta`, and every row is in a group or counted as
-    suppressed. Published by `Generalize`, nobody can be told apart from k - 1 others by the quasi-identifiers. Nothing
-    is promised about sensitive values, though `w` below 1 favours groups that differ in them.
+    suppressed. Published by `Generalize`, every row has the same quasi-identifier cells as at least k - 1 others.
+    Nothing is promised about sensitive values, though `w` below 1 favours groups that differ in them.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [1, 2, 3, 10, 11, 12, 20]})
@@ -78,11 +78,11 @@ class ThresholdGreedy(Method):
 
     k: int = param(Whole(2), "smallest group size")
     delta: float = param(Real(0), "largest diversity of a group")
-    w: float = param(Real(0, 1), "likeness of quasi-identifiers against unlikeness of sensitive values", default=0.5)
+    w: float = param(Real(0, 1), "weight of similar quasi-identifiers against diverse sensitive values", default=0.5)
     weights: Mapping[str, float] | None = param(
-        Maybe(Weights()), "what each quasi-identifier counts; 1 where nothing is given", default=None
+        Maybe(Weights()), "weight of each quasi-identifier; 1 when not given", default=None
     )
-    below: str = param(OneOf(("suppress", "return")), "what becomes of a cluster below k", default="suppress")
+    below: str = param(OneOf(("suppress", "return")), "what happens to a cluster below k", default="suppress")
     max_size: int | None = param(Maybe(Whole(2)), "most rows of a group, at least k", default=None)
     seeds: tuple[int, ...] | None = param(
         Maybe(Several(Whole(0))), "row positions at which clusters start first; drawn when not given", default=None
@@ -108,7 +108,7 @@ class ThresholdGreedy(Method):
         encoded = encode(table)
         least = least_diversity(encoded, weights_of(encoded.names, self.weights), self.k)
         if least > self.delta:
-            what = f"delta = {self.delta:g} suppresses all rows: any {self.k} of them differ by {_up(least)} or more"
+            what = f"delta = {self.delta:g} suppresses all rows: any {self.k} rows differ by {_up(least)} or more"
             problems.add("ThresholdGreedy(delta=)", what, f"use at least {_up(least)}", error=InfeasibleError)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:

@@ -36,8 +36,8 @@ class VMdav(Method):
 
     Guarantee
     ---------
-    Every group has at least k rows. Published, nobody can be told apart from k - 1 others by the
-    quasi-identifiers. Nothing is promised about sensitive values.
+    Every group has at least k rows. Published, every row has the same quasi-identifier cells as at least k - 1 others.
+    Nothing is promised about sensitive values.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [20, 21, 22, 23, 60, 61, 62]})

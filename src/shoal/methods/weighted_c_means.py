@@ -37,18 +37,19 @@ class WeightedCMeans(Method):
     k
         Smallest group size.
     beta
-        Power of the weights, above 1: the nearer to 1, the more the columns with little variation dominate.
+        Exponent of the weights, above 1: the nearer to 1, the more the columns with little variation dominate.
     weights
-        Weights of the quasi-identifiers to begin with, by name; one that is not named weighs 1.
+        Initial weights of the quasi-identifiers, by name; one that is not named has the weight 1.
     max_iter
-        How often rows are assigned at the most.
+        Largest number of iterations.
     seeds
         Row positions (from 0) of the first centres, floor(n/k) of them; drawn when not given.
 
     Guarantee
     ---------
-    Every group has at least k rows; there is no upper bound. Published by `Generalize`, nobody can be told apart from
-    k - 1 others by the quasi-identifiers. Nothing is promised about sensitive values: a group may share one.
+    Every group has at least k rows; there is no upper bound. Published by `Generalize`, every row has the same
+    quasi-identifier cells as at least k - 1 others. Nothing is promised about sensitive values: all rows of a group may
+    share one.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [1, 2, 3, 10, 11, 12, 20]})
@@ -71,11 +72,11 @@ class WeightedCMeans(Method):
     advice: ClassVar[str] = "Where some columns form clusters and others are noise; groups can become large."
 
     k: int = param(Whole(2), "smallest group size")
-    beta: float = param(Real(1, open_low=True), "power of the weights", default=2.0)
+    beta: float = param(Real(1, open_low=True), "exponent of the weights", default=2.0)
     weights: Mapping[str, float] | None = param(
-        Maybe(Weights()), "weights of the quasi-identifiers to begin with", default=None
+        Maybe(Weights()), "initial weights of the quasi-identifiers", default=None
     )
-    max_iter: int = param(Whole(1), "how often rows are assigned at the most", default=50)
+    max_iter: int = param(Whole(1), "largest number of iterations", default=50)
     seeds: tuple[int, ...] | None = param(
         Maybe(Several(Whole(0))), "row positions of the first centres; drawn when not given", default=None
     )
@@ -87,7 +88,7 @@ class WeightedCMeans(Method):
         for name in self.weights or {}:
             if name not in table.quasi:
                 fix = did_you_mean(name, table.quasi, "name quasi-identifiers only")
-                what = f"column {name!r} is no quasi-identifier"
+                what = f"column {name!r} is not a quasi-identifier"
                 problems.add("WeightedCMeans(weights=)", what, fix, error=ParameterError)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
@@ -126,7 +127,7 @@ class Means:
     """
 
     def __init__(self, encoded: Encoded, seeds: Labels, beta: float, weights: Floats) -> None:
-        self._centroids = Centroids(encoded, len(seeds), squared=True)
+        self._centroids = Centroids(encoded, len(seeds), squared=True, following=False)
         self._plain = self._centroids.ruler
         self._lines_first = np.argsort(encoded.is_tree, kind="stable")
         self._beta = beta
@@ -147,16 +148,17 @@ class Means:
 
     def dispersions(self) -> Floats:
         """How much each column varies inside groups."""
-        sums, columns = np.empty(len(self._lines_first)), np.empty(len(self._lines_first))
-        kernel.dispersions(
-            self._plain, self._centroids.groups, self._centroids.lines, self._centroids.codes, self.labels, sums
-        )
-        columns[self._lines_first] = sums
-        return columns
+        sums = np.empty(len(self._lines_first))
+        for place, distances in zip(
+            self._lines_first, self._centroids.distances(self.labels, self._plain), strict=True
+        ):
+            sums[place] = np.cumsum(distances)[-1]  # one after the other, in row order
+        return sums
 
     def _weigh(self, weights: Floats) -> None:
         self.weights = weights
-        self._centroids.ruler = self._centroids.ruler_of(np.array([weight**self._beta for weight in weights.tolist()]))
+        powers = np.array([weight**self._beta for weight in weights.tolist()])
+        self._centroids.ruler = self._centroids.rulers.ruler(powers)
 
     def merged(self, k: int) -> Labels:
         """Labels after the smallest group below k went into the one with the nearest centre, as often as needed."""

@@ -1,56 +1,23 @@
-"""Privacy models: one file per model."""
+"""Privacy models: one file per model. Which there are is in `shoal.declared`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from shoal.declared import METHOD_MODEL_CLASSES, MODEL_CLASSES
 from shoal.privacy.base import Requirement
 from shoal.registry import Registry
 from shoal.spec import find
 
-MODELS: Registry[type[Requirement]] = Registry(
-    "shoal.models",
-    {
-        "k-anonymity": "shoal.privacy.k_anonymity:KAnonymity",
-        "l-diversity": "shoal.privacy.l_diversity:LDiversity",
-        "alpha-k": "shoal.privacy.alpha_k:AlphaK",
-        "t-closeness": "shoal.privacy.t_closeness:TCloseness",
-        "epsilon-m": "shoal.privacy.epsilon_m:EpsilonM",
-        "delta-disclosure": "shoal.privacy.delta_disclosure:DeltaDisclosure",
-        "beta-likeness": "shoal.privacy.beta_likeness:BetaLikeness",
-        "guarding-nodes": "shoal.privacy.guarding_nodes:GuardingNodes",
-        "k-map": "shoal.privacy.k_map:KMap",
-        "delta-presence": "shoal.privacy.delta_presence:DeltaPresence",
-    },
-)
+MODELS: Registry[type[Requirement]] = MODEL_CLASSES
 """What any method can be asked for."""
-OF_METHODS: Registry[type[Requirement]] = Registry(
-    "shoal.models_of_methods",
-    {
-        "m-uniqueness": "shoal.privacy.m_uniqueness:MUniqueness",
-        "bucket-size": "shoal.privacy.bucket_size:BucketSize",
-        "slice-diversity": "shoal.privacy.slice_diversity:SliceDiversity",
-    },
-)
+OF_METHODS: Registry[type[Requirement]] = METHOD_MODEL_CLASSES
 """What repeated releases and slices alone promise."""
-
-_NAMES = {
-    registry.home(name).rpartition(":")[2]: (registry, name)
-    for registry in (MODELS, OF_METHODS)
-    for name in registry.own
-}
 
 
 def promised_requirement(promise: Mapping[str, object]) -> Requirement:
     """A promise as a manifest writes it, as a requirement."""
     entries = dict(promise)
-    model = find({**MODELS, **OF_METHODS}, entries.pop("model", None), "promise.model")
+    name = entries.pop("model", None)
+    model = find(OF_METHODS if name in OF_METHODS else MODELS, name, "promise.model")
     return model.from_mapping(entries, "promise")
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    registry, key = _NAMES[name]
-    return registry[key]

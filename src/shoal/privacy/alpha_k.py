@@ -17,7 +17,7 @@ from shoal.table.numbers import number_text
 
 @dataclass(frozen=True)
 class AlphaK(ColumnRequirement):
-    """No value of a sensitive column makes up more than the share alpha of a class.
+    """No value of a sensitive column has a share above alpha in a class.
 
     The k of (alpha, k)-anonymity is that of the method, or of a `KAnonymity` beside this requirement. `values`
     restricts it to the named values; each must occur in the column, in the input and in what is published.
@@ -41,17 +41,17 @@ class AlphaK(ColumnRequirement):
     """
 
     name: ClassVar[str] = "alpha-k"
-    title: ClassVar[str] = "no sensitive value makes up more than alpha of a class"
+    title: ClassVar[str] = "no sensitive value has a share above alpha in a class"
     measures: ClassVar[str] = "alpha"
     paper: ClassVar[str] = "Wong, Li, Fu, Wang, (alpha, k)-anonymity, KDD 2006"
     advice: ClassVar[str] = (
-        "bounds how sure anybody can be of a value; a rare value can still become much more likely than it was"
+        "limits confidence in any value; a rare value can still become much likelier than in the table"
     )
 
     column: str = param(ColumnName(), "sensitive column")
     alpha: float = param(Real(0, 1, open_low=True), "largest share of a class that one value may have")
     values: tuple[str, ...] | None = param(
-        Maybe(Several(AnyText())), "only these values are looked at; all when not given", default=None
+        Maybe(Several(AnyText())), "limit the share of these values only; all when not given", default=None
     )
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ class AlphaK(ColumnRequirement):
         if not absent:
             return None
         why = "they are misspelt, or no row with them is left"
-        return f"does not hold {len(absent)} of the named values: {some(absent)}; {why}"
+        return f"does not have {len(absent)} of the given values: {some(absent)}; {why}"
 
     def nearest(self, reached: float) -> str:
         """The least alpha that a table gives."""

@@ -7,14 +7,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.declared import MODEL_CLASSES
 from shoal.errors import InfeasibleError, ParameterError, Problem, Problems, did_you_mean, some
 from shoal.privacy.counts import Counts, Floats, Ints
+from shoal.registry import Registry
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.prepare import Table
@@ -101,6 +103,9 @@ class Classes:
 class Requirement(Spec, ABC):
     """A privacy model and its parameters."""
 
+    registry: ClassVar[Registry[Any]] = MODEL_CLASSES
+    texts: ClassVar[tuple[str, ...]] = ("title", "measures", "paper", "advice", "joining")
+
     name: ClassVar[str]
     title: ClassVar[str]
     measures: ClassVar[str]
@@ -112,6 +117,13 @@ class Requirement(Spec, ABC):
     """Whether it is monotone, in words, for a listing."""
     needs: ClassVar[str | None] = None
     """What the checker must be given besides the release: `choices`, `population`, `original`, or nothing."""
+
+    @classmethod
+    def check_declared(cls, where: str, problems: Problems) -> None:
+        """Note what is wrong with the class itself: something that it needs and nobody can give."""
+        super().check_declared(where, problems)
+        if cls.needs not in (None, "choices", "population"):
+            problems.add(where, f"needs {cls.needs!r}", "a model can need choices, a population, or nothing")
 
     @property
     def monotone(self) -> bool:

@@ -23,11 +23,11 @@ class BetaLikeness(ColumnRequirement):
     ---------
     Against an attacker who knows the distribution over the whole table, the quasi-identifiers of a person and that the
     person is in the table: no value becomes more than 1 + beta times as likely as before, however rare it is. With
-    ``basic``, a value with q >= 1 / (1 + beta) may become certain; with ``enhanced``, none may. It says nothing of
-    values that become less likely, down to being ruled out.
+    ``basic``, a value with q >= 1 / (1 + beta) may become certain; with ``enhanced``, none may. It does not limit how
+    much less likely values become, down to being ruled out.
 
     The achieved value of ``enhanced`` is the largest gain where every gain is at most its own -ln q, and infinite
-    otherwise: then no beta would do.
+    otherwise: then no beta would suffice.
 
     >>> import polars as pl
     >>> disease = Values(pl.Series(["flu", "flu", "flu", "ulcer", "ulcer", "ulcer"]))
@@ -47,8 +47,8 @@ class BetaLikeness(ColumnRequirement):
     advice: ClassVar[str] = "protects rare values, which t-closeness does not; values may still be ruled out"
 
     column: str = param(ColumnName(), "sensitive column")
-    beta: float = param(Real(0, open_low=True), "largest relative gain of a value")
-    variant: str = param(OneOf(("basic", "enhanced")), "whether frequent values are bound too", default="basic")
+    beta: float = param(Real(0, open_low=True), "largest relative increase of a value's frequency")
+    variant: str = param(OneOf(("basic", "enhanced")), "whether frequent values are limited too", default="basic")
 
     @property
     def letter(self) -> str:

@@ -30,7 +30,7 @@ class BucketSize(Requirement):
     title: ClassVar[str] = "at least k rows in every bucket"
     measures: ClassVar[str] = "bucket_size"
     paper: ClassVar[str] = "Li, Li, Zhang, Molloy, Slicing, TKDE 2012"
-    advice: ClassVar[str] = "for slices, which promise it of themselves"
+    advice: ClassVar[str] = "promised by slicing; not to be required"
 
     k: int = param(Whole(2), "smallest bucket size")
 

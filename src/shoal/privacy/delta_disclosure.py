@@ -44,14 +44,18 @@ class DeltaDisclosure(ColumnRequirement):
     measures: ClassVar[str] = "delta"
     paper: ClassVar[str] = "Brickell, Shmatikov, The cost of privacy, KDD 2008"
     advice: ClassVar[str] = (
-        "bounds gain and loss of belief in every value; every class must hold every value, few tables allow it"
+        "limits how much belief in any value can grow or shrink; every class needs every value, which few tables allow"
     )
     joining: ClassVar[str] = "yes, unless absent values are ignored"
 
     column: str = param(ColumnName(), "sensitive column")
-    delta: float = param(Real(0, open_low=True), "the logarithm of the factor must stay below it")
+    delta: float = param(
+        Real(0, open_low=True), "strict bound on the absolute log-ratio of frequencies in class and table"
+    )
     absent: str = param(
-        OneOf(("counts", "ignored")), "whether a value that a class lacks counts as infinitely far", default="counts"
+        OneOf(("counts", "ignored")),
+        "whether a value that is absent from a class counts as infinitely far, or is ignored",
+        default="counts",
     )
 
     @property

@@ -1,4 +1,4 @@
-"""delta-presence: whether a person of a population is in the release stays uncertain."""
+"""delta-presence: the probability that a person of the population is in the release stays within bounds."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ class DeltaPresence(Requirement):
     """
 
     name: ClassVar[str] = "delta-presence"
-    title: ClassVar[str] = "whether a person of a population is in the release stays uncertain"
+    title: ClassVar[str] = "the probability that a person of the population is in the release stays within bounds"
     measures: ClassVar[str] = "presence"
     paper: ClassVar[str] = "Nergiz, Atzori, Clifton, Hiding the presence of individuals, SIGMOD 2007"
-    advice: ClassVar[str] = "hides who is in the table at all; as good as the table of everybody who might be"
+    advice: ClassVar[str] = "protects membership itself; only as good as the population table"
     joining: ClassVar[str] = "no"
     needs: ClassVar[str | None] = "population"
 
-    low: float = param(Real(0, 1), "least chance of being in the release")
-    high: float = param(Real(0, 1), "largest chance of being in the release")
+    low: float = param(Real(0, 1), "smallest probability of being in the release")
+    high: float = param(Real(0, 1), "largest probability of being in the release")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.low > self.high:
             what = f"low = {self.low:g} is above high = {self.high:g}"
-            raise ParameterError(Problem("DeltaPresence(low=)", what, "exchange them"))
+            raise ParameterError(Problem("DeltaPresence(low=)", what, "swap them"))
 
     @property
     def monotone(self) -> bool:
@@ -92,6 +92,8 @@ class DeltaPresence(Requirement):
         """Note that the rows over the people, which the chances average to, are out of bounds."""
         mean = n_rows / max(n_people, 1)
         if not self.holds(mean):
-            what = f"{n_rows} rows of {n_people} people are a chance of {mean:.6g} each, out of the bounds"
-            fix = f"use a low of at most and a high of at least {mean:.6g}"
+            what = (
+                f"{n_rows} rows of {n_people} people give a mean probability of {mean:.6g}, which is outside the bounds"
+            )
+            fix = f"use low <= {mean:.6g} <= high"
             problems.add(f"require {self.name}", what, fix, error=InfeasibleError)

@@ -1,4 +1,4 @@
-"""(epsilon, m)-anonymity: the numbers of a class do not crowd together."""
+"""(epsilon, m)-anonymity: few numbers of a class are close to each other."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ class EpsilonM(ColumnRequirement):
     """
 
     name: ClassVar[str] = "epsilon-m"
-    title: ClassVar[str] = "the numbers of a class do not crowd together"
+    title: ClassVar[str] = "at most 1/m of the numbers of a class lie close to any one of them"
     measures: ClassVar[str] = "m"
     paper: ClassVar[str] = "Li, Tao, Xiao, Preservation of proximity privacy, SIGMOD 2008"
     advice: ClassVar[str] = (
-        "for numbers that are as good as equal, such as incomes; joining groups may not help, so it can fail"
+        "for numbers where close values reveal as much as equal ones, such as incomes; not monotone, so it can fail"
     )
     joining: ClassVar[str] = "no"
 
     column: str = param(ColumnName(), "sensitive column of numbers")
-    epsilon: float = param(Real(0), "numbers at most this far apart are near")
-    m: float = param(Real(1, open_low=True), "at most one in m rows of a class may be near any one of them")
+    epsilon: float = param(Real(0), "numbers at most this far apart are close")
+    m: float = param(Real(1, open_low=True), "at most 1/m of the rows of a class may be close to any one of them")
     relative: bool = param(YesNo(), "whether epsilon is a share of the number itself", default=False)
 
     @property
     def monotone(self) -> bool:
-        """Two classes can each be spread out and crowd each other."""
+        """Two classes can each be spread out and lie close to each other."""
         return False
 
     @property
@@ -94,13 +94,13 @@ class EpsilonM(ColumnRequirement):
         super().check(table, problems)
         if len(problems) > before or not table.n_rows:
             return
-        most = self._crowd(table.sensitive[self.column])
+        most = self._most_near(table.sensitive[self.column])
         best = table.n_rows / max(most, 1)
         if not self.holds(best):
-            what = f"column {self.column!r}: {most} of {table.n_rows} rows are near each other, in any grouping"
+            what = f"column {self.column!r}: {most} of {table.n_rows} rows are close to each other in any grouping"
             problems.add(f"require {self.name}", what, self.nearest(best), error=InfeasibleError)
 
-    def _crowd(self, values: Values) -> int:
+    def _most_near(self, values: Values) -> int:
         """Most rows that are all near each other.
 
         Wherever they go, at most 1/m of each group is of them, and so at most 1/m of the table.
@@ -127,7 +127,7 @@ class EpsilonM(ColumnRequirement):
         if values.kind == "numeric":
             return None
         known = f"is {values.kind}" if values.kind else "has no kind in the schema"
-        return f"{known}, and only numbers are near each other; make it numeric"
+        return f"{known}, but the model needs numbers; make it numeric"
 
     def nearest(self, reached: float) -> str:
         """What is reached; another epsilon gives another m."""

@@ -47,15 +47,15 @@ class GuardingNodes(ColumnRequirement):
     """
 
     name: ClassVar[str] = "guarding-nodes"
-    title: ClassVar[str] = "nobody's value can be placed below the node that the person guards"
+    title: ClassVar[str] = "nobody's value is likely to be below the node that the person chose to guard"
     measures: ClassVar[str] = "breach"
     paper: ClassVar[str] = "Xiao, Tao, Personalized privacy preservation, SIGMOD 2006"
-    advice: ClassVar[str] = "each person says what is to be hidden; only who has the choices can check it"
+    advice: ClassVar[str] = "each person chooses what to hide; it can only be checked with these choices"
     joining: ClassVar[str] = "no"
     needs: ClassVar[str | None] = "choices"
 
     column: str = param(ColumnName(), "sensitive column with a hierarchy")
-    p: float = param(Real(0, 1), "largest chance of a breach")
+    p: float = param(Real(0, 1), "largest probability of a breach")
 
     @property
     def monotone(self) -> bool:
@@ -63,7 +63,7 @@ class GuardingNodes(ColumnRequirement):
         return False
 
     def per_class(self, classes: Classes) -> Floats:
-        """The largest chance of a breach in each class; 0 where nobody guards anything."""
+        """The largest probability of a breach in each class; 0 where nobody guards anything."""
         guards = classes.guarded(self.name)
         branches = Branches.of(self.fitting(classes))
         places = guards.cast(pl.String).replace_strict(
@@ -88,7 +88,7 @@ class GuardingNodes(ColumnRequirement):
     def misfit(self, values: Values) -> str | None:
         """Say that there is no tree to choose a node of, or that values are not in it."""
         if values.tree is None:
-            return "has no hierarchy to choose a node of; make it nominal with a hierarchy"
+            return "has no hierarchy; make it nominal with a hierarchy"
         absent = len(set(map(str, values.known)) - set(values.tree.names))
         return f"has {absent} distinct values that are not in its hierarchy; add them" if absent else None
 
@@ -97,7 +97,7 @@ class GuardingNodes(ColumnRequirement):
         super().check(table, problems)
         choice = table.schema.choice
         if choice is None or choice not in table.frame.columns:
-            what = "the schema has no choice column, which holds the node that each person guards"
+            what = "the schema has no choice column with the guarding node of each person"
             problems.add("require guarding-nodes", what, "name it: choice = '...'", error=ParameterError)
             return
         kind = table.schema.columns[self.column].kind if self.column in table.schema.columns else None
@@ -109,12 +109,12 @@ class GuardingNodes(ColumnRequirement):
         texts = choices.cast(pl.String)
         strange = np.flatnonzero((~texts.is_in(names)).fill_null(value=False).to_numpy()).tolist()
         if strange:
-            what = f"{len(strange)} cells are no node of the hierarchy of {self.column!r}, at {rows_at(strange)}"
+            what = f"{len(strange)} cells are not nodes of the hierarchy of {self.column!r}, at {rows_at(strange)}"
             problems.add(f"column {choices.name!r}", what, "correct them, or leave them empty", error=ParameterError)
         rooted = np.flatnonzero((texts == names[0]).fill_null(value=False).to_numpy()).tolist()
         if rooted and self.p < 1:
-            what = f"{len(rooted)} people guard the root, below which every value lies, at {rows_at(rooted)}"
-            fix = "only p = 1 can be kept for them: let them choose a node below it, or none"
+            what = f"{len(rooted)} people guard the root, which is above every value, at {rows_at(rooted)}"
+            fix = "only p = 1 is possible for them: let them choose a lower node, or none"
             problems.add(f"column {choices.name!r}", what, fix, error=InfeasibleError)
 
     def check_unsuppressed(self, table: Table, problems: Problems) -> None:
@@ -129,7 +129,7 @@ class GuardingNodes(ColumnRequirement):
         if most > (self.p + SLACK) * rows.height:
             what = (
                 f"column {self.column!r}: {most} of {rows.height} people guard one node above their own values: "
-                f"some class has a chance of {most / rows.height:.6g} or more"
+                f"some class has a breach probability of {most / rows.height:.6g} or more"
             )
             problems.add(f"require {self.name}", what, self.nearest(most / rows.height), error=InfeasibleError)
 

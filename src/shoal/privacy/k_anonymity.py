@@ -1,4 +1,4 @@
-"""k-anonymity: nobody can be told apart from k - 1 others."""
+"""k-anonymity: every row has the same quasi-identifier cells as at least k - 1 others."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ class KAnonymity(Requirement):
     """
 
     name: ClassVar[str] = "k-anonymity"
-    title: ClassVar[str] = "nobody can be told apart from k - 1 others"
+    title: ClassVar[str] = "every row has the same quasi-identifier cells as at least k - 1 others"
     measures: ClassVar[str] = "k"
     paper: ClassVar[str] = "Samarati, Sweeney, Protecting privacy when disclosing information, 1998"
-    advice: ClassVar[str] = "every method promises it of its own k anyway; it says nothing about sensitive values"
+    advice: ClassVar[str] = (
+        "every method that groups rows promises it already for its own k; it does not protect sensitive values"
+    )
 
     k: int = param(Whole(2), "smallest class size")
 
@@ -69,7 +71,7 @@ class KAnonymity(Requirement):
 
     def nearest(self, reached: float) -> str:
         """The largest k that a table gives."""
-        return f"use a k of at most {reached:g}" if reached >= 2 else "no group of two can be formed"
+        return f"use a k of at most {reached:g}" if reached >= 2 else "the table is too small to be anonymised"
 
     @classmethod
     def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:  # noqa: ARG003

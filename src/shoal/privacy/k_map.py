@@ -1,4 +1,4 @@
-"""k-map: nobody in a population can be told apart from k - 1 others by a published row."""
+"""k-map: every published row matches at least k people of a population."""
 
 from __future__ import annotations
 
@@ -38,13 +38,15 @@ class KMap(Requirement):
     """
 
     name: ClassVar[str] = "k-map"
-    title: ClassVar[str] = "every published row fits at least k people of a population"
+    title: ClassVar[str] = "every published row matches at least k people of a population"
     measures: ClassVar[str] = "k_map"
     paper: ClassVar[str] = "Sweeney, Achieving k-anonymity privacy protection using generalization, 2002"
-    advice: ClassVar[str] = "weaker than k-anonymity: only against those who do not know who is in the table"
+    advice: ClassVar[str] = (
+        "weaker than k-anonymity: protects only against attackers who do not know who is in the table"
+    )
     needs: ClassVar[str | None] = "population"
 
-    k: int = param(Whole(2), "fewest people that a class fits")
+    k: int = param(Whole(2), "smallest number of people that match a class")
 
     @property
     def rising(self) -> bool:

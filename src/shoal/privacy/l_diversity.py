@@ -47,16 +47,16 @@ class LDiversity(ColumnRequirement):
     """
 
     name: ClassVar[str] = "l-diversity"
-    title: ClassVar[str] = "every class holds at least l sensitive values, well spread"
+    title: ClassVar[str] = "every class has at least l well-represented sensitive values"
     measures: ClassVar[str] = "l"
     paper: ClassVar[str] = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, l-Diversity, ICDE 2006"
     advice: ClassVar[str] = (
-        "stops classes that disclose by themselves; take entropy, since distinct lets 99 of 100 rows share a value"
+        "prevents classes that disclose a value; prefer entropy, because distinct lets 99 of 100 rows share a value"
     )
 
     column: str = param(ColumnName(), "sensitive column")
     l: float = param(  # noqa: E741 - the name of the literature
-        Real(1, open_low=True), "how many values a class must hold; whole but for entropy"
+        Real(1, open_low=True), "number of values in a class; a whole number, except for entropy"
     )
     variant: str = param(OneOf(("distinct", "entropy", "recursive")), "how values are counted", default="distinct")
     c: float | None = param(
@@ -71,7 +71,7 @@ class LDiversity(ColumnRequirement):
         if self.variant == "recursive" and self.c is None:
             problems.add("LDiversity(c=)", "is needed for variant 'recursive'", "give a positive number, such as c = 3")
         if self.variant != "recursive" and self.c is not None:
-            what = f"has no meaning for variant {self.variant!r}"
+            what = f"does not apply to variant {self.variant!r}"
             problems.add("LDiversity(c=)", what, "leave it out, or use variant = 'recursive'")
         problems.raise_if_any(ParameterError)
 
@@ -118,12 +118,12 @@ class LDiversity(ColumnRequirement):
         most = rounded(reached, up=False)
         if float(most) > 1:
             return f"use an l of at most {most}"
-        return "the column has one value only, which no grouping can hide: suppress it, or leave the requirement out"
+        return "the column has only one value, which no grouping can hide: leave out the column or the requirement"
 
     def _check_whole(self, values: Values, problems: Problems) -> None:
         n_values = len(values.counts)
         if self.variant == "recursive" and 1 < n_values < self.l:
-            what = f"column {self.column!r} has only {n_values} values, l = {self.l} is asked for"
+            what = f"column {self.column!r} has only {n_values} values, but l = {self.l} is required"
             problems.add(f"require {self.name}", what, f"use an l of at most {n_values}", error=InfeasibleError)
         else:
             super()._check_whole(values, problems)

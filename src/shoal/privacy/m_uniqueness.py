@@ -38,7 +38,7 @@ class MUniqueness(ColumnRequirement):
     title: ClassVar[str] = "m different sensitive values in every class, each once"
     measures: ClassVar[str] = "m"
     paper: ClassVar[str] = "Xiao, Tao, m-invariance: towards privacy preserving re-publication, SIGMOD 2007"
-    advice: ClassVar[str] = "for repeated releases, which promise it of themselves"
+    advice: ClassVar[str] = "promised by m-invariance; not to be required"
     joining: ClassVar[str] = "no"
 
     column: str = param(ColumnName(), "sensitive column")

@@ -18,7 +18,7 @@ def in_one_spelling(require: Sequence[Requirement], table: Table) -> tuple[Requi
     found, problems = tuple(one.spelt(table.sensitive) for one in require), Problems()
     keys = [one.key for one in found]
     if repeated := [one.name for place, one in enumerate(found) if one.key in keys[:place]]:
-        problems.add("require=", f"asks for the same more than once: {some(repeated)}", "keep the strictest")
+        problems.add("require=", f"requires the same more than once: {some(repeated)}", "keep the strictest")
     problems.raise_if_any(ParameterError)
     return found
 
@@ -31,5 +31,5 @@ def check_shown(require: Sequence[Requirement], table: Table, shown: npt.NDArray
     for one in require:
         if isinstance(one, ColumnRequirement) and (misfit := one.misfit(left.sensitive[one.column])):
             what = f"once {int((~shown).sum())} rows are suppressed, column {one.column!r} {misfit}"
-            problems.add(f"require {one.name}", what, "suppress less, or ask for less", error=InfeasibleError)
+            problems.add(f"require {one.name}", what, "suppress less, or require less", error=InfeasibleError)
     problems.raise_if_any(InfeasibleError)

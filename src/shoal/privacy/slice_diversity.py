@@ -31,15 +31,15 @@ class SliceDiversity(ColumnRequirement):
     """
 
     name: ClassVar[str] = "slice-diversity"
-    title: ClassVar[str] = "no value fits a person with a chance above 1/l"
+    title: ClassVar[str] = "no sensitive value of a person is likelier than 1/l"
     measures: ClassVar[str] = "slice_l"
     paper: ClassVar[str] = "Li, Li, Zhang, Molloy, Slicing, TKDE 2012"
-    advice: ClassVar[str] = "for slices, which promise it of themselves"
+    advice: ClassVar[str] = "promised by slicing; not to be required"
     needs: ClassVar[str | None] = "original"
     joining: ClassVar[str] = "no"
 
     column: str = param(ColumnName(), "sensitive column")
-    l: int = param(Whole(2), "one over the largest chance of a value")  # noqa: E741
+    l: int = param(Whole(2), "no sensitive value is likelier than 1/l")  # noqa: E741
 
     @property
     def monotone(self) -> bool:

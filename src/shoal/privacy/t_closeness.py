@@ -22,7 +22,7 @@ class TCloseness(ColumnRequirement):
     one value to another costs their distance. ``equal``: 1 between any two values. ``ordered``: places between them in
     the order of the values that occur, over the places between the extremes; for numbers and ordinal columns without
     missing values. ``hierarchical``: height of their lowest common ancestor over the height of the tree; for nominal
-    columns with a hierarchy, where a missing value hangs right below the root.
+    columns with a hierarchy, where a missing value is a child of the root.
 
     Guarantee
     ---------
@@ -43,11 +43,11 @@ class TCloseness(ColumnRequirement):
     """
 
     name: ClassVar[str] = "t-closeness"
-    title: ClassVar[str] = "sensitive values of a class are spread like those of the table"
+    title: ClassVar[str] = "sensitive values are distributed in every class nearly as in the table"
     measures: ClassVar[str] = "t"
     paper: ClassVar[str] = "Li, Li, Venkatasubramanian, t-Closeness, ICDE 2007"
     advice: ClassVar[str] = (
-        "bounds all that a class tells beyond the table, and is dear: groups must resemble the table"
+        "limits what a class reveals beyond the table; costs much information, because groups must resemble the table"
     )
 
     column: str = param(ColumnName(), "sensitive column")

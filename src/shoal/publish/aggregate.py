@@ -42,7 +42,7 @@ class Aggregate(Publisher):
     Numbers stay numbers and categories stay categories, so that the release can be analysed like the input. A group
     whose values are all missing shows a missing cell; missing beside present shows `*` (for a number: a missing cell,
     and null in ``age_missing``, which is true where all are missing and false where none is). Identifying and choice
-    columns are left out, sensitive and neutral ones pass as they are.
+    columns are left out, sensitive and neutral ones are published unchanged.
 
     Parameters
     ----------
@@ -74,16 +74,14 @@ class Aggregate(Publisher):
     title: ClassVar[str] = "means, medians or modes"
     loses: ClassVar[str] = "sse"
 
-    numeric: str = param(OneOf(("mean", "median")), "what stands for numbers", default="mean")
-    ordinal: str = param(
-        OneOf(("median", "convex-median", "mode")), "what stands for ordered categories", default="median"
-    )
+    numeric: str = param(OneOf(("mean", "median")), "the average of numeric columns", default="mean")
+    ordinal: str = param(OneOf(("median", "convex-median", "mode")), "the average of ordinal columns", default="median")
     average: Mapping[str, str] | None = param(
         Maybe(ByColumn(OneOf(("mean", "median", "convex-median", "mode")))),
-        "another choice for single columns",
+        "another average for single columns",
         default=None,
     )
-    restore_variance: bool = param(YesNo(), "keep mean and variance of every numeric column", default=False)
+    restore_variance: bool = param(YesNo(), "restore the mean and variance of every numeric column", default=False)
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note averages that a column does not have, and published column names that would clash."""
@@ -95,7 +93,7 @@ class Aggregate(Publisher):
     def _check_average(self, name: str, rule: str, table: Table, problems: Problems) -> None:
         where = "Aggregate(average=)"
         if name not in table.quasi:
-            what = f"{name!r} is no quasi-identifier of the table"
+            what = f"{name!r} is not a quasi-identifier of the table"
             problems.add(where, what, did_you_mean(name, table.quasi), error=ParameterError)
             return
         rules = RULES[type(table.quasi[name])]

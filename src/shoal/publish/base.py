@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.declared import Protects
+from shoal.declared import PUBLISHER_CLASSES, PUBLISHERS, DeclaredPublisher, Protects
 from shoal.errors import ParameterError, Problems, SchemaError, some
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups, Labels
 from shoal.privacy.base import Requirement
 from shoal.publish.covers import published_nodes
+from shoal.registry import Registry
 from shoal.release.manifest import Layout, PassedColumn, QuasiColumn
+from shoal.release.shapes import SHAPES
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
@@ -41,15 +43,45 @@ class Published:
 class Publisher(Spec, ABC):
     """A way of showing a group."""
 
+    registry: ClassVar[Registry[Any]] = PUBLISHER_CLASSES
+    texts: ClassVar[tuple[str, ...]] = ("title", "loses")
+
     name: ClassVar[str]
     title: ClassVar[str]
     loses: ClassVar[str]
     """What a release of this kind loses: `ncp`, how much its cells leave open, or `sse`, how far values move."""
     protects: ClassVar[Protects] = "cells"
+    shapes: ClassVar[Mapping[str | None, str]] = {}
+    """The shape of its tables by its parameter `shape`, by None where it has none; Shoal's own are declared apart."""
+
+    @classmethod
+    def declaration(cls) -> DeclaredPublisher:
+        """What the publisher takes, and which shape it gives, as data: for Shoal's own, that of `shoal.declared`."""
+        if cls.name in PUBLISHERS:
+            return PUBLISHERS[cls.name]
+        bounds = {one.name: one.bound for one in cls.parameters()}
+        return DeclaredPublisher(f"{cls.__module__}:{cls.__qualname__}", bounds, cls.shapes, cls.protects)
+
+    @classmethod
+    def check_declared(cls, where: str, problems: Problems) -> None:
+        """Note what is wrong with the class itself: a shape that the checker cannot read."""
+        before = len(problems)
+        super().check_declared(where, problems)
+        if len(problems) > before:
+            return
+        if cls.loses not in ("ncp", "sse"):
+            problems.add(where, "loses something unknown", "write loses = 'ncp' or 'sse'")
+        shapes = set(cls.declaration().shapes.values())
+        readable = {name: shape for name, shape in SHAPES.items() if not shape.has_counterfeits}
+        if not shapes or not shapes <= set(readable):
+            fix = f"write shapes = {{None: ...}} with one of {', '.join(readable)}"
+            problems.add(where, "has no shape that the checker can read", fix)
+        elif any(readable[shape].protects != cls.protects for shape in shapes):
+            problems.add(where, f"protects {cls.protects}, and its shape does not", "choose another shape")
 
     def check_method(self, method: Method, problems: Problems) -> None:
         """Note a method whose promise does not hold when its groups are shown this way."""
-        if method.protects == self.protects and (method.protects == "cells" or self.name == method.publisher):
+        if method.declaration().goes_with(self.name, self.declaration()):
             return
         why = {
             "cells": f"{method.name} promises a k, and {self.name} shows quasi-identifiers as they are",

@@ -17,16 +17,17 @@ from shoal.table.prepare import Table
 
 @dataclass(frozen=True)
 class Buckets(Publisher):
-    """Show groups as buckets: who is in each, and which sensitive values, but not whose they are.
+    """Show groups as buckets: the people and the sensitive values of each, but not which value belongs to whom.
 
-    The release has two tables. `table` has the quasi-identifiers and the neutral columns of every row as they are, with
-    the number of its `bucket`; papers call it QIT. `sensitive` has the sensitive columns of each bucket, each
-    combination once, with its `count`; papers call it ST.
+    The release has two tables. `table` has the unchanged quasi-identifiers and neutral columns of every row, with the
+    number of its `bucket`; papers call it QIT. `sensitive` has the sensitive columns of each bucket, each combination
+    once, with its `count`; papers call it ST.
 
     Guarantee
     ---------
-    Nothing in the release says which row of a bucket has which sensitive values. Everything else is as it was: anybody
-    who knows the quasi-identifiers of a person sees whether the person is in the table, and in which bucket.
+    Nothing in the release says which row of a bucket has which sensitive values. Everything else is published
+    unchanged: anyone who knows the quasi-identifiers of a person sees whether the person is in the table, and in which
+    bucket.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [23, 27], "disease": ["flu", "ulcer"]})
@@ -37,7 +38,7 @@ class Buckets(Publisher):
     """
 
     name: ClassVar[str] = "buckets"
-    title: ClassVar[str] = "quasi-identifiers as they are, sensitive values of each bucket apart"
+    title: ClassVar[str] = "exact quasi-identifiers, and the sensitive values of each bucket in a second table"
     loses: ClassVar[str] = "ncp"
     protects: ClassVar[Protects] = "links"
 

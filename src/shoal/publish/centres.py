@@ -57,7 +57,11 @@ class Centres(Publisher):
     title: ClassVar[str] = "centre, size and radius of every group"
     loses: ClassVar[str] = "sse"
 
-    centre: str = param(OneOf(("record", "average")), "what a group is shown around", default="record")
+    centre: str = param(
+        OneOf(("record", "average")),
+        "what the centre of a group is: one of its records, or the average",
+        default="record",
+    )
     standardize: bool = param(YesNo(), "measure radii in standard deviations", default=True)
 
     def check(self, table: Table, problems: Problems) -> None:

@@ -27,7 +27,7 @@ class Generalize(Publisher):
 
     A number becomes an interval (itself when all agree), an ordered category a run of the order, a category the lowest
     node of its hierarchy over all values. A group whose values are all missing shows a missing cell; missing beside
-    present shows `*`. Identifying and choice columns are left out, sensitive and neutral ones pass as they are.
+    present shows `*`. Identifying and choice columns are left out, sensitive and neutral ones are published unchanged.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Generalize(Publisher):
     """
 
     name: ClassVar[str] = "generalize"
-    title: ClassVar[str] = "intervals, runs, hierarchy nodes or sets"
+    title: ClassVar[str] = "generalised cells: intervals, ranges of categories, hierarchy nodes or sets"
     loses: ClassVar[str] = "ncp"
 
     shape: str = param(OneOf(("text", "typed", "classes")), "how cells are laid out", default="text")

@@ -57,7 +57,7 @@ class Slices(Publisher):
     loses: ClassVar[str] = "ncp"
     protects: ClassVar[Protects] = "links"
 
-    shape: str = param(OneOf(("table", "files")), "one wide table, or one for every slice", default="table")
+    shape: str = param(OneOf(("table", "files")), "one wide table, or one file per slice", default="table")
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note published column names that would clash."""

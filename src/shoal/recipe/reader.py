@@ -27,9 +27,7 @@ TOP_KEYS = (
     "refine", "normalise", "left_out",
 )  # fmt: skip
 
-MARKED = Problem(
-    "population.missing_values", "the texts of [source] stand for a missing cell in both tables", "put them there"
-)
+MARKED = Problem("population.missing_values", "belongs to [source]: it applies to both tables", "move it there")
 REST = OneOf(("neutral", "drop"))
 COLUMN_KEYS = ("role", "kind", "order", "hierarchy")
 

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from shoal._version import __version__
-from shoal.declared import declared_method
+from shoal.declared import METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, declared_method
 from shoal.enforce.refine import Refine
 from shoal.errors import ParameterError, Problems
 from shoal.measure import input_figures, measure
@@ -37,12 +37,15 @@ def parts_given(schema: object, method: object, require: Any, publish: object, r
     """The objects that a release is made by, with what each must be."""
     listed = isinstance(require, (list, tuple))
     return [
-        ("schema", schema, Schema, "shoal.Schema(quasi={...})"),
-        ("method", method, Method, "shoal.Caat(k=5)"),
-        ("publish", publish, Publisher | None, "shoal.Generalize()"),
-        ("refine", refine, Refine | None, "shoal.Refine()"),
-        ("require", require, list | tuple, "[shoal.KAnonymity(k=5)]"),
-        *(("require", one, Requirement, "[shoal.KAnonymity(k=5)]") for one in (require if listed else ())),
+        ("schema", schema, Schema, None, "shoal.Schema(quasi={...})"),
+        ("method", method, Method, METHOD_CLASSES, "shoal.Caat(k=5)"),
+        ("publish", publish, Publisher | None, PUBLISHER_CLASSES, "shoal.Generalize()"),
+        ("refine", refine, Refine | None, None, "shoal.Refine()"),
+        ("require", require, list | tuple, None, "[shoal.KAnonymity(k=5)]"),
+        *(
+            ("require", one, Requirement, MODEL_CLASSES, "[shoal.KAnonymity(k=5)]")
+            for one in (require if listed else ())
+        ),
     ]
 
 

@@ -56,7 +56,7 @@ def check_outside(path: Path, is_release: Callable[[Path], bool], what: str) -> 
     except (OSError, ValueError):  # too long, or with a letter no name can have: what writes there says so
         return
     if around:
-        text = f"{what} would be inside another release, {around[0]}, which is published"
+        text = f"{what} would lie inside another release ({around[0]}) and be published with it"
         raise SourceError(Problem(str(path), text, "choose a place outside of it"))
 
 
@@ -65,7 +65,9 @@ def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
     try:
         free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
     except (OSError, ValueError):  # too long, or with a letter no name can have
-        raise SourceError(Problem("directory", "its name cannot be used", "choose another directory")) from None
+        raise SourceError(
+            Problem("directory", "its name is not a valid file name", "choose another directory")
+        ) from None
     if free:
         return
     if not overwrite:
@@ -75,5 +77,5 @@ def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
             )
         )
     if not (target / marker).is_file():
-        what = f"holds no {marker}, so it is not replaced"
+        what = f"is not empty and has no {marker}, so it is not replaced"
         raise SourceError(Problem(str(target), what, "choose another directory"))

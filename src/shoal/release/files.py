@@ -18,14 +18,14 @@ def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     """Read a release directory, refusing files that are missing, changed, too many, or written in another way."""
     if not folder.is_dir() or not (folder / FILE).is_file():
         what = "is not a release directory" if folder.exists() else "does not exist"
-        raise SourceError(Problem(str(folder), what, f"give the directory that holds {FILE}"))
+        raise SourceError(Problem(str(folder), what, f"give the directory with {FILE}"))
     problems = Problems()
     _check_plain(folder, problems)
     problems.raise_if_any(GuaranteeError)
     manifest = Manifest.read(folder)
     tables: dict[str, pl.DataFrame] = {}
     if len({Path(str(table.file)).suffix for table in manifest.tables}) > 1:
-        problems.add(FILE, "names files of different formats: a release is written in one", error=GuaranteeError)
+        problems.add(FILE, "lists files of different formats; a release has one", error=GuaranteeError)
     for table in manifest.tables:
         if _is_whole(folder, table, problems):
             frame = _read_table(folder, table, problems)
@@ -34,7 +34,7 @@ def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     strange = [path.name for path in folder.iterdir() if path.name not in known]
     if strange:
         fix = "move it elsewhere" if len(strange) == 1 else "move them elsewhere"
-        problems.add(str(folder), f"holds what the manifest does not name: {some(sorted(strange))}", fix)
+        problems.add(str(folder), f"has files that the manifest does not list: {some(sorted(strange))}", fix)
     problems.raise_if_any(GuaranteeError)
     return manifest, tables
 
@@ -43,7 +43,7 @@ def _check_plain(folder: Path, problems: Problems) -> None:
     """Links lead elsewhere: what they point to can change after it was checked."""
     linked = sorted(path.name for path in folder.iterdir() if path.is_symlink())
     if linked:
-        problems.add(str(folder), f"holds links instead of files: {some(linked)}", "put the files themselves there")
+        problems.add(str(folder), f"has links instead of files: {some(linked)}", "put the files themselves there")
 
 
 def _is_whole(folder: Path, table: PublishedTable, problems: Problems) -> bool:
@@ -69,7 +69,7 @@ def _read_table(folder: Path, table: PublishedTable, problems: Problems) -> pl.D
         frame = _read_csv(path)
         if canonical_csv(frame) == path.read_bytes():
             return frame
-        problems.add(path.name, "is not written as a release is: other quotes, line ends, or signs before its text")
+        problems.add(path.name, "is not written as Shoal writes CSV: quotes, line ends or a byte order mark differ")
     except (Exception, pl.exceptions.PanicException):  # a damaged file; messages may hold cells
         problems.add(path.name, "cannot be read as a table")
     return None

@@ -235,7 +235,9 @@ class Manifest(_Part):
         except ValidationError as error:
             raise GuaranteeError([Problem(FILE, _entry(item["loc"], item["msg"])) for item in error.errors()]) from None
         if manifest.to_json() != text:
-            raise GuaranteeError(Problem(FILE, "is not written as a manifest is: other spaces, order, keys or numbers"))
+            raise GuaranteeError(
+                Problem(FILE, "is not written as Shoal writes a manifest: spaces, order, keys or numbers differ")
+            )
         return manifest
 
 
@@ -271,7 +273,7 @@ def _check_format(text: str, folder: str | Path) -> None:
     number = entries.get("format") if isinstance(entries, dict) else None
     if type(number) is int and number != FORMAT:
         made = f"Shoal {READERS[number]}" if number in READERS else "a newer version of Shoal"
-        what = f"is of format {number}, this version reads format {FORMAT}"
+        what = f"has format {number}, but this version reads format {FORMAT}"
         raise SourceError(Problem(str(Path(folder) / FILE), what, f"check it with {made}, or publish the table again"))
 
 

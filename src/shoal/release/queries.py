@@ -89,13 +89,13 @@ class Answers:
             if name not in self.order:
                 raise ParameterError(Problem("columns", f"{name!r} is not published", did_you_mean(name, self.order)))
         if len(set(columns)) < len(columns):
-            raise ParameterError(Problem("columns", "one is named twice", "name each once"))
+            raise ParameterError(Problem("columns", "a column is named twice", "name each once"))
 
     def _check_lines(self, one: pl.DataFrame, other: pl.DataFrame, links: Sequence[str]) -> None:
         lines = one.group_by(links).len("\0one").join(other.group_by(links).len("\0other"), on=links, nulls_equal=True)
         if lines.select((pl.col("\0one").cast(pl.Int64) * pl.col("\0other")).sum()).item() > MOST_LINES:
-            what = f"more than {MOST_LINES:,} combinations within buckets would have to be looked at"
-            raise ParameterError(Problem("columns", what, "ask for fewer columns, or draw plausible tables"))
+            what = f"needs more than {MOST_LINES:,} combinations within buckets"
+            raise ParameterError(Problem("columns", what, "ask for fewer columns, or use release.plausible_table()"))
 
 
 def _part(rows: pl.DataFrame, bucket: pl.Series) -> pl.DataFrame:
@@ -107,5 +107,5 @@ def _beside(rows: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
     links = [BUCKET, *(name for name in part.columns if name in rows.columns and name != BUCKET)]
     one, other = (frame.sort(links, nulls_last=True, maintain_order=True) for frame in (rows, part))
     if not one.select(links).equals(other.select(links)):
-        raise GuaranteeError(Problem("slices", "do not show the same values of an attribute that they share"))
+        raise GuaranteeError(Problem("slices", "show different values of an attribute that they share"))
     return pl.concat([one, other.drop(links)], how="horizontal")

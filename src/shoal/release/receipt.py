@@ -103,7 +103,7 @@ class Receipt(_Part):
             raise SourceError(Problem(str(path), f"the receipt cannot be read ({reason})", "check the path")) from None
         except ValidationError:
             fix = "give the file NAME.receipt.json that was written beside the release"
-            raise SourceError(Problem(str(path), "is no receipt of a release", fix)) from None
+            raise SourceError(Problem(str(path), "is not a receipt of a release", fix)) from None
 
     def belongs_to(self, manifest: Manifest) -> bool:
         """Whether it is the receipt of a release."""

@@ -292,7 +292,7 @@ def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None
     beside = receipt_path(target)
     if receipt and beside.exists() and not (overwrite and beside.is_file()):
         fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"
-        raise SourceError(Problem(str(beside), "a receipt of another release is there already", fix))
+        raise SourceError(Problem(str(beside), "already exists: the receipt of another release", fix))
 
 
 def _write_csv(frame: pl.DataFrame, path: Path) -> None:
@@ -317,7 +317,7 @@ def check_directory(
     release, verdict = _read(Path(folder), population, guards, schema, original, missing_values)
     found = measure(release.frames, release.manifest)
     if _written(release.manifest.measures) != _written(found):
-        raise GuaranteeError(Problem("measures", "the manifest claims other figures than the release has"))
+        raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
     return verdict, release.manifest
 
 
@@ -334,7 +334,7 @@ def read_release(folder: str | Path, receipt: str | Path | None = None) -> Relea
     folder
         The directory.
     receipt
-        For the holder: the receipt that was written beside it.
+        For the data holder: the receipt that was written beside it.
     """
     release = _read(Path(folder))[0]
     if receipt is None:

@@ -74,7 +74,7 @@ def picture(attributes: Attributes, columns: Columns) -> dict[str, bytes]:
     """
     altair = charts("the picture of the columns")
     places = _placed(columns)
-    title = "How much attributes say of each other, and the columns made of them"
+    title = "Correlation of attributes, and the columns formed from them"
     layers = [
         *_cells(altair, attributes, places),
         *_labels(altair, columns, places),
@@ -103,7 +103,7 @@ def _subtitle(columns: Columns) -> list[str]:
     if columns.silhouettes:
         text += f", a number chosen by its mean silhouette ({columns.silhouettes[number]:.3f})"
     return [
-        "φ², the mean-square contingency coefficient of every two attributes: 0 says nothing, 1 says everything.",
+        "φ², the mean-square contingency coefficient of every two attributes: 0 is independent, 1 is fully determined.",
         f"{text}; total distance 1 − φ² from the medoids (bold): {columns.total:.3f}.",
     ]
 

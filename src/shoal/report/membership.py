@@ -70,8 +70,8 @@ def write_picture(found: Membership, place: Path) -> list[Path]:
     targets = {name: place.parent / name for name in (f"{place.name}.html", f"{place.name}.svg")}
     taken = [str(path) for path in targets.values() if path.exists()]
     if taken or not place.parent.is_dir() or not place.name:
-        what = "is there already" if taken else "is in no directory that is there"
-        raise ParameterError(Problem(taken[0] if taken else str(place), what, "name another place"))
+        what = "already exists" if taken else "is in a directory that does not exist"
+        raise ParameterError(Problem(taken[0] if taken else str(place), what, "choose another name"))
     for name, content in picture(found, place.name).items():
         targets[name].write_bytes(content)
     return list(targets.values())
@@ -80,8 +80,8 @@ def write_picture(found: Membership, place: Path) -> list[Path]:
 def _subtitle(found: Membership) -> list[str]:
     about = "" if found.exact else "about "
     return [
-        f"{found.originals:,} different rows; the release may stand for {about}{_many(found.candidates)} tuples.",
-        f"{found.ratio:,.4g} fakes for every row. The more alike the bars are, the less a match says.",
+        f"{found.originals:,} different rows; {about}{_many(found.candidates)} tuples match the release.",
+        f"{found.ratio:,.4g} fakes per row. The more similar the bars, the less a match reveals.",
     ]
 
 

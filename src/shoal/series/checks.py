@@ -38,11 +38,11 @@ from shoal.table.schema import Ordinal, Schema
 def parts_given(schema: object, method: object, previous: object, state: object, publish: object) -> list[Part]:
     """The objects that the next release is made by, with what each must be."""
     return [
-        ("schema", schema, Schema, "shoal.Schema(quasi={...})"),
-        ("method", method, MInvariance, 'shoal.MInvariance(m=3, id="name", column="disease")'),
-        ("previous", previous, Release | str | Path | None, "the directory of the previous release"),
-        ("state", state, SeriesState | None, "shoal.SeriesState.read(path, passphrase)"),
-        ("publish", publish, Generalize | None, "shoal.Generalize()"),
+        ("schema", schema, Schema, None, "shoal.Schema(quasi={...})"),
+        ("method", method, MInvariance, None, 'shoal.MInvariance(m=3, id="name", column="disease")'),
+        ("previous", previous, Release | str | Path | None, None, "the directory of the previous release"),
+        ("state", state, SeriesState | None, None, "shoal.SeriesState.read(path, passphrase)"),
+        ("publish", publish, Generalize | None, None, "shoal.Generalize()"),
     ]
 
 
@@ -59,20 +59,20 @@ def check_previous(
     """The previous release is the one the state ends with, and the series goes on as it began."""
     problems = Problems()
     if previous is None and state is not None:
-        what = f"not given, though the state has seen {len(state.releases)} releases"
+        what = f"is not given, but the state has {len(state.releases)} releases"
         problems.add("previous", what, "give the release that was written with it")
     elif previous is not None and state is None:
         fix = "give the state that was written with the previous release; without it nothing can follow"
-        problems.add("state", "not given, though there is a previous release", fix)
+        problems.add("state", "is not given, but there is a previous release", fix)
     if state is not None:
         theirs, ours = state.method.to_mapping(), method.to_mapping()
         for name in theirs:
             if theirs[name] != ours[name]:
-                what = f"{name} = {ours[name]!r}, but the series began with {theirs[name]!r}"
-                problems.add(f"method.{name}", what, "a series keeps its parameters; begin a new one for others")
+                what = f"is {ours[name]!r}, but the series began with {theirs[name]!r}"
+                problems.add(f"method.{name}", what, "use the same value, or begin a new series")
         if schema_fingerprint(schema) != state.schema:
             what = "has other columns, roles or kinds than the series began with"
-            problems.add("schema", what, "a series keeps its columns; begin a new one for others")
+            problems.add("schema", what, "use the same columns, or begin a new series")
     problems.raise_if_any(ParameterError)
     if previous is not None and state is not None:
         _check_same(previous, state)
@@ -86,8 +86,8 @@ def _check_same(previous: Release | str | Path, state: SeriesState) -> None:
         raise GuaranteeError(Problem(where, "was changed since it was released: the content of a table differs"))
     if not state.releases or release.manifest.fingerprint() != state.releases[-1].fingerprint:
         number = release.manifest.series.number if release.manifest.series else None
-        what = f"is not the release the state ends with, which is number {len(state.releases)}"
-        other = f"number {number} of another, or its manifest was changed" if number else "not of a series"
+        what = f"is not the last release of the state, which is number {len(state.releases)}"
+        other = f"number {number} of another series, or its manifest was changed" if number else "not of a series"
         what += f"; this one is {other if number in (None, len(state.releases)) else f'number {number}'}"
         raise ParameterError(Problem(where, what, "give the last release, with the state that was written with it"))
 
@@ -124,7 +124,7 @@ def _check_sensitive(table: Table, method: MInvariance, state: SeriesState, prob
 def _check_columns(table: Table, method: MInvariance, problems: Problems) -> None:
     if others := [name for name in table.passed if name != method.column]:
         what = f"m-invariance publishes quasi-identifiers and one sensitive column, not {some(others)}"
-        fix = 'a counterfeit has no honest value there: leave them out, for example with rest = "drop"'
+        fix = 'counterfeits cannot have values there: leave them out, for example with rest = "drop"'
         problems.add("schema", what, fix, error=SchemaError)
     check_clashes([*FACTS, *table.quasi, method.column], "m-invariance", problems)
 
@@ -133,8 +133,8 @@ def _check_ids(table: Table, method: MInvariance, problems: Problems) -> None:
     where, roles = "MInvariance(id=)", table.schema.roles
     if roles.get(method.id) != "identifying" or method.id not in table.frame.columns:
         found = roles.get(method.id, "not in the schema") if method.id in table.frame.columns else "not in the table"
-        what = f"column {method.id!r} is {found}, but people must be known by an identifying column"
-        problems.add(where, what, "make it identifying; it is never published", error=ParameterError)
+        what = f"column {method.id!r} is {found}, but the id must be an identifying column"
+        problems.add(where, what, "give it the role identifying; it is never published", error=ParameterError)
         return
     ids = table.frame[method.id]
     for words, bad in (("without an id", ids.is_null()), ("with an id that occurs twice", _repeated(ids))):
@@ -156,10 +156,8 @@ def _check_fresh(method: MInvariance, coded: Coded, state: SeriesState, problems
     people = SignedPeople(coded.codes, len(coded.domain), coded.signatures, coded.bound)
     if would_tell(people, method.m, fresh, mix=method.newcomers == "mix"):
         n_people = int(np.isin(coded.codes[coded.bound < 0], sorted(fresh)).sum())
-        what = (
-            f"{n_people} new people have values that were never published before, and too few others come with them: "
-        )
-        what += "beside counterfeits, which have known values, theirs would show"
+        what = f"{n_people} new people have values that were never published before, and too few other people are new: "
+        what += "counterfeits only have known values, so theirs would stand out"
         fix = "leave them out until more new people come"
         problems.add(f"column {method.column!r}", what, fix, error=InfeasibleError)
 
@@ -170,9 +168,9 @@ def _check_values(table: Table, method: MInvariance, coded: Coded, problems: Pro
     bound = np.flatnonzero(coded.bound >= 0)
     strange = [row for row in bound.tolist() if coded.codes[row] not in coded.signatures[coded.bound[row]]]
     if strange:
-        what = f"{len(strange)} people have a value now that was not among those they were published with, at "
+        what = f"{len(strange)} people now have a value outside the set they were published with, at "
         what += rows_at(table.kept[strange].tolist())
-        fix = "leave them out of this release; published, the change would give their values away"
+        fix = "leave them out of this release: the change would disclose their values"
         problems.add(where, what, fix, error=InfeasibleError)
     kind = table.schema.columns[method.column].kind
     hierarchy = None if kind is None else table.given.columns[method.column].kind.hierarchy  # type: ignore[union-attr]
@@ -181,5 +179,5 @@ def _check_values(table: Table, method: MInvariance, coded: Coded, problems: Pro
         places = set(hierarchy.names)
     lost = [value for value in coded.domain if value is not None and places is not None and value not in places]
     if lost:
-        what = f"{len(lost)} values of earlier releases have no place in its order or hierarchy any more"
+        what = f"{len(lost)} values of earlier releases are no longer in its order or hierarchy"
         problems.add(where, what, "put them back: people who were published with them may need them", error=SchemaError)

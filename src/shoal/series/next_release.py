@@ -107,7 +107,7 @@ def republish(
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Republished:
-    """Publish a table that was published before, or will be again, so that releases tell nothing when compared.
+    """Publish a table repeatedly, so that comparing the releases reveals nothing more.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def republish_recipe(
         ("population", recipe.population),
     ):  # fmt: skip
         if given:
-            what = "m-invariance promises nothing else, is not refined and suppresses nobody"
+            what = "cannot be combined with m-invariance"
             problems.add(key, what, f"remove {key} from the recipe")
     problems.raise_if_any(ParameterError)
     assert isinstance(method, MInvariance)  # noqa: S101  checked above

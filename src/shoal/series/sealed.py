@@ -73,16 +73,16 @@ def opened(path: Path, passphrase: str) -> bytes:
         reason = error.strerror or type(error).__name__
         raise SourceError(Problem(str(path), f"the state cannot be read ({reason})", "check the path")) from None
     if len(data) < HEADER.size or not data.startswith(MAGIC):
-        raise SourceError(Problem(str(path), "is no state file of Shoal, or was cut short", "check the path"))
+        raise SourceError(Problem(str(path), "is not a state file of Shoal, or is incomplete", "check the path"))
     _, version, *cost, salt, nonce = HEADER.unpack_from(data)
     if version != VERSION:
-        what = f"is a state file of format {version}, this version of Shoal reads {VERSION}"
+        what = f"has format {version}, but this version of Shoal reads format {VERSION}"
         raise SourceError(Problem(str(path), what, "use the version that wrote it, or a newer one"))
     content = None
     if all(0 < given <= most for given, most in zip(cost, DEAREST, strict=True)):
         content = _open(data[HEADER.size :], data[: HEADER.size], passphrase, (cost[0], cost[1], cost[2]), salt, nonce)
     if content is None:
-        what = "the passphrase is wrong, or the file was changed or cut short"
+        what = "the passphrase is wrong, or the file was changed"
         raise SourceError(Problem(str(path), what, "give the passphrase it was written with"))
     return content
 
@@ -91,7 +91,7 @@ def check_passphrase(passphrase: str) -> None:
     """Refuse a passphrase that is guessed at once."""
     if not isinstance(passphrase, str) or len(passphrase) < SHORTEST:
         what = f"needs a text of at least {SHORTEST} letters"
-        raise ParameterError(Problem("passphrase", what, "take several words that do not belong together"))
+        raise ParameterError(Problem("passphrase", what, "use several unrelated words"))
 
 
 def _seal(content: bytes, passphrase: str) -> bytes:
@@ -132,4 +132,4 @@ def check_place(path: Path, release: Path) -> None:
     inside = release.resolve() in path.resolve().parents
     if inside or path.is_dir():
         what = "is inside the release, which is published" if inside else "is a directory"
-        raise ParameterError(Problem(str(path), f"the state {what}", "choose a file of its own, kept by the holder"))
+        raise ParameterError(Problem(str(path), f"the state {what}", "choose a separate file that you do not publish"))

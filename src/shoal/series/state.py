@@ -152,7 +152,7 @@ class SeriesState:
         try:
             return cls._from_entries(json.loads(zlib.decompress(content)))
         except (ValueError, KeyError, TypeError, zlib.error):
-            what = "holds no state that this version of Shoal can read"
+            what = "cannot be read by this version of Shoal"
             raise SourceError(Problem(where, what, "use the version that wrote it, or a newer one")) from None
 
     @classmethod

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.cluster.space import space_of
-from shoal.kernels.cluster.mondrian import CutSpace
 from shoal.kernels.slicing import buckets as kernel
-from shoal.kernels.slicing.halves import Halves, Sliced, TupleRows
-from shoal.kernels.slicing.sums import BucketCounts, Sums
+from shoal.kernels.slicing.halves import LEVEL, NODE, Halves, Sliced, TupleRows
+from shoal.kernels.slicing.sums import BUCKET, MATCH, PAIR, BucketCounts, Sums
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Encoded
 
@@ -79,50 +78,59 @@ def partition_tuples(
     Split
         All rows in one bucket with `worst` above 1 / l where the unsplit table itself is not diverse.
     """
-    search, bound = BucketSearch.of(sliced_of(parts, sensitive)), 1 / l + TOLERANCE
+    search, bound = BucketSearch.of(encoded, sliced_of(parts, sensitive), k, tries), 1 / l + TOLERANCE
     if search.worst <= bound:
         progress.stage("splitting buckets", encoded.n_rows)
-        for n_settled in search.steps(encoded, bound, k, tries):
+        for n_settled in search.steps(bound):
             progress.advance(n_settled)
-    tally = search.queue.tally
-    labels = _by_first_row(search.buckets.bucket_of)
-    return Split(labels, int(tally[kernel.N_TRIALS]), int(tally[kernel.N_REJECTED]), search.worst)
+    labels = _by_first_row(search.table.counts.bucket_of)
+    tally = search.tally[0]
+    return Split(labels, int(tally["n_trials"]), int(tally["n_rejected"]), search.worst)
 
 
 @dataclass(frozen=True, eq=False)
 class BucketSearch:
     """The buckets so far, and what is known of every distinct tuple."""
 
-    sliced: Sliced
-    buckets: BucketCounts
-    halves: Halves
-    sums: Sums
-    queue: kernel.Queue
+    table: kernel.Table
+    cuts: kernel.Cuts
+    queue: npt.NDArray[np.int64]
+    tally: npt.NDArray[np.void]
+    """A record; see `kernel.TALLY`."""
 
     @classmethod
-    def of(cls, sliced: Sliced) -> BucketSearch:
-        """Begin with all rows in one bucket."""
+    def of(cls, encoded: Encoded, sliced: Sliced, k: int, tries: int) -> BucketSearch:
+        """Begin with all rows in one bucket, which is in the queue."""
         n_rows = len(sliced.row_part)
-        queue = kernel.Queue(np.zeros(2 * n_rows, dtype=np.int64), np.array([0, 1, 1, 0, 0, 0]))
-        search = cls(sliced, _buckets(n_rows), _halves(sliced), _sums(sliced), queue)
-        kernel.begin(sliced, search.buckets, search.halves, search.sums)
+        table = kernel.Table(sliced, _buckets(n_rows), _halves(sliced), _sums(sliced))
+        tally = np.zeros(1, dtype=kernel.TALLY)
+        tally["tail"] = 1
+        search = cls(table, _cuts(encoded, sliced, k, tries), np.zeros(2 * n_rows, dtype=np.int64), tally)
+        search._work(0.0, 0)
         return search
+
+    def _work(self, bound: float, n_trials: int) -> None:
+        """Try so many splits; whether tuples have to be summed anew, which is seldom, is known once one has to be."""
+        unsure = bool(self.tally["unsure"][0])
+        anew = True if unsure or self.table.sliced.folded else None
+        kernel.work_off(self.table, self.cuts, self.queue, self.tally, bound, n_trials, anew)
+        if self.tally["unsure"][0] and not unsure:
+            self._work(bound, n_trials)
 
     @property
     def worst(self) -> float:
         """Largest p(t, s) as the buckets stand."""
-        return float(kernel.worst_share(self.sliced, self.buckets, self.sums))
+        if self.table.sliced.folded:
+            return float(kernel.worst_share(self.table))
+        sums = self.table.sums
+        return float((sums.value["high"].max(axis=1) / sums.match["high"]).max())
 
-    def steps(self, encoded: Encoded, bound: float, k: int, tries: int, n_trials: int = TRIALS) -> Iterator[int]:
+    def steps(self, bound: float, n_trials: int = TRIALS) -> Iterator[int]:
         """Split until no bucket can be split; after so many trials, how many more rows are in a bucket that is done."""
-        tally = self.queue.tally
-        cuts = _cuts(space_of(encoded, along_trees=False), self.sliced, self.buckets.order)
-        while tally[kernel.HEAD] < tally[kernel.TAIL]:
-            settled = int(tally[kernel.N_SETTLED])
-            kernel.work_off(
-                self.sliced, self.buckets, self.halves, self.sums, self.queue, cuts, k, tries, bound, n_trials
-            )
-            yield int(tally[kernel.N_SETTLED]) - settled
+        while self.tally["head"] < self.tally["tail"]:
+            settled = int(self.tally["n_settled"][0])
+            self._work(bound, n_trials)
+            yield int(self.tally["n_settled"][0]) - settled
 
 
 def sliced_of(parts: Ints, sensitive: Sequence[tuple[int, Ints]]) -> Sliced:
@@ -140,25 +148,27 @@ def sliced_of(parts: Ints, sensitive: Sequence[tuple[int, Ints]]) -> Sliced:
         values.append(numbers + n_values)
         n_values += int(numbers.max()) + 1
         home.append(int(np.flatnonzero(levels == slice_)[0]))
-    tuples, row_tuple, nodes = _tree(row_part)
+    tuples, row_tuple, nodes, node_start = _tree(row_part)
+    starts = np.zeros(len(part_start), dtype=LEVEL)
+    starts["part"], starts["node"] = part_start, node_start
     return Sliced(
-        row_part.astype(np.int32),
-        np.stack(values, axis=1).astype(np.int64),
-        np.array(home, dtype=np.int64),
-        n_values,
-        tuples.astype(np.int32),
-        row_tuple,
-        part_start.astype(np.int64),
-        *nodes,
-        np.concatenate([np.argsort(column, kind="stable") for column in row_part.T]).astype(np.int64),
-        np.concatenate([[0], np.cumsum(np.bincount(row_part.ravel()))]).astype(np.int64),
-        sqrt(n_rows),
-        len(tuples) * n_values > MOST_SUMS,
+        row_part=row_part.astype(np.int32),
+        row_value=np.stack(values, axis=1).astype(np.int64),
+        row_tuple=row_tuple,
+        tuple_part=tuples.astype(np.int32),
+        home=np.array(home, dtype=np.int64),
+        levels=starts,
+        nodes=nodes,
+        part_rows=np.concatenate([np.argsort(column, kind="stable") for column in row_part.T]).astype(np.int64),
+        rows_start=np.concatenate([[0], np.cumsum(np.bincount(row_part.ravel()))]).astype(np.int64),
+        n_values=n_values,
+        scale=sqrt(n_rows),
+        folded=len(tuples) * n_values > MOST_SUMS,
     )
 
 
-def _tree(row_part: Ints) -> tuple[Ints, Ints, tuple[Ints, Ints, Ints, Ints, Ints]]:
-    """Distinct tuples in order, that of each row, and the nodes: see `Sliced`."""
+def _tree(row_part: Ints) -> tuple[Ints, Ints, npt.NDArray[np.void], Ints]:
+    """Distinct tuples in order, that of each row, the nodes, and the first node of every level: see `Sliced`."""
     order = np.lexsort(row_part.T[::-1])
     tuples = row_part[order]
     new = np.ones(len(tuples), dtype=bool)
@@ -171,62 +181,58 @@ def _tree(row_part: Ints) -> tuple[Ints, Ints, tuple[Ints, Ints, Ints, Ints, Int
     heads = []
     for column in tuples.T:
         begins[1:] |= column[1:] != column[:-1]
-        heads.append(np.flatnonzero(begins).astype(np.int32))
-    node_start = np.concatenate([[0], np.cumsum([len(head) for head in heads])]).astype(np.int64)
-    children = [
-        np.searchsorted(below, head) + start
-        for head, below, start in zip(heads[:-1], heads[1:], node_start[1:-1], strict=True)
-    ]
-    leaves = np.full(len(heads[-1]) + 1, node_start[-1])
-    nodes = (
-        node_start,
-        np.concatenate([column[head] for column, head in zip(tuples.T, heads, strict=True)]).astype(np.int32),
-        np.concatenate([*children, leaves]).astype(np.int64),
-        np.concatenate(heads),
-        np.concatenate([np.append(head[1:], len(tuples)) for head in heads]).astype(np.int32),
-    )
-    return tuples, row_tuple, nodes
+        heads.append(np.flatnonzero(begins))
+    node_start = np.concatenate([[0], np.cumsum([len(head) for head in heads])])
+    nodes = np.zeros(node_start[-1] + 1, dtype=NODE)
+    nodes["child"] = node_start[-1]  # those of the last level have none
+    for j, head in enumerate(heads):
+        level = nodes[node_start[j] : node_start[j + 1]]
+        level["part"], level["first"], level["last"] = tuples[head, j], head, np.append(head[1:], len(tuples))
+        if j + 1 < len(heads):
+            level["child"] = np.searchsorted(heads[j + 1], head) + node_start[j + 1]
+    return tuples, row_tuple, nodes, node_start
 
 
 def _buckets(n_rows: int) -> BucketCounts:
     """All rows in bucket 0."""
-    first, last = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
-    last[0] = n_rows
-    return BucketCounts(np.arange(n_rows), first, last, np.zeros(n_rows, dtype=np.int64))
+    buckets = np.zeros(n_rows, dtype=BUCKET)
+    buckets[0] = (0, n_rows)
+    return BucketCounts(np.arange(n_rows), buckets, np.zeros(n_rows, dtype=np.int64))
 
 
 def _halves(sliced: Sliced) -> Halves:
     n_rows, n_slices = sliced.row_part.shape
-    n_parts, n_sensitive = int(sliced.part_start[-1]), len(sliced.home)
+    n_parts, n_sensitive, n_tuples = int(sliced.levels[-1]["part"]), len(sliced.home), len(sliced.tuple_part)
     return Halves(
-        np.zeros(3, dtype=np.int64),
-        np.zeros((n_parts, 3), dtype=np.int32),
-        np.zeros(n_parts, dtype=np.int32),
-        np.zeros(n_slices, dtype=np.int64),
-        np.zeros(n_parts, dtype=np.int64),
-        np.zeros((n_sensitive, n_parts), dtype=np.int64),
-        np.zeros((n_sensitive, n_rows), dtype=np.int64),
-        np.zeros((n_sensitive, 3, n_rows), dtype=np.int32),
-        np.zeros((n_sensitive, 3, n_rows)),
-        np.zeros(n_rows, dtype=np.int64),
-        np.full(sliced.n_values, -1, dtype=np.int64),
-        np.zeros(len(sliced.tuple_part), dtype=np.int64),
-        np.zeros((2, len(sliced.tuple_part)), dtype=np.int64),
+        sizes=np.zeros(3, dtype=np.int64),
+        count=np.zeros((n_parts, 3), dtype=np.int32),
+        present=np.zeros(n_parts, dtype=np.int32),
+        n_present=np.zeros(n_slices, dtype=np.int64),
+        begin=np.zeros(n_parts, dtype=np.int64),
+        end=np.zeros((n_sensitive, n_parts), dtype=np.int64),
+        cell=np.zeros((n_sensitive, n_rows), dtype=np.int64),
+        share=np.zeros((n_sensitive, 3, n_rows)),
+        grouped=np.zeros(n_rows, dtype=np.int64),
+        slot=np.full(sliced.n_values, -1, dtype=np.int64),
+        matched=np.zeros(n_tuples, dtype=np.int64),
+        frontier=np.zeros((2, n_tuples), dtype=np.int64),
     )
 
 
-def _cuts(space: CutSpace, sliced: Sliced, order: npt.NDArray[np.int64]) -> kernel.Cuts:
+def _cuts(encoded: Encoded, sliced: Sliced, k: int, tries: int) -> kernel.Cuts:
+    """All rows as they are, which is the order of the one bucket."""
+    space = space_of(encoded, along_trees=False)
     n_rows, n_columns = space.points.shape
     return kernel.Cuts(
-        space._replace(points=space.points[order]),
-        TupleRows(sliced.row_part[order], sliced.row_value[order]),
-        space._replace(points=np.empty((n_rows, n_columns))),
-        TupleRows(np.empty_like(sliced.row_part), np.empty_like(sliced.row_value)),
-        np.arange(n_rows),
-        np.empty(n_rows, dtype=np.int64),
-        np.empty(n_rows, dtype=np.int64),
-        np.empty(n_rows),
-        np.empty(n_columns),
+        points=space.points,
+        rows=TupleRows(sliced.row_part.copy(), sliced.row_value.copy()),
+        spans=space.spans,
+        k=k,
+        tries=tries,
+        widths=np.empty(n_columns),
+        place=np.empty(n_rows, dtype=np.int64),
+        spare=np.empty(n_rows, dtype=np.int64),
+        scratch=np.empty(n_rows),
     )
 
 
@@ -235,17 +241,15 @@ def _sums(sliced: Sliced) -> Sums:
     n_tuples = len(sliced.tuple_part)
     n_cells = len(sliced.home) if sliced.folded else sliced.n_values
     return Sums(
-        np.zeros((n_tuples, 2)),
-        np.zeros((n_tuples, n_cells, 2)),
-        np.zeros(n_tuples),
-        np.empty((n_tuples, 2)),
-        np.empty((n_tuples, n_cells, 2)),
-        np.empty(n_tuples),
-        np.zeros((sliced.n_values, 2)),
-        np.zeros(sliced.n_values, dtype=np.int64),
-        np.zeros(n_rows, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-        np.zeros(n_slices, dtype=np.int64),
+        match=np.zeros(n_tuples, dtype=MATCH),
+        value=np.zeros((n_tuples, n_cells), dtype=PAIR),
+        next_match=np.zeros(n_tuples, dtype=MATCH),
+        next_value=np.zeros((n_tuples, n_cells), dtype=PAIR),
+        row=np.zeros(sliced.n_values, dtype=PAIR),
+        often=np.zeros(sliced.n_values, dtype=np.int64),
+        seen=np.zeros(n_rows, dtype=np.int64),
+        n_calls=np.zeros(1, dtype=np.int64),
+        parts=np.zeros(n_slices, dtype=np.int64),
     )
 
 

@@ -89,7 +89,7 @@ def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     shared = [name for name in one.columns if name in other.columns and name != TIMES]
     lines = one.group_by(shared).len("\0one").join(other.group_by(shared).len("\0other"), on=shared)
     if lines.select((pl.col("\0one").cast(pl.Int64) * pl.col("\0other")).sum()).item() > MOST_LINES:
-        what = "the columns that share it have too many combinations in a bucket to be put together"
+        what = "the columns that share it have too many combinations in a bucket"
         raise InfeasibleError(Problem("Slicing(overlap=)", what, "use a smaller l or k, or leave it out"))
     # Which rows with a shared value belong together is open, and every way is as likely.
     share = pl.col(TIMES) / pl.col(TIMES).sum().over(shared)

@@ -48,7 +48,7 @@ def canonical(
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
         series = series.cast(pl.String)
     if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
-        what = f"holds {series.dtype.base_type()}, which is no cell of a table"
+        what = f"holds {series.dtype.base_type()}, which cannot be a table cell"
         where = f"column {series.name!r}" if names is None else names.where(series.name)
         problems.add(where, what, "convert it to text")
         return _nothing(series, pl.Int64() if isinstance(kind, Numeric) else pl.String())

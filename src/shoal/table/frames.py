@@ -42,17 +42,21 @@ def check_names(names: list[str]) -> None:
     times = Counter(names)
     doubled = [place + 1 for place, name in enumerate(names) if times[name] > 1]
     if doubled:
-        what = f"column names used more than once: those of columns {some(doubled)}"
+        what = f"has column names more than once: columns {some(doubled)}"
         raise SourceError(Problem("table", what, "rename them"))
     empty = [place + 1 for place, name in enumerate(names) if not name.strip()]
     if empty:
-        raise SourceError(Problem("table", f"no name for column number {some(empty)}", "give every column a name"))
+        raise SourceError(Problem("table", f"has no name for column number {some(empty)}", "give every column a name"))
     odd = [place + 1 for place, name in enumerate(names) if "\0" in name or name.startswith("\ufeff")]
     if odd:
-        raise SourceError(Problem("table", f"a character no name can have, in column number {some(odd)}", "rename it"))
+        raise SourceError(
+            Problem(
+                "table", f"has a character that is not allowed in a name, in column number {some(odd)}", "rename it"
+            )
+        )
     patterns = [place + 1 for place, name in enumerate(names) if _is_pattern(name)]
     if patterns:
-        what = f"a name that reads as a pattern, in column number {some(patterns)}"
+        what = f"has a name that looks like a pattern, in column number {some(patterns)}"
         raise SourceError(Problem("table", what, "rename it"))
 
 

@@ -92,8 +92,8 @@ class Names:
     ) -> None:
         """Note the columns of a schema that are not here; where none is, that is one problem."""
         if not self.meet(roles):
-            what = f"none of its {len(roles)} columns is in the table, which has {len(self.names)} columns"
-            problems.add("schema", what, f"give the table that it is for, and {WRITE_NAMES}", error=error)
+            what = f"none of its {len(roles)} columns is among the {len(self.names)} columns of the table"
+            problems.add("schema", what, f"give the table that the schema describes, and {WRITE_NAMES}", error=error)
             return
         absent = {name: role for name, role in roles.items() if name not in self.names}
         others = [name for name in self.names if name not in roles and name in self.shown] if absent else []
@@ -105,8 +105,8 @@ class Names:
 def require_header(frame: pl.DataFrame) -> None:
     """Refuse a table whose names look like a row of its cells, where all names would be shown."""
     if headless(frame):
-        what = "the names of its columns look like a row of cells, as where a file has no header"
-        fix = f"{WRITE_NAMES}; if they are there, rename those that look like cells"
+        what = "its column names look like cells, as in a file without a header"
+        fix = f"{WRITE_NAMES}; if these are the names, rename those that look like cells"
         raise SourceError(Problem("table", what, fix))
 
 

@@ -146,9 +146,9 @@ def prepare(
     missing
         ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
     missing_values
-        Texts that stand for a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text.
     normalise
-        Whether texts of sensitive columns that differ only in blanks, case or Unicode form become one value. Where they
+        Whether texts of sensitive columns that differ only in spaces, case or Unicode form become one value. Where they
         do not, there is a `ShoalWarning` that says how many there are.
     extra_check
         A further check of the table; what it notes is raised with the rest. The table may have problems already.
@@ -255,14 +255,18 @@ def _grown(column: Column, kind: Kind, series: pl.Series, problems: Problems) ->
         return kind
     hierarchy = kind.hierarchy
     if hierarchy is not None and isinstance(kind, Numeric) and any(abs(value) >= 2**53 for value in values):  # type: ignore[arg-type]
-        problems.add(where, "has numbers too large to be placed in a hierarchy", "leave the hierarchy out")
+        problems.add(where, "has numbers that are too large for a hierarchy", "leave the hierarchy out")
         return kind
     if isinstance(hierarchy, Rule):
         if hierarchy.numeric and not isinstance(kind, Numeric):
-            problems.add(where, f"{hierarchy.name} needs numbers, the column is {kind_name(kind)}", "make it numeric")
+            problems.add(
+                where, f"{hierarchy.name} needs numbers, but the column is {kind_name(kind)}", "make it numeric"
+            )
             return kind
         if isinstance(kind, Numeric) and not hierarchy.numeric and not isinstance(hierarchy, Flat):
-            problems.add(where, f"{hierarchy.name} needs texts, the column is numeric", "use intervals or quantiles")
+            problems.add(
+                where, f"{hierarchy.name} needs texts, but the column is numeric", "use intervals or quantiles"
+            )
             return kind
         if hierarchy.weighs:
             values = series.drop_nulls().to_list()

@@ -46,7 +46,7 @@ class Ordinal:
             raise SchemaError(Problem("Ordinal(order=)", "needs at least one category, none of them empty or '*'"))
         runs = [category for category in self.order if _reads_as_run(category, set(self.order))]
         if runs:
-            what = f"has categories that read as runs of others: {some(runs)}"
+            what = f"has categories that look like ranges of others: {some(runs)}"
             raise SchemaError(Problem("Ordinal(order=)", what, "rename them"))
 
 

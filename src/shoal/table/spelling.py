@@ -152,10 +152,10 @@ def spelling_warning(n_values: Mapping[str, int], fix: str = "normalise = true m
     """Say of which columns so many values have another spelling; no value is in it.
 
     >>> spelling_warning({"disease": 4})
-    "column 'disease': 4 values differ from another, or from a missing cell, only in blanks, case or Unicode form, and
-    count as different; normalise = true merges them"
+    "column 'disease': 4 values differ from another, or from a missing cell, only in spaces, case or Unicode form; they
+    count as different values; normalise = true merges them"
     """
-    what = "from another, or from a missing cell, only in blanks, case or Unicode form, and count as different"
+    what = "from another, or from a missing cell, only in spaces, case or Unicode form; they count as different values"
     each = [
         f"column {name!r}: {count} {'value differs' if count == 1 else 'values differ'} {what}"
         for name, count in n_values.items()

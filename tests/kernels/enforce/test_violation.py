@@ -1,4 +1,4 @@
-"""What the kernels say a group lacks, held against the privacy models: the formulas stand twice and must agree."""
+"""Violations of groups as kernels compute them, held against the privacy models: both formulas must agree."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def partitions(draw, n_rows):
 def kept_by_kernels(task, labels):
     """Which groups keep everything, as the kernels say: all at once, and each on its own."""
     constraints = Constraints.of(task, labels >= 0)
-    violation = constraints.violation(labels)
-    assert violation.tolist() == [constraints.violation_of(rows) for rows in members_of(labels)]
-    assert np.isfinite(violation).all()
-    assert (violation >= 0).all()
-    return violation == 0
+    violations = constraints.violation(labels)
+    assert violations.tolist() == [constraints.violation_of(rows) for rows in members_of(labels)]
+    assert np.isfinite(violations).all()
+    assert (violations >= 0).all()
+    return violations == 0
 
 
 def kept_by_models(task, labels):
@@ -141,7 +141,7 @@ def test_numbers_too_far_apart_only_by_rounding_are_near():
 @settings(max_examples=60)
 @given(data=st.data())
 def test_joining_groups_brings_them_nearer_where_models_are_monotone(data):
-    """What repair rests on: of two groups together, neither lacks more than the worse of them did."""
+    """What repair rests on: the violation of two groups together is at most that of the worse one."""
     case = data.draw(sensitive_tables("one", min_rows=2, max_rows=24), "table")
     names = data.draw(st.lists(st.sampled_from(BY_ROWS), min_size=1, max_size=3), "models")
     require = [data.draw(requirements(name, case)) for name in names]

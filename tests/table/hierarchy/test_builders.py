@@ -102,7 +102,7 @@ class TestPrefixes:
 
     @pytest.mark.parametrize("keep", [(2, 4), (2, 2), (3, 2, 2)])
     def test_levels_must_fall(self, keep):
-        with pytest.raises(ParameterError, match=r"Prefixes\(keep=\): needs numbers that fall from level to level"):
+        with pytest.raises(ParameterError, match=r"Prefixes\(keep=\): needs numbers that decrease from level to level"):
             Prefixes(keep=keep)
 
     def test_a_group_that_would_hide_a_value(self):
@@ -194,7 +194,7 @@ class TestQuantiles:
 
     @pytest.mark.parametrize(
         ("parts", "text"),
-        [((2, 4), "fall from level"), ((4, 4), "fall from level"), ((4, 3), "to divide the one before")],
+        [((2, 4), "decrease from level"), ((4, 4), "decrease from level"), ((4, 3), "to divide the one before")],
     )
     def test_levels_must_nest(self, parts, text):
         with pytest.raises(ParameterError, match=rf"Quantiles\(parts=\): needs .*{text}"):

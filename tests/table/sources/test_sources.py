@@ -248,9 +248,10 @@ class TestCsv:
         with pytest.raises(SourceError) as caught:
             read(path)
         assert [problem.what for problem in caught.value.problems] == [
-            "2 records have another number of fields than the header, which has 2 fields parted by ',', at rows 1, 4",
+            "2 records have another number of fields than the header, which has 2 fields with the delimiter ',', "
+            "at rows 1, 4",
             "1 record has broken quoting (text after a closing quote, or a quote never closed), at row 3",
-            "1 record has a carriage return that ends no line, at row 5",
+            "1 record has a carriage return within a line, at row 5",
         ]
 
     def test_many_ragged_records(self, path: Path) -> None:
@@ -298,8 +299,8 @@ class TestExcel:
     @pytest.mark.parametrize(
         ("header", "match"),
         [
-            (["a", "b", "a"], "sheet 's': column names used more than once: those of columns 1, 3"),
-            (["a", None, "b"], "sheet 's': no name for column number 2"),
+            (["a", "b", "a"], "sheet 's': has column names more than once: columns 1, 3"),
+            (["a", None, "b"], "sheet 's': has no name for column number 2"),
         ],
     )
     def test_bad_headers(self, tmp_path: Path, header: list[object], match: str) -> None:
@@ -360,7 +361,7 @@ class TestSqlite:
             'INSERT INTO "a.b" VALUES (2)',
         )
         with pytest.raises(
-            SourceError, match=r'has 2 tables and none is named; give table= or query=; tables: "a\.b", b'
+            SourceError, match=r'has 2 tables, and none was chosen; give table= or query=; tables: "a\.b", b'
         ):
             read(path)
         with pytest.raises(SourceError, match=r"has no table 'bb'; did you mean 'b'\? tables"):
@@ -424,16 +425,16 @@ class TestPostgresql:
             'INSERT INTO "My Schema"."x""; DROP TABLE y" VALUES (1)',
         )
         assert read(postgres, table='My Schema."x""; DROP TABLE y"').columns == ["A"]
-        with pytest.raises(SourceError, match="is no name of a table"):
+        with pytest.raises(SourceError, match="is not a valid table name"):
             read(postgres, table='a"b')
 
     def test_which_table(self, postgres: str, execute: Callable[..., None]) -> None:
         execute("CREATE DATABASE other")
         other = postgres.replace("/postgres", "/other")
-        with pytest.raises(SourceError, match="has 0 tables and none is named"):
+        with pytest.raises(SourceError, match="has 0 tables, and none was chosen"):
             read(other)
         execute("CREATE TABLE listed (a int)")
-        with pytest.raises(SourceError, match=r"tables and none is named; .*public\.listed"):
+        with pytest.raises(SourceError, match=r"tables, and none was chosen; .*public\.listed"):
             read(postgres)
 
     def test_environment(self, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -450,8 +451,8 @@ class TestPostgresql:
             ("SELECT * FROM nowhere", "does not exist .SQLSTATE 42P01"),
             (f"SELECT '{CANARY}'::int AS a", "cannot be converted"),
             (f"SELECT a::int FROM (VALUES ('{CANARY}')) AS t (a)", "cannot be converted"),
-            ("SELECT 1 AS a, 2 AS a", "column names used more than once: those of columns 1, 2"),
-            ("SELECT 1 AS a; SELECT 2", "mistake in its syntax"),
+            ("SELECT 1 AS a, 2 AS a", "has column names more than once: columns 1, 2"),
+            ("SELECT 1 AS a; SELECT 2", "has a syntax error"),
             ("WITH x AS (INSERT INTO listed2 VALUES (1) RETURNING a) SELECT * FROM x", "would change the database"),
             ("SELECT 1 AS a WHERE false", "has no rows"),
         ],
@@ -491,7 +492,7 @@ BAD_FILES: dict[str, tuple[str, bytes | Callable[[Path], None], dict[str, object
         "t.csv",
         f"a,b,a\n{CANARY},2,3\n".encode(),
         {},
-        r"t\.csv: column names .*: those of columns 1, 3",
+        r"t\.csv: has column names .*: columns 1, 3",
     ),
     "empty name": ("t.csv", f"a,,b\n{CANARY},2,3\n".encode(), {}, "no name for column number 2"),
     "empty": ("t.csv", b"", {}, "is empty"),
@@ -499,26 +500,26 @@ BAD_FILES: dict[str, tuple[str, bytes | Callable[[Path], None], dict[str, object
     "header only": ("t.csv", b"a,b\n\n", {}, "has a header but no rows"),
     "not UTF-8": ("t.csv", f"a,b\n1,{CANARY}\nü,2\n".encode("cp1252"), {"encoding": "utf-8"}, "'utf-8': line 3 has"),
     "not UTF-16": ("t.csv", f"a,b\n{CANARY},1\n".encode("utf-16") + b"x", {"encoding": "utf-16"}, "line 3 has bytes"),
-    "no cp1252": ("t.csv", f"a,b\n{CANARY},\x81\n1,".encode("latin-1") + b"\x81", {}, "neither UTF-8 .line 2 "),
-    "control characters": ("t.csv", f"a,b\n{CANARY},\xfc\x01\n".encode("latin-1"), {}, "neither UTF-8 .line 2"),
-    "NUL": ("t.csv", f"a,b\n{CANARY},1\n".encode("utf-16-le"), {}, "holds NUL bytes, first in line 1"),
-    "half characters": ("t.csv", f"a,b\n{CANARY},\\ud800\n".encode(), {"encoding": "unicode-escape"}, "half char"),
+    "no cp1252": ("t.csv", f"a,b\n{CANARY},\x81\n1,".encode("latin-1") + b"\x81", {}, "neither UTF-8 text .line 2 "),
+    "control characters": ("t.csv", f"a,b\n{CANARY},\xfc\x01\n".encode("latin-1"), {}, "neither UTF-8 text .line 2"),
+    "NUL": ("t.csv", f"a,b\n{CANARY},1\n".encode("utf-16-le"), {}, "has NUL bytes, the first in line 1"),
+    "half a character": ("t.csv", f"a,b\n{CANARY},\\ud800\n".encode(), {"encoding": "unicode-escape"}, "incomplete"),
     "unknown encoding": ("t.csv", f"a,b\n{CANARY},1\n".encode(), {"encoding": "utf-9"}, "unknown encoding 'utf-9'"),
     "no text encoding": ("t.csv", f"a,b\n{CANARY},1\n".encode(), {"encoding": "hex"}, "unknown encoding 'hex'"),
-    "not packed": ("t.csv.gz", f"a,b\n{CANARY},1\n".encode(), {}, "is no gzip file, or a damaged one"),
-    "packed by half": ("t.csv.gz", gzip.compress(f"a,b\n{CANARY},1\n".encode())[:-9], {}, "or a damaged one"),
+    "not packed": ("t.csv.gz", f"a,b\n{CANARY},1\n".encode(), {}, "is not a gzip file, or is damaged"),
+    "packed by half": ("t.csv.gz", gzip.compress(f"a,b\n{CANARY},1\n".encode())[:-9], {}, "or is damaged"),
     "unknown ending": ("t.json", CANARY.encode(), {}, r"unknown ending '\.json'; known: \.csv, .*\.db"),
     "no ending": ("people", CANARY.encode(), {}, "people has no ending; known"),
-    "junk Parquet": ("t.parquet", CANARY.encode(), {}, "is no Parquet file"),
-    "damaged Parquet": ("t.parquet", b"PAR1" + CANARY.encode() * 9 + b"PAR1", {}, "is no Parquet file"),
+    "junk Parquet": ("t.parquet", CANARY.encode(), {}, "is not a readable Parquet file"),
+    "damaged Parquet": ("t.parquet", b"PAR1" + CANARY.encode() * 9 + b"PAR1", {}, "is not a readable Parquet file"),
     "doubled Parquet": ("t.parquet", parquet_with_doubled_names, {}, "column names used more than once"),
     "Parquet without rows": ("t.parquet", lambda path: pl.DataFrame({"a": []}).write_parquet(path), {}, "has no rows"),
-    "junk workbook": ("t.xlsx", CANARY.encode(), {}, "is no workbook that can be read"),
-    "junk old workbook": ("t.xls", CANARY.encode(), {}, "is no workbook that can be read"),
+    "junk workbook": ("t.xlsx", CANARY.encode(), {}, "is not a readable workbook"),
+    "junk old workbook": ("t.xls", CANARY.encode(), {}, "is not a readable workbook"),
     "empty sheet": ("t.xlsx", lambda path: pl.DataFrame().write_excel(path), {}, "sheet 'Sheet1': is empty"),
     "sheet without rows": ("t.xlsx", lambda path: pl.DataFrame({"a": []}).write_excel(path), {}, "has no rows"),
-    "junk database": ("t.db", CANARY.encode() * 99, {}, "is no SQLite database"),
-    "database without tables": ("t.db", b"", {}, "has 0 tables and none is named; fill it first"),
+    "junk database": ("t.db", CANARY.encode() * 99, {}, "is not an SQLite database"),
+    "database without tables": ("t.db", b"", {}, "has 0 tables, and none was chosen; create a table first"),
     "empty table": ("t.db", lambda path: write_sqlite(path, "CREATE TABLE t (a)"), {}, "has no rows"),
     "bad query": ("t.db", b"", {"query": f"SELECT '{CANARY}' FRM t"}, "refuses the query"),
     "two statements": ("t.db", b"", {"query": f"SELECT '{CANARY}'; SELECT 2"}, "one statement only|the query fails"),
@@ -526,7 +527,7 @@ BAD_FILES: dict[str, tuple[str, bytes | Callable[[Path], None], dict[str, object
         "t.db",
         b"",
         {"query": f"SELECT '{CANARY}' AS a, 2 AS a"},
-        "column names used more than once: those of columns 1, 2",
+        "has column names more than once: columns 1, 2",
     ),
     "no UTF-8 in SQLite": ("t.db", b"", {"query": f"SELECT CAST('{CANARY}' || x'ff' AS text) AS a"}, "is not UTF-8"),
 }
@@ -549,14 +550,14 @@ def test_bad_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused(lambda: read(tmp_path / "nope.csv"), "nope.csv: there is no such file; looked in ")
     refused(lambda: read("no\0pe.csv"), "cannot be opened|no such file")
     os.mkfifo(tmp_path / "pipe.csv")
-    refused(lambda: read(tmp_path / "pipe.csv"), "is no plain file")
+    refused(lambda: read(tmp_path / "pipe.csv"), "is not a regular file")
     (tmp_path / "t.csv").write_text(f"a\n{CANARY}\n")
 
     def locked(*_: object, **__: object) -> None:
         raise PermissionError
 
     monkeypatch.setattr(Path, "open", locked)
-    refused(lambda: read(tmp_path / "t.csv"), r"t\.csv: cannot be opened; check its rights")
+    refused(lambda: read(tmp_path / "t.csv"), r"t\.csv: cannot be opened; check its permissions")
 
 
 class TestSource:

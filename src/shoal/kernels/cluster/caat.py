@@ -119,7 +119,8 @@ def distance(lines: Any, codes: Any, group: Group, cost_table: CostTable, forest
         )
     for t in range(len(codes)):
         begin, end = forest.start[t], forest.start[t + 1]
-        total += _apart(forest.parent[begin:end], forest.depth[begin:end], np.int64(codes[t]), group.node[t])
+        code: Any = np.int64(codes[t])
+        total += _apart(forest.parent[begin:end], forest.depth[begin:end], code, group.node[t])
     return total / cost_table.divisor
 
 

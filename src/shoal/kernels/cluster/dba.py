@@ -9,7 +9,7 @@ import numpy as np
 from shoal.kernels.cluster.points import BLOCK, NEIGHBOUR, PointStore, before, error_of, fill, read, sort, survey
 from shoal.kernels.jit import jit
 
-NEIGHBOURHOOD = np.dtype([("error", np.float64), ("radius", np.float64), ("last", np.int64)])
+NEIGHBOURHOOD = np.dtype([("error", np.float64), ("radius", np.float64), ("last", np.int64)], align=True)
 """A point and its k - 1 nearest: their squared error, the squared distance of the farthest, and its row."""
 
 

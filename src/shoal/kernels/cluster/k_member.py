@@ -264,7 +264,7 @@ def place_leftovers(
             before, after = _line_losses(lines[:, row], summary(groups, g), cost_table)
             for t in range(n_trees):
                 begin, end = forest.start[t], forest.start[t + 1]
-                code = np.int64(codes[t, row])
+                code: Any = np.int64(codes[t, row])
                 if sets is None:
                     node = groups.node[g, t]
                     before += cost_table.heights[begin + node]

@@ -32,10 +32,10 @@ AXIS = np.dtype(
 )
 """What a column is, and how far apart two of its values are; an array of them is called axes."""
 
-SUM = np.dtype([("total", np.int64), ("present", np.int64)])
+SUM = np.dtype([("total", np.int64), ("present", np.int64)], align=True)
 """The sum of a column of numbers, in units of the grid, and how many of its values are not missing."""
 
-NEIGHBOUR = np.dtype([("distance", np.float64), ("row", np.int64), ("place", np.int64)])
+NEIGHBOUR = np.dtype([("distance", np.float64), ("row", np.int64), ("place", np.int64)], align=True)
 """A point near another one: their squared distance, its row, and its place in the store."""
 
 

@@ -17,10 +17,10 @@ BINS = 11
 NEVER = 1 << 62
 """Later than any time: offers of all rows together stay below it."""
 
-PAYER = np.dtype([("count", np.int64), ("paid", np.int64)])
+PAYER = np.dtype([("count", np.int64), ("paid", np.int64)], align=True)
 """A point that pays for balls: how many rows it stands for, and its last offer if it stopped, else -1."""
 
-BALL = np.dtype([("time", np.int64), ("radius", np.int64)])
+BALL = np.dtype([("time", np.int64), ("radius", np.int64)], align=True)
 """A ball around a point: when it is paid for, and its radius, both in units."""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.kernels.cluster.points import BLOCK, fill, read
 from shoal.kernels.jit import jit
 
-REACHED = np.dtype([("nearest", np.int64), ("distance", np.float64), ("within", np.int64)])
+REACHED = np.dtype([("nearest", np.int64), ("distance", np.float64), ("within", np.int64)], align=True)
 """A row among centres: number of the nearest one, squared distance to it, and how many centres reach the row."""
 
 

@@ -199,7 +199,7 @@ def _join(pool: Pool, cluster: Cluster, terms: Terms, row: int) -> bool:
             extent.high = extent.high if x <= extent.high else x
             changed = True
     for t in range(len(pool.codes)):
-        code = np.int64(pool.codes[t, position])
+        code: Any = np.int64(pool.codes[t, position])
         if not cluster.values[terms.trees[t].first + code].seen:
             changed = True
             _see(cluster, terms, t, code)

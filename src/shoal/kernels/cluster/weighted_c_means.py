@@ -1,4 +1,4 @@
-"""Weighted-feature C-means: how much the columns vary inside groups, and small groups merged into near ones."""
+"""Weighted-feature C-means: small groups merged into near ones."""
 
 from __future__ import annotations
 
@@ -6,26 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.centroids import CentroidGroups, Ruler, centre_of, leads, line_term, tree_term
+from shoal.kernels.cluster.centroids import CentroidGroups, Ruler, centre_of, leads
 from shoal.kernels.cluster.nearest import BLOCK, CentroidIndex, close, move, nearest
 from shoal.kernels.jit import jit
-
-
-@jit
-def dispersions(ruler: Ruler, groups: CentroidGroups, lines: Any, codes: Any, labels: Any, out: Any) -> None:
-    """How much each column varies inside groups: the sum over the rows, in row order.
-
-    IN   lines float64[n, lines];  codes int32[n, trees];  labels int64[n]
-    OUT  out float64[lines + trees]
-    """
-    n_lines = lines.shape[1]
-    out[:] = 0.0
-    for row in range(len(labels)):
-        c = labels[row]
-        for j in range(n_lines):
-            out[j] += line_term(ruler, j, lines[row, j], groups.centre[j, c])
-        for t in range(codes.shape[1]):
-            out[n_lines + t] += tree_term(ruler, t, codes[row, t], groups.node[t, c])
 
 
 @jit
@@ -35,16 +18,19 @@ def merge_small(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, k: i
     IN     most: how many at the most
     INOUT  into int64[K], where each group went; itself at first
     """
-    lines, codes = np.empty(len(groups.centre)), np.empty(len(groups.node), dtype=np.int32)
-    bound, part = np.empty(len(index.left)), np.empty(BLOCK)
+    lines, codes = np.empty(len(groups.means)), np.empty(len(groups.modes), dtype=np.int32)
+    bound, part = np.empty(len(index.n_open)), np.empty(BLOCK)
+    nobody: Any = np.int64(-1)
     for done in range(most):
-        small = _smallest(groups, k, into)
+        small = _smallest(groups.size, k, into)
         if small < 0:
             return done
-        close(index, small)
-        lines[:] = groups.centre[:, small]
-        codes[:] = groups.node[:, small]
-        target = nearest(ruler, index, lines, codes, -1, bound, part)
+        close(index, index.place_of[small])
+        for j in range(len(lines)):
+            lines[j] = groups.means[j, small].centre
+        for t in range(len(codes)):
+            codes[t] = groups.modes[t, small].node
+        target = nearest(ruler, index, lines, codes, nobody, bound, part)
         into[small] = target
         if groups.size[small] > 0:
             _absorb(ruler, groups, small, target)
@@ -53,12 +39,12 @@ def merge_small(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, k: i
 
 
 @jit
-def _smallest(groups: CentroidGroups, k: int, into: Any) -> int:
+def _smallest(sizes: Any, k: int, into: Any) -> int:
     """The smallest group below k that is still there, the lowest number of those that tie; -1 if there is none."""
     small, size = -1, k
     for c in range(len(into)):
-        if into[c] == c and groups.size[c] < size:
-            small, size = c, groups.size[c]
+        if into[c] == c and sizes[c] < size:
+            small, size = c, sizes[c]
     return small
 
 
@@ -66,33 +52,38 @@ def _smallest(groups: CentroidGroups, k: int, into: Any) -> int:
 def _absorb(ruler: Ruler, groups: CentroidGroups, small: int, target: int) -> None:
     """Let all members of one group into another."""
     groups.size[target] += groups.size[small]
-    for j in range(len(groups.centre)):
-        groups.present[j, target] += groups.present[j, small]
-        groups.total[j, target] += groups.total[j, small]
-        groups.square[j, target] += groups.square[j, small]
-        groups.centre[j, target] = centre_of(ruler, groups, j, target)
-    for t in range(len(groups.node)):
-        _hand_over(groups, t, small, target)
+    for j in range(len(groups.means)):
+        mean, more = groups.means[j, target], groups.means[j, small]
+        mean.present += more.present
+        mean.total += more.total
+        mean.square += more.square
+        mean.centre = centre_of(ruler.lines[j], mean, groups.size[target])
+    for t in range(len(groups.modes)):
+        _hand_over(groups.values[t], groups.modes[t, small], groups.modes[t, target])
 
 
 @jit
-def _hand_over(groups: CentroidGroups, t: int, small: int, target: int) -> None:
-    """Give the values of one group to another; the most frequent one leads."""
-    entry = groups.head[t, small]
-    while entry >= 0:
-        following = groups.entry_next[entry]
-        mine = groups.head[t, target]
-        while mine >= 0 and groups.entry_node[mine] != groups.entry_node[entry]:
-            mine = groups.entry_next[mine]
+def _hand_over(values: Any, small: Any, target: Any) -> None:
+    """Give the values of one group to another; the most frequent one leads.
+
+    INOUT  values VALUE[n]
+    """
+    at = small.head
+    while at >= 0:
+        given, mine = values[at], target.head
+        following = given.next
+        while mine >= 0 and values[mine].node != given.node:
+            mine = values[mine].next
         if mine >= 0:
-            groups.entry_count[mine] += groups.entry_count[entry]
-            groups.entry_row[mine] = min(groups.entry_row[mine], groups.entry_row[entry])
+            values[mine].count += given.count
+            if given.row < values[mine].row:
+                values[mine].row = given.row
         else:
-            groups.entry_next[entry], groups.head[t, target] = groups.head[t, target], entry
-        entry = following
-    leading = entry = groups.head[t, target]
-    while entry >= 0:
-        if leads(groups.entry_count, groups.entry_row, entry, leading):
-            leading = entry
-        entry = groups.entry_next[entry]
-    groups.node[t, target] = groups.entry_node[leading]
+            given.next, target.head = target.head, at
+        at = following
+    leading = at = target.head
+    while at >= 0:
+        if leads(values[at], values[leading]):
+            leading = at
+        at = values[at].next
+    target.node = values[leading].node

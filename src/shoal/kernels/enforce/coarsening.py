@@ -6,248 +6,260 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.partition import Partition, enter, keeps, members_of
-from shoal.kernels.enforce.refine import LEAST, change, least_added, move, renew
+from shoal.kernels.cluster.points import sort
+from shoal.kernels.enforce.partition import NOBODY, Partition, enter, keeps, members_of
+from shoal.kernels.enforce.refine import LEAST, change, exchange, learn, least_added, renew
 from shoal.kernels.enforce.violation import EQUAL, ROUNDING, Needs, short
 from shoal.kernels.jit import jit
 
 SLICES = 20
 """Into how many slices the rows of one key are cut, to be left out one after the other."""
+CELL = np.dtype(
+    [("cell", np.int64), ("first", np.int64), ("size", np.int64), ("begin", np.int64), ("member", np.int64)],
+    align=True,
+)
+"""Of each row that is left, its cell; of each cell, the place of its first row, how many rows it has, and where they
+begin among the members; one after the other, the rows of all large cells."""
+KEY = np.dtype([("often", np.int64), ("present", np.int64), ("count", np.int64)], align=True)
+"""Of each key, how often it occurs, 0 between calls; one after the other, the keys that are present, and how many of
+their rows are in the group."""
 
 
-class Desk(NamedTuple):
+class Alike(NamedTuple):
+    """The rows to form groups of, and what there is to know of them."""
+
+    needs: Needs  #              IN
+    seen_as: Any  # int64[promises, keys]     IN  value that each promise sees in a key
+    keys: Any  # int64[n]                     IN
+    rows: Any  # int64[m]                     IN
+    levels: Any  # int32[all levels, m]       IN  codes of each column at each of its levels
+
+
+class Scratch(NamedTuple):
     """Room to work in, for as many rows as there are at the start."""
 
-    table: Any  # int64[power of two >= 2 rows]  SCRATCH  place of a row of each cell, -1 = empty
-    cell: Any  # int64[rows]          SCRATCH  cell of each row that is left
-    first: Any  # int64[rows]         SCRATCH  place of the first row of each cell
-    size: Any  # int64[rows]          SCRATCH  rows of each cell
-    begin: Any  # int64[rows + 1]     SCRATCH  where the rows of each large cell begin
-    members: Any  # int64[rows]       SCRATCH  rows of the large cells
-    often: Any  # int64[keys]         SCRATCH  0 between calls
-    present: Any  # int64[keys]       SCRATCH
-    counts: Any  # int64[keys]        SCRATCH
-    runs: Any  # int64[3, values]     SCRATCH
+    table: Any  # int64[power of two >= 2 rows]  number of a cell, -1 = empty
+    cells: Any  # CELL[rows + 1]
+    keys: Any  # KEY[keys]
+    runs: Any  # int64[3, values]
 
 
 @jit
-def take_alike(
-    needs: Needs, seen_as: Any, keys: Any, rows: Any, levels: Any, coarsening_level: Any, left: Any, least: int,
-    label: int, labels: Any, desk: Desk,
-) -> Any:  # fmt: skip
+def take_alike(alike: Alike, level: Any, left: Any, least: int, label: int, labels: Any, scratch: Scratch) -> Any:
     """Form a group of as many rows as possible from each cell, where that can be; the next label, and how many stay.
 
-    IN     keys int64[n];  rows int64[m], those to form groups of;  levels int32[all levels, m], codes of each column at
-           each level;  grain int64[d], which of the levels each column has;  least, smallest size of a group
+    IN     level int64[d], which of all levels each column has;  least, smallest size of a group
+           label, the first of the new groups
     INOUT  left int64[m], places in `rows` of those in no group, the first so many of them;  labels int64[n]
     """
-    n_cells = _cells(levels, coarsening_level, left, desk)
-    n_large = 0
+    cells = scratch.cells
+    n_cells = _number_cells(alike.levels, level, left, scratch)
+    end = 0
     for cell in range(n_cells):
-        desk.begin[cell] = n_large
-        if desk.size[cell] >= least:
-            n_large += desk.size[cell]
-    desk.begin[n_cells] = n_large
-    place = desk.first  # not asked for any more
-    place[:n_cells] = desk.begin[:n_cells]
+        cells[cell].begin = end
+        if cells[cell].size >= least:
+            end += cells[cell].size
     for i in range(len(left)):
-        cell = desk.cell[i]
-        if desk.size[cell] >= least:
-            desk.members[place[cell]] = rows[left[i]]
-            place[cell] += 1
+        cell = cells[i].cell
+        if cells[cell].size >= least:
+            cells[cells[cell].begin].member = alike.rows[left[i]]
+            cells[cell].begin += 1
     for cell in range(n_cells):
-        members = desk.members[desk.begin[cell] : desk.begin[cell + 1]]
-        if len(members) and _take(needs, seen_as, keys, members, least, label, labels, desk):
+        one = cells[cell]
+        if one.size >= least and _take(alike, one.begin - one.size, one.begin, least, label, labels, scratch):
             label += 1
     n_left = 0
     for i in range(len(left)):
-        if labels[rows[left[i]]] < 0:
+        if labels[alike.rows[left[i]]] < 0:
             left[n_left] = left[i]
             n_left += 1
     return label, n_left
 
 
 @jit
-def _cells(levels: Any, coarsening_level: Any, left: Any, desk: Desk) -> int:
+def _number_cells(levels: Any, level: Any, left: Any, scratch: Scratch) -> int:
     """Number the cells by their first row; how many there are."""
+    table, cells = scratch.table, scratch.cells
     mask = 1
     while mask < 2 * len(left):
         mask *= 2
-    desk.table[:mask] = -1
+    table[:mask] = -1
     mask -= 1
     n_cells = 0
     for i in range(len(left)):
         row = left[i]
         scrambled = np.uint64(14695981039346656037)
-        for j in coarsening_level:
+        for j in level:
             scrambled = (scrambled ^ np.uint64(levels[j, row] + 1)) * np.uint64(1099511628211)
         slot = np.int64((scrambled ^ (scrambled >> np.uint64(29))) & np.uint64(mask))
-        while desk.table[slot] >= 0 and not _look_alike(levels, coarsening_level, row, desk.first[desk.table[slot]]):
+        while table[slot] >= 0:
+            other, alike = cells[table[slot]].first, True
+            for j in level:
+                alike = alike and levels[j, row] == levels[j, other]
+            if alike:
+                break
             slot = (slot + 1) & mask
-        if desk.table[slot] < 0:
-            desk.table[slot], desk.first[n_cells], desk.size[n_cells] = n_cells, row, 0
+        if table[slot] < 0:
+            table[slot], cells[n_cells].first, cells[n_cells].size = n_cells, row, 0
             n_cells += 1
-        desk.cell[i] = desk.table[slot]
-        desk.size[desk.table[slot]] += 1
+        cells[i].cell = table[slot]
+        cells[table[slot]].size += 1
     return n_cells
 
 
 @jit
-def _look_alike(levels: Any, coarsening_level: Any, row: int, other: int) -> bool:
-    alike = True
-    for j in coarsening_level:
-        alike = alike and levels[j, row] == levels[j, other]
-    return alike
-
-
-@jit
-def _take(needs: Needs, seen_as: Any, keys: Any, rows: Any, least: int, label: int, labels: Any, desk: Desk) -> bool:
+def _take(alike: Alike, begin: int, end: int, least: int, label: int, labels: Any, scratch: Scratch) -> bool:
     """Form one group of rows of a cell, of every key the first ones; say whether that could be."""
-    often, n_keys = desk.often, 0
-    for row in rows:
-        if often[keys[row]] == 0:
-            desk.present[n_keys] = keys[row]
+    keys, n_keys = scratch.keys, 0
+    for i in range(begin, end):
+        key = alike.keys[scratch.cells[i].member]
+        if keys[key].often == 0:
+            keys[n_keys].present = key
             n_keys += 1
-        often[keys[row]] += 1
-    present, counts = desk.present[:n_keys], desk.counts[:n_keys]
-    present.sort()
+        keys[key].often += 1
+    present = np.empty(n_keys, dtype=np.int64)
     for i in range(n_keys):
-        counts[i] = often[present[i]]
-        often[present[i]] = 0
-    if _is_hopeless(needs, seen_as, present) or not _leave_out(needs, seen_as, present, counts, least, desk.runs):
+        present[i] = keys[i].present
+    sort(present, present)
+    for i in range(n_keys):
+        keys[i].present, keys[i].count = present[i], keys[present[i]].often
+    for i in range(n_keys):
+        keys[keys[i].present].often = 0
+    if not _leave_out(alike, keys[:n_keys], end - begin, least, scratch.runs):
         return False
     for i in range(n_keys):
-        often[present[i]] = counts[i]
-    for row in rows:
-        if often[keys[row]] > 0:
+        keys[keys[i].present].often = keys[i].count
+    for i in range(begin, end):
+        row = scratch.cells[i].member
+        if keys[alike.keys[row]].often > 0:
             labels[row] = label
-            often[keys[row]] -= 1
+            keys[alike.keys[row]].often -= 1
     return True
 
 
 @jit
-def _is_hopeless(needs: Needs, seen_as: Any, present: Any) -> bool:
+def _is_hopeless(alike: Alike, keys: Any) -> bool:
     """Whether the values present are too few, however often each occurs: seen at a glance where it can be."""
-    for promise in range(len(needs.promises)):
-        if needs.promises[promise].kind == EQUAL:
-            first, share = needs.promises[promise].first, 0.0
-            last = -1
-            for key in present:  # in rising order of the values that the first promise sees
-                value = seen_as[promise, key]
-                if value != last or promise > 0:
-                    share += needs.values[first + value].share
+    for at in range(len(alike.needs.promises)):
+        promise = alike.needs.promises[at]
+        if promise.kind == EQUAL:
+            share, last = 0.0, -1
+            for i in range(len(keys)):  # in rising order of the values that the first promise sees
+                value = alike.seen_as[at, keys[i].present]
+                if value != last or at > 0:
+                    share += alike.needs.values[promise.first + value].share
                 last = value
-            if 1.0 - share > needs.promises[promise].bound + ROUNDING:
+            if 1.0 - share > promise.bound + ROUNDING:
                 return True
     return False
 
 
 @jit
-def _leave_out(needs: Needs, seen_as: Any, present: Any, counts: Any, least: int, runs: Any) -> bool:
+def _leave_out(alike: Alike, keys: Any, size: int, least: int, runs: Any) -> bool:
     """Leave out as few rows as greedy steps tell until a group keeps all promises; say whether enough are left.
 
-    INOUT  counts int64[keys], how many rows of each key present are in the group
+    INOUT  keys KEY[present];  size, how many rows they are together
     """
-    size, far = counts.sum(), _violation_of(needs, seen_as, present, counts, runs)
+    if _is_hopeless(alike, keys):
+        return False
+    far = _violation_of(alike, keys, size, runs)
     while far > 0.0:
         best, who, reached = 0.0, -1, far
-        for i in range(len(counts)):
-            slice_ = max(counts[i] // SLICES, 1)
-            if counts[i] and size - slice_ >= least:
-                counts[i] -= slice_
-                after = _violation_of(needs, seen_as, present, counts, runs)
-                counts[i] += slice_
-                if (far - after) / slice_ > best:
-                    best, who, reached = (far - after) / slice_, i, after
+        for i in range(len(keys)):
+            n = keys[i].count // SLICES if keys[i].count >= SLICES else 1
+            if keys[i].count and size - n >= least:
+                keys[i].count -= n
+                after = _violation_of(alike, keys, size - n, runs)
+                keys[i].count += n
+                if (far - after) / n > best:
+                    best, who, reached = (far - after) / n, i, after
         if who < 0:
             return False
-        size -= max(counts[who] // SLICES, 1)
-        counts[who] -= max(counts[who] // SLICES, 1)
-        far = reached
+        n = keys[who].count // SLICES if keys[who].count >= SLICES else 1
+        keys[who].count -= n
+        size, far = size - n, reached
     return size >= least
 
 
 @jit
-def _violation_of(needs: Needs, seen_as: Any, present: Any, counts: Any, runs: Any) -> float:
+def _violation_of(alike: Alike, keys: Any, size: int, runs: Any) -> float:
     """How far a group is from all promises that has so many rows of each key present."""
-    total, size = 0.0, counts.sum()
-    often, values, times = runs[0], runs[1], runs[2]
-    for promise in range(len(needs.promises)):
-        n_values = needs.promises[promise].last - needs.promises[promise].first
+    total, often, values, times = 0.0, runs[0], runs[1], runs[2]
+    for at in range(len(alike.needs.promises)):
+        n_values = alike.needs.promises[at].last - alike.needs.promises[at].first
         often[:n_values] = 0
-        for i in range(len(present)):
-            often[seen_as[promise, present[i]]] += counts[i]
+        for i in range(len(keys)):
+            often[alike.seen_as[at, keys[i].present]] += keys[i].count
         n_runs = 0
         for value in range(n_values):
             if often[value]:
                 values[n_runs], times[n_runs] = value, often[value]
                 n_runs += 1
-        total += short(needs, promise, values, times, n_runs, size)
+        total += short(alike.needs, at, values, times, n_runs, size)
     return total
 
 
 @jit
-def take_in(partition: Partition, loss: Any, rows: Any) -> int:
-    """Send each of some rows that are in no group to the one where it adds least and breaks no promise; how many.
+def settle(partition: Partition, loss: Any, needs: Needs, rows: Any, groups: Any) -> int:
+    """Send rows, then all rows of groups, to the groups where they add least and break no promise; how many steps.
 
-    A row that no group can take stays where it is.
+    A row in no group goes where it can; one in a group, and all rows of a group to be given up, only if the loss falls.
+
+    IN  rows, groups int64[some], in the order of their turns
     """
-    n_taken = 0
+    learn(partition, loss)
+    steps = 0
     for row in rows:
-        where, _ = _best_home(partition, loss, row, -1, np.inf)
+        here, dearest = partition.label[row], np.inf
+        if here >= 0:
+            if partition.groups[here].size <= partition.k or not keeps(partition, needs, here, row, NOBODY):
+                continue
+            dearest = -change(partition, loss, here, row, NOBODY) - LEAST
+        where, _ = _best_home(partition, loss, needs, row, here, dearest)
         if where >= 0:
-            enter(partition, row, where)
-            renew(partition, loss, where)
-            n_taken += 1
-    return n_taken
+            steps += 1
+            if here < 0:
+                enter(partition, row, where)
+                renew(partition, loss, where)
+            else:
+                exchange(partition, loss, here, row, where, NOBODY)
+    for group in groups:
+        steps += _give_up(partition, loss, needs, group)
+    return steps
 
 
 @jit
-def _best_home(partition: Partition, loss: Any, row: int, here: int, dearest: float) -> Any:
+def _best_home(partition: Partition, loss: Any, needs: Needs, row: int, here: int, dearest: float) -> Any:
     """The group other than `here` that a row adds least to, less than `dearest`, without breaking a promise.
 
     All groups are looked at, not only near ones as in a refinement: groups of coarse cells overlap with many.
     """
     best, where = dearest, -1
-    for group in range(len(partition.size)):
-        full = partition.size[group] == partition.begin[group + 1] - partition.begin[group]
-        if partition.size[group] == 0 or full or group == here or least_added(partition, loss, group) >= best:
+    for group in range(len(partition.groups)):
+        one = partition.groups[group]
+        full = one.size == one.end - one.begin
+        if one.size == 0 or full or group == here or least_added(partition, loss, group) >= best:
             continue
-        added = change(partition, loss, group, -1, row)
-        if added < best and keeps(partition, group, -1, row):
+        added = change(partition, loss, group, NOBODY, row)
+        if added < best and keeps(partition, needs, group, NOBODY, row):
             best, where = added, group
     return where, best
 
 
 @jit
-def move_on(partition: Partition, loss: Any, rows: Any, k: int) -> int:
-    """Let each of some rows move to the group where the loss falls most by it and no promise is broken; how many do."""
-    moved = 0
-    for row in rows:
-        here = partition.label[row]
-        if partition.size[here] <= k or not keeps(partition, here, row, -1):
-            continue
-        where, _ = _best_home(partition, loss, row, here, -change(partition, loss, here, row, -1) - LEAST)
-        if where >= 0:
-            move(partition, loss, row, where)
-            moved += 1
-    return moved
-
-
-@jit
-def give_up(partition: Partition, loss: Any, group: int) -> bool:
+def _give_up(partition: Partition, loss: Any, needs: Needs, group: int) -> bool:
     """Send every row of a group to others, if the loss falls by it and no promise is broken; say whether."""
     rows, total = members_of(partition, group).copy(), 0.0
     moved = 0
     for row in rows:
-        where, added = _best_home(partition, loss, row, group, np.inf)
+        where, added = _best_home(partition, loss, needs, row, group, np.inf)
         if where < 0:
             break
-        total += added + change(partition, loss, group, row, -1)
-        move(partition, loss, row, where)
+        total += added + change(partition, loss, group, row, NOBODY)
+        exchange(partition, loss, group, row, where, NOBODY)
         moved += 1
     if moved == len(rows) and total < -LEAST:
         return True
     for row in rows[:moved]:
-        move(partition, loss, row, group)
+        exchange(partition, loss, partition.label[row], row, group, NOBODY)
     return False

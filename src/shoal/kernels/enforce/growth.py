@@ -81,7 +81,8 @@ def may_be_spent(growth: Growth, promise: int, value: int) -> bool:
     if supply.free == 0 or not growth.needs.promises[promise].resembles:
         return supply.free > 0
     share = supply.whole / growth.needs.codes.shape[1]
-    n, most = 0, np.int64(share * growth.state[0].planned)
+    n = 0
+    most: Any = np.int64(share * growth.state[0].planned)
     for i in range(growth.n_runs[promise]):
         n = growth.counts[promise, i] if growth.values[promise, i] == value else n
     return n < most or (n == most and supply.free >= share * growth.state[0].free - BURST)
@@ -92,7 +93,7 @@ def greet_key(growth: Growth | None, store: Store, position: int) -> None:
     """Take a row of the tuple at a position of a store into the group."""
     if growth is None:
         return
-    key = np.int64(store.codes[growth.state[0].at, position])
+    key: Any = np.int64(store.codes[growth.state[0].at, position])
     join(growth, key)
     spend(growth, key)
 
@@ -230,13 +231,14 @@ def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | N
     begin, size, far = cost_table.starts[state.at], state.size, violation(growth)
     limit = closing_size(growth, k, (k if k > size else size) + FARTHEST)
     position, distance = extreme(store, group, cost_table, 1.0, shared)
-    while position >= 0 and not fits(growth, np.int64(store.codes[state.at, position]), k, limit):
+    while position >= 0 and not fits(growth, store.codes[state.at, position], k, limit):
         cost_table.costs[begin + store.codes[state.at, position]] = np.inf
         position, distance = extreme(store, group, cost_table, 1.0, shared)
-    if position >= 0 and far > 0.0 and not helps(growth, np.int64(store.codes[state.at, position]), far):
-        for key in range(n_keys):
+    if position >= 0 and far > 0.0 and not helps(growth, store.codes[state.at, position], far):
+        for number in range(n_keys):
+            key: Any = np.uint32(number)
             if not helps(growth, key, far):
-                cost_table.costs[begin + key] = np.inf
+                cost_table.costs[begin + number] = np.inf
         other, at_other = extreme(store, group, cost_table, 1.0, shared)
         if other >= 0 and at_other == distance:
             position = other
@@ -247,12 +249,23 @@ def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | N
 
 
 @jit
+def spend_all(growth: Growth, keys: Any, rows: Any) -> None:
+    """Note that rows are free no more.
+
+    IN  keys int64[n];  rows int64[m]
+    """
+    for row in rows:
+        spend(growth, keys[row])
+
+
+@jit
 def choose_near(growth: Growth, keys: Any, rows: Any, k: int, chosen: Any) -> int:
-    """Choose from rows, nearest first, who may join until the group can close; how many, -1 if it cannot close.
+    """Choose from rows, nearest first, who forms a group that can close; how many, -1 if it cannot close.
 
     IN     keys int64[n];  rows int64[m]
     OUT    chosen int64[m], places in `rows`
     """
+    clear_growth(growth)
     state = growth.state[0]
     n, limit = 0, closing_size(growth, k, k + FARTHEST)
     for place in range(len(rows)):

@@ -11,93 +11,95 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.partition import Partition
+from shoal.kernels.enforce.partition import NOBODY, Partition
 from shoal.kernels.jit import jit
 
-RUN, TREE, SET = 0.0, 1.0, 2.0
-KIND, WHOLE, FIRST = 0, 1, 2
-LOW, LOWER, HIGH, HIGHER, GONE = 0, 1, 2, 3, 4
-DISTINCT = 0
-ONCE, TWICE = 0, 1
-LEAF, PARENT, DEPTH = 0, 1, 2
+RUN, TREE, SET = 0, 1, 2
 BITS = 64
+COLUMN = np.dtype([("kind", np.int64), ("whole", np.float64), ("first", np.int64)], align=True)
+"""A column: its kind; what a width, or the values beyond one, are divided by, and how many values a set column has; the
+first node of a tree in `tree`."""
+NODE = np.dtype([("leaf", np.int64), ("parent", np.int64), ("depth", np.int64), ("share", np.float64)], align=True)
+"""A node: the node of the leaf at its place, from left to right; its parent and its depth; the share of all leaves that
+is below it, 0 for a leaf."""
+CELL = np.dtype(
+    [("low", np.float64), ("lower", np.float64), ("high", np.float64), ("higher", np.float64), ("n_missing", np.int64),
+     ("n_distinct", np.int64), ("once", np.uint64), ("twice", np.uint64)],
+    align=True,
+)  # fmt: skip
+"""What is known of a column in a group: the lowest value, and what is lowest without one of those; the highest alike;
+how many values are missing; of a set: how many differ, and which occur once or more, and twice or more, as bits."""
 
 
 class Covers(NamedTuple):
     """Values of the rows, and the cells that cover the groups they are in."""
 
-    cells: Any  # float64[n, d]          IN     numbers, ranks, places of leaves, set values from 0 on; NaN = missing
-    column: Any  # float64[d, 3]         IN     KIND; WHOLE: what a width, or the values beyond one, are divided by, and
-    #                                           how many values a set column has; FIRST node of a tree in `tree`
-    facts: Any  # float64[groups, d, 5]  INOUT  LOW, and what is lowest without one of those: LOWER; HIGH and HIGHER
-    #                                           alike; how many values are missing: GONE; of a set: how many DISTINCT
-    bits: Any  # uint64[groups, d, 2]    INOUT  of a set: values that occur ONCE or more, and TWICE or more
-    tree: Any  # int64[nodes, 3]         IN     node of each LEAF place, PARENT and DEPTH of each node, tree after tree
-    share: Any  # float64[nodes]         IN     share of the leaves below each node; 0 for a leaf
-    loss: Any  # float64[groups]         INOUT  cells left open, summed over rows and columns
+    values: Any  # float64[n, d]   IN     numbers, ranks, places of leaves, set values from 0 on; NaN = missing
+    column: Any  # COLUMN[d]       IN
+    tree: Any  # NODE[nodes]       IN     tree after tree
+    cell: Any  # CELL[groups, d]   INOUT
+    lost: Any  # float64[groups]   INOUT  cells left open, summed over rows and columns; NaN where nothing is known yet
 
 
 @jit
 def least_added(partition: Partition, covers: Covers, group: int) -> float:
     """What a further row adds to the loss of a group at least: it is shown as openly as the others are."""
-    return covers.loss[group] / partition.size[group]
+    return covers.lost[group] / partition.groups[group].size
 
 
 @jit
 def change(partition: Partition, covers: Covers, group: int, out: int, into: int) -> float:
     """By how much the loss of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
-    cells, column, facts, bits = covers.cells, covers.column, covers.facts, covers.bits
-    members, begin, end = partition.members, partition.begin[group], partition.begin[group] + partition.size[group]
-    size = end - begin - (out >= 0) + (into >= 0)
+    values, size = covers.values, partition.groups[group].size - (out >= 0) + (into >= 0)
     total = 0.0
-    for j in range(len(column)):
-        x = cells[out, j] if out >= 0 else np.inf  # nobody: infinite, so that it is neither missing nor an end
-        y = cells[into, j] if into >= 0 else np.inf
-        gone = facts[group, j, GONE] - np.isnan(x) + np.isnan(y)
-        if gone > 0.0:
-            total += 1.0 if gone < size else 0.0
-        elif column[j, KIND] == SET:
-            n = facts[group, j, DISTINCT]
+    for j in range(len(covers.column)):
+        x = values[out, j] if out >= 0 else np.inf  # nobody: infinite, so that it is neither missing nor an end
+        y = values[into, j] if into >= 0 else np.inf
+        column, cell = covers.column[j], covers.cell[group, j]
+        n_missing = cell.n_missing - np.isnan(x) + np.isnan(y)
+        if n_missing > 0:
+            total += 1.0 if n_missing < size else 0.0
+        elif column.kind == SET:
+            n = cell.n_distinct
             if x != y:
-                n -= x < np.inf and not _occurs(members, begin, end, cells, bits, column[j, WHOLE], group, j, x, TWICE)
-                n += y < np.inf and not _occurs(members, begin, end, cells, bits, column[j, WHOLE], group, j, y, ONCE)
-            total += (n - 1.0) / (column[j, WHOLE] - 1.0) if n > 1.0 else 0.0
+                n -= x < np.inf and not _occurs(partition, covers, group, j, x, 2)
+                n += y < np.inf and not _occurs(partition, covers, group, j, y, 1)
+            total += (n - 1.0) / (column.whole - 1.0) if n > 1 else 0.0
         elif size:
-            low = facts[group, j, LOWER] if x == facts[group, j, LOW] else facts[group, j, LOW]
-            high = facts[group, j, HIGHER] if x == facts[group, j, HIGH] else facts[group, j, HIGH]
+            low = cell.lower if x == cell.low else cell.low
+            high = cell.higher if x == cell.high else cell.high
             if y < np.inf:
-                low, high = min(low, y), max(high, y)
-            if column[j, KIND] == TREE:
-                total += _node_share(covers.tree, covers.share, int(column[j, FIRST]), low, high)
-            elif column[j, WHOLE] > 0.0:
-                total += (high - low) / column[j, WHOLE]
-    return size * total - covers.loss[group]
+                low, high = y if y < low else low, y if y > high else high
+            if column.kind == TREE:
+                total += _node_share(covers.tree, column.first, low, high)
+            elif column.whole > 0.0:
+                total += (high - low) / column.whole
+    return size * total - covers.lost[group]
 
 
 @jit
-def _node_share(tree: Any, share: Any, first: int, low: float, high: float) -> float:
+def _node_share(tree: Any, first: int, low: float, high: float) -> float:
     """Share of the leaves below the lowest node over two of them, hence over all between."""
-    left, right = tree[first + int(low), LEAF], tree[first + int(high), LEAF]
+    left, right = tree[first + np.int64(low)].leaf, tree[first + np.int64(high)].leaf
     while left != right:
-        if tree[first + left, DEPTH] >= tree[first + right, DEPTH]:
-            left = tree[first + left, PARENT]
+        if tree[first + left].depth >= tree[first + right].depth:
+            left = tree[first + left].parent
         else:
-            right = tree[first + right, PARENT]
-    return share[first + left]
+            right = tree[first + right].parent
+    return tree[first + left].share
 
 
 @jit
-def _occurs(
-    members: Any, begin: int, end: int, cells: Any, bits: Any, n_values: float, group: int, j: int, value: float,
-    times: int,
-) -> bool:  # fmt: skip
-    """Whether a value occurs in a group ONCE or TWICE; a bit says no, or yes where every value has its own."""
-    known = (bits[group, j, times] >> np.uint64(int(value) % BITS)) & np.uint64(1) != 0
-    if known and n_values > BITS:
+def _occurs(partition: Partition, covers: Covers, group: int, j: int, value: float, times: int) -> bool:
+    """Whether a value occurs once or twice in a group; a bit says no, or yes where every value has its own."""
+    cell, one = covers.cell[group, j], partition.groups[group]
+    bits = cell.once if times == 1 else cell.twice
+    known = (bits >> np.uint64(np.int64(value) % BITS)) & np.uint64(1) != 0
+    if known and covers.column[j].whole > BITS:
         n = 0
-        for at in range(begin, end):
-            n += cells[members[at], j] == value
-        known = n > times
+        for at in range(one.begin, one.begin + one.size):
+            n += covers.values[partition.members[at], j] == value
+        known = n >= times
     return known
 
 
@@ -107,39 +109,35 @@ def _occurs(
 @jit
 def renew(partition: Partition, covers: Covers, group: int) -> None:
     """Cover a group anew, from its members alone."""
-    cells, column, facts, bits, members = covers.cells, covers.column, covers.facts, covers.bits, partition.members
-    begin, end = partition.begin[group], partition.begin[group] + partition.size[group]
-    for j in range(len(column)):
-        is_set = column[j, KIND] == SET
-        low, lower, high, higher, gone, distinct = np.inf, np.inf, -np.inf, -np.inf, 0.0, 0.0
-        once, twice = np.uint64(0), np.uint64(0)
-        for at in range(begin, end):
-            x = cells[members[at], j]
+    values, members, one = covers.values, partition.members, partition.groups[group]
+    for j in range(len(covers.column)):
+        column, cell = covers.column[j], covers.cell[group, j]
+        low, lower, high, higher = np.inf, np.inf, -np.inf, -np.inf
+        n_missing, n_distinct, once, twice = 0, 0, np.uint64(0), np.uint64(0)
+        for at in range(one.begin, one.begin + one.size):
+            x = values[members[at], j]
             if np.isnan(x):
-                gone += 1.0
-            elif is_set:
-                bit = np.uint64(1) << np.uint64(int(x) % BITS)
+                n_missing += 1
+            elif column.kind == SET:
+                bit = np.uint64(1) << np.uint64(np.int64(x) % BITS)
                 known = once & bit != 0
                 twice |= once & bit
-                if known and column[j, WHOLE] > BITS:
-                    known = _is_among(cells, members, begin, at, j, x)
+                if known and column.whole > BITS:
+                    known = False
+                    for before in range(one.begin, at):
+                        known |= values[members[before], j] == x
                 once |= bit
-                distinct += not known
+                n_distinct += not known
             else:
-                lower, low = min(lower, max(low, x)), min(low, x)
-                higher, high = max(higher, min(high, x)), max(high, x)
-        facts[group, j, LOW], facts[group, j, LOWER] = low, lower
-        facts[group, j, HIGH], facts[group, j, HIGHER], facts[group, j, GONE] = high, higher, gone
-        if is_set:
-            facts[group, j, DISTINCT] = distinct
-            bits[group, j, ONCE], bits[group, j, TWICE] = once, twice
-    covers.loss[group] = 0.0
-    covers.loss[group] = change(partition, covers, group, -1, -1)
-
-
-@jit
-def _is_among(cells: Any, members: Any, begin: int, end: int, j: int, value: float) -> bool:
-    found = False
-    for at in range(begin, end):
-        found |= cells[members[at], j] == value
-    return found
+                if x < low:
+                    low, lower = x, low
+                elif x < lower:
+                    lower = x
+                if x > high:
+                    high, higher = x, high
+                elif x > higher:
+                    higher = x
+        cell.low, cell.lower, cell.high, cell.higher = low, lower, high, higher
+        cell.n_missing, cell.n_distinct, cell.once, cell.twice = n_missing, n_distinct, once, twice
+    covers.lost[group] = 0.0
+    covers.lost[group] = change(partition, covers, group, NOBODY, NOBODY)

@@ -11,16 +11,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.partition import Partition, members_of
 from shoal.kernels.cluster.points import NAME, ORDER, sort
+from shoal.kernels.enforce.partition import NOBODY, Partition
 from shoal.kernels.enforce.refine_points import Points
 from shoal.kernels.enforce.refine_points import change as flat_change
 from shoal.kernels.enforce.refine_points import renew as renew_points
 from shoal.kernels.jit import jit
 
-KIND, WEIGHT, GAP = 0, 1, 2
-PRESENT, MEAN, WITHIN = 0, 1, 2
-TOP, TIES = 0, 1
+COLUMN = np.dtype([("kind", np.int64), ("weight", np.float64), ("gap", np.float64)], align=True)
+"""A column: its kind, the weight of a squared difference, and the squared distance of missing and present."""
+AVERAGE = np.dtype(
+    [("present", np.int64), ("mean", np.float64), ("within", np.float64), ("top", np.int64), ("ties", np.int64)],
+    align=True,
+)
+"""What is known of a column in a group: how many values are present, the mean of numbers and their error around it; how
+often the most frequent name occurs, and how many names occur as often."""
 
 
 class Mixed(NamedTuple):
@@ -28,12 +33,11 @@ class Mixed(NamedTuple):
 
     flat: Any  # float64[n, m]           IN     standardised numbers of columns without missing values
     centre: Any  # float64[groups, m]    INOUT  their means
-    odd: Any  # float64[n, o]            IN     the other columns, NaN = missing; names have a code for it instead
-    column: Any  # float64[o, 3]         IN     their KIND, the WEIGHT of a squared difference, that of missing: GAP
-    facts: Any  # float64[groups, o, 3]  INOUT  how many are PRESENT, the MEAN of numbers and their error WITHIN;
-    #                                           of names: how often the TOP one occurs, how many do so (TIES)
+    other: Any  # float64[n, o]          IN     the other columns, NaN = missing; names have a code for it instead
+    column: Any  # COLUMN[o]             IN
+    average: Any  # AVERAGE[groups, o]   INOUT
     ranks: Any  # float64[o, slots]      INOUT  ranks present in each group, lowest first
-    error: Any  # float64[groups]        INOUT  squared error of the other columns
+    lost: Any  # float64[groups]         INOUT  squared error of the other columns; NaN where nothing is known yet
 
 
 @jit
@@ -45,48 +49,42 @@ def least_added(partition: Partition, mixed: Mixed, group: int) -> float:  # noq
 @jit
 def change(partition: Partition, mixed: Mixed, group: int, out: int, into: int) -> float:
     """By how much the squared error of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
-    size, odd, column, facts = partition.size[group], mixed.odd, mixed.column, mixed.facts
-    begin, members = partition.begin[group], partition.members
-    total = flat_change(partition, Points(mixed.flat, mixed.centre), group, out, into)
-    after, m = 0.0, size - (out >= 0) + (into >= 0)
+    total = flat_change(partition, Points(mixed.flat, mixed.centre, mixed.lost), group, out, into)
+    return total + _error_after(partition, mixed, group, out, into) - mixed.lost[group]
+
+
+@jit
+def _error_after(partition: Partition, mixed: Mixed, group: int, out: int, into: int) -> float:
+    """Squared error of the other columns, once the row `out` has left and `into` has joined (-1 for none)."""
+    one, column, other, members, after = partition.groups[group], mixed.column, mixed.other, partition.members, 0.0
+    m = one.size - (out >= 0) + (into >= 0)
     for j in range(len(column)):
-        x = odd[out, j] if out >= 0 else np.nan
-        y = odd[into, j] if into >= 0 else np.nan
-        if column[j, KIND] == NAME:
-            after += m - _top_count(odd, members, begin, size, facts, group, j, x, y)
-        elif column[j, KIND] == ORDER:
-            after += _ranks_error(column, facts, mixed.ranks, begin, group, j, m, x, y)
-        else:
-            after += _numbers_error(column, facts, group, j, m, x, y)
-    return total + after - mixed.error[group]
+        x = other[out, j] if out >= 0 else np.nan
+        y = other[into, j] if into >= 0 else np.nan
+        known = mixed.average[group, j]
+        if column[j].kind == ORDER:
+            after += _ranks_error(column[j], mixed.ranks, j, one.begin, known.present, m, x, y)
+        elif column[j].kind != NAME:
+            after += _numbers_error(column[j], known, m, x, y)
+        else:  # all but those who have the most frequent name
+            top, n_x, n_y = known.top, 0, 0
+            for at in range(one.begin, one.begin + one.size if x != y else one.begin):
+                n_x += other[members[at], j] == x
+                n_y += other[members[at], j] == y
+            if x != y and n_x == top and known.ties == 1:
+                top -= 1
+            if x != y and not np.isnan(y) and n_y + 1 > top:
+                top = n_y + 1
+            after += m - top
+    return after
 
 
 @jit
-def _top_count(
-    odd: Any, members: Any, begin: int, size: int, facts: Any, group: int, j: int, x: float, y: float
-) -> float:
-    """How often the most frequent name occurs, once x has left and y has joined."""
-    top = facts[group, j, TOP]
-    if x == y:
-        return top
-    n_x = n_y = 0
-    for at in range(begin, begin + size):
-        n_x += odd[members[at], j] == x
-        n_y += odd[members[at], j] == y
-    if n_x == top and facts[group, j, TIES] == 1.0:
-        top -= 1.0
-    return top if np.isnan(y) else max(top, n_y + 1.0)
-
-
-@jit
-def _ranks_error(
-    column: Any, facts: Any, ranks: Any, begin: int, group: int, j: int, m: int, x: float, y: float
-) -> float:
+def _ranks_error(column: Any, ranks: Any, j: int, begin: int, n: int, m: int, x: float, y: float) -> float:
     """Squared error of m ranks around their lower median, once x has left and y has joined."""
-    n = int(facts[group, j, PRESENT])
     here = n - (not np.isnan(x)) + (not np.isnan(y))
     if 2 * (m - here) > m:
-        return here * column[j, GAP]
+        return here * column.gap
     middle, total, square = 0.0, 0.0, 0.0
     i, at, left, joined = 0, 0, np.isnan(x), np.isnan(y)
     while i < n or not joined:
@@ -102,25 +100,25 @@ def _ranks_error(
             middle = rank
         total, square, at = total + rank, square + rank * rank, at + 1
     error = square - 2.0 * middle * total + here * middle * middle  # whole numbers: exact
-    return error * column[j, WEIGHT] + (m - here) * column[j, GAP]
+    return error * column.weight + (m - here) * column.gap
 
 
 @jit
-def _numbers_error(column: Any, facts: Any, group: int, j: int, m: int, x: float, y: float) -> float:
+def _numbers_error(column: Any, known: Any, m: int, x: float, y: float) -> float:
     """Squared error of m numbers, some missing, around the mean of the others, once x has left and y has joined."""
-    here, mean, within = facts[group, j, PRESENT], facts[group, j, MEAN], facts[group, j, WITHIN]
+    here, mean, within = np.float64(known.present), known.mean, known.within
     if not np.isnan(x):
         t = x - mean
         here -= 1.0
-        within = within - t * t * column[j, WEIGHT] * (here + 1.0) / here if here > 0.0 else 0.0
+        within = within - t * t * column.weight * (here + 1.0) / here if here > 0.0 else 0.0
         mean = mean - t / here if here > 0.0 else 0.0
     if not np.isnan(y):
         t = y - mean
-        within += t * t * column[j, WEIGHT] * here / (here + 1.0)
+        within += t * t * column.weight * here / (here + 1.0)
         here += 1.0
     if 2.0 * (m - here) > m:
-        return here * column[j, GAP]
-    return within + (m - here) * column[j, GAP]
+        return here * column.gap
+    return within + (m - here) * column.gap
 
 
 # -- what is known of a group -----------------------------------------------------------------------------------------
@@ -129,28 +127,29 @@ def _numbers_error(column: Any, facts: Any, group: int, j: int, m: int, x: float
 @jit
 def renew(partition: Partition, mixed: Mixed, group: int) -> None:
     """Average a group anew, from its members alone."""
-    renew_points(partition, Points(mixed.flat, mixed.centre), group)
-    members, begin = members_of(partition, group), partition.begin[group]
-    odd, column, facts, ranks, error = mixed.odd, mixed.column, mixed.facts, mixed.ranks, 0.0
-    m = len(members)
-    for j in range(len(column)):
-        if column[j, KIND] == NAME:
-            _count_names(odd, members, facts, group, j)
-            error += m - facts[group, j, TOP]
-        elif column[j, KIND] == ORDER:
-            _order_ranks(odd, members, facts, ranks, begin, group, j)
-            error += _ranks_error(column, facts, ranks, begin, group, j, m, np.nan, np.nan)
+    renew_points(partition, Points(mixed.flat, mixed.centre, mixed.lost), group)
+    begin, size = partition.groups[group].begin, partition.groups[group].size
+    members, values = partition.members[begin : begin + size], np.empty(size)
+    for j in range(len(mixed.column)):
+        known, n = mixed.average[group, j], 0
+        for row in members:
+            if not np.isnan(mixed.other[row, j]):
+                values[n] = mixed.other[row, j]
+                n += 1
+        known.present = n
+        if mixed.column[j].kind == NAME:
+            _count_names(values[:n], known)
+        elif mixed.column[j].kind == ORDER:
+            sort(values[:n], values[:n])
+            for i in range(n):
+                mixed.ranks[j, begin + i] = values[i]
         else:
-            _average_numbers(odd, members, column, facts, group, j)
-            error += _numbers_error(column, facts, group, j, m, np.nan, np.nan)
-    mixed.error[group] = error
+            _average_numbers(values[:n], mixed.column[j].weight, known)
+    mixed.lost[group] = _error_after(partition, mixed, group, NOBODY, NOBODY)
 
 
 @jit
-def _count_names(odd: Any, members: Any, facts: Any, group: int, j: int) -> None:
-    names = np.empty(len(members))
-    for i in range(len(members)):
-        names[i] = odd[members[i], j]
+def _count_names(names: Any, known: Any) -> None:
     sort(names, names)
     top, ties, run = 0, 0, 0
     for i in range(len(names)):
@@ -159,31 +158,16 @@ def _count_names(odd: Any, members: Any, facts: Any, group: int, j: int) -> None
             top, ties = run, 1
         elif run == top:
             ties += 1
-    facts[group, j, TOP], facts[group, j, TIES] = top, ties
+    known.top, known.ties = top, ties
 
 
 @jit
-def _order_ranks(odd: Any, members: Any, facts: Any, ranks: Any, begin: int, group: int, j: int) -> None:
-    n = 0
-    for row in members:
-        if not np.isnan(odd[row, j]):
-            ranks[j, begin + n] = odd[row, j]
-            n += 1
-    present = ranks[j, begin : begin + n]
-    sort(present, present)
-    facts[group, j, PRESENT] = n
-
-
-@jit
-def _average_numbers(odd: Any, members: Any, column: Any, facts: Any, group: int, j: int) -> None:
-    n, total, within = 0, 0.0, 0.0
-    for row in members:
-        if not np.isnan(odd[row, j]):
-            total += odd[row, j]
-            n += 1
-    mean = total / max(n, 1)
-    for row in members:
-        if not np.isnan(odd[row, j]):
-            t = odd[row, j] - mean
-            within += t * t * column[j, WEIGHT]
-    facts[group, j, PRESENT], facts[group, j, MEAN], facts[group, j, WITHIN] = n, mean, within
+def _average_numbers(numbers: Any, weight: float, known: Any) -> None:
+    total, within = 0.0, 0.0
+    for x in numbers:
+        total += x
+    mean = total / len(numbers) if len(numbers) else 0.0
+    for x in numbers:
+        t = x - mean
+        within += t * t * weight
+    known.mean, known.within = mean, within

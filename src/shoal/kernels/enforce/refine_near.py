@@ -7,52 +7,66 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.points import before, sort
+from shoal.kernels.enforce.partition import Partition
 from shoal.kernels.jit import jit, jit_parallel, prange
 
 SQUARE, ABSOLUTE, UNEQUAL, TREE = 0, 1, 2, 3
 MOST_LOOKED_AT = 64
 """Members of one group that are compared; a group of thousands would make near rows as dear as all pairs."""
-
 PIECE = 32
-"""Rows that a core takes at a time."""
+"""Rows that a core takes at a time: enough for the wait in between not to count, few enough for all cores to end at
+about the same time."""
+COLUMN = np.dtype(
+    [("kind", np.int64), ("weight", np.float64), ("gap", np.float64), ("first", np.int64), ("n_nodes", np.int64)],
+    align=True,
+)
+"""A column: its kind; the factor of a squared or absolute difference, or what unequal values count; the distance of
+missing and present; where the nodes of its tree begin, and how many they are."""
+NODE = np.dtype([("parent", np.int64), ("last", np.int64), ("share", np.float64)], align=True)
+"""A node of a tree: its parent; one past the last node below it; what two values cost that meet in it."""
 
 
 class Nearness(NamedTuple):
     """How far apart two values of a column are."""
 
-    kind: Any  # int64[d]         IN
-    weight: Any  # float64[d]     IN  factor of a squared or absolute difference, or what unequal values count
-    gap: Any  # float64[d]        IN  distance of missing and present
-    first: Any  # int64[d]        IN  where the nodes of a tree begin in `parent`, `last` and `share`
-    size: Any  # int64[d]         IN  how many they are
-    parent: Any  # int32[nodes]   IN
-    last: Any  # int64[nodes]     IN  one past the last node below each
-    share: Any  # float64[nodes]  IN  what two values cost that meet in a node
+    column: Any  # COLUMN[d]   IN
+    nodes: Any  # NODE[nodes]  IN  tree after tree
+
+
+class Around(NamedTuple):
+    """Where near rows are looked for."""
+
+    nearness: Nearness  #             IN
+    columns: Any  # float64[d, n]         IN
+    averages: Any  # float64[d, groups]   IN
+    partition: Partition  #           IN
 
 
 @jit
-def fill_costs(nearness: Nearness, point: Any, costs: Any) -> None:
+def _fill_costs(nearness: Nearness, point: Any, costs: Any) -> None:
     """What the lowest node over each node and the point's own costs, for all trees.
 
     IN  point float64[d];  OUT  costs float64[nodes]
     """
+    nodes = nearness.nodes
     for j in range(len(point)):
-        if nearness.kind[j] == TREE:
-            begin = nearness.first[j]
-            costs[begin : begin + nearness.size[j]] = 1.0
-            path = np.empty(nearness.size[j], dtype=np.int64)
+        column = nearness.column[j]
+        if column.kind == TREE:
+            begin, last = column.first, column.n_nodes - 1
+            costs[begin : begin + column.n_nodes] = 1.0
+            path = np.empty(column.n_nodes, dtype=np.int64)
             node, steps = np.int64(point[j]), 0
-            while node < nearness.size[j] - 1:  # the last node is `top`, where missing and present meet
+            while node < last:  # the last node is `top`, where missing and present meet
                 path[steps] = node
                 steps += 1
-                node = nearness.parent[begin + node]
+                node = nodes[begin + node].parent
             for i in range(steps - 1, -1, -1):  # from the root down: what is nearer overwrites
                 node = path[i]
-                costs[begin + node : begin + nearness.last[begin + node]] = nearness.share[begin + node]
+                costs[begin + node : begin + nodes[begin + node].last] = nodes[begin + node].share
 
 
 @jit
-def distances(nearness: Nearness, columns: Any, point: Any, costs: Any, out: Any) -> None:
+def _distances(nearness: Nearness, columns: Any, point: Any, costs: Any, out: Any) -> None:
     """Distances of points to one point.
 
     IN   columns float64[d, m];  point float64[d];  costs float64[nodes], of the point
@@ -60,12 +74,12 @@ def distances(nearness: Nearness, columns: Any, point: Any, costs: Any, out: Any
     """
     out[:] = 0.0
     for j in range(len(point)):
-        column, c, w, gap, kind = columns[j], point[j], nearness.weight[j], nearness.gap[j], nearness.kind[j]
+        column, c, w, gap = columns[j], point[j], nearness.column[j].weight, nearness.column[j].gap
+        kind, begin = nearness.column[j].kind, nearness.column[j].first
         if kind == UNEQUAL:
             for i in range(len(out)):
                 out[i] += w if column[i] != c else 0.0
         elif kind == TREE:
-            begin = nearness.first[j]
             for i in range(len(out)):
                 out[i] += costs[begin + np.int64(column[i])]
         elif np.isnan(c):
@@ -79,63 +93,69 @@ def distances(nearness: Nearness, columns: Any, point: Any, costs: Any, out: Any
 
 
 @jit
-def _nearest(out: Any, names: Any, n: int, wanted: int) -> Any:
-    """Names of the nearest of n, as many as wanted, by insertion into a short list."""
+def _nearest(out: Any, names: Any, wanted: int) -> Any:
+    """Names of the nearest, as many as wanted, by insertion into a short list."""
     distance, name, size = np.empty(wanted), np.empty(wanted, dtype=np.int64), 0
-    for i in range(n):
+    for i in range(len(names)):
         if size == wanted and not before(out[i], names[i], distance[size - 1], name[size - 1]):
             continue
         at = size if size < wanted else size - 1
+        size = at + 1
         while at > 0 and before(out[i], names[i], distance[at - 1], name[at - 1]):
             distance[at], name[at] = distance[at - 1], name[at - 1]
             at -= 1
         distance[at], name[at] = out[i], names[i]
-        size = min(size + 1, wanted)
     return name[:size]
 
 
 @jit
-def look_around(
-    nearness: Nearness, columns: Any, averages: Any, members: Any, begin: Any, size: Any, row: int, near: Any
-) -> None:
+def _look_around(around: Around, row: int, near: Any) -> None:
     """The rows near to one row, in row order.
 
-    IN   columns float64[d, n];  averages float64[d, groups]
-         members int64[slots];  begin, size int64[>= groups], see `Partition`
     OUT  near int64[m]
     """
-    n_groups, wanted = averages.shape[1], len(near)
-    point, costs = columns[:, row].copy(), np.empty(len(nearness.share))
-    fill_costs(nearness, point, costs)
-    out = np.empty(n_groups)
-    distances(nearness, averages, point, costs, out)
-    groups = _nearest(out, np.arange(n_groups), n_groups, min(wanted, n_groups))
+    columns, partition, n_groups, wanted = around.columns, around.partition, around.averages.shape[1], len(near)
+    point, costs, out = np.empty(len(columns)), np.empty(len(around.nearness.nodes)), np.empty(n_groups)
+    for j in range(len(columns)):
+        point[j] = columns[j, row]
+    _fill_costs(around.nearness, point, costs)
+    _distances(around.nearness, around.averages, point, costs, out)
+    names = np.empty(n_groups, dtype=np.int64)
+    for group in range(n_groups):
+        names[group] = group
     found, n = np.empty(wanted * MOST_LOOKED_AT, dtype=np.int64), 0
-    for group in groups:
-        for other in members[begin[group] : begin[group] + min(size[group], MOST_LOOKED_AT)]:
-            if other != row:
-                found[n] = other
+    for group in _nearest(out, names, wanted if wanted < n_groups else n_groups):
+        one = partition.groups[group]
+        for at in range(one.begin, one.begin + (one.size if one.size < MOST_LOOKED_AT else MOST_LOOKED_AT)):
+            if partition.members[at] != row:
+                found[n] = partition.members[at]
                 n += 1
     some = np.empty((len(columns), n))
-    for i in range(n):
-        some[:, i] = columns[:, found[i]]
+    for j in range(len(columns)):
+        for i in range(n):
+            some[j, i] = columns[j, found[i]]
     out = np.empty(n)
-    distances(nearness, some, point, costs, out)
-    chosen = _nearest(out, found, n, wanted)
+    _distances(around.nearness, some, point, costs, out)
+    chosen = _nearest(out, found[:n], wanted)
     sort(chosen, chosen)
     for i in range(wanted):  # from the beginning again where the groups hold too few
         near[i] = chosen[i % len(chosen)]
 
 
-@jit_parallel
-def near_rows(
-    nearness: Nearness, columns: Any, averages: Any, members: Any, begin: Any, size: Any, rows: Any, near: Any
-) -> None:
-    """The rows near to each of some rows; cores share them.
+@jit
+def near_rows(around: Around, rows: Any, near: Any) -> None:
+    """The rows near to each of some rows.
 
     IN   rows int64[some]
     OUT  near int64[n, m]
     """
+    for row in rows:
+        _look_around(around, row, near[row])
+
+
+@jit_parallel
+def near_rows_shared(around: Around, rows: Any, near: Any) -> None:
+    """`near_rows` on all cores."""
     for piece in prange((len(rows) + PIECE - 1) // PIECE):
         for row in rows[piece * PIECE : (piece + 1) * PIECE]:
-            look_around(nearness, columns, averages, members, begin, size, row, near[row])
+            _look_around(around, row, near[row])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from shoal.kernels.cluster.partition import Partition
+from shoal.kernels.enforce.partition import Partition
 from shoal.kernels.jit import jit
 
 
@@ -17,6 +17,7 @@ class Points(NamedTuple):
 
     flat: Any  # float64[n, m]         IN     standardised numbers
     centre: Any  # float64[groups, m]  INOUT  their means
+    lost: Any  # float64[groups]       INOUT  NaN for a group of which nothing is known yet, else 0
 
 
 @jit
@@ -28,7 +29,7 @@ def least_added(partition: Partition, points: Points, group: int) -> float:  # n
 @jit
 def change(partition: Partition, points: Points, group: int, out: int, into: int) -> float:
     """By how much the squared error of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
-    flat, centre, size = points.flat, points.centre, partition.size[group]
+    flat, centre, size = points.flat, points.centre, partition.groups[group].size
     total = 0.0
     if out >= 0 and into >= 0:
         share = 1.0 / size
@@ -47,12 +48,13 @@ def change(partition: Partition, points: Points, group: int, out: int, into: int
 @jit
 def renew(partition: Partition, points: Points, group: int) -> None:
     """Average a group anew, from its members alone: nothing adds up however many rows come and go."""
-    flat, centre, members, begin = points.flat, points.centre, partition.members, partition.begin[group]
-    size = partition.size[group]
+    flat, centre, members = points.flat, points.centre, partition.members
+    begin, size = partition.groups[group].begin, partition.groups[group].size
     for j in range(centre.shape[1]):
         centre[group, j] = 0.0
     for at in range(begin, begin + size):
         for j in range(centre.shape[1]):
             centre[group, j] += flat[members[at], j]
-    for j in range(centre.shape[1]):
-        centre[group, j] /= max(size, 1)
+    for j in range(centre.shape[1] if size else 0):
+        centre[group, j] /= size
+    points.lost[group] = 0.0

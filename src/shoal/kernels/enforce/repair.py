@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.partition import Partition, may_become, members_of, violation_with
-from shoal.kernels.enforce.refine import change, move, swap
-from shoal.kernels.enforce.violation import violation
+from shoal.kernels.enforce.partition import NOBODY, Partition, may_become, members_of, violation_with
+from shoal.kernels.enforce.refine import change, exchange, learn
+from shoal.kernels.enforce.violation import Needs
 from shoal.kernels.jit import jit
 
 LEAST = 1e-9
 """By how much a step must bring two groups nearer to their promises."""
 PATIENCE = 3
 """How many steps a group may take for each of its rows."""
+STEP = np.dtype([("out", np.int64), ("into", np.int64), ("other", np.int64)], align=True)
+"""A step: the row that leaves a group, the row that comes (-1 for none), the group it comes from (-1 for no step)."""
 
 
 @jit
-def mend(partition: Partition, loss: Any, near: Any, keys: Any, group: int, k: int, dearest: float) -> bool:
+def mend(partition: Partition, loss: Any, needs: Needs, near: Any, keys: Any, group: int, dearest: float) -> bool:
     """Let a group exchange rows with near ones until it keeps its promises; say whether, and undo all if not.
 
     Each step is the move or swap that costs least for what it brings the two groups nearer to their promises.
@@ -26,85 +28,65 @@ def mend(partition: Partition, loss: Any, near: Any, keys: Any, group: int, k: i
     IN  near int64[m], groups;  keys int64[n], rows of one key are the same to all promises
         dearest, what all steps together may add to the loss
     """
-    most = PATIENCE * partition.size[group]
-    left, back, home = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
-    spent, n = 0.0, 0
-    far = violation(partition.needs, members_of(partition, group))
-    while far > 0.0 and n < most:
-        out, into, other, cost = _best_step(partition, loss, near, keys, group, far, k)
-        if other < 0 or spent + cost > dearest:
+    learn(partition, loss)
+    taken, n, spent = np.empty(PATIENCE * partition.groups[group].size, dtype=STEP), 0, 0.0
+    far = violation_with(partition, needs, group, NOBODY, NOBODY)
+    while far > 0.0 and n < len(taken):
+        cost = _best_step(partition, loss, needs, near, keys, group, taken[n])
+        if taken[n].other < 0 or spent + cost > dearest:
             break
-        _step(partition, loss, group, out, into, other)
-        left[n], back[n], home[n] = out, into, other
+        exchange(partition, loss, group, taken[n].out, taken[n].other, taken[n].into)
         spent += cost
         n += 1
-        far = violation(partition.needs, members_of(partition, group))
-    if far == 0.0:
-        return True
-    for i in range(n - 1, -1, -1):
-        _step(partition, loss, group, back[i], left[i], home[i])
-    return False
+        far = violation_with(partition, needs, group, NOBODY, NOBODY)
+    for i in range(n - 1 if far > 0.0 else -1, -1, -1):
+        exchange(partition, loss, group, taken[i].into, taken[i].other, taken[i].out)
+    return far == 0.0
 
 
 @jit
-def _step(partition: Partition, loss: Any, group: int, out: int, into: int, other: int) -> None:
-    """Send the row `out` of a group to another one, and its row `into` back (-1 for none)."""
-    if into < 0:
-        move(partition, loss, out, other)
-    elif out < 0:
-        move(partition, loss, into, group)
-    else:
-        swap(partition, loss, out, into)
+def _best_step(partition: Partition, loss: Any, needs: Needs, near: Any, keys: Any, group: int, step: Any) -> float:
+    """What the best step costs.
 
-
-@jit
-def _best_step(partition: Partition, loss: Any, near: Any, keys: Any, group: int, far: float, k: int) -> Any:
-    """The row that leaves a group, the row that comes (-1 for none), the group it comes from, and what that costs."""
-    best, best_out, best_into, best_other, best_cost = np.inf, -1, -1, -1, 0.0
-    members = members_of(partition, group).copy()
+    OUT  step  STEP
+    """
+    best, best_cost, far = np.inf, 0.0, violation_with(partition, needs, group, NOBODY, NOBODY)
+    step.other = -1
+    n_keys = 0
+    for other in near:
+        for row in members_of(partition, other):
+            n_keys = keys[row] + 1 if keys[row] + 1 > n_keys else n_keys
+    known = np.empty(n_keys + 1)  # by key of the row that comes: how far the group would be; the last is for none
+    members = members_of(partition, group)
     for i in range(-1, len(members)):
-        out = -1 if i < 0 else members[i]
-        known = np.full(_n_keys(partition, near, keys) + 1, np.nan)  # by key: how far the group would be
+        out = NOBODY if i < 0 else members[i]
+        known[:] = np.nan
         for other in near:
-            if other == group or partition.size[other] == 0:
-                continue
             before = np.nan  # how far the other group is, once that is asked
             there = members_of(partition, other)
-            for j in range(-1, len(there)):
-                into = -1 if j < 0 else there[j]
-                if not (
-                    (out >= 0 or into >= 0)
-                    and may_become(partition, group, out, into, k)
-                    and may_become(partition, other, into, out, k)
-                ):
+            for j in range(-1, len(there) if other != group and len(there) else -1):
+                into = NOBODY if j < 0 else there[j]
+                if (out < 0 and into < 0) or not may_become(partition, group, out, into):
                     continue
-                key = len(known) - 1 if into < 0 else keys[into]
+                if not may_become(partition, other, into, out):
+                    continue
+                key = n_keys if into < 0 else keys[into]
                 if np.isnan(known[key]):
-                    known[key] = violation_with(partition, group, out, into)
+                    known[key] = violation_with(partition, needs, group, out, into)
                 gain = far - known[key]
                 if gain <= LEAST:
                     continue
                 cost = change(partition, loss, group, out, into) + change(partition, loss, other, into, out)
                 if np.isnan(before):
-                    before = violation(partition.needs, there)
+                    before = violation_with(partition, needs, other, NOBODY, NOBODY)
                 if cost > 0.0 and cost / (gain + before) >= best:  # even if it did the other group all the good
                     continue
-                gain += before - violation_with(partition, other, into, out)
-                if gain > LEAST and _price(cost, gain) < best:
-                    best, best_out, best_into, best_other, best_cost = _price(cost, gain), out, into, other, cost
-    return best_out, best_into, best_other, best_cost
-
-
-@jit
-def _price(cost: float, gain: float) -> float:
-    """What a step costs for what it brings; one that lowers the loss is the better the more it does both."""
-    return cost / gain if cost > 0.0 else cost * gain
-
-
-@jit
-def _n_keys(partition: Partition, near: Any, keys: Any) -> int:
-    most = 0
-    for other in near:
-        for row in members_of(partition, other):
-            most = max(most, keys[row] + 1)
-    return most
+                gain += before - violation_with(partition, needs, other, into, out)
+                if gain <= LEAST:
+                    continue
+                # A step that lowers the loss is the better the more it does both.
+                price = cost / gain if cost > 0.0 else cost * gain
+                if price < best:
+                    best, best_cost = price, cost
+                    step.out, step.into, step.other = out, into, other
+    return best_cost

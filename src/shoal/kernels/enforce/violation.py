@@ -72,7 +72,7 @@ def short(needs: Needs, at: int, values: Any, counts: Any, n_runs: int, size: in
     if kind == ENTROPY:
         return _short_of_entropy(counts, n_runs, size, bound)
     if kind == RECURSIVE:
-        return _short_of_recursive(counts, n_runs, size, np.int64(bound), promise.second)
+        return _short_of_recursive(counts, n_runs, size, bound, promise.second)
     known = needs.values[promise.first : promise.last]
     if kind == BANDS:
         return _outside_bands(known, values, counts, n_runs, size, promise.second)
@@ -112,8 +112,9 @@ def _short_of_entropy(counts: Any, n_runs: int, size: int, bound: float) -> floa
 
 
 @jit
-def _short_of_recursive(counts: Any, n_runs: int, size: int, l: int, c: float) -> float:  # noqa: E741
+def _short_of_recursive(counts: Any, n_runs: int, size: int, bound: float, c: float) -> float:
     """The most frequent value must occur less than c times as often as the l-th and all rarer ones together."""
+    l: Any = np.int64(bound)  # noqa: E741  the name of the literature
     ordered = np.empty(n_runs, dtype=np.int64)
     for i in range(n_runs):
         ordered[i] = counts[i]

@@ -11,188 +11,220 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.mondrian import CutSpace, _cut_by_order, width
+from shoal.kernels.cluster.mondrian import kth_smallest
 from shoal.kernels.jit import jit
 from shoal.kernels.slicing.halves import WHOLE, Halves, Sliced, TupleRows, clear_halves, count_halves, matching
-from shoal.kernels.slicing.sums import BucketCounts, Sums, all_agree, largest_share, store, summed
-
-
-class Queue(NamedTuple):
-    """Buckets that may be split, first in, first out."""
-
-    bucket: Any  # int64[2 n]  INOUT
-    tally: Any  # int64[6]     INOUT  the five below, and rows in buckets that are done
-
-
-class Cuts(NamedTuple):
-    """All rows in the order of the buckets, so that those of a bucket are near each other, and a copy of one bucket."""
-
-    space: CutSpace  # INOUT
-    rows: TupleRows  # INOUT
-    near: CutSpace  # scratch
-    near_rows: TupleRows  # scratch
-    everyone: Any  # int64[n]  IN  0, 1, 2, ...
-    place: Any  # int64[n]     OUT places by half, the left first
-    spare: Any  # int64[n]     the bucket's run as it was
-    scratch: Any  # float64[n]
-    widths: Any  # float64[d]
-
+from shoal.kernels.slicing.sums import AGREED, REFUSED, UNSURE, BucketCounts, Sums, all_agree, largest_of, store, summed
 
 ASKED_FIRST = 64
 """Rows of a bucket that are asked before all others that match it: those are the likeliest to refuse a split."""
-HEAD, TAIL, N_BUCKETS, N_TRIALS, N_REJECTED, N_SETTLED = 0, 1, 2, 3, 4, 5
+TALLY = np.dtype(
+    [("head", np.int64), ("tail", np.int64), ("n_buckets", np.int64), ("n_trials", np.int64), ("n_rejected", np.int64),
+     ("n_settled", np.int64), ("unsure", np.int64)],
+    align=True,
+)  # fmt: skip
+"""Where the queue begins and ends; how many buckets there are, 0 before the first sums; how many splits were tried, and
+refused; how many rows are in buckets that are done; whether a tuple has to be summed anew, 1 or 0."""
+
+
+class Table(NamedTuple):
+    """What is known of the table, and of its tuples as the buckets stand."""
+
+    sliced: Sliced
+    counts: BucketCounts
+    halves: Halves
+    sums: Sums
+
+
+class Cuts(NamedTuple):
+    """All rows in the order of the buckets, so that those of a bucket are near each other, and what may be cut."""
+
+    points: Any  # float64[n, d]  INOUT  numbers, ranks, places of leaves; infinite = missing
+    rows: TupleRows  #            INOUT
+    spans: Any  # float64[d]      IN     what a width is divided by
+    k: int  # rows of a half at least
+    tries: int  # cuts that a bucket may be refused before it is done
+    widths: Any  # float64[d]     scratch
+    place: Any  # int64[n]        scratch  places by half, the left first
+    spare: Any  # int64[n]        scratch  the bucket's run as it was
+    scratch: Any  # float64[n]
 
 
 @jit
-def begin(sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums) -> None:
-    """Form the sums of all tuples for the unsplit table, which comes from nothing: a left half alone."""
-    n_rows = len(buckets.order)
-    count_halves(sliced, halves, TupleRows(sliced.row_part, sliced.row_value), buckets.order, n_rows)
-    halves.sizes[WHOLE] = 0
-    _stays_diverse(sliced, buckets, halves, sums, buckets.order, np.inf)
-    clear_halves(sliced, halves)
+def work_off(table: Table, cuts: Cuts, queue: Any, tally: Any, bound: float, n_trials: int, anew: bool | None) -> None:
+    """Take buckets from the queue until it is empty, so many splits were tried, or it is unsure what a tuple says.
 
+    The sums of all tuples for the unsplit table are formed first; it comes from nothing: a left half alone.
 
-@jit
-def work_off(
-    sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums, queue: Queue, cuts: Cuts, k: int, tries: int,
-    bound: float, n_trials: int,
-) -> None:  # fmt: skip
-    """Take buckets from the queue until it is empty or so many splits were tried."""
-    tally = queue.tally
-    until = tally[N_TRIALS] + n_trials
-    while tally[HEAD] < tally[TAIL] and tally[N_TRIALS] < until:
-        bucket, new = queue.bucket[tally[HEAD]], tally[N_BUCKETS]
-        tally[HEAD] += 1
-        _gather(cuts, buckets.first[bucket], buckets.last[bucket])
-        split = False
-        for _ in range(tries):
-            n_left = _cut(cuts, buckets.last[bucket] - buckets.first[bucket], k)
-            if n_left == 0:
-                break
-            tally[N_TRIALS] += 1
-            _exchange(buckets, bucket, new, n_left, cuts)
-            run = cuts.spare[buckets.first[bucket] : buckets.last[new]]  # as it was: every cut asks the same rows first
-            count_halves(sliced, halves, cuts.near_rows, cuts.place[: len(run)], n_left)
-            split = _stays_diverse(sliced, buckets, halves, sums, run, bound)
-            clear_halves(sliced, halves)
-            if split:
-                break
-            tally[N_REJECTED] += 1
-            _put_back(buckets, bucket, new, cuts.spare)
-        if split:
-            _move(cuts, buckets.first[bucket], buckets.last[new])
-            queue.bucket[tally[TAIL]], queue.bucket[tally[TAIL] + 1] = bucket, new
-            tally[TAIL] += 2
-            tally[N_BUCKETS] += 1
+    IN     anew, whether tuples can be summed anew, or None: then this ends where one has to be
+    INOUT  queue int64[2 n], buckets that may be split, first in, first out;  tally TALLY[1]
+    """
+    counts, state = table.counts, tally[0]
+    if state.n_buckets == 0:
+        everyone = counts.order
+        count_halves(table.sliced, table.halves, cuts.rows, counts.buckets[0].first, everyone, len(everyone), anew)
+        table.halves.sizes[WHOLE] = 0
+        said = _asked(table, everyone, np.inf, anew)
+        clear_halves(table.sliced, table.halves)
+        state.unsure = said == UNSURE
+        if said == UNSURE:
+            return
+        state.n_buckets = 1
+    until = state.n_trials + n_trials
+    while state.head < state.tail and state.n_trials < until:
+        bucket = queue[state.head]
+        first, last = counts.buckets[bucket].first, counts.buckets[bucket].last
+        said = _split(table, cuts, bucket, state, bound, anew)
+        if said == UNSURE:
+            state.unsure = 1
+            return
+        state.head += 1
+        if said == AGREED:
+            _move(cuts, first, last)
+            queue[state.tail], queue[state.tail + 1] = bucket, state.n_buckets
+            state.tail += 2
+            state.n_buckets += 1
         else:
-            tally[N_SETTLED] += buckets.last[bucket] - buckets.first[bucket]
+            state.n_settled += last - first
 
 
 @jit
-def _gather(cuts: Cuts, first: int, last: int) -> None:
-    """Copy the rows of a bucket, and measure its normalised width in every column."""
-    points, widths, parts, values = cuts.near.points, cuts.widths, cuts.near_rows.part, cuts.near_rows.value
-    low, high = np.full(len(widths), np.inf), np.full(len(widths), -np.inf)
-    for i in range(last - first):
-        for j in range(len(widths)):
-            x = cuts.space.points[first + i, j]
-            points[i, j] = x
-            low[j], high[j] = min(low[j], x), max(high[j], x)
-        for j in range(parts.shape[1]):
-            parts[i, j] = cuts.rows.part[first + i, j]
-        for s in range(values.shape[1]):
-            values[i, s] = cuts.rows.value[first + i, s]
-    for j in range(len(widths)):
-        widths[j] = width(cuts.space, j, low[j], high[j])
+def _split(table: Table, cuts: Cuts, bucket: int, state: Any, bound: float, anew: bool | None) -> int:
+    """Split a bucket at the first of its widest columns where that is not refused; what was said to the last."""
+    counts, new, tried = table.counts, state.n_buckets, 0
+    first, last = counts.buckets[bucket].first, counts.buckets[bucket].last
+    run, place = cuts.spare[first:last], cuts.place[: last - first]
+    _measure(cuts, first, last)
+    for i in range(first, last):
+        cuts.spare[i] = counts.order[i]
+    for _ in range(cuts.tries):
+        n_left = _cut(cuts, first, last)
+        if n_left == 0:
+            break
+        tried += 1
+        for i in range(first, last):
+            counts.order[i] = run[place[i - first]]
+        counts.buckets[bucket].last = first + n_left
+        counts.buckets[new].first, counts.buckets[new].last = first + n_left, last
+        for i in range(first + n_left, last):
+            counts.bucket_of[counts.order[i]] = new
+        count_halves(table.sliced, table.halves, cuts.rows, first, place, n_left, anew)
+        said = _asked(table, run, bound, anew)  # the run as it was: every cut asks the same rows first
+        clear_halves(table.sliced, table.halves)
+        if said == AGREED:
+            state.n_trials += tried
+            state.n_rejected += tried - 1
+            return AGREED
+        counts.buckets[bucket].last = last
+        for i in range(first, last):
+            counts.order[i] = run[i - first]
+            counts.bucket_of[run[i - first]] = bucket
+        if said == UNSURE:
+            return UNSURE
+    state.n_trials += tried
+    state.n_rejected += tried
+    return REFUSED
+
+
+@jit
+def _measure(cuts: Cuts, first: int, last: int) -> None:
+    """Measure the normalised width of a bucket in every column: 0 for one value, 1 for missing beside present."""
+    for j in range(len(cuts.widths)):
+        low, high = np.inf, -np.inf
+        for i in range(first, last):
+            x = cuts.points[i, j]
+            low, high = x if x < low else low, x if x > high else high
+        cuts.widths[j] = 1.0 if high == np.inf else (high - low) / cuts.spans[j]
+        if low == high:
+            cuts.widths[j] = 0.0
 
 
 @jit
 def _move(cuts: Cuts, first: int, last: int) -> None:
     """Put the rows of a bucket that was split where their halves are."""
-    points, parts, values = cuts.space.points, cuts.rows.part, cuts.rows.value
-    for i in range(first, last):
-        place = cuts.place[i - first]
-        for j in range(points.shape[1]):
-            points[i, j] = cuts.near.points[place, j]
-        for j in range(parts.shape[1]):
-            parts[i, j] = cuts.near_rows.part[place, j]
-        for s in range(values.shape[1]):
-            values[i, s] = cuts.near_rows.value[place, s]
+    place, rows = cuts.place, cuts.rows
+    for j in range(cuts.points.shape[1]):
+        for i in range(last - first):
+            cuts.scratch[i] = cuts.points[first + place[i], j]
+        for i in range(last - first):
+            cuts.points[first + i, j] = cuts.scratch[i]
+    for j in range(rows.part.shape[1]):
+        for i in range(last - first):
+            cuts.spare[i] = rows.part[first + place[i], j]
+        for i in range(last - first):
+            rows.part[first + i, j] = cuts.spare[i]
+    for s in range(rows.value.shape[1]):
+        for i in range(last - first):
+            cuts.spare[i] = rows.value[first + place[i], s]
+        for i in range(last - first):
+            rows.value[first + i, s] = cuts.spare[i]
 
 
 @jit
-def _cut(cuts: Cuts, n_rows: int, k: int) -> int:
+def _cut(cuts: Cuts, first: int, last: int) -> int:
     """Cut in the widest column that allows it, at the median, into `place`; rows of the left half, or 0.
 
-    A column that was looked at has width 0 from then on.
+    Equal values stay together. A column that was looked at has width 0 from then on.
     """
-    sizes = np.zeros(2, dtype=np.int64)
-    run, place, scratch = cuts.everyone[:n_rows], cuts.place[:n_rows], cuts.scratch[:n_rows]
-    for _ in range(len(cuts.widths)):
-        column = int(np.argmax(cuts.widths))  # the first of equals
+    n, values, place = last - first, cuts.scratch[: last - first], cuts.place
+    for _ in range(len(cuts.widths) if n >= 2 * cuts.k else 0):
+        column = 0
+        for j in range(1, len(cuts.widths)):
+            column = j if cuts.widths[j] > cuts.widths[column] else column  # the first of equals
         if cuts.widths[column] <= 0.0:
             return 0
         cuts.widths[column] = 0.0
-        if _cut_by_order(cuts.near, run, place, scratch, column, k, True, sizes):
-            return sizes[0]
+        for i in range(n):
+            values[i] = cuts.points[first + i, column]
+        middle = kth_smallest(values, n // 2 - 1)
+        if middle == np.inf:  # mostly missing: the one cut left is between present and missing
+            middle = -np.inf
+            for i in range(n):
+                middle = values[i] if middle < values[i] < np.inf else middle
+        n_left = 0
+        for i in range(n):
+            n_left += values[i] <= middle
+        if cuts.k <= n_left <= n - cuts.k:
+            at_left, at_right = 0, n_left
+            for i in range(n):
+                if cuts.points[first + i, column] <= middle:
+                    place[at_left] = i
+                    at_left += 1
+                else:
+                    place[at_right] = i
+                    at_right += 1
+            return n_left
     return 0
 
 
 @jit
-def _exchange(buckets: BucketCounts, bucket: int, new: int, n_left: int, cuts: Cuts) -> None:
-    """Let the halves take the bucket's place; its run as it was stays in `spare`."""
-    first, last = buckets.first[bucket], buckets.last[bucket]
-    for i in range(first, last):
-        cuts.spare[i] = buckets.order[i]
-    for i in range(first, last):
-        buckets.order[i] = cuts.spare[first + cuts.place[i - first]]
-    buckets.last[bucket], buckets.first[new], buckets.last[new] = first + n_left, first + n_left, last
-    for row in buckets.order[first + n_left : last]:
-        buckets.bucket_of[row] = new
+def _asked(table: Table, run: Any, bound: float, anew: bool | None) -> int:
+    """What all tuples say to the halves that were counted; their sums are stored if they agree.
 
-
-@jit
-def _put_back(buckets: BucketCounts, bucket: int, new: int, spare: Any) -> None:
-    buckets.last[bucket] = buckets.last[new]
-    for i in range(buckets.first[bucket], buckets.last[bucket]):
-        buckets.order[i] = spare[i]
-        buckets.bucket_of[spare[i]] = bucket
-
-
-@jit
-def _stays_diverse(sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums, run: Any, bound: float) -> bool:
-    """Whether every tuple agrees to the halves that were counted; their sums are stored if so."""
-    n_tuples = _some_of(sliced, halves, run)
+    Tuples of some rows of the bucket are asked first.
+    """
+    matched, n_tuples = table.halves.matched, 0
+    for i in range(0, len(run), 1 + len(run) // ASKED_FIRST):
+        if n_tuples < len(matched):
+            matched[n_tuples] = table.sliced.row_tuple[run[i]]
+            n_tuples += 1
     for stage in range(2):
         if stage:
-            n_tuples = matching(sliced, halves)
-        if not all_agree(sliced, buckets, halves, sums, n_tuples, bound):
-            return False
-    store(halves, sums, n_tuples)
-    return True
+            n_tuples = matching(table.sliced, table.halves)
+        said = all_agree(table.sliced, table.counts, table.halves, table.sums, n_tuples, bound, anew)
+        if said != AGREED:
+            return said
+    store(table.halves, table.sums, n_tuples)
+    return AGREED
 
 
 @jit
-def _some_of(sliced: Sliced, halves: Halves, run: Any) -> int:
-    """Tuples of some rows of the bucket, into `matched`."""
-    n_tuples = 0
-    for i in range(0, len(run), 1 + len(run) // ASKED_FIRST):
-        if n_tuples < len(halves.matched):
-            halves.matched[n_tuples] = sliced.row_tuple[run[i]]
-            n_tuples += 1
-    return n_tuples
-
-
-@jit
-def worst_share(sliced: Sliced, buckets: BucketCounts, sums: Sums) -> float:
-    """Largest p(t, s) of all tuples as the buckets stand; folded, only tuples whose bound is larger are summed."""
-    worst = 0.0
-    for t in range(len(sums.error)):
-        match = sums.match[t, 0]
-        share = largest_share(sums.value[t], match)
-        if share > worst and sliced.folded:
-            match, _, _ = summed(sliced, buckets, sums, t, sliced.n_values)
-            share = largest_share(sums.row, match)
-        worst = max(worst, share)
+def worst_share(table: Table) -> float:
+    """Largest p(t, s) of all tuples where one sum stands for all values: those whose bound is larger are summed."""
+    worst, sums = 0.0, table.sums
+    for t in range(len(sums.match)):
+        if largest_of(sums.value[t]) / sums.match[t].high > worst:
+            match, _, _ = summed(table.sliced, table.counts, sums, t, table.sliced.n_values)
+            share = largest_of(sums.row) / match
+            worst = share if share > worst else worst
     return worst

@@ -21,37 +21,44 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from shoal.kernels.jit import jit
-from shoal.kernels.slicing.halves import LEFT, RIGHT, WHOLE, Halves, Sliced, part_of
+from shoal.kernels.slicing.halves import LEFT, RIGHT, WHOLE, Halves, Sliced
 
 ROUNDING = 2.0**-101
 """More than what one split can add to the error of a sum, as a share of the largest sum on the way."""
 TRUSTED = 1e-14
 """Error of a sum, as a share of it, above which it is formed anew."""
+AGREED, REFUSED, UNSURE = 0, 1, 2
+"""What tuples say to a split."""
+BUCKET = np.dtype([("first", np.int64), ("last", np.int64)], align=True)
+"""Where the rows of a bucket begin and end in the order of all rows."""
+PAIR = np.dtype([("high", np.float64), ("low", np.float64)], align=True)
+"""A sum as a pair of doubles."""
+MATCH = np.dtype([("high", np.float64), ("low", np.float64), ("error", np.float64)], align=True)
+"""The sum of f(t, B) of a tuple, and a bound of the error of all its sums."""
 
 
 class BucketCounts(NamedTuple):
     """Who is with whom, a run of `order` for each bucket."""
 
-    order: Any  # int64[n]     INOUT
-    first: Any  # int64[n]     INOUT
-    last: Any  # int64[n]      INOUT
-    bucket_of: Any  # int64[n] INOUT
+    order: Any  # int64[n]      INOUT
+    buckets: Any  # BUCKET[n]   INOUT
+    bucket_of: Any  # int64[n]  INOUT
 
 
 class Sums(NamedTuple):
-    """The sums of every tuple as pairs of doubles, and scratch for one tuple."""
+    """The sums of every tuple, and scratch for one tuple."""
 
-    match: Any  # float64[u, 2]        INOUT  sum of f(t, B)
-    value: Any  # float64[u, cells, 2] INOUT  sums of f(t, B) h / a
-    error: Any  # float64[u]           INOUT  bound of the error of each of them
-    next_match: Any  # float64[u, 2]   scratch, what they would be after a split, in the order of the tuples asked
-    next_value: Any  # float64[u, cells, 2]
-    next_error: Any  # float64[u]
-    row: Any  # float64[values, 2]     scratch
-    hist: Any  # int64[values]         scratch, 0
+    match: Any  # MATCH[u]             INOUT
+    value: Any  # PAIR[u, cells]       INOUT    sums of f(t, B) h / a
+    next_match: Any  # MATCH[u]        scratch  what they would be after a split, in the order of the tuples asked
+    next_value: Any  # PAIR[u, cells]
+    row: Any  # PAIR[values]           scratch
+    often: Any  # int64[values]        scratch, 0
     seen: Any  # int64[n]              scratch, the last call that looked at a bucket
-    n_calls: Any  # int64[1]           INOUT  how often a tuple was summed anew
+    n_calls: Any  # int64[1]           INOUT    how often a tuple was summed anew
     parts: Any  # int64[c]             scratch
 
 
@@ -66,82 +73,71 @@ def plus(high: float, low: float, x: float) -> Any:
 
 
 @jit
-def all_agree(sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums, n_tuples: int, bound: float) -> bool:
+def all_agree(
+    sliced: Sliced, buckets: BucketCounts, halves: Halves, sums: Sums, n_tuples: int, bound: float, anew: bool | None
+) -> int:
     """Whether p <= bound after the split for every tuple in `matched`; their sums go to `sums.next_*`.
 
-    The loop is in here, and arrays are taken out of their tuples first, because a call with all of them costs more
-    than what is done for a tuple.
+    Where tuples cannot be summed `anew` (None) and one has to be, it is UNSURE: that is seldom so, and takes long to
+    compile. The loop is in here, and arrays are taken out of their tuples first, because a call with all of them costs
+    more than what is done for a tuple.
     """
-    tuple_part, home, scale, next_value = sliced.tuple_part, sliced.home, sliced.scale, sums.next_value
-    count, sizes, begin, end, cells, shares = (
-        halves.count,
-        halves.sizes,
-        halves.begin,
-        halves.end,
-        halves.cell,
-        halves.share,
-    )
-    match, value, n_slices, n_cells = sums.match, sums.value, tuple_part.shape[1], sums.value.shape[1]
+    tuple_part, home, scale, value = sliced.tuple_part, sliced.home, sliced.scale, sums.next_value
+    count, sizes, begin, end = halves.count, halves.sizes, halves.begin, halves.end
+    n_slices, n_cells = tuple_part.shape[1], value.shape[1]
     for i in range(n_tuples):
         t = halves.matched[i]
-        high, low, largest = match[t, 0], match[t, 1], match[t, 0]
+        high, low = sums.match[t].high, sums.match[t].low
+        largest = high
         for cell in range(n_cells):
-            next_value[i, cell, 0], next_value[i, cell, 1] = value[t, cell, 0], value[t, cell, 1]
+            value[i, cell].high, value[i, cell].low = sums.value[t, cell].high, sums.value[t, cell].low
         for side in (LEFT, RIGHT, WHOLE):  # what goes, goes last: sums do not fall below 0 on the way
             product = 1.0 if sizes[side] else 0.0
             for j in range(n_slices):
-                product *= part_of(count[tuple_part[t, j], side], sizes[side]) * scale
+                product *= count[tuple_part[t, j], side] / sizes[side] * scale if sizes[side] else 0.0
                 if product == 0.0:
                     break
             if product == 0.0:
                 continue
             product = -product if side == WHOLE else product
             high, low = plus(high, low, product)
-            largest = max(largest, high)
+            largest = high if high > largest else largest
             for s in range(len(home)):
                 part = tuple_part[t, home[s]]
                 for entry in range(begin[part], end[s, part]):
-                    cell, x = cells[s, entry], product * shares[s, side, entry]
-                    next_value[i, cell, 0], next_value[i, cell, 1] = plus(
-                        next_value[i, cell, 0], next_value[i, cell, 1], x
-                    )
-        error = sums.error[t] + ROUNDING * largest
+                    one = value[i, halves.cell[s, entry]]
+                    one.high, one.low = plus(one.high, one.low, product * halves.share[s, side, entry])
+        error = sums.match[t].error + ROUNDING * largest
         if error > TRUSTED * high:
+            if anew is None:
+                return UNSURE
             high, low, error = summed(sliced, buckets, sums, t, n_cells)
-            _copy(sums.row, next_value[i])
-        sums.next_match[i, 0], sums.next_match[i, 1], sums.next_error[i] = high, low, error
+            for cell in range(n_cells):
+                value[i, cell].high, value[i, cell].low = sums.row[cell].high, sums.row[cell].low
+        sums.next_match[i].high, sums.next_match[i].low, sums.next_match[i].error = high, low, error
         most = 0.0
         for cell in range(n_cells):
-            most = max(most, next_value[i, cell, 0])
-        if most / high > bound and not _is_fine(sliced, buckets, sums, t, bound):
-            return False
-    return True
+            most = value[i, cell].high if value[i, cell].high > most else most
+        if most / high > bound:
+            if anew is None:
+                return REFUSED
+            if sliced.folded:  # only a bound is known
+                high, _, _ = summed(sliced, buckets, sums, t, sliced.n_values)
+                most = largest_of(sums.row)
+            if most / high > bound:
+                return REFUSED
+    return AGREED
 
 
 @jit
 def store(halves: Halves, sums: Sums, n_tuples: int) -> None:
     """Let the sums after the split be the sums."""
-    match, value, error, next_value = sums.match, sums.value, sums.error, sums.next_value
     for i in range(n_tuples):
-        t = halves.matched[i]
-        match[t, 0], match[t, 1], error[t] = sums.next_match[i, 0], sums.next_match[i, 1], sums.next_error[i]
-        for cell in range(value.shape[1]):
-            value[t, cell, 0], value[t, cell, 1] = next_value[i, cell, 0], next_value[i, cell, 1]
-
-
-@jit
-def _copy(row: Any, into: Any) -> None:
-    for cell in range(len(into)):
-        into[cell, 0], into[cell, 1] = row[cell, 0], row[cell, 1]
-
-
-@jit
-def _is_fine(sliced: Sliced, buckets: BucketCounts, sums: Sums, t: int, bound: float) -> bool:
-    """Whether a tuple agrees of which only a bound was known."""
-    if not sliced.folded:
-        return False
-    match, _, _ = summed(sliced, buckets, sums, t, sliced.n_values)
-    return largest_share(sums.row, match) <= bound
+        known, after = sums.match[halves.matched[i]], sums.next_match[i]
+        known.high, known.low, known.error = after.high, after.low, after.error
+        for cell in range(sums.value.shape[1]):
+            one = sums.value[halves.matched[i], cell]
+            one.high, one.low = sums.next_value[i, cell].high, sums.next_value[i, cell].low
 
 
 @jit
@@ -150,74 +146,74 @@ def summed(sliced: Sliced, buckets: BucketCounts, sums: Sums, t: int, n_cells: i
 
     As many sums as are kept, or one for every value.
     """
-    fold = n_cells < sliced.n_values
-    sums.row[:] = 0.0
+    fold, parts = n_cells < sliced.n_values, sums.parts
+    for cell in range(len(sums.row)):
+        sums.row[cell].high = sums.row[cell].low = 0.0
     sums.n_calls[0] += 1
     high, low, n_terms = 0.0, 0.0, 0
-    for row in _fewest_rows(sliced, t):
-        bucket = buckets.bucket_of[row]
+    rare = _rarest(sliced, t)  # whatever bucket t matches has a row with it
+    for at in range(sliced.rows_start[rare], sliced.rows_start[rare + 1]):
+        bucket = buckets.bucket_of[sliced.part_rows[at]]
         if sums.seen[bucket] == sums.n_calls[0]:
             continue
         sums.seen[bucket] = sums.n_calls[0]
-        run = buckets.order[buckets.first[bucket] : buckets.last[bucket]]
-        product = _match(sliced, sums, run, t)
+        first, last = buckets.buckets[bucket].first, buckets.buckets[bucket].last
+        parts[:] = 0
+        for i in range(first, last):
+            for j in range(len(parts)):
+                parts[j] += sliced.row_part[buckets.order[i], j] == sliced.tuple_part[t, j]
+        product = 1.0
+        for j in range(len(parts)):
+            product *= parts[j] / (last - first) * sliced.scale
         if product > 0.0:
             high, low = plus(high, low, product)
             n_terms += 1
             for s in range(len(sliced.home)):
-                _add_values(sliced, sums, run, t, s, product, fold)
+                _add_values(sliced, buckets, sums, bucket, t, s, product, fold)
     return high, low, ROUNDING * n_terms * high
 
 
 @jit
-def _fewest_rows(sliced: Sliced, t: int) -> Any:
-    """The rows with t's part of the slice where they are fewest: whatever bucket t matches has one of them."""
-    rare = sliced.tuple_part[t, 0]
-    for part in sliced.tuple_part[t]:
-        here = sliced.rows_start[part + 1] - sliced.rows_start[part]
-        if here < sliced.rows_start[rare + 1] - sliced.rows_start[rare]:
-            rare = part
-    return sliced.part_rows[sliced.rows_start[rare] : sliced.rows_start[rare + 1]]
+def _rarest(sliced: Sliced, t: int) -> int:
+    """The part of a tuple that the fewest rows have."""
+    rare, fewest = sliced.tuple_part[t, 0], len(sliced.part_rows) + 1
+    for j in range(sliced.tuple_part.shape[1]):
+        part = sliced.tuple_part[t, j]
+        if sliced.rows_start[part + 1] - sliced.rows_start[part] < fewest:
+            rare, fewest = part, sliced.rows_start[part + 1] - sliced.rows_start[part]
+    return rare
 
 
 @jit
-def _match(sliced: Sliced, sums: Sums, run: Any, t: int) -> float:
-    """f(t, B), scaled; the rows with each part of t in `sums.parts`."""
-    sums.parts[:] = 0
-    for row in run:
-        for j in range(len(sums.parts)):
-            sums.parts[j] += sliced.row_part[row, j] == sliced.tuple_part[t, j]
-    product = 1.0
-    for j in range(len(sums.parts)):
-        product *= part_of(sums.parts[j], len(run)) * sliced.scale
-    return product
-
-
-@jit
-def _add_values(sliced: Sliced, sums: Sums, run: Any, t: int, s: int, product: float, fold: bool) -> None:
-    j, most = sliced.home[s], 0
-    for row in run:
+def _add_values(
+    sliced: Sliced, buckets: BucketCounts, sums: Sums, bucket: int, t: int, s: int, product: float, fold: bool
+) -> None:
+    """Add the terms of a bucket for the values of one attribute; folded, the largest of them only."""
+    j, most, often = sliced.home[s], 0, sums.often
+    first, last = buckets.buckets[bucket].first, buckets.buckets[bucket].last
+    for i in range(first, last):
+        row = buckets.order[i]
         if sliced.row_part[row, j] == sliced.tuple_part[t, j]:
-            sums.hist[sliced.row_value[row, s]] += 1
-            most = max(most, sums.hist[sliced.row_value[row, s]])
+            often[sliced.row_value[row, s]] += 1
+            most = often[sliced.row_value[row, s]] if often[sliced.row_value[row, s]] > most else most
     if fold:
-        x = product * part_of(most, sums.parts[j])
-        sums.row[s, 0], sums.row[s, 1] = plus(sums.row[s, 0], sums.row[s, 1], x)
-    for row in run:
-        value = sliced.row_value[row, s]
-        if sums.hist[value] and not fold:
-            x = product * part_of(sums.hist[value], sums.parts[j])
-            sums.row[value, 0], sums.row[value, 1] = plus(sums.row[value, 0], sums.row[value, 1], x)
-        sums.hist[value] = 0
+        one = sums.row[s]
+        one.high, one.low = plus(one.high, one.low, product * (most / sums.parts[j]))
+    for i in range(first, last):
+        value = sliced.row_value[buckets.order[i], s]
+        if often[value] and not fold:
+            one = sums.row[value]
+            one.high, one.low = plus(one.high, one.low, product * (often[value] / sums.parts[j]))
+        often[value] = 0
 
 
 @jit
-def largest_share(row: Any, match: float) -> float:
-    """Largest p(t, s) by the sums of a tuple.
+def largest_of(row: Any) -> float:
+    """Largest of the sums of a tuple.
 
-    IN  row  float64[cells, 2]
+    IN  row  PAIR[cells]
     """
     most = 0.0
     for cell in range(len(row)):
-        most = max(most, row[cell, 0])
-    return most / match
+        most = row[cell].high if row[cell].high > most else most
+    return most

@@ -28,7 +28,7 @@ class Shape(ABC):
     protects: ClassVar[Protects] = "cells"
     forms: ClassVar[tuple[str, ...]] = GENERALISED
     """Forms that the cells of quasi-identifiers can have."""
-    reading: ClassVar[str] = "rows with equal quasi-identifier cells are one class"
+    reading: ClassVar[str] = "rows with equal quasi-identifier cells form one class"
     """How classes are found, in words."""
     class_table: ClassVar[str | None] = None
     """The table that has one row per class, with the quasi-identifiers; None where every row carries them."""

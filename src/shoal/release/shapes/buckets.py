@@ -22,7 +22,7 @@ class BucketTables(Shape):
     protects: ClassVar[Protects] = "links"
     forms: ClassVar[tuple[str, ...]] = ("raw",)
     reading: ClassVar[str] = (
-        "rows with the same bucket number are one class; their quasi-identifiers are shown as they are"
+        "rows with the same bucket number form one bucket; their quasi-identifiers are published unchanged"
     )
     sensitive_table: ClassVar[str | None] = "sensitive"
     added: ClassVar[Mapping[str, type[pl.DataType]]] = {"bucket": pl.Int64, "count": pl.Int64}
@@ -58,16 +58,16 @@ def rows_of_buckets(tables: Tables, layout: Layout, problems: Problems) -> pl.Da
     table, values = tables["table"], tables["sensitive"]
     counts = values["count"].cast(pl.String).cast(pl.Int64, strict=False)
     if not (counts > 0).fill_null(value=False).all():
-        problems.add("table 'sensitive'", "has a count that is no number of rows")
+        problems.add("table 'sensitive'", "has a count that is not a positive whole number")
         return table.clear()
     spread = values.with_columns(pl.col("bucket").cast(pl.String), counts.alias("count"))
     if spread.select(pl.struct("bucket", *layout.sensitive).is_duplicated().any()).item():
-        problems.add("table 'sensitive'", "names the same values of a bucket more than once")
+        problems.add("table 'sensitive'", "lists the same values of a bucket more than once")
     shown = table.select(pl.col("bucket").cast(pl.String)).group_by("bucket").len()
     counted = spread.group_by("bucket").agg(pl.col("count").sum())
     both = shown.join(counted, on="bucket", how="full", coalesce=True, nulls_equal=True)
     if both.filter(pl.col("len").cast(pl.Int64).ne_missing(pl.col("count"))).height:
-        problems.add("table 'sensitive'", "its counts are not those of the rows of each bucket")
+        problems.add("table 'sensitive'", "its counts do not add up to the rows of each bucket")
         return table.clear()
     rows = spread.select(pl.all().exclude("count").repeat_by("count").explode())
     others = [column.name for column in layout.passed if column.role != "sensitive"]

@@ -77,7 +77,7 @@ def read_slices(tables: Tables, layout: Layout, problems: Problems) -> tuple[lis
         problems.add("slices", "a row has no bucket")
     sizes = [np.bincount(codes[codes >= 0]) for codes in numbers]
     if any(not np.array_equal(size, sizes[0]) for size in sizes):
-        problems.add("slices", "their buckets are not the same")
+        problems.add("slices", "do not all have the same buckets")
     else:
         _check_shared(frames, numbers, problems)
     return frames, numbers, tables["slice_1" if layout.files else "table"]["bucket"]
@@ -93,9 +93,9 @@ def _check_shared(frames: Sequence[pl.DataFrame], buckets: Sequence[Ints], probl
         unlike = {name for name in shared if not _same([homes, codes[name]])}
         wrong |= unlike
         if not unlike and not _same([homes, *codes.values()]):
-            problems.add("slices", f"two show {some(shared)} in other combinations in a bucket")
+            problems.add("slices", f"two slices show different combinations of {some(shared)} in a bucket")
     for name in sorted(wrong):
-        problems.add(f"column {name!r}", "is shown by two slices with other values in a bucket")
+        problems.add(f"column {name!r}", "has different values in two slices of the same bucket")
 
 
 def _same(columns: Sequence[Sequence[Ints]]) -> bool:

@@ -73,7 +73,7 @@ class Prefixes(Rule):
 
     name: ClassVar[str] = "prefixes"
     keep: Sequence[int] = param(Several(Whole(1)), "how many leading characters each level keeps, most first")
-    mask: str = param(AnyText(), "what stands for a character that was cut", default="*")
+    mask: str = param(AnyText(), "the character that replaces a character that was cut", default="*")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -177,7 +177,7 @@ class Dates(Rule):
     name: ClassVar[str] = "dates"
     levels: Sequence[str] = param(
         Several(OneOf(("day", "month", "year", "decade"))),
-        "the levels above a value; a value that is a day already has no day above it",
+        "the levels above a value; a value that is already a day gets no level day",
         default=("day", "month", "year", "decade"),
     )
     _names: ClassVar[dict[str, Callable[[date], str]]] = {
@@ -220,7 +220,7 @@ class Grouping(Rule):
 
     name: ClassVar[str] = "grouping"
     by_values: ClassVar[bool] = True
-    sizes: Sequence[int] = param(Several(Whole(2)), "how many nodes of the level below each run joins")
+    sizes: Sequence[int] = param(Several(Whole(2)), "how many nodes of the level below each range joins")
 
     def paths(self, values: Iterable[object]) -> Paths:
         """One path per distinct value; here the order of the values is the order of the column."""
@@ -276,4 +276,6 @@ def _path(leaf: str, *above: str) -> tuple[str, ...]:
 
 def _descending(rule: Rule, key: str, numbers: Sequence[int]) -> None:
     if list(numbers) != sorted(set(numbers), reverse=True):
-        raise ParameterError(Problem(f"{type(rule).__name__}({key}=)", "needs numbers that fall from level to level"))
+        raise ParameterError(
+            Problem(f"{type(rule).__name__}({key}=)", "needs numbers that decrease from level to level")
+        )

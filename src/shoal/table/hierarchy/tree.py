@@ -102,7 +102,7 @@ class Hierarchy:
             except UnicodeError:
                 raise SchemaError(Problem(where, f"is not {encoding} text", "save it as UTF-8")) from None
             except LookupError:
-                raise SchemaError(Problem(where, "has an encoding nobody knows", 'use "utf-8"')) from None
+                raise SchemaError(Problem(where, "the encoding is unknown", 'use "utf-8"')) from None
             except ValueError:  # a path no file can have
                 raise SchemaError(Problem(where, "cannot be read", "check the path")) from None
         else:
@@ -272,13 +272,13 @@ def _check_paths(paths: list[tuple[str, ...]], where: str) -> None:
                 torn[child] = None
         looped.update((node, None) for node in path if path.count(node) > 1)
     if torn:
-        problems.add(where, "nodes with more than one parent", "give every node one parent", values=torn)
+        problems.add(where, "has nodes with more than one parent", "give every node one parent", values=torn)
     if looped:
-        problems.add(where, "nodes that lie above themselves", "name every node once on its line", values=looped)
+        problems.add(where, "has nodes that are their own ancestors", "name every node once on its line", values=looped)
     inner = {node for path in paths for node in path[1:]}
     both = [leaf for leaf in seen if leaf in inner]
     if both:
-        problems.add(where, "values that are both leaf and group", "rename the group", values=sorted(both))
+        problems.add(where, "has values that are both leaf and group", "rename the group", values=sorted(both))
     if STAR in {node for path in paths for node in path} and STAR not in roots:
         problems.add(where, "uses '*' for a node that is not the root", "keep '*' for the root")
     if STAR in seen and len(paths) > 1:

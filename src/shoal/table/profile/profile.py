@@ -97,14 +97,14 @@ class Profile:
 
 
 def profile(frame: Any, missing_values: Sequence[str] = ()) -> Profile:
-    """Count, look at and propose a role for every column of a table.
+    """Profile every column of a table and propose its role.
 
     Parameters
     ----------
     frame
         A polars, pandas or pyarrow frame, typed or all text. It is not changed.
     missing_values
-        Texts that stand for a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _in_order(column: ColumnProfile, counts: pl.DataFrame) -> ColumnProfile:
 def _without_birth_beside_age(columns: list[ColumnProfile]) -> tuple[ColumnProfile, ...]:
     """Drop a day of birth where the age is there too: the finer of the two would undo the hiding of the coarser."""
     age = next((one.name for one in columns if one.role == "quasi" and says(one.name, AGE)), None)
-    reason = f"{age!r} says the same, less exactly: the day would undo the hiding of the age."
+    reason = f"{age!r} has the same information, less exactly: the exact day would undo its generalisation."
     return tuple(
         replace(one, role="identifying", kind=None, hierarchy=None, reason=reason)
         if age is not None and one.role == "quasi" and one.pattern == "date" and says(one.name, BIRTH)

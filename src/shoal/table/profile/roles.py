@@ -31,7 +31,7 @@ def role_of(seen: Evidence) -> tuple[str, str]:
         proposed = rule(seen)
         if proposed:
             return proposed
-    return "quasi", "Nothing tells whether others know it, and in doubt a column is a quasi-identifier"
+    return "quasi", "No sign whether others know it; in doubt, a column is a quasi-identifier"
 
 
 _NAMES_A_PERSON = {
@@ -46,7 +46,7 @@ def _role_by_pattern(seen: Evidence) -> tuple[str, str] | None:
         kind = seen.dtype.base_type()
         return (
             "identifying",
-            f"It holds values of type {kind}, which cannot be hidden in a group unless they are made text",
+            f"It holds values of type {kind}, which cannot be generalised unless they are converted to text",
         )
     if seen.pattern in _NAMES_A_PERSON:
         return "identifying", f"At least {HOLDS:.0%} of its values have the shape of {_NAMES_A_PERSON[seen.pattern]}"
@@ -72,7 +72,7 @@ def _role_by_name(seen: Evidence) -> tuple[str, str] | None:
             return "identifying", f"Its name says {naming!r} and {once}"
     if sensitive:
         free = f", though {once} and free text can name a person" if seen.mostly_unique and not seen.numeric else ""
-        return "sensitive", f"Its name says {sensitive!r}, which people expect to be kept to themselves{free}"
+        return "sensitive", f"Its name says {sensitive!r}, which people expect to stay private{free}"
     if quasi:
         return "quasi", f"Its name says {quasi!r}, which others know of a person"
     return None
@@ -83,12 +83,15 @@ def _role_by_uniqueness(seen: Evidence) -> tuple[str, str] | None:
     if seen.pattern in ("date", "postcode"):
         return "quasi", f"At least {HOLDS:.0%} of its values have the shape of a {seen.pattern}, which others may know"
     if seen.mostly_unique and (not seen.numeric or seen.look.shares["leading zero"]):
-        return "identifying", f"{once} and it is no known demographic column or measurement"
+        return "identifying", f"{once} and it is not a known demographic column or measurement"
     if seen.assigned:
-        return "identifying", f"{once} and they look like numbers given out to persons"
+        return "identifying", f"{once} and they look like numbers assigned to persons"
     if seen.numeric and (seen.measured or seen.once_share >= TELLING):
         what = once if seen.once_share >= TELLING else "It is a measurement"
-        return "quasi", f"{what}: neutral would let these numbers be linked, as a quasi-identifier they hide in groups"
+        return (
+            "quasi",
+            f"{what}: as neutral, its exact numbers could be linked; as a quasi-identifier they are generalised",
+        )
     return None
 
 

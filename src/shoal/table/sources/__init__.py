@@ -71,7 +71,7 @@ def _read_parquet(source: Source) -> pl.DataFrame:
     except pl.exceptions.DuplicateError:
         problem = Problem(str(path), "column names used more than once", "rename them")
     except (Exception, pl.exceptions.PanicException):  # messages of polars may hold cells
-        problem = Problem(str(path), "is no Parquet file that can be read", "write it again")
+        problem = Problem(str(path), "is not a readable Parquet file", "write it again")
     raise SourceError(problem)
 
 

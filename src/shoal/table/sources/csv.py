@@ -112,11 +112,11 @@ def _check(scanned: Scanned, detected: Detected, where: str) -> None:
     width = f"{scanned.n_columns} field{'s' * (scanned.n_columns != 1)}"
     texts = {
         RAGGED: (
-            f"another number of fields than the header, which has {width} parted by {detected.delimiter!r}",
+            f"another number of fields than the header, which has {width} with the delimiter {detected.delimiter!r}",
             "correct them, or give another delimiter=",
         ),
         BROKEN: ("broken quoting (text after a closing quote, or a quote never closed)", "correct the quotes"),
-        LONE_RETURN: ("a carriage return that ends no line", "end lines with \\n or \\r\\n, or quote the cell"),
+        LONE_RETURN: ("a carriage return within a line", "end lines with \\n or \\r\\n, or quote the cell"),
     }
     for kind, (what, fix) in texts.items():
         count = int(scanned.counts[kind])

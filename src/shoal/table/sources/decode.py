@@ -32,7 +32,7 @@ def load(path: Path) -> bytes:
     try:
         return gzip.decompress(packed)
     except (OSError, EOFError, zlib.error):
-        raise SourceError(Problem(str(path), "is no gzip file, or a damaged one", "pack it again")) from None
+        raise SourceError(Problem(str(path), "is not a gzip file, or is damaged", "compress it again")) from None
 
 
 def to_utf8(data: bytes, encoding: str | None, where: str) -> tuple[bytes, str]:
@@ -57,11 +57,13 @@ def to_utf8(data: bytes, encoding: str | None, where: str) -> tuple[bytes, str]:
     try:
         text = decoded.removeprefix("\ufeff").encode()
     except UnicodeEncodeError:
-        raise SourceError(Problem(where, f"holds half characters in the encoding {name!r}", _GIVE_ENCODING)) from None
+        raise SourceError(
+            Problem(where, f"has incomplete characters in the encoding {name!r}", _GIVE_ENCODING)
+        ) from None
     if b"\0" in text:
         line = text[: text.index(b"\0")].count(b"\n") + 1
         fix = "a text file is needed; for UTF-16 without a byte order mark give encoding="
-        raise SourceError(Problem(where, f"holds NUL bytes, first in line {line}", fix))
+        raise SourceError(Problem(where, f"has NUL bytes, the first in line {line}", fix))
     return text, name
 
 
@@ -72,7 +74,7 @@ def _detected(data: bytes, where: str) -> tuple[str, str]:
         return utf8, "utf-8"
     cp1252 = _decoded(data, "cp1252")
     if isinstance(cp1252, int) or _CONTROL.search(data):
-        what = f"is neither UTF-8 (line {utf8} is the first that is not) nor cp1252 text"
+        what = f"is neither UTF-8 text (line {utf8} is the first that is not) nor cp1252 text"
         raise SourceError(Problem(where, what, _GIVE_ENCODING))
     return cp1252, "cp1252"
 

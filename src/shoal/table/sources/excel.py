@@ -27,7 +27,7 @@ def read_excel(source: Source) -> pl.DataFrame:
         sheets = book.sheet_names
     except Exception:  # messages of the library may hold cells
         fix = "save it again as .xlsx, without a password"
-        raise SourceError(Problem(str(path), "is no workbook that can be read", fix)) from None
+        raise SourceError(Problem(str(path), "is not a readable workbook", fix)) from None
     if source.sheet is not None and source.sheet not in sheets:
         fix = did_you_mean(source.sheet, sheets, f"it has {', '.join(map(repr, sheets))}")
         fix = fix if "it has" in fix else f"{fix} It has {', '.join(map(repr, sheets))}"

@@ -19,11 +19,11 @@ def found_file(given: str | Path | None) -> Path:
         if not path.exists():
             raise SourceError(Problem(str(path), "there is no such file", f"looked in {path.absolute().parent}"))
         if not path.is_file():
-            raise SourceError(Problem(str(path), "is no plain file", "copy its content to one"))
+            raise SourceError(Problem(str(path), "is not a regular file", "copy its content to one"))
         with path.open("rb"):
             pass
     except (OSError, ValueError):  # ValueError: a NUL within the path
-        raise SourceError(Problem(str(path), "cannot be opened", "check its rights")) from None
+        raise SourceError(Problem(str(path), "cannot be opened", "check its permissions")) from None
     return path
 
 
@@ -32,6 +32,6 @@ def check_header(names: list[str], where: str, *, first_line: bool = False) -> N
     try:
         check_names(names)
     except SourceError as error:
-        hint = f"; if its first line is no header, {WRITE_NAMES}" if first_line else ""
+        hint = f"; if its first line is not a header, {WRITE_NAMES}" if first_line else ""
         found = [dataclasses.replace(one, where=where, fix=one.fix + hint) for one in error.problems]
         raise SourceError(found) from None

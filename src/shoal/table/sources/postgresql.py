@@ -25,15 +25,15 @@ _TABLES = """
     SELECT table_schema, table_name FROM information_schema.tables
     WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2
 """
-_MEANINGS = {
+_EXPLAINED = {
     "42P01": (
         "the table, or one of the query, does not exist",
-        "check its spelling and schema, also small and capital",
+        "check its spelling (upper and lower case too) and its schema",
     ),
     "3F000": ("the schema of the table does not exist", "check its spelling"),
     "42703": ("a column of the query does not exist", "check the query"),
-    "42601": ("the query has a mistake in its syntax", "check the query; one statement only"),
-    "42501": ("the user may not read this", "ask for the SELECT right"),
+    "42601": ("the query has a syntax error", "check the query; one statement only"),
+    "42501": ("the user may not read this", "ask for the SELECT privilege"),
     "25006": ("the query would change the database", "give a SELECT"),
     "57014": ("the query was stopped by the server", "raise its statement_timeout"),
 }
@@ -81,7 +81,7 @@ def _meaning(error: Exception) -> tuple[str, str]:
     """Say what an error of the server means, without its text."""
     state = getattr(error, "sqlstate", None) or ""
     code = f" (SQLSTATE {state})" if state else ""
-    what, fix = _MEANINGS.get(state, ("the query fails", "try it in psql"))
+    what, fix = _EXPLAINED.get(state, ("the query fails", "try it in psql"))
     if state.startswith("22"):
         what, fix = "a cell cannot be converted as the query asks", "check the conversions of the query"
     return what + code, fix

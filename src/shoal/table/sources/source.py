@@ -166,18 +166,24 @@ class Source(Spec):
         default=None,
     )  # fmt: skip
     table: str | None = param(Maybe(Text("the name of a table")), "table of the database", default=None)
-    query: str | None = param(Maybe(Query("a SELECT")), "query that gives the table, instead of `table`", default=None)
-    sheet: str | None = param(Maybe(Text("the name of a sheet")), "sheet of the workbook, else the first", default=None)
+    query: str | None = param(
+        Maybe(Query("a SELECT")), "SQL query that returns the table, instead of `table`", default=None
+    )
+    sheet: str | None = param(
+        Maybe(Text("the name of a sheet")), "sheet of the workbook; the first when not given", default=None
+    )
     delimiter: str | None = param(
-        Maybe(Delimiter("one ASCII character")), "what parts the fields of a CSV file, else detected", default=None
+        Maybe(Delimiter("one ASCII character")),
+        "delimiter between the fields of a CSV file; detected when not given",
+        default=None,
     )
     encoding: str | None = param(
         Maybe(Encoding('the name of a text encoding, like "utf-8" or "cp1252"')),
-        "text encoding of a CSV file, else detected",
+        "text encoding of a CSV file; detected when not given",
         default=None,
     )
     missing_values: tuple[str, ...] = param(
-        Texts("a list of texts"), "texts that stand for a missing cell, besides the empty one", default=()
+        Texts("a list of texts"), "texts that mean a missing cell, besides the empty text", default=()
     )
 
     def __post_init__(self) -> None:

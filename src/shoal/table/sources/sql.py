@@ -22,8 +22,8 @@ def statement(source: Source, tables: Callable[[], list[str]], where: str) -> st
     if table is None:
         known = tables()
         if len(known) != 1:
-            what = f"has {len(known)} tables and none is named"
-            fix = f"give table= or query=; tables: {some(known, 50)}" if known else "fill it first"
+            what = f"has {len(known)} tables, and none was chosen"
+            fix = f"give table= or query=; tables: {some(known, 50)}" if known else "create a table first"
             raise SourceError(Problem(where, what, fix))
         table = known[0]
     return f"SELECT * FROM {quoted(table)}"  # noqa: S608 - quoted
@@ -38,7 +38,7 @@ def quoted(table: str) -> str:
     parts = _NAME.fullmatch(table)
     if not parts:
         fix = 'write table or schema.table, with double quotes around a name that has a dot: "a.b"'
-        raise SourceError(Problem("table", f"{table[:80]!r} is no name of a table", fix))
+        raise SourceError(Problem("table", f"{table[:80]!r} is not a valid table name", fix))
     return ".".join(part if part[0] == '"' else f'"{part}"' for part in parts.groups() if part)
 
 

@@ -125,11 +125,11 @@ def _reading_of(error: Exception) -> tuple[str, str]:
     """Say what an error of SQLite means, without its text."""
     code = getattr(error, "sqlite_errorname", "") or ""
     if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-        return "is no SQLite database, or a damaged one", "check the file"
+        return "is not an SQLite database, or is damaged", "check the file"
     if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return "is locked by another program", "try again later"
     if code.startswith(("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR", "SQLITE_AUTH")):
-        return "cannot be opened", "check its rights"
+        return "cannot be opened", "check its permissions"
     if code.startswith("SQLITE_READONLY"):
         return "the query would change the database, which is opened for reading only", "give a SELECT"
     if code.startswith("SQLITE_ERROR"):

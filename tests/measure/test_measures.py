@@ -300,7 +300,7 @@ class Shown(Measure):
 
 
 def test_a_measure_of_another_package(scratch, tmp_path, releases):
-    scratch.register("shown", Shown)
+    scratch.register(Shown)
     for shape in ("text", "slices"):
         release = release_of(shape)
         assert release.measure("shown", original=FRAME) == {"shown": 1.0}
@@ -315,14 +315,13 @@ def test_a_measure_of_another_package(scratch, tmp_path, releases):
     assert shoal.read_release(folder).measure("shown", original=FRAME) == {"shown": 1.0}
     with pytest.raises(ParameterError, match="says nothing of a release of the shape 'values'"):
         releases["values"].measure("shown", original=FRAME)
-    with pytest.raises(ParameterError, match="has something called 'shown' already"):
-        scratch.register("shown", Shown)
 
 
 def test_no_other_package_takes_the_place_of_a_measure(scratch):
-    with pytest.raises(ParameterError, match="has something called 'ncp' already"):
-        scratch.register("ncp", Shown)
-    assert "shown" not in scratch
+    taken = dataclass(frozen=True)(type("Taken", (Shown,), {"name": "ncp", "__annotations__": {}}))
+    with pytest.raises(ParameterError, match="there is a measure called 'ncp' already"):
+        scratch.register(taken)
+    assert scratch["ncp"] is not taken
 
 
 # -- of a crash that was ---------------------------------------------------------------------------------------------
@@ -332,7 +331,12 @@ def test_figures_of_slices_in_files_with_trees_that_a_rule_grew():
     people = sample.people(300, seed=5)
     one, other = (
         shoal.anonymize(
-            people, sample.schema(), shoal.Slicing(l=3, apart=True, p=3), missing="drop", seed=5, publish=publish
+            people,
+            sample.schema(),
+            shoal.Slicing(l=3, sensitive_apart=True, p=3),
+            missing="drop",
+            seed=5,
+            publish=publish,
         )
         for publish in (shoal.Slices(), shoal.Slices(shape="files"))
     )
@@ -378,14 +382,14 @@ def test_one_is_explained(capsys, monkeypatch):
 
 def test_the_listing_has_those_of_other_packages(capsys, scratch, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    scratch.register("shown", Shown)
+    scratch.register(Shown)
     assert "rows shown" in shown_by(capsys, "measures")
     assert json.loads(shown_by(capsys, "measures", "shown", "--json"))["written_to"] is None
 
 
 def test_one_measure_of_files(capsys, scratch, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    scratch.register("shown", Shown)
+    scratch.register(Shown)
     FRAME.write_csv("people.csv")
     recipe = shoal.Recipe(schema=SCHEMA, method=shoal.Mondrian(k=2), source=shoal.Source(path="people.csv"), seed=1)
     (tmp_path / "recipe.toml").write_text(recipe.to_toml(), encoding="utf-8")
