@@ -16,7 +16,8 @@ from shoal.progress import Progress
 from shoal.table.encode import Floats
 
 FEW = 8
-"""Distances not yet decided upon are kept in memory once they are so many per row."""
+"""Distances not yet decided upon are kept in memory once they are so many per row: as much as a table of eight columns
+takes."""
 
 
 def least_reach(space: Space, distinct: Space, k: int, least: float, progress: Progress) -> Groups:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.points import Space
+from shoal.cluster.sharing import pieces
 from shoal.errors import Problems, SchemaError
 from shoal.kernels.cluster import optimal_univariate as kernel
 from shoal.methods.base import Method, Task
@@ -17,9 +18,6 @@ from shoal.spec import Whole, param
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal
-
-BATCH = 1 << 14
-"""Values looked at between two reports of progress."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +94,8 @@ def _runs(line: Floats, k: int, progress: Progress) -> Labels:
     order = np.argsort(line, kind="stable")
     values, n = line[order], len(line)
     best, begin = np.zeros(n + 1), np.zeros(n + 1, dtype=np.int64)
-    for first in range(1, n + 1, BATCH):
-        last = min(first + BATCH, n + 1)
-        kernel.best_runs(values, k, best, begin, first, last)
+    for first, last in pieces(n, 2 * k):
+        kernel.best_runs(values, k, best, begin, first + 1, last + 1)
         progress.advance(last - first)
     is_first = np.zeros(n, dtype=np.int64)
     end = n

@@ -16,6 +16,7 @@ from shoal.kernels.jit import jit
 
 NUMBER, ORDER, NAME = 0, 1, 2
 BLOCK = 512
+"""How many distances are formed at a time; 128 to 1024 took the same time, more took up to a tenth longer."""
 
 AXIS = np.dtype(
     [
