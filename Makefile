@@ -48,6 +48,7 @@ lists: $(VENV)/.ready-test   ## write the lists of methods, models and publisher
 	$(BIN)/python tools/lists.py
 
 bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run
+	$(BIN)/python bench/first_call.py
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/anatomy.py
 	$(BIN)/python bench/slicing.py

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from typing import Any
 
+import polars as pl
+
 from shoal import sample
 from shoal.cluster import sharing
 from shoal.enforce.refine import Refine
@@ -56,25 +58,44 @@ def _jobs() -> Iterator[Callable[[], Any]]:
 
 def _choices(method: type[Method]) -> Iterator[Method]:
     """A method as it is without further words, then with each other word of each of its choices."""
-    own = {one.name: one for one in method.parameters()}
-    given: dict[str, Any] = {name: value for name, value in (("k", K), ("l", 2)) if name in own and own[name].required}
-    for name, one in own.items():
-        if one.required and name not in given:
-            given[name] = SENSITIVE if name == "column" else 1.0 if isinstance(one.bound, Real) else 1
+    given = _given(method)
     yield method(**given)
-    for name, one in own.items():
+    for one in method.parameters():
         words = one.bound.words if isinstance(one.bound, OneOf) else (True, False)
         for word in words if isinstance(one.bound, OneOf | YesNo) else ():
             if word != one.default:
-                yield method(**{**given, name: word})
+                yield method(**{**given, one.name: word})
+
+
+def _given(method: type[Method]) -> dict[str, Any]:
+    """What a method cannot do without."""
+    known: dict[str, Any] = {"k": K, "l": 2, "column": SENSITIVE}
+    return {
+        one.name: known.get(one.name, 1.0 if isinstance(one.bound, Real) else 1)
+        for one in method.parameters()
+        if one.required
+    }
+
+
+def plain(name: str) -> Method:
+    """A method by its name, without further words."""
+    found: Method = METHODS[name](**_given(METHODS[name]))
+    return found
+
+
+def with_schema(method: Method, n_rows: int = N_ROWS) -> tuple[pl.DataFrame, Schema]:
+    """A table of the sample that a method can treat, and its schema."""
+    schema = sample.schema()
+    if method.name == "optimal-univariate":
+        quasi = {"age": schema.quasi["age"]}
+        schema = Schema(identifying=schema.identifying, quasi=quasi, sensitive=schema.sensitive, rest="drop")
+    return sample.people(n_rows, seed=1), schema
 
 
 def _publishing(method: Method, *, shared: bool = False, **asked: Any) -> Callable[[], Any]:
     def run() -> None:
-        schema = sample.schema()
-        if method.name == "optimal-univariate":
-            schema = Schema(identifying=schema.identifying, quasi={"age": schema.quasi["age"]}, rest="drop")
+        frame, schema = with_schema(method)
         with sharing.at_once() if shared else nullcontext():
-            anonymize(sample.people(N_ROWS, seed=1), schema, method, seed=1, **asked)
+            anonymize(frame, schema, method, seed=1, **asked)
 
     return run
