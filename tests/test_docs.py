@@ -31,7 +31,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 ROOT_PAGES = ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG", "SECURITY")
 PAGES = [*(ROOT / f"{name}.md" for name in ROOT_PAGES), *sorted(DOCS.rglob("*.md"))]
-OWN_MEASURES = MEASURES.own
+OWN_MEASURES = list(MEASURES.own)
 COMMANDS = typer.main.get_command(app).commands
 
 FENCE = re.compile(r"(<!-- no-run -->\s*)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
