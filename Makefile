@@ -44,7 +44,7 @@ lint: $(VENV)/.ready-test    ## ruff and mypy
 test: lint              ## lint, types and the whole suite
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS)
 
-lists: $(VENV)/.ready-test   ## write the lists of methods, models and publishers anew, in the docs and for type checkers
+lists: $(VENV)/.ready-test   ## write the lists of methods, models, publishers and measures anew
 	$(BIN)/python tools/lists.py
 
 bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run

@@ -78,6 +78,14 @@ SOURCES = {
 }
 
 
+def mentioned(path: Path) -> set[str]:
+    """What code names, or what a page writes as `code` and as a heading."""
+    if path.suffix == ".py":
+        return SOURCES[str(path.relative_to(ROOT))]
+    text = path.read_text(encoding="utf-8")
+    return {*re.findall(r"`(?:shoal\.)?([\w-]+)", text), *re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_latest_addition_touches_what_is_listed(kind):
     name, class_name = list(names_of(kind).items())[-1]
@@ -87,8 +95,7 @@ def test_the_latest_addition_touches_what_is_listed(kind):
         assert any(fnmatch(path, pattern) for pattern in allowed), f"{path} knows {class_name}, and is not listed"
     for what in ("the file", "its line in the registry", "its test", "its page"):
         found = [path for pattern in files[what] for path in ROOT.glob(pattern)]
-        assert any(class_name in path.read_text(encoding="utf-8") or f"`{name}`" in path.read_text(encoding="utf-8")
-                   for path in found), f"{what} of {name} is not where it is listed"  # fmt: skip
+        assert any({name, class_name} & mentioned(path) for path in found), f"{what} is not where it is listed"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""Writes every list of methods, models and publishers anew from the registries: in the docs, and for type checkers.
+"""Writes every list of methods, models, publishers and measures anew: in the docs, and for type checkers.
 
 `make lists` calls it; a test says when it has to be called.
 """
@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import shoal
-from shoal.declared import METHOD_CLASSES, METHODS, MODEL_CLASSES, PUBLISHER_CLASSES
+from shoal.declared import MEASURE_CLASSES, METHOD_CLASSES, METHODS, MODEL_CLASSES, PUBLISHER_CLASSES
+from shoal.measure import written_to
 from shoal.spec import Spec
 
 ROOT = Path(__file__).parents[1]
@@ -84,6 +85,17 @@ def publisher_keys() -> str:
     return table("name", "keys", "protects", rows=((link(name), parameters(one), one.protects) for name, one in found))
 
 
+def measures() -> str:
+    """Every measure: what it needs, its range, which values are better, and which document has it."""
+    words = {"release": "the release", "original": "the input too"}
+    found = ((name, MEASURE_CLASSES[name]) for name in MEASURE_CLASSES.own)
+    rows = (
+        (f"`{name}`", one.title, words[one.needs], one.range_text(), one.direction, written_to(name) or "on request")
+        for name, one in found
+    )
+    return table("name", "title", "needs", "range", "better", "found in", rows=rows)
+
+
 def _needs(needs: str | None) -> str:
     return {None: "", "choices": "a `choice` column", "population": "a `[population]`"}[needs]
 
@@ -95,6 +107,7 @@ LISTS = {
     "method keys": method_keys,
     "model keys": model_keys,
     "publisher keys": publisher_keys,
+    "measures": measures,
 }
 
 

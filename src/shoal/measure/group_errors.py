@@ -62,7 +62,7 @@ class GroupMeasure(Measure):
         return errors.total(columns)
 
     def check(self, given: Given, problems: Problems) -> None:
-        """Note, besides, a release of which nobody says who was grouped with whom."""
+        """Note, besides, a release of which nobody says which rows were in one group."""
         super().check(given, problems)
         if given.labels is None:
             what = "needs the groups of the input, and the files of a release do not have them"
