@@ -246,7 +246,7 @@ def test_a_manifest_that_contradicts_itself_is_refused(release):
     message = "'age': 200 cells are not numbers, at row" if cells_are_texts else "has other columns than the manifest"
     with pytest.raises(shoal.GuaranteeError, match=message):
         mended(release, layout=layout).verify()
-    if cells_are_texts:  # a column of texts that is no quasi-identifier: that it was one, the receipt knows
+    if cells_are_texts:  # a column of texts that is not a quasi-identifier: that it was one, the receipt knows
         unknown = passed.model_copy(update={"kind": None})
         refused_by_receipt(mended(release, layout=layout | {"passed": (unknown, *manifest.layout.passed)}), release)
     with pytest.raises(shoal.GuaranteeError, match="states other values than the release reaches"):

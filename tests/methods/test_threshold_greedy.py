@@ -248,7 +248,7 @@ SCHEMA = Schema(quasi={"age": Numeric(), "sex": Nominal()})
         (
             {"weights": {"agee": 2}},
             ParameterError,
-            r"\(weights=\): 'agee' is no quasi-identifier.*; did you mean 'age'",
+            r"\(weights=\): 'agee' is not a quasi-identifier.*; did you mean 'age'",
         ),
     ],
 )

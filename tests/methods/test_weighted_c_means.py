@@ -144,10 +144,10 @@ def test_bad_parameters(options, message):
 def test_weights_of_columns_that_are_no_quasi_identifiers():
     frame = X.frame.rename({"column 0": "age"}).with_columns(disease=X.frame["column 0"].cast(str))
     schema = shoal.Schema(quasi={"age": Numeric()}, sensitive={"disease": Nominal()})
-    message = r"WeightedCMeans\(weights=\): column 'disease' is no quasi-identifier; name quasi-identifiers only"
+    message = r"WeightedCMeans\(weights=\): column 'disease' is not a quasi-identifier; name quasi-identifiers only"
     with pytest.raises(shoal.ParameterError, match=message):
         shoal.anonymize(frame, schema, WeightedCMeans(k=3, weights={"age": 1.0, "disease": 2.0}))
-    with pytest.raises(shoal.ParameterError, match="column 'agee' is no quasi-identifier; did you mean 'age'"):
+    with pytest.raises(shoal.ParameterError, match="column 'agee' is not a quasi-identifier; did you mean 'age'"):
         shoal.anonymize(frame, schema, WeightedCMeans(k=3, weights={"agee": 1.0}))
 
 
