@@ -68,13 +68,14 @@ def test_a_kernel_looks_costs_up_that_are_whd(weights, beta):
     """Leaves at three depths of one tree, which all count as leaves of the lowest level."""
     table = both([["a", "b", "c", "d", "e"]], [Nominal(RAGGED)])
     store, scale = Kaca(k=2, weights=weights, beta=beta)._classes(Task.of(table.table))
+    climb_cost = numba.njit(kernel.climb_cost.py_func)
     leaf = 4  # of four levels
     for name, level in {"any": 1, "B": 2, "C": 2, "C1": 3}.items():
         for value in RAGGED.leaves:
             if name in RAGGED.path(value):
-                cost = kernel.climb_cost(scale, 0, RAGGED.node_of[value], RAGGED.node_of[name])
+                cost = climb_cost(scale.trees[0], scale.nodes, RAGGED.node_of[value], RAGGED.node_of[name])
                 assert cost == whd(leaf, level, 4, weights, beta)
-    assert store.size.sum() == 5
+    assert store.classes["size"].sum() == 5
 
 
 def test_height_weights_change_the_partner():
@@ -250,13 +251,14 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads):
     grid = np.stack(np.meshgrid(np.arange(101.0), np.arange(101.0))).reshape(2, -1)
     values = grid[:, np.random.default_rng(4).permutation(grid.shape[1])]
     store, scale = Kaca(k=2)._classes(Task.of(both(values.tolist(), [Numeric(), Numeric()]).table))
-    none = kernel.Reach(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+    none, alone = np.empty(0, dtype=kernel.REACH), numba.njit(kernel.nearest.py_func)
     for one in range(0, 10_000, 500):
         gaps = np.abs(values - values[:, [one]]).sum(axis=0)
         expected = int(np.flatnonzero(gaps == 1)[0])
-        for n, many in ((1, 1), (2, 1), (2, 10**9)):
+        assert alone(store, scale, none, one, 2) == expected
+        for n in (1, 2):
             n_threads(n)
-            assert kernel.nearest(store, scale, none, one, 2, many)[0] == expected
+            assert kernel.nearest_shared(store, scale, none, one, 2) == expected
 
 
 @needs_two_cores
@@ -264,7 +266,7 @@ def test_labels_do_not_depend_on_threads(n_threads, monkeypatch):
     table, found = mixed(1200, seed=5, fine=1000), []
     for n, many in ((1, 1), (2, 1), (2, 10**9)):
         n_threads(n)
-        monkeypatch.setattr(kernel, "MANY_BLOCKS", many)
+        monkeypatch.setattr("shoal.cluster.sharing.MANY_CELLS", many)
         found.append(table.labels(Kaca(k=3)))
     assert found[0] == found[1] == found[2]
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.cluster.sharing import worth_sharing
 from shoal.kernels.cluster import kaca as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
@@ -78,22 +79,23 @@ class Kaca(Method):
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Form the equivalence classes."""
         store, scale = self._classes(task)
-        n_nodes, n_columns = len(scale.parent), task.encoded.n_columns
-        reach = kernel.Reach(np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes), np.empty(n_nodes))
+        n_nodes, n_columns = len(scale.nodes), task.encoded.n_columns
+        reach = np.empty(n_nodes, dtype=kernel.REACH)
         n_small = _count_small(store, self.k)
         progress.stage("merging", n_small)
         # Every step leaves fewer classes below k, so there are at most as many steps as there are such classes.
-        draws = rng.random(n_small) if self.pick == "random" else np.empty(0)
+        draws = rng.random(n_small) if self.pick == "random" else None
         while n_small:
-            n_steps = max(1, WORK_PER_CALL // (int(store.counts[kernel.ALIVE]) * n_columns + n_nodes))
-            n_steps = min(n_steps, n_small)
-            done = kernel.run(store, scale, reach, self.k, draws, kernel.MANY_BLOCKS, n_steps)
-            draws = draws[done:]
+            n_classes = int(store.counts["alive"][0])
+            n_steps = min(n_small, max(1, WORK_PER_CALL // (n_classes * n_columns + n_nodes)))
+            shared = worth_sharing(n_classes, n_columns)
+            done = kernel.run(store, scale, reach, self.k, draws, n_steps, shared)
+            draws = None if draws is None else draws[done:]
             before, n_small = n_small, _count_small(store, self.k)
             progress.advance(before - n_small)
         labels = np.empty(task.encoded.n_rows, dtype=np.int64)
         # Groups are numbered by their first row, so that the numbers do not tell how the classes were merged.
-        kernel.label(np.sort(store.head[store.size > 0]), store.follow, labels)
+        kernel.label(np.sort(store.classes["head"][store.classes["size"] > 0]), store.follow, labels)
         return Groups(labels)
 
     def _classes(self, task: Task) -> tuple[kernel.ClassStore, kernel.Scale]:
@@ -120,27 +122,29 @@ class Kaca(Method):
         follow[rows[first[1:] - 1]] = -1
         room = n_tuples + n_tuples // 8 + 1
         line = np.stack(lines) if lines else np.zeros((0, n_tuples))
+        node = np.stack(nodes) if nodes else np.zeros((0, n_tuples))
+        classes = np.zeros(room, dtype=kernel.CLASS)
+        classes["size"][:n_tuples], classes["head"][:n_tuples] = np.diff(first), rows[first[:-1]]
         store = kernel.ClassStore(
             _with_room(np.where(np.isnan(line), np.inf, line), room),
             _with_room(np.where(np.isnan(line), -np.inf, line), room),
-            _with_room(_small_codes(nodes, trees, n_tuples), room),
-            _with_room(np.diff(first), room),
-            _with_room(rows[first[:-1]], room),
+            _with_room(node.astype(np.uint32), room),
+            classes,
             follow,
-            np.array([n_tuples, n_tuples], dtype=np.int64),
+            np.array([(n_tuples, n_tuples)], dtype=kernel.COUNTS),
         )
         return store, self._scale(spans, trees)
 
     def _scale(self, spans: list[float], trees: list[TreeArrays]) -> kernel.Scale:
         """The costs of all trees, laid out one after the other."""
-        ways = [self._ways(tree) for tree in trees]
-        return kernel.Scale(
-            np.array(spans, dtype=np.float64),
-            np.concatenate([[0], np.cumsum([len(tree.parent) for tree in trees])]).astype(np.int64),
-            np.concatenate([tree.parent for tree in trees] or [np.zeros(0, dtype=np.int32)]),
-            np.concatenate(ways or [np.zeros(0)]),
-            np.array([way[tree.leaf_node[0]] for way, tree in zip(ways, trees, strict=True)], dtype=np.float64),
-        )
+        found, nodes, first = np.zeros(len(trees), dtype=kernel.TREE), [np.zeros(0, dtype=kernel.NODE)], 0
+        for at, tree in enumerate(trees):
+            costs = np.zeros(len(tree.parent), dtype=kernel.NODE)
+            costs["parent"], costs["way"] = tree.parent, self._ways(tree)
+            found[at] = (first, first + len(costs), costs["way"][tree.leaf_node[0]])
+            first += len(costs)
+            nodes.append(costs)
+        return kernel.Scale(np.array(spans, dtype=np.float64), found, np.concatenate(nodes))
 
     def _ways(self, tree: TreeArrays) -> Floats:
         """Sum of the weights between each node and the root; a leaf lies on the lowest level, however short its way."""
@@ -157,7 +161,7 @@ class Kaca(Method):
 
 
 def _count_small(store: kernel.ClassStore, k: int) -> int:
-    size = store.size[: store.counts[kernel.USED]]
+    size = store.classes["size"][: store.counts["used"][0]]
     return int(((size > 0) & (size < k)).sum())
 
 
@@ -168,12 +172,6 @@ def _nodes(series: pl.Series, hierarchy: Hierarchy) -> Ints:
     found = [hierarchy.node_of[number_text(value) if numeric else value] for value in known.to_list()]
     nodes = series.replace_strict(known, pl.Series(found, dtype=pl.Int64), default=None, return_dtype=pl.Int64)
     return nodes.fill_null(hierarchy.arrays.missing).to_numpy()
-
-
-def _small_codes(nodes: list[Ints], trees: list[TreeArrays], n_tuples: int) -> npt.NDArray[np.unsignedinteger]:
-    """Node numbers in the smallest type that fits."""
-    small = np.uint16 if max((len(tree.parent) for tree in trees), default=0) < 2**16 else np.uint32
-    return np.stack(nodes).astype(small) if nodes else np.zeros((0, n_tuples), dtype=small)
 
 
 def _with_room(array: npt.NDArray[np.generic], room: int) -> npt.NDArray[np.generic]:

@@ -14,72 +14,77 @@ import numpy as np
 from shoal.kernels.jit import jit, jit_parallel, prange
 
 BLOCK = 1024
-MANY_BLOCKS = 64
-"""From how many blocks on a scan is worth sharing between cores."""
-USED, ALIVE = 0, 1
+CLASS = np.dtype([("size", np.int64), ("head", np.int64)], align=True)
+"""A class: how many rows it has, 0 = merged away; its first row."""
+COUNTS = np.dtype([("used", np.int64), ("alive", np.int64)], align=True)
+"""Positions used, classes alive."""
+TREE = np.dtype([("first", np.int64), ("last", np.int64), ("whole", np.float64)], align=True)
+"""A tree: its first node, and one past the last; the sum of the weights between a leaf and the root."""
+NODE = np.dtype([("parent", np.int64), ("way", np.float64)], align=True)
+"""A node: its parent, in its own tree; the sum of the weights between it and the root."""
+REACH = np.dtype([("met", np.int64), ("mine", np.float64), ("theirs", np.float64)], align=True)
+"""A node as seen from the class that looks for a partner: their lowest common ancestor, what the class loses by
+climbing there, and what the node loses."""
 
 
 class ClassStore(NamedTuple):
-    """Classes and their generalised tuples, in positions 0 .. counts[USED] - 1."""
+    """Classes and their generalised tuples, in positions 0 .. used - 1."""
 
-    low: Any  # float64[lines, room]            INOUT  inf = missing, -inf = `*`
-    high: Any  # float64[lines, room]           INOUT  -inf = missing, inf = `*`
-    node: Any  # uint16|uint32[trees, room]     INOUT
-    size: Any  # int64[room]                    INOUT  rows of the class, 0 = merged away
-    head: Any  # int64[room]                    INOUT  its first row
-    follow: Any  # int64[n]                     INOUT  the next row of the same class, -1 = none
-    counts: Any  # int64[2]                     INOUT  positions used, classes alive
+    low: Any  # float64[lines, room]   INOUT  inf = missing, -inf = `*`
+    high: Any  # float64[lines, room]  INOUT  -inf = missing, inf = `*`
+    node: Any  # uint32[trees, room]   INOUT
+    classes: Any  # CLASS[room]        INOUT
+    follow: Any  # int64[n]            INOUT  the next row of the same class, -1 = none
+    counts: Any  # COUNTS[1]           INOUT
 
 
 class Scale(NamedTuple):
     """What generalisation costs."""
 
-    spans: Any  # float64[lines]      IN
-    start: Any  # int64[trees + 1]    IN  where each tree begins, and one past the last
-    parent: Any  # int32[nodes]       IN  node numbers count within their own tree
-    way: Any  # float64[nodes]        IN  sum of the weights between a node and the root
-    whole: Any  # float64[trees]      IN  the same for a leaf
-
-
-class Reach(NamedTuple):
-    """Every node of every tree as seen from the class that looks for a partner."""
-
-    met: Any  # int64[nodes]    OUT  lowest common ancestor
-    mine: Any  # float64[nodes]  OUT  what the class loses by climbing there
-    theirs: Any  # float64[nodes] OUT  what the node loses
+    spans: Any  # float64[lines]  IN
+    trees: Any  # TREE[trees]     IN
+    nodes: Any  # NODE[nodes]     IN  tree after tree
 
 
 @jit
-def climb_cost(scale: Scale, tree: int, node: int, above: int) -> float:
-    """WHD of climbing to an ancestor; to `top`, all of it for whatever still says something (as `trees.climb`)."""
-    begin, n_nodes = scale.start[tree], scale.start[tree + 1] - scale.start[tree]
+def climb_cost(tree: Any, nodes: Any, node: int, above: int) -> float:
+    """WHD of climbing to an ancestor; to `top`, all of it for whatever still says something (as `trees.climb`).
+
+    IN  tree TREE;  nodes NODE[all]
+    """
+    n_nodes = tree.last - tree.first
     if node == above:
         return 0.0
     if above == n_nodes - 1:
         inner_root = node == 0 and n_nodes > 3
         return 0.0 if inner_root else 1.0
-    return (scale.way[begin + node] - scale.way[begin + above]) / scale.whole[tree]
+    return (nodes[tree.first + node].way - nodes[tree.first + above].way) / tree.whole
 
 
 @jit
-def look(store: ClassStore, scale: Scale, one: int, reach: Reach) -> None:
-    """Fill the tables of all trees for one class."""
-    for t in range(store.node.shape[0]):
-        begin, end = scale.start[t], scale.start[t + 1]
-        parent, met = scale.parent[begin:end], reach.met[begin:end]
+def look(store: ClassStore, scale: Scale, one: int, reach: Any) -> None:
+    """See every node of every tree from one class.
+
+    OUT  reach REACH[nodes]
+    """
+    nodes = scale.nodes
+    for t in range(len(scale.trees)):
+        tree = scale.trees[t]
         own: Any = np.int64(store.node[t, one])
-        top = end - begin - 1
-        met[:] = -1
+        first, top = tree.first, tree.last - tree.first - 1
+        for node in range(top):
+            reach[first + node].met = -1
+        reach[first + top].met = top
         step = own
         while step != top:
-            met[step] = step
-            step = parent[step]
-        met[top] = top
-        for node in range(end - begin):
-            if met[node] < 0:  # a parent comes before its children, and `top` was met above
-                met[node] = met[parent[node]]
-            reach.mine[begin + node] = climb_cost(scale, t, own, met[node])
-            reach.theirs[begin + node] = climb_cost(scale, t, node, met[node])
+            reach[first + step].met = step
+            step = nodes[first + step].parent
+        for node in range(top + 1):
+            seen = reach[first + node]
+            if seen.met < 0:  # a parent comes before its children, and `top` was met above
+                seen.met = reach[first + nodes[first + node].parent].met
+            seen.mine = climb_cost(tree, nodes, own, seen.met)
+            seen.theirs = climb_cost(tree, nodes, node, seen.met)
 
 
 @jit
@@ -90,32 +95,34 @@ def line_costs(low: float, high: float, other_low: float, other_high: float, spa
         return (0.0 if any_one else 1.0), (0.0 if any_other else 1.0)
     if low > high or span == 0.0:
         return 0.0, 0.0
-    width = max(high, other_high) - min(low, other_low)
+    width = (high if high > other_high else other_high) - (low if low < other_low else other_low)
     return (width - (high - low)) / span, (width - (other_high - other_low)) / span
 
 
 @jit
-def _block_nearest(store: ClassStore, scale: Scale, reach: Reach, one: int, k: int, block: int) -> Any:
+def _block_nearest(store: ClassStore, scale: Scale, reach: Any, one: int, k: int, block: int) -> Any:
     """Nearest class of one block: distance and position. Costs are summed lines first, in the order of the columns."""
     first = block * BLOCK
-    n = min(BLOCK, store.counts[USED] - first)
-    mine, theirs = np.zeros(n), np.zeros(n)
-    for j in range(store.low.shape[0]):
+    end = first + BLOCK if first + BLOCK < store.counts[0].used else store.counts[0].used
+    n = end - first
+    mine, theirs = np.empty(n), np.empty(n)
+    mine[:] = 0.0
+    theirs[:] = 0.0
+    for j in range(len(store.low)):
         own_low, own_high, span = store.low[j, one], store.high[j, one], scale.spans[j]
-        low, high = store.low[j, first : first + n], store.high[j, first : first + n]
+        low, high = store.low[j, first:end], store.high[j, first:end]
         for i in range(n):
             lost, other_lost = line_costs(own_low, own_high, low[i], high[i], span)
             mine[i] += lost
             theirs[i] += other_lost
-    for t in range(store.node.shape[0]):
-        begin, end = scale.start[t], scale.start[t + 1]
-        node, lost_to, other_lost_to = store.node[t, first : first + n], reach.mine[begin:end], reach.theirs[begin:end]
+    for t in range(len(store.node)):
+        node, seen = store.node[t, first:end], reach[scale.trees[t].first : scale.trees[t].last]
         for i in range(n):
-            mine[i] += lost_to[node[i]]
-            theirs[i] += other_lost_to[node[i]]
-    best, where, size = np.inf, -1, store.size[one]
+            mine[i] += seen[node[i]].mine
+            theirs[i] += seen[node[i]].theirs
+    best, where, size, classes = np.inf, -1, store.classes[one].size, store.classes[first:end]
     for i in range(n):
-        other_size = store.size[first + i]
+        other_size = classes[i].size
         if other_size == 0 or first + i == one:
             continue
         charged = k - size if size + other_size >= 2 * k else other_size  # a split generalises the stub only
@@ -125,32 +132,38 @@ def _block_nearest(store: ClassStore, scale: Scale, reach: Reach, one: int, k: i
     return best, where
 
 
+@jit
+def nearest(store: ClassStore, scale: Scale, reach: Any, one: int, k: int) -> int:
+    """Position of the class nearest to one class, the first of those that tie."""
+    least, where = np.inf, -1
+    for block in range((store.counts[0].used + BLOCK - 1) // BLOCK):
+        best, found = _block_nearest(store, scale, reach, one, k, block)
+        if best < least:
+            least, where = best, found
+    return where
+
+
 @jit_parallel
-def nearest(store: ClassStore, scale: Scale, reach: Reach, one: int, k: int, many: int) -> Any:
-    """Position of the class nearest to one class, and its distance; from `many` blocks on, cores share the scan."""
-    n_blocks = (store.counts[USED] + BLOCK - 1) // BLOCK
-    best = np.empty(n_blocks)
-    where = np.empty(n_blocks, dtype=np.int64)
-    if n_blocks < many:
-        for block in range(n_blocks):
-            best[block], where[block] = _block_nearest(store, scale, reach, one, k, block)
-    else:
-        for block in prange(n_blocks):
-            best[block], where[block] = _block_nearest(store, scale, reach, one, k, block)
+def nearest_shared(store: ClassStore, scale: Scale, reach: Any, one: int, k: int) -> int:
+    """`nearest` on all cores."""
+    n_blocks = (store.counts[0].used + BLOCK - 1) // BLOCK
+    best, where = np.empty(n_blocks), np.empty(n_blocks, dtype=np.int64)
+    for block in prange(n_blocks):
+        best[block], where[block] = _block_nearest(store, scale, reach, one, k, block)
     least = 0
     for block in range(1, n_blocks):
         if best[block] < best[least]:
             least = block
-    return where[least], best[least]
+    return where[least]
 
 
 @jit
 def smallest(store: ClassStore, k: int) -> int:
     """Position of the smallest class below k, of several the one with the lowest row; -1 = none."""
-    where, least = -1, k
-    for one in range(store.counts[USED]):
-        size = store.size[one]
-        if 0 < size < k and (size < least or (size == least and store.head[one] < store.head[where])):
+    where, least, classes = -1, k, store.classes
+    for one in range(store.counts[0].used):
+        size = classes[one].size
+        if 0 < size < k and (size < least or (size == least and classes[one].head < classes[where].head)):
             where, least = one, size
     return where
 
@@ -158,12 +171,12 @@ def smallest(store: ClassStore, k: int) -> int:
 @jit
 def drawn(store: ClassStore, k: int, draw: float) -> int:
     """Position of the class below k that a number in [0, 1) points at; -1 = none."""
-    n_small = 0
-    for one in range(store.counts[USED]):
-        n_small += 0 < store.size[one] < k
-    left = int(draw * n_small)
-    for one in range(store.counts[USED]):
-        if 0 < store.size[one] < k:
+    n_small, classes = 0, store.classes
+    for one in range(store.counts[0].used):
+        n_small += 0 < classes[one].size < k
+    left = np.int64(draw * n_small)
+    for one in range(store.counts[0].used):
+        if 0 < classes[one].size < k:
             if left == 0:
                 return one
             left -= 1
@@ -173,7 +186,7 @@ def drawn(store: ClassStore, k: int, draw: float) -> int:
 @jit
 def weave(follow: Any, left: int, right: int) -> int:
     """Make one ascending chain of two; say where it begins."""
-    begin = min(left, right)
+    begin = left if left < right else right
     last = -1
     while left >= 0 and right >= 0:
         if left > right:
@@ -182,113 +195,119 @@ def weave(follow: Any, left: int, right: int) -> int:
             follow[last] = left
         last = left
         left = follow[left]
-    follow[last] = max(left, right)
+    follow[last] = left if left > right else right
     return begin
 
 
 @jit
 def cut(store: ClassStore, one: int, n: int) -> int:
     """Take the first n rows out of a class that has more; say where their chain begins."""
-    begin = last = store.head[one]
+    trunk, follow = store.classes[one], store.follow
+    begin = last = trunk.head
     for _ in range(n - 1):
-        last = store.follow[last]
-    store.head[one] = store.follow[last]
-    store.follow[last] = -1
-    store.size[one] -= n
+        last = follow[last]
+    trunk.head = follow[last]
+    follow[last] = -1
+    trunk.size -= n
     return begin
 
 
 @jit
-def join(store: ClassStore, scale: Scale, reach: Reach, one: int, other: int, new: int) -> None:
+def join(store: ClassStore, scale: Scale, reach: Any, one: int, other: int, new: int) -> None:
     """Write the closest common generalisation of two classes to a third position."""
-    for j in range(store.low.shape[0]):
-        low, high = store.low[j], store.high[j]
-        any_of_both = low[one] == -np.inf or low[other] == -np.inf
-        if any_of_both or (low[one] > high[one]) != (low[other] > high[other]):
-            low[new], high[new] = -np.inf, np.inf
+    low, high, node = store.low, store.high, store.node
+    for j in range(len(low)):
+        any_of_both = low[j, one] == -np.inf or low[j, other] == -np.inf
+        if any_of_both or (low[j, one] > high[j, one]) != (low[j, other] > high[j, other]):
+            low[j, new], high[j, new] = -np.inf, np.inf
         else:
-            low[new], high[new] = min(low[one], low[other]), max(high[one], high[other])
-    for t in range(store.node.shape[0]):
-        store.node[t, new] = reach.met[scale.start[t] + store.node[t, other]]
-
-
-@jit
-def same(store: ClassStore, one: int, other: int) -> bool:
-    """Whether two classes carry one generalised tuple."""
-    for t in range(store.node.shape[0]):
-        if store.node[t, one] != store.node[t, other]:
-            return False
-    for j in range(store.low.shape[0]):
-        if store.low[j, one] != store.low[j, other] or store.high[j, one] != store.high[j, other]:
-            return False
-    return True
+            low[j, new] = low[j, one] if low[j, one] < low[j, other] else low[j, other]
+            high[j, new] = high[j, one] if high[j, one] > high[j, other] else high[j, other]
+    for t in range(len(node)):
+        node[t, new] = reach[scale.trees[t].first + node[t, other]].met
 
 
 @jit
 def same_tuple(store: ClassStore, new: int) -> int:
     """Position of the live class before `new` that carries its generalised tuple (there is one at most); -1 = none."""
+    low, high, node, classes = store.low, store.high, store.node, store.classes
     for one in range(new):
-        if store.size[one] > 0 and same(store, one, new):
+        if classes[one].size == 0:
+            continue
+        t, j = 0, 0
+        while t < len(node) and node[t, one] == node[t, new]:
+            t += 1
+        while t == len(node) and j < len(low) and low[j, one] == low[j, new] and high[j, one] == high[j, new]:
+            j += 1
+        if t == len(node) and j == len(low):
             return one
     return -1
 
 
 @jit
-def merge(store: ClassStore, scale: Scale, reach: Reach, one: int, other: int, k: int) -> None:
+def merge(store: ClassStore, scale: Scale, reach: Any, one: int, other: int, k: int) -> None:
     """Merge a small class with another, or with a stub of it where a trunk of k can stay as it was (steps 4 and 5)."""
-    new, size, stub_size = store.counts[USED], store.size[one], store.size[other]
-    join(store, scale, reach, one, other, new)
+    counts, small, partner = store.counts[0], store.classes[one], store.classes[other]
+    join(store, scale, reach, one, other, counts.used)
+    size, stub_size = small.size, partner.size
     if size + stub_size >= 2 * k:
         stub_size = k - size
         stub = cut(store, other, stub_size)
     else:
-        stub = store.head[other]
-        store.size[other] = 0
-        store.counts[ALIVE] -= 1
-    store.size[one] = 0
-    head = weave(store.follow, store.head[one], stub)
-    home = same_tuple(store, new)
+        stub = partner.head
+        partner.size = 0
+        counts.alive -= 1
+    small.size = 0
+    head = weave(store.follow, small.head, stub)
+    home = same_tuple(store, counts.used)
     if home >= 0:
-        store.head[home] = weave(store.follow, store.head[home], head)
-        store.size[home] += size + stub_size
-        store.counts[ALIVE] -= 1
+        store.classes[home].head = weave(store.follow, store.classes[home].head, head)
+        store.classes[home].size += size + stub_size
+        counts.alive -= 1
         return
-    store.head[new], store.size[new] = head, size + stub_size
-    store.counts[USED] += 1
+    store.classes[counts.used].head, store.classes[counts.used].size = head, size + stub_size
+    counts.used += 1
 
 
 @jit
 def close_gaps(store: ClassStore) -> None:
     """Move live classes forward over the gaps, in their order."""
+    low, high, node, classes = store.low, store.high, store.node, store.classes
     to = 0
-    for one in range(store.counts[USED]):
-        if store.size[one] == 0:
+    for one in range(store.counts[0].used):
+        if classes[one].size == 0:
             continue
-        if to < one:
-            store.low[:, to] = store.low[:, one]
-            store.high[:, to] = store.high[:, one]
-            store.node[:, to] = store.node[:, one]
-            store.size[to], store.head[to] = store.size[one], store.head[one]
+        for j in range(len(low)):
+            low[j, to], high[j, to] = low[j, one], high[j, one]
+        for t in range(len(node)):
+            node[t, to] = node[t, one]
+        classes[to].size, classes[to].head = classes[one].size, classes[one].head
         to += 1
-    store.size[to : store.counts[USED]] = 0
-    store.counts[USED] = to
+    for gap in range(to, store.counts[0].used):
+        classes[gap].size = 0
+    store.counts[0].used = to
 
 
 @jit
-def run(store: ClassStore, scale: Scale, reach: Reach, k: int, draws: Any, many: int, n_steps: int) -> int:
+def run(store: ClassStore, scale: Scale, reach: Any, k: int, draws: Any, n_steps: int, shared: bool | None) -> int:
     """Go up to `n_steps` steps, until no class is below k; count them.
 
-    IN  draws  float64[n_steps or more] in [0, 1), or empty: then the smallest class comes first
+    IN   draws  float64[n_steps or more] in [0, 1), or None: then the smallest class comes first
+         shared: whether cores share the search, True or None
+    OUT  reach  REACH[nodes]
     """
     for step in range(n_steps):
-        gaps = store.counts[USED] - store.counts[ALIVE]
-        if store.counts[USED] == len(store.size) or gaps * 8 > store.counts[ALIVE]:
+        gaps = store.counts[0].used - store.counts[0].alive
+        if store.counts[0].used == len(store.classes) or gaps * 8 > store.counts[0].alive:
             close_gaps(store)
-        one = drawn(store, k, draws[step]) if len(draws) else smallest(store, k)
+        one = smallest(store, k) if draws is None else drawn(store, k, draws[step])
         if one < 0:
             return step
         look(store, scale, one, reach)
-        other, _ = nearest(store, scale, reach, one, k, many)
+        if shared is not None:
+            other = nearest_shared(store, scale, reach, one, k)
+        else:
+            other = nearest(store, scale, reach, one, k)
         merge(store, scale, reach, one, other, k)
     return n_steps
 
