@@ -12,11 +12,14 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 
+from shoal.kernels.inner_code import InnerCompiler
 from shoal.kernels.machine_code import MachineCode
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 prange = numba.prange
+INNER: Any = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": InnerCompiler}
+"""How inner kernels are compiled."""
 
 
 def jit(function: F) -> F:
@@ -31,13 +34,13 @@ def jit_parallel(function: F) -> F:
 
 def inner(function: F) -> F:
     """Compile a kernel that other kernels call, and nothing else does."""
-    return _compiled(function, no_cpython_wrapper=True)
+    return _compiled(function, **INNER)
 
 
-def _compiled(function: F, **options: bool) -> F:
+def _compiled(function: F, **options: Any) -> F:
     # No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
-    dispatcher: Any = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
-    dispatcher._cache = MachineCode(function)
+    dispatcher: Any = numba.njit(**{"nogil": True, "no_cfunc_wrapper": True, **options})(function)
+    dispatcher._cache = MachineCode(function, inner="pipeline_class" in options)
     return dispatcher
 
 

@@ -29,13 +29,16 @@ import numba
 from numba.core import compiler, serialize
 from numba.misc.appdirs import AppDirs
 
+from shoal.kernels.inner_code import InnerTarget
+
 KERNELS = Path(__file__).parent
 
 
 class MachineCode:
     """What Numba asks of a cache: the code of one kernel, one file per signature."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, inner: bool) -> None:
+        self._inner = inner
         module = function.__module__.removeprefix(f"{__package__}.")
         self._name = f"{module}.{function.__name__}"
 
@@ -52,7 +55,7 @@ class MachineCode:
         for place in places_to_read():
             payload = _read(self._file(place, key), key)
             if payload is not None:
-                return compiler.CompileResult._rebuild(target, *payload)
+                return compiler.CompileResult._rebuild(InnerTarget(target) if self._inner else target, *payload)
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:

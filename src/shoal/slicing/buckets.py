@@ -83,8 +83,8 @@ def partition_tuples(
         progress.stage("splitting buckets", encoded.n_rows)
         for n_settled in search.steps(bound):
             progress.advance(n_settled)
-    labels = _by_first_row(search.table.counts.bucket_of)
-    return Split(labels, *(int(search.tally[count][0]) for count in ("n_trials", "n_rejected")), search.worst)
+    labels, tally = _by_first_row(search.table.counts.bucket_of), search.tally[0]
+    return Split(labels, int(tally["n_trials"]), int(tally["n_rejected"]), search.worst)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class BucketSearch:
     cuts: kernel.Cuts
     queue: npt.NDArray[np.int64]
     tally: npt.NDArray[np.void]
-    """A record; see `kernel.TALLY`."""
+    """One record; see `kernel.TALLY`."""
 
     @classmethod
     def of(cls, encoded: Encoded, sliced: Sliced, k: int, tries: int) -> BucketSearch:

@@ -18,7 +18,7 @@ from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_points import Points
 from shoal.kernels.enforce.violation import Needs
-from shoal.kernels.jit import inner, jit
+from shoal.kernels.jit import INNER, inner, jit
 
 LEAST = 1e-9
 """What a step must gain: far more than rounding, so that no step is undone by another for ever."""
@@ -38,7 +38,6 @@ class Search(NamedTuple):
 
 
 LOSSES = {Points: refine_points, Mixed: refine_mixed, Covers: refine_covers}
-INNER: Any = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def change(partition: Partition, loss: Any, group: int, out: int, into: int) -> float:

@@ -79,8 +79,8 @@ def all_agree(
     """Whether p <= bound after the split for every tuple in `matched`; their sums go to `sums.next_*`.
 
     Where tuples cannot be summed `anew` (None) and one has to be, it is UNSURE: that is seldom so, and takes long to
-    compile. The loop is in here, and arrays are taken out of their tuples first, because a call with all of them costs more
-    than what is done for a tuple.
+    compile. The loop is in here, and arrays are taken out of their tuples first, because a call with all of them costs
+    more than what is done for a tuple.
     """
     tuple_part, home, scale, value = sliced.tuple_part, sliced.home, sliced.scale, sums.next_value
     count, sizes, begin, end = halves.count, halves.sizes, halves.begin, halves.end
