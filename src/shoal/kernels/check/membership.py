@@ -13,8 +13,8 @@ import numpy as np
 from shoal.kernels.jit import inner, jit, jit_parallel, prange
 
 MANY_TUPLES = 500_000
-"""From how many tuples on cores share the work: a tuple takes a few microseconds, so below, a second core saves less than
-the second that compiling for it takes."""
+"""From how many tuples on cores share the work: a tuple takes a few microseconds, so below, a second core saves less
+than the second that compiling for it takes."""
 SPAN = np.dtype([("start", np.int64), ("stop", np.int64)])
 """Where the runs of a class begin and end."""
 RUN = np.dtype([("low", np.int64), ("high", np.int64)])

@@ -189,7 +189,7 @@ def _violation_of(alike: Alike, keys: Any, size: int, runs: Any) -> float:
         often[:n_values] = 0
         for i in range(len(keys)):
             often[alike.seen_as[at, keys[i].present]] += keys[i].count
-        n_runs = 0
+        n_runs = np.int64(0)
         for value in range(n_values):
             if often[value]:
                 values[n_runs], times[n_runs] = value, often[value]

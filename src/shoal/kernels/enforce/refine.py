@@ -40,34 +40,52 @@ class Search(NamedTuple):
 LOSSES = {Points: refine_points, Mixed: refine_mixed, Covers: refine_covers}
 
 
-def change(partition: Partition, loss: Any, group: int, out: int, into: int) -> float:
-    """By how much the loss of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
-    raise NotImplementedError
-
-
-def renew(partition: Partition, loss: Any, group: int) -> None:
-    """Work out anew what is known of a group."""
-    raise NotImplementedError
-
-
-def least_added(partition: Partition, loss: Any, group: int) -> float:
-    """What a further row adds to the loss of a group at least, known at a glance."""
-    raise NotImplementedError
-
-
-@overload(change, strict=False, jit_options=INNER)  # type: ignore[untyped-decorator]
 def _change(partition: Any, loss: Any, group: Any, out: Any, into: Any) -> Any:  # noqa: ARG001
+    """`change` of the loss that is given."""
+
+
+def _renew(partition: Any, loss: Any, group: Any) -> Any:  # noqa: ARG001
+    """`renew` of the loss that is given."""
+
+
+def _least_added(partition: Any, loss: Any, group: Any) -> Any:  # noqa: ARG001
+    """`least_added` of the loss that is given."""
+
+
+@overload(_change, strict=False, jit_options=INNER)  # type: ignore[untyped-decorator]
+def _change_of(partition: Any, loss: Any, group: Any, out: Any, into: Any) -> Any:  # noqa: ARG001
     return LOSSES[loss.instance_class].change.py_func
 
 
-@overload(renew, strict=False, jit_options=INNER)  # type: ignore[untyped-decorator]
-def _renew(partition: Any, loss: Any, group: Any) -> Any:  # noqa: ARG001
+@overload(_renew, strict=False, jit_options=INNER)  # type: ignore[untyped-decorator]
+def _renew_of(partition: Any, loss: Any, group: Any) -> Any:  # noqa: ARG001
     return LOSSES[loss.instance_class].renew.py_func
 
 
-@overload(least_added, strict=False, jit_options=INNER)  # type: ignore[untyped-decorator]
-def _least_added(partition: Any, loss: Any, group: Any) -> Any:  # noqa: ARG001
+@overload(_least_added, strict=False, jit_options=INNER)  # type: ignore[untyped-decorator]
+def _least_added_of(partition: Any, loss: Any, group: Any) -> Any:  # noqa: ARG001
     return LOSSES[loss.instance_class].least_added.py_func
+
+
+# Whoever else called what is overloaded, from a kernel with other options, would have it compiled once more.
+
+
+@inner
+def change(partition: Partition, loss: Any, group: int, out: int, into: int) -> float:
+    """By how much the loss of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
+    return _change(partition, loss, group, out, into)  # type: ignore[no-any-return]
+
+
+@inner
+def renew(partition: Partition, loss: Any, group: int) -> None:
+    """Work out anew what is known of a group."""
+    _renew(partition, loss, group)
+
+
+@inner
+def least_added(partition: Partition, loss: Any, group: int) -> float:
+    """What a further row adds to the loss of a group at least, known at a glance."""
+    return _least_added(partition, loss, group)  # type: ignore[no-any-return]
 
 
 # -- steps ------------------------------------------------------------------------------------------------------------
@@ -258,7 +276,8 @@ def _best_end(
     here, rows = partition.label[row], search.rows
     best, back = np.inf, -1
     movable = may_become(partition, here, row, NOBODY) and may_become(partition, last, NOBODY, other)
-    if movable and keeps(partition, search.needs, here, row, NOBODY) and keeps(partition, search.needs, last, NOBODY, other):
+    fine = movable and keeps(partition, search.needs, here, row, NOBODY)
+    if fine and keeps(partition, search.needs, last, NOBODY, other):
         best = so_far + change(partition, loss, last, NOBODY, other)
     for third in members_of(partition, last):
         if so_far + rows[third].relief >= bound:
