@@ -2,7 +2,7 @@
 
     python bench/slicing.py
 
-Both ratios come from one run, in seconds of the processor. The full recheck (`kernels.slice_check`) is measured on a
+Both ratios come from one run, in seconds of the processor. The full recheck (`slice_check`) is measured on a
 sample of the splits that the run tries, refused ones too, where it ends at the first row that refuses; its mean, times
 the number of trials, is compared with the whole run, cuts and all.
 """
@@ -18,12 +18,11 @@ import polars as pl
 
 import shoal
 from data import DATA, SEVEN, occupation_schema, whole_adult
-from shoal.kernels.slicing import buckets as kernel
-from shoal.kernels.slicing.diversity_check import check_all
 from shoal.slicing.attributes import attributes_of, partition_attributes
 from shoal.slicing.buckets import TOLERANCE, BucketSearch, sliced_of
 from shoal.table.encode import encode, value_codes
 from shoal.table.prepare import prepare
+from slice_check import check_all
 
 L, K = 5, 1
 SAMPLE = 40
@@ -47,8 +46,8 @@ def laid_out(frame: pl.DataFrame, names: tuple[str, ...]):
 def searched(encoded, sliced) -> tuple[float, BucketSearch]:
     """Processor time of a whole search, and the search."""
     begun = process_time()
-    search = BucketSearch.of(sliced)
-    for _ in search.steps(encoded, 1 / L + TOLERANCE, K, encoded.n_columns):
+    search = BucketSearch.of(encoded, sliced, K, encoded.n_columns)
+    for _ in search.steps(1 / L + TOLERANCE):
         pass
     return process_time() - begun, search
 
@@ -62,23 +61,19 @@ def whole_path(frame: pl.DataFrame, names: tuple[str, ...]) -> float:
 
 def rechecks(encoded, sliced, n_trials: int) -> float:
     """Mean time of a full recheck, over splits sampled evenly from the run."""
-    search, times, bound = BucketSearch.of(sliced), [], 1 / L + TOLERANCE
-    for _ in search.steps(encoded, bound, K, encoded.n_columns, max(n_trials // SAMPLE, 1)):
-        if search.queue.tally[kernel.HEAD] == search.queue.tally[kernel.TAIL]:
+    search, times, bound = BucketSearch.of(encoded, sliced, K, encoded.n_columns), [], 1 / L + TOLERANCE
+    for _ in search.steps(bound, max(n_trials // SAMPLE, 1)):
+        if search.tally["head"] == search.tally["tail"]:
             break
         tried = deepcopy(search)
-        next(tried.steps(encoded, np.inf, K, 1, 1))  # the next split, allowed whatever comes of it
-        times.append(recheck(sliced, tried.buckets.bucket_of, bound))
+        next(tried.steps(np.inf, 1))  # the next split, allowed whatever comes of it
+        times.append(recheck(sliced, tried.table.counts.bucket_of, bound))
     return float(np.mean(times[1:]))  # the first may have compiled
 
 
 def recheck(sliced, labels, bound: float) -> float:
-    n_tuples = len(sliced.tuple_part)
     begun = process_time()
-    check_all(
-        sliced.row_part, sliced.row_value, sliced.home, sliced.tuple_part, labels, int(sliced.part_start[-1]),
-        sliced.n_values, int(labels.max()) + 1, sliced.scale, bound, np.empty(n_tuples), np.empty(n_tuples),
-    )  # fmt: skip
+    check_all(sliced, labels, int(labels.max()) + 1, bound)
     return process_time() - begun
 
 
@@ -95,8 +90,8 @@ def main() -> None:
         seconds, *of_halves = np.min(rounds, axis=0)
         halved = np.mean(of_halves)
         encoded, sliced, columns = cases[0]
-        tally = searched(encoded, sliced)[1].queue.tally
-        n_trials, n_buckets = int(tally[kernel.N_TRIALS]), int(tally[kernel.N_BUCKETS])
+        tally = searched(encoded, sliced)[1].tally[0]
+        n_trials, n_buckets = int(tally["n_trials"]), int(tally["n_buckets"])
         full = rechecks(encoded, sliced, n_trials) * n_trials
         print(f"{len(names)} attributes in {len(columns)} columns, {n_buckets} buckets, {n_trials} splits tried")
         print(f"  by what changes {seconds:.2f} s, in full {full:.1f} s: {full / seconds:.0f} times (wanted: {FASTER})")

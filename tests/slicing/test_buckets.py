@@ -14,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.kernels.slicing import buckets as kernel
-from shoal.kernels.slicing.diversity_check import check_all
 from shoal.slicing import buckets as tuple_partition
 from shoal.slicing.buckets import TOLERANCE, BucketSearch, partition_tuples, sliced_of
 from shoal.table.encode import Encoded, encode
@@ -65,21 +63,35 @@ def run(points, parts, sensitive, l, k, tries=1):  # noqa: E741
     )
 
 
-def run_to_end(search, points, l, tries=1):  # noqa: E741
-    for _ in search.steps(encoded(points, spans_of(points)), 1 / l + TOLERANCE, 1, tries):
+def begun(points, parts, sensitive, tries=1):
+    return BucketSearch.of(
+        encoded(points, spans_of(points)), sliced_of(np.array(parts), sensitive_of(sensitive)), 1, tries
+    )
+
+
+def run_to_end(search, l):  # noqa: E741
+    for _ in search.steps(1 / l + TOLERANCE):
         pass
 
 
 def checked(parts, sensitive, labels, bound=inf):
-    """Sum of f(t, B) and largest p(t, s) of every row's tuple by the check of the whole table, and its verdict."""
-    sliced = sliced_of(np.array(parts), sensitive_of(sensitive))
-    match, worst = np.zeros(len(sliced.tuple_part)), np.zeros(len(sliced.tuple_part))
-    fine = check_all(
-        sliced.row_part, sliced.row_value, sliced.home, sliced.tuple_part, np.array(labels),
-        int(sliced.part_start[-1]), sliced.n_values, max(labels) + 1, sliced.scale, bound, match, worst,
-    )  # fmt: skip
-    match /= sliced.scale ** len(parts)
-    return match[sliced.row_tuple], worst[sliced.row_tuple], fine
+    """Sum of f(t, B) and largest p(t, s) of every row by a check of the whole table, and its verdict."""
+    labels, parts = np.array(labels), np.array(parts)
+    n_rows, sizes = len(labels), np.bincount(labels)
+    with_part = []  # of every slice: rows of each bucket with the part of each row
+    for part in parts:
+        counts = np.zeros((part.max() + 1, len(sizes)))
+        np.add.at(counts, (part, labels), 1)
+        with_part.append(counts[part])
+    fits = np.prod([counts / sizes for counts in with_part], axis=0)
+    worst = np.zeros(n_rows)
+    for home, codes in sensitive_of(sensitive):
+        for value in np.unique(codes):
+            counts = np.zeros((parts[home].max() + 1, len(sizes)))
+            np.add.at(counts, (parts[home][codes == value], labels[codes == value]), 1)
+            shares = counts[parts[home]] / np.maximum(with_part[home], 1)
+            worst = np.maximum(worst, (fits * shares).sum(axis=1) / fits.sum(axis=1))
+    return fits.sum(axis=1), worst, bool((worst <= bound).all())
 
 
 # -- the worked example and the corners -------------------------------------------------------------------------
@@ -188,14 +200,15 @@ def test_too_many_values_to_keep_change_nothing(case, l, tries):  # noqa: E741
 @given(cases(most_slices=12), st.integers(1, 4))
 def test_what_is_kept_of_every_tuple_is_what_the_check_of_all_finds(case, l):  # noqa: E741
     points, parts, sensitive = case
-    search = BucketSearch.of(sliced_of(np.array(parts), sensitive_of(sensitive)))
+    search = begun(points, parts, sensitive, tries=3)
     if search.worst <= 1 / l + TOLERANCE:
-        run_to_end(search, points, l, tries=3)
-    match, worst, _ = checked(parts, sensitive, search.buckets.bucket_of)
-    mine = search.sums.match[:, 0] / search.sliced.scale ** len(parts)
-    assert mine[search.sliced.row_tuple] == pytest.approx(match, rel=1e-12)
-    largest = search.sums.value[:, :, 0].max(axis=1) / search.sums.match[:, 0]
-    assert largest[search.sliced.row_tuple] == pytest.approx(worst, rel=1e-12)
+        run_to_end(search, l)
+    match, worst, _ = checked(parts, sensitive, search.table.counts.bucket_of)
+    sums, row_tuple = search.table.sums, search.table.sliced.row_tuple
+    mine = sums.match["high"] / search.table.sliced.scale ** len(parts)
+    assert mine[row_tuple] == pytest.approx(match, rel=1e-12)
+    largest = sums.value["high"].max(axis=1) / sums.match["high"]
+    assert largest[row_tuple] == pytest.approx(worst, rel=1e-12)
 
 
 def far_apart(n_slices):
@@ -209,14 +222,14 @@ def far_apart(n_slices):
 def test_a_tuple_that_loses_nearly_all_it_matched_is_summed_anew(n_slices):
     """The first row matches the four with 2^-c and its own bucket with 40^-c: what is left drowns in rounding."""
     points, parts, sensitive = far_apart(n_slices)
-    search = BucketSearch.of(sliced_of(np.array(parts), sensitive_of(sensitive)))
-    run_to_end(search, points, l=2)
-    first = search.sliced.row_tuple[0]
-    assert len(set(search.buckets.bucket_of)) == 3
-    kept = search.sums.match[first, 0] / search.sliced.scale ** (n_slices + 1)
+    search = begun(points, parts, sensitive)
+    run_to_end(search, l=2)
+    first, sums = search.table.sliced.row_tuple[0], search.table.sums
+    assert len(set(search.table.counts.bucket_of)) == 3
+    kept = sums.match["high"][first] / search.table.sliced.scale ** (n_slices + 1)
     assert kept == pytest.approx(40.0**-n_slices, rel=1e-12)
     assert search.worst == pytest.approx(0.5, rel=1e-12)
-    assert (search.sums.n_calls[0] > 0) == (n_slices >= 14)
+    assert (sums.n_calls[0] > 0) == (n_slices >= 14)
     assert (
         run(points, parts, sensitive, 2, 1).labels.tolist() == twin.partition(points, [11], parts, sensitive, 2, 1)[0]
     )
@@ -225,17 +238,14 @@ def test_a_tuple_that_loses_nearly_all_it_matched_is_summed_anew(n_slices):
 def test_a_refused_split_leaves_no_trace():
     """After a run whose every trial is refused, all is as it was, to the last bit."""
     points = [(place,) for place in range(12)]
-    sliced = sliced_of(np.array([numbered(points), [0] * 12]), [(1, np.array([0, 1, 2] * 2 + [3, 4, 5] * 2))])
-    search = BucketSearch.of(sliced)
-    before = [array.copy() for array in (*search.buckets, search.sums.match, search.sums.value, search.sums.error)]
-    run_to_end(search, points, l=6)
-    assert search.queue.tally[kernel.N_TRIALS] == search.queue.tally[kernel.N_REJECTED] == 1
-    after = (*search.buckets, search.sums.match, search.sums.value, search.sums.error)
-    for one, other in zip(before[4:], after[4:], strict=True):
+    search = begun(points, [numbered(points), [0] * 12], [(1, [0, 1, 2] * 2 + [3, 4, 5] * 2)])
+    counts, sums = search.table.counts, search.table.sums
+    before = [array.copy() for array in (counts.order, counts.bucket_of, sums.match, sums.value)]
+    run_to_end(search, l=6)
+    assert search.tally["n_trials"] == search.tally["n_rejected"] == 1
+    for one, other in zip(before, (counts.order, counts.bucket_of, sums.match, sums.value), strict=True):
         assert one.tobytes() == other.tobytes()
-    assert before[0].tolist() == after[0].tolist()
-    assert before[3].tolist() == after[3].tolist()
-    assert not search.halves.count.any()
+    assert not search.table.halves.count.any()
 
 
 # -- what the probabilities mean --------------------------------------------------------------------------------

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.check.value_ranges import Boxes, Ints, Places
-from shoal.kernels.check.containment import add_shares, count_containers, find_containers, weigh_boxes
+from shoal.check.value_ranges import Boxes, Ints
+from shoal.kernels.check import containment as kernel
 
 TOGETHER = 16
 """Cells side by side that share one bound, and such bounds that share another."""
-
-
 PARTS = 16
 """Into how many parts queries are divided among the cores; fixed, so that the cores of a machine change nothing."""
 
-
-class ContainmentWays(NamedTuple):
-    """A tree of prefixes over boxes: every node is a cell, or the bounds of several cells side by side."""
-
-    column: Places
-    low: Places
-    high: Places
-    listed: Places
-    box: Ints
-    """The box that a way ends in; -1 before its end."""
-    skip: Ints
-    """The node that follows the subtree."""
+Nodes = npt.NDArray[np.void]
 
 
 class Found(NamedTuple):
@@ -46,44 +33,51 @@ class Containers:
     """Boxes that can be asked which of them contain another."""
 
     boxes: Boxes
-    ways: ContainmentWays
+    nodes: Nodes
+    """A tree of prefixes over the boxes: every node is a cell, or the bounds of several cells side by side."""
 
     @classmethod
     def of(cls, boxes: Boxes) -> Containers:
         """Grow the tree over boxes."""
-        return cls(boxes, _ways(boxes))
+        return cls(boxes, _tree(boxes))
 
     def around(self, queries: Boxes, most: int) -> Iterator[Found]:
         """Find the boxes around each query, in blocks of about `most` finds; the queries share the boxes' axes."""
         counts = np.zeros(len(queries), dtype=np.int64)
-        count_containers(*self._asked(queries, counts))
+        many = len(queries) >= kernel.MANY_QUERIES
+        count = kernel.count_containers_shared if many else kernel.count_containers
+        count(*self._asked(queries), counts)
+        find = kernel.find_containers_shared if many else kernel.find_containers
         total = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         begin = 0
         while begin < len(queries):
             end = max(int(np.searchsorted(total, total[begin] + most, side="right")) - 1, begin + 1)
             first = total[begin : end + 1] - total[begin]
             found = np.zeros(int(first[-1]), dtype=np.int64)
-            find_containers(*self._asked(queries, first[:-1], found, part=slice(begin, end)))
+            find(*self._asked(queries, slice(begin, end)), first[:-1], found)
             yield Found(begin, first, found)
             begin = end
 
     def weigh(self, queries: Boxes, weights: Ints) -> Ints:
         """The weight of all queries that each box contains."""
-        totals = np.zeros((PARTS, len(self.boxes)), dtype=np.int64)
-        weigh_boxes(*self._asked(queries, weights, totals))
+        many = len(queries) >= kernel.MANY_QUERIES
+        totals = np.zeros((PARTS if many else 1, len(self.boxes)), dtype=np.int64)
+        weigh = kernel.weigh_boxes_shared if many else kernel.weigh_boxes
+        weigh(*self._asked(queries), weights, totals)
         found: Ints = totals.sum(axis=0)
         return found
 
     def add_up(self, queries: Boxes, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The sum of the shares of all boxes around each query."""
         sums = np.zeros(len(queries))
-        add_shares(*self._asked(queries, shares, sums))
+        add = kernel.add_shares_shared if len(queries) >= kernel.MANY_QUERIES else kernel.add_shares
+        add(*self._asked(queries), shares, sums)
         return sums
 
-    def _asked(self, queries: Boxes, *further: npt.NDArray[np.generic], part: slice = slice(None)) -> Any:
-        """What every kernel takes: the tree, the lists, the queries, and what is asked of them."""
-        lists = (self.boxes.discrete, self.boxes.first, self.boxes.places)
-        return (*self.ways, *lists, queries.low[part], queries.high[part], queries.listed[part], *further)
+    def _asked(self, queries: Boxes, part: slice = slice(None)) -> tuple[Nodes, kernel.PlaceLists, kernel.Queries]:
+        """What every kernel takes: the tree, the lists, and the queries."""
+        lists = kernel.PlaceLists(self.boxes.discrete, self.boxes.first, self.boxes.places)
+        return self.nodes, lists, kernel.Queries(queries.low[part], queries.high[part], queries.listed[part])
 
 
 class _Level(NamedTuple):
@@ -98,7 +92,7 @@ class _Level(NamedTuple):
     """Whether its nodes are bounds of several cells."""
 
 
-def _ways(boxes: Boxes) -> ContainmentWays:
+def _tree(boxes: Boxes) -> Nodes:
     """Put boxes in the order of their cells; each then adds the nodes in which it differs from the one before."""
     codes = [_codes(boxes, column) for column in range(boxes.low.shape[1])]
     columns = sorted(range(len(codes)), key=lambda column: int(codes[column].max(initial=0)))  # few cells first
@@ -108,14 +102,13 @@ def _ways(boxes: Boxes) -> ContainmentWays:
     per_box = new.sum(axis=0)
     offset = np.concatenate([[0], np.cumsum(per_box)]).astype(np.int64)
     place = offset[:-1] + np.cumsum(new, axis=0) - new
-    parts = []
+    nodes = np.zeros(int(offset[-1]), dtype=kernel.NODE)
     for step, level in enumerate(levels):
-        parts.append(_nodes(boxes, order, level, place[step], offset, last=step == len(levels) - 1))
-    back = np.empty(int(offset[-1]), dtype=np.int64)
-    back[np.concatenate([at for at, _ in parts])] = np.arange(len(back))
-    return ContainmentWays(
-        *(np.concatenate(field)[back] for field in zip(*(fields for _, fields in parts), strict=True))
-    )
+        _fill(nodes, boxes, order, level, place[step], offset)
+    starts = np.flatnonzero(levels[-1].begins)  # where every box has a node of its own
+    nodes["box"] = -1
+    nodes["box"][place[-1][starts]] = order[starts]
+    return nodes
 
 
 def _codes(boxes: Boxes, column: int) -> Ints:
@@ -149,16 +142,14 @@ def _levels(codes: list[Ints], columns: list[int]) -> list[_Level]:
     return levels
 
 
-def _nodes(
-    boxes: Boxes, order: Ints, level: _Level, place: Ints, offset: Ints, *, last: bool
-) -> tuple[Ints, tuple[npt.NDArray[np.integer], ...]]:
-    """The nodes of one step: their places in the tree, and what they hold."""
+def _fill(nodes: Nodes, boxes: Boxes, order: Ints, level: _Level, place: Ints, offset: Ints) -> None:
+    """Write the nodes of one step to their places in the tree."""
     starts = np.flatnonzero(level.begins)
     kept = level.kept[starts]
-    low = np.minimum.reduceat(boxes.low[order, level.column], starts)
-    high = np.maximum.reduceat(boxes.high[order, level.column], starts)
-    listed = np.where(level.bounds, np.int32(-1), boxes.listed[order[starts], level.column])
-    column = np.full(len(starts), level.column, dtype=np.int32)
-    box = order[starts] if last else np.full(len(starts), -1, dtype=np.int64)
-    skip = offset[np.append(starts[1:], len(order))]
-    return place[starts[kept]], tuple(field[kept] for field in (column, low, high, listed, box, skip))
+    found = np.zeros(len(starts), dtype=kernel.NODE)
+    found["column"] = level.column
+    found["low"] = np.minimum.reduceat(boxes.low[order, level.column], starts)
+    found["high"] = np.maximum.reduceat(boxes.high[order, level.column], starts)
+    found["listed"] = np.where(level.bounds, np.int32(-1), boxes.listed[order[starts], level.column])
+    found["skip"] = offset[np.append(starts[1:], len(order))]
+    nodes[place[starts[kept]]] = found[kept]

@@ -30,6 +30,8 @@ MOST_COMBINATIONS = 5_000_000
 
 BUCKET, TIMES = "\0bucket", "\0times"
 """Names of work columns; no column of a table can have them."""
+LAID_OUT = 1 << 22
+"""How many cells are laid out at a time: 32 MB of chances."""
 MOST_JOINED = 20_000_000
 """Rows that slices may become that share an attribute and are put together."""
 
@@ -69,6 +71,52 @@ def _largest_share(shown: kernel.Shown) -> float:
     some = np.diff(shown.beside) > 0
     most = np.maximum.reduceat(shown.times, shown.beside[:-1][some])
     return float((most / shown.count[some]).max())
+
+
+def chances_of(shown: kernel.Shown, persons: Ints, at: int) -> Floats:
+    """The largest chance of a value for each person; 0 for one who fits no bucket.
+
+    `persons` has the combination of each person in each slice, -1 where it is in none.
+    """
+    chances, known = np.zeros(len(persons)), np.flatnonzero((persons >= 0).all(axis=1))
+    combinations = shown.first + persons[known]
+    n_in = np.diff(shown.begin)[combinations].min(axis=1, initial=len(shown.bucket))
+    taken = np.cumsum(n_in + int(shown.value.max(initial=0)) + 1)  # what the first so many take, cell by cell
+    begin = 0
+    while begin < len(known):
+        before = taken[begin - 1] if begin else 0
+        end = max(int(np.searchsorted(taken, before + LAID_OUT, "right")), begin + 1)
+        chances[known[begin:end]] = _chances_of_some(shown, combinations[begin:end], at)
+        begin = end
+    return chances
+
+
+def _chances_of_some(shown: kernel.Shown, combinations: Ints, at: int) -> Floats:
+    """The same for so many persons that all buckets they may fit can be laid out."""
+    n_in, n_buckets, n_values = np.diff(shown.begin), shown.size.shape[1], int(shown.value.max(initial=0)) + 1
+    rare = combinations[np.arange(len(combinations)), n_in[combinations].argmin(axis=1)]
+    person, place = _laid_out(shown.begin[rare], n_in[rare])
+    bucket, fit, pair = shown.bucket[place], np.ones(len(place)), place
+    keys = np.repeat(np.arange(len(n_in)), n_in) * n_buckets + shown.bucket
+    for i in range(combinations.shape[1]):
+        wanted = combinations[person, i] * n_buckets + bucket
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        there = keys[found] == wanted
+        person, bucket, found = person[there], bucket[there], found[there]
+        fit = fit[there] * (shown.count[found] / shown.size[i, bucket])
+        pair = found if i == at else pair[there]
+    entry, place = _laid_out(shown.beside[pair], np.diff(shown.beside)[pair])
+    terms = fit[entry] * shown.times[place] / shown.count[pair[entry]]
+    cells, n_cells = person[entry] * n_values + shown.value[place], len(combinations) * n_values
+    largest = np.bincount(cells, weights=terms, minlength=n_cells).reshape(-1, n_values).max(axis=1)
+    total = np.bincount(person, weights=fit, minlength=len(combinations))
+    return np.where(total > 0.0, largest / np.where(total > 0.0, total, 1.0), 0.0)
+
+
+def _laid_out(begin: Ints, n: Ints) -> tuple[Ints, Ints]:
+    """Runs of places one after another: which run each place is of, and the place."""
+    run = np.repeat(np.arange(len(n)), n)
+    return run, np.arange(len(run)) + np.repeat(begin - np.cumsum(n) + n, n)
 
 
 @dataclass(frozen=True)
@@ -181,7 +229,8 @@ class SlicesRead:
         found = {}
         for name, at, values in self._sensitive():
             shown = self.shown(parts, at, values)
-            found[name], n_strange = kernel.largest_chance(shown, distinct, at, int(values.max(initial=0)) + 1)
+            chance = chances_of(shown, distinct, at)
+            found[name], n_strange = float(chance.max(initial=0.0)), int((chance == 0.0).sum())
             if n_strange:
                 what = f"{n_strange} combinations of quasi-identifiers of the original match no bucket"
                 raise GuaranteeError(Problem("slices", what, "give the input of the release"))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import ParameterError, Problems
-from shoal.kernels.check.membership import count_matches, count_union
+from shoal.kernels.check import membership as kernel
 from shoal.measure.base import COVERING_SHAPES, Given, Measure
 from shoal.measure.candidates import of_release
-from shoal.measure.products import Ints, Lists, Products, Runs
+from shoal.measure.products import Ints, Lists, Products, runs_of
 from shoal.spec import Whole, param
 
 LISTED, FEWEST = 8, 2**16
@@ -141,8 +140,8 @@ class _Asked:
 
     order: Ints
     """Components in the order they are looked at: what tells classes apart comes first."""
-    runs: Runs
-    lists: tuple[Any, ...]
+    classes: kernel.ClassRuns
+    lists: kernel.ClassLists
 
     @classmethod
     def of(cls, products: Products) -> _Asked:
@@ -156,13 +155,13 @@ class _Asked:
         first = np.cumsum([0, *(len(one.heads) for one in found)]).astype(np.int64)
         heads = np.concatenate([one.heads + before for one, before in zip(found, offset, strict=False)])
         listed = np.concatenate([one.listed for one in found])
-        return cls(order.astype(np.int64), Runs.of(parts), (shift, first, heads, listed))
+        return cls(order.astype(np.int64), runs_of(parts), kernel.ClassLists(shift, first, heads, listed))
 
     def count(self, tuples: Ints) -> Ints:
         """How many classes hold each tuple."""
         matches = np.zeros(len(tuples), dtype=np.int64)
-        asked = (*self.runs, *self.lists, np.ascontiguousarray(tuples[:, self.order]), matches)
-        count_matches(*asked)
+        count = kernel.count_matches_shared if len(tuples) >= kernel.MANY_TUPLES else kernel.count_matches
+        count(self.classes, self.lists, np.ascontiguousarray(tuples[:, self.order]), matches)
         return matches
 
 
@@ -197,11 +196,11 @@ def _union(products: Products) -> Ints:
     begins = lists.heads[:-1][lengths > 0]
     room = np.array([int(np.add.reduceat(line[lists.listed], begins).max()) for line in sizes], dtype=np.int64)
     room[0], room[1:][-1:] = lengths.max(), 0  # the last step only counts
-    found = np.zeros((numba.get_num_threads(), int(lengths.max()) + 1), dtype=np.int64)
+    base = np.concatenate([[0], np.cumsum(room + 1)])
     n_values = max(one.n_values for one in parts)
-    count_union(*Runs.of(parts), rest, lists.heads, lists.listed, room, n_values, found)
-    union: Ints = found.sum(axis=0)
-    return union
+    found = np.zeros(int(lengths.max()) + 1, dtype=np.int64)
+    kernel.count_union(kernel.ClassUnion(runs_of(parts), rest, lists.heads, lists.listed, base, n_values), found)
+    return found
 
 
 def _estimated(

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import InternalError
+from shoal.kernels.check.membership import RUN, SPAN, ClassRuns
 
 Ints = npt.NDArray[np.int64]
 
@@ -106,24 +106,15 @@ class Products:
         return int(np.prod(self.sizes.astype(object), axis=0).sum()) if self.n_classes else 0
 
 
-class Runs(NamedTuple):
-    """The components of some products side by side, as kernels take them."""
-
-    start: Ints
-    stop: Ints
-    low: Ints
-    high: Ints
-
-    @classmethod
-    def of(cls, components: Sequence[Component]) -> Runs:
-        """Put the runs of all components one after the other."""
-        offset = np.cumsum([0, *(len(one.low) for one in components)])
-        return cls(
-            np.stack([one.start + before for one, before in zip(components, offset, strict=False)]),
-            np.stack([one.stop + before for one, before in zip(components, offset, strict=False)]),
-            np.concatenate([one.low for one in components]),
-            np.concatenate([one.high for one in components]),
-        )
+def runs_of(components: Sequence[Component]) -> ClassRuns:
+    """The components of some products side by side, as kernels take them, the runs of all one after the other."""
+    offset = np.cumsum([0, *(len(one.low) for one in components)])
+    spans = np.zeros((len(components), len(components[0].start)), dtype=SPAN)
+    runs = np.zeros(offset[-1], dtype=RUN)
+    for j, one in enumerate(components):
+        spans["start"][j], spans["stop"][j] = one.start + offset[j], one.stop + offset[j]
+        runs["low"][offset[j] : offset[j + 1]], runs["high"][offset[j] : offset[j + 1]] = one.low, one.high
+    return ClassRuns(spans, runs)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

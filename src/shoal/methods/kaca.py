@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.cluster.sharing import worth_sharing
+from shoal.cluster.sharing import shared
 from shoal.kernels.cluster import kaca as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
@@ -88,8 +88,7 @@ class Kaca(Method):
         while n_small:
             n_classes = int(store.counts["alive"][0])
             n_steps = min(n_small, max(1, WORK_PER_CALL // (n_classes * n_columns + n_nodes)))
-            shared = worth_sharing(n_classes, n_columns)
-            done = kernel.run(store, scale, reach, self.k, draws, n_steps, shared)
+            done = kernel.run(store, scale, reach, self.k, draws, n_steps, shared(n_classes * n_columns))
             draws = None if draws is None else draws[done:]
             before, n_small = n_small, _count_small(store, self.k)
             progress.advance(before - n_small)

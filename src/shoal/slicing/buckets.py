@@ -12,7 +12,7 @@ import numpy.typing as npt
 from shoal.cluster.space import space_of
 from shoal.kernels.slicing import buckets as kernel
 from shoal.kernels.slicing.halves import LEVEL, NODE, Halves, Sliced, TupleRows
-from shoal.kernels.slicing.sums import BUCKET, MATCH, PAIR, BucketCounts, Sums
+from shoal.kernels.slicing.sums import BUCKET, MATCH, PAIR, ROUNDING, BucketCounts, Sums
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Encoded
 
@@ -83,8 +83,7 @@ def partition_tuples(
         progress.stage("splitting buckets", encoded.n_rows)
         for n_settled in search.steps(bound):
             progress.advance(n_settled)
-    labels = _by_first_row(search.table.counts.bucket_of)
-    tally = search.tally[0]
+    labels, tally = _by_first_row(search.table.counts.bucket_of), search.tally[0]
     return Split(labels, int(tally["n_trials"]), int(tally["n_rejected"]), search.worst)
 
 
@@ -96,7 +95,7 @@ class BucketSearch:
     cuts: kernel.Cuts
     queue: npt.NDArray[np.int64]
     tally: npt.NDArray[np.void]
-    """A record; see `kernel.TALLY`."""
+    """One record; see `kernel.TALLY`."""
 
     @classmethod
     def of(cls, encoded: Encoded, sliced: Sliced, k: int, tries: int) -> BucketSearch:
@@ -104,18 +103,8 @@ class BucketSearch:
         n_rows = len(sliced.row_part)
         table = kernel.Table(sliced, _buckets(n_rows), _halves(sliced), _sums(sliced))
         tally = np.zeros(1, dtype=kernel.TALLY)
-        tally["tail"] = 1
-        search = cls(table, _cuts(encoded, sliced, k, tries), np.zeros(2 * n_rows, dtype=np.int64), tally)
-        search._work(0.0, 0)
-        return search
-
-    def _work(self, bound: float, n_trials: int) -> None:
-        """Try so many splits; whether tuples have to be summed anew, which is seldom, is known once one has to be."""
-        unsure = bool(self.tally["unsure"][0])
-        anew = True if unsure or self.table.sliced.folded else None
-        kernel.work_off(self.table, self.cuts, self.queue, self.tally, bound, n_trials, anew)
-        if self.tally["unsure"][0] and not unsure:
-            self._work(bound, n_trials)
+        tally["tail"] = tally["n_buckets"] = 1
+        return cls(table, _cuts(encoded, sliced, k, tries), np.zeros(2 * n_rows, dtype=np.int64), tally)
 
     @property
     def worst(self) -> float:
@@ -128,8 +117,10 @@ class BucketSearch:
     def steps(self, bound: float, n_trials: int = TRIALS) -> Iterator[int]:
         """Split until no bucket can be split; after so many trials, how many more rows are in a bucket that is done."""
         while self.tally["head"] < self.tally["tail"]:
-            settled = int(self.tally["n_settled"][0])
-            self._work(bound, n_trials)
+            settled, unsure = int(self.tally["n_settled"][0]), bool(self.tally["unsure"][0])
+            # That a tuple has to be summed anew is seldom so, and known once one has to be.
+            anew = True if unsure or self.table.sliced.folded else None
+            kernel.work_off(self.table, self.cuts, self.queue, self.tally, bound, n_trials, anew)
             yield int(self.tally["n_settled"][0]) - settled
 
 
@@ -237,12 +228,29 @@ def _cuts(encoded: Encoded, sliced: Sliced, k: int, tries: int) -> kernel.Cuts:
 
 
 def _sums(sliced: Sliced) -> Sums:
+    """The sums of every tuple for all rows in one bucket."""
     n_rows, n_slices = sliced.row_part.shape
-    n_tuples = len(sliced.tuple_part)
+    n_tuples, counts = len(sliced.tuple_part), np.diff(sliced.rows_start)
+    match, fits = np.zeros(n_tuples, dtype=MATCH), np.ones(n_tuples)
+    for parts in sliced.tuple_part.T:
+        fits *= counts[parts] / n_rows * sliced.scale
+    match["high"], match["error"] = fits, ROUNDING * fits
     n_cells = len(sliced.home) if sliced.folded else sliced.n_values
+    value = np.zeros((n_tuples, n_cells), dtype=PAIR)
+    for s, home in enumerate(sliced.home):
+        pairs = sliced.row_part[:, home].astype(np.int64) * sliced.n_values + sliced.row_value[:, s]
+        pairs, often = np.unique(pairs, return_counts=True)
+        part, cell = np.divmod(pairs, sliced.n_values)
+        parts = sliced.tuple_part[:, home]
+        begin, end = np.searchsorted(part, parts, "left"), np.searchsorted(part, parts, "right")
+        owner = np.repeat(np.arange(n_tuples), end - begin)
+        place = np.arange(len(owner)) + np.repeat(begin - np.cumsum(end - begin) + end - begin, end - begin)
+        terms = fits[owner] * (often / counts[part])[place]
+        at = np.full(len(owner), s) if sliced.folded else cell[place]
+        np.maximum.at(value["high"], (owner, at), terms)
     return Sums(
-        match=np.zeros(n_tuples, dtype=MATCH),
-        value=np.zeros((n_tuples, n_cells), dtype=PAIR),
+        match=match,
+        value=value,
         next_match=np.zeros(n_tuples, dtype=MATCH),
         next_value=np.zeros((n_tuples, n_cells), dtype=PAIR),
         row=np.zeros(sliced.n_values, dtype=PAIR),

@@ -7,27 +7,55 @@ numbered so that the first child follows its parent, and `skip` leads past a nod
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from shoal.kernels.jit import jit, jit_parallel, prange
 
+NODE = np.dtype(
+    [("column", np.int32), ("low", np.int32), ("high", np.int32), ("listed", np.int32), ("box", np.int64),
+     ("skip", np.int64)],
+    align=True,
+)  # fmt: skip
+"""A node: the column that it looks at; a cell, or the bounds of several; the list of places that the cell is, or -1;
+the box that a way ends in, or -1 before its end; the node after the subtree."""
+
+
+FIRST: int = np.int64(0)  # type: ignore[assignment]
+"""The first node."""
+MANY_QUERIES = 50_000
+"""From how many queries on cores share the work; below, a second core saves less than compiling for it costs."""
+
+
+class PlaceLists(NamedTuple):
+    """Places that cells list, and whether there is nothing between two places of a column."""
+
+    discrete: Any  # bool[d]         IN
+    first: Any  # int64[lists + 1]   IN  where each list begins
+    places: Any  # int32[...]        IN  rising within a list
+
+
+class Queries(NamedTuple):
+    """Boxes that are looked for in others."""
+
+    low: Any  # int32[queries, d]     IN
+    high: Any  # int32[queries, d]    IN
+    listed: Any  # int32[queries, d]  IN
+
 
 @jit
-def list_contains(outer: int, inner: int, low: int, high: int, discrete: bool, first: Any, places: Any) -> bool:
-    """Whether a list holds all places of another list, or of a stretch.
-
-    IN  outer, inner   numbers of lists; inner is -1 for the stretch from low to high
-    IN  first          int64[lists + 1]
-    IN  places         int32[...]  of each list ascending
-    """
-    at, end = first[outer], first[outer + 1]
-    if inner < 0:
-        if low != high and not discrete:  # there are values between the places
+def _list_contains(lists: PlaceLists, outer: int, queries: Queries, query: int, j: int) -> bool:
+    """Whether a list holds all places of a query's cell, a list or a stretch."""
+    at, end, places = lists.first[outer], lists.first[outer + 1], lists.places
+    low, high, listed = queries.low[query, j], queries.high[query, j], queries.listed[query, j]
+    if listed < 0:
+        if low != high and not lists.discrete[j]:  # there are values between the places
             return False
         while at < end and places[at] < low:
             at += 1
         return end - at > high - low and places[at] == low and places[at + high - low] == high
-    for wanted in range(first[inner], first[inner + 1]):
+    for wanted in range(lists.first[listed], lists.first[listed + 1]):
         while at < end and places[at] < places[wanted]:
             at += 1
         if at == end or places[at] != places[wanted]:
@@ -36,116 +64,136 @@ def list_contains(outer: int, inner: int, low: int, high: int, discrete: bool, f
 
 
 @jit
-def next_container(
-    column: Any, low: Any, high: Any, listed: Any, box: Any, skip: Any, discrete: Any, first: Any, places: Any,
-    q_low: Any, q_high: Any, q_listed: Any, query: int, node: int,
-) -> int:  # fmt: skip
-    """The next node, from one on, where the way to a box that contains a query ends; -1 after the last.
-
-    IN   column, low, high, listed  int32[nodes]  the cell of each node, or the bounds of several
-    IN   box, skip                  int64[nodes]  the box a way ends in, or -1; the node after the subtree
-    IN   q_low, q_high, q_listed    int32[queries, d]
-    """
-    while node < len(skip):
-        j = column[node]
-        inside = low[node] <= q_low[query, j] and high[node] >= q_high[query, j]
-        if inside and listed[node] >= 0 and listed[node] != q_listed[query, j]:
-            inside = list_contains(
-                listed[node], q_listed[query, j], q_low[query, j], q_high[query, j], discrete[j], first, places
-            )
+def _next_container(nodes: Any, lists: PlaceLists, queries: Queries, query: int, at: int) -> int:
+    """The next node, from one on, where the way to a box that contains a query ends; -1 after the last."""
+    while at < len(nodes):
+        node = nodes[at]
+        j = node.column
+        inside = node.low <= queries.low[query, j] and node.high >= queries.high[query, j]
+        if inside and node.listed >= 0 and node.listed != queries.listed[query, j]:
+            inside = _list_contains(lists, node.listed, queries, query, j)
         if not inside:
-            node = skip[node]
-        elif box[node] >= 0:
-            return node
+            at = node.skip
+        elif node.box >= 0:
+            return at
         else:
-            node += 1
+            at += 1
     return -1
 
 
-@jit_parallel
-def count_containers(
-    column: Any, low: Any, high: Any, listed: Any, box: Any, skip: Any, discrete: Any, first: Any, places: Any,
-    q_low: Any, q_high: Any, q_listed: Any, counts: Any,
-) -> None:  # fmt: skip
+@jit
+def _count(nodes: Any, lists: PlaceLists, queries: Queries, query: int) -> int:
+    """How many boxes contain a query."""
+    n_found, at = 0, _next_container(nodes, lists, queries, query, FIRST)
+    while at >= 0:
+        n_found += 1
+        at = _next_container(nodes, lists, queries, query, at + 1)
+    return n_found
+
+
+@jit
+def _find(nodes: Any, lists: PlaceLists, queries: Queries, query: int, start: int, found: Any) -> None:
+    """Write the boxes that contain a query, in the order of the tree."""
+    at = _next_container(nodes, lists, queries, query, FIRST)
+    while at >= 0:
+        found[start] = nodes[at].box
+        start += 1
+        at = _next_container(nodes, lists, queries, query, at + 1)
+
+
+@jit
+def _weigh(nodes: Any, lists: PlaceLists, queries: Queries, query: int, weight: int, totals: Any) -> None:
+    """Add a weight to all boxes that contain a query."""
+    at = _next_container(nodes, lists, queries, query, FIRST)
+    while at >= 0:
+        totals[nodes[at].box] += weight
+        at = _next_container(nodes, lists, queries, query, at + 1)
+
+
+@jit
+def _add(nodes: Any, lists: PlaceLists, queries: Queries, query: int, shares: Any) -> float:
+    """The sum of the shares of all boxes that contain a query, in the order of the tree."""
+    total, at = 0.0, _next_container(nodes, lists, queries, query, FIRST)
+    while at >= 0:
+        total += shares[nodes[at].box]
+        at = _next_container(nodes, lists, queries, query, at + 1)
+    return total
+
+
+# -- each for all queries ---------------------------------------------------------------------------------------------
+
+
+@jit
+def count_containers(nodes: Any, lists: PlaceLists, queries: Queries, counts: Any) -> None:
     """How many boxes contain each query.
 
+    IN   nodes  NODE[nodes]
     OUT  counts  int64[queries]
     """
-    for query in prange(len(counts)):
-        n_found, node = 0, -1
-        while True:
-            node = next_container(
-                column, low, high, listed, box, skip, discrete, first, places, q_low, q_high, q_listed, query, node + 1
-            )
-            if node < 0:
-                break
-            n_found += 1
-        counts[query] = n_found
+    for query in range(len(counts)):
+        counts[query] = _count(nodes, lists, queries, query)
 
 
 @jit_parallel
-def find_containers(
-    column: Any, low: Any, high: Any, listed: Any, box: Any, skip: Any, discrete: Any, first: Any, places: Any,
-    q_low: Any, q_high: Any, q_listed: Any, starts: Any, found: Any,
-) -> None:  # fmt: skip
+def count_containers_shared(nodes: Any, lists: PlaceLists, queries: Queries, counts: Any) -> None:
+    """`count_containers` on all cores."""
+    for query in prange(len(counts)):
+        counts[query] = _count(nodes, lists, queries, query)
+
+
+@jit
+def find_containers(nodes: Any, lists: PlaceLists, queries: Queries, starts: Any, found: Any) -> None:
     """Which boxes contain each query.
 
-    IN   starts  int64[queries]  where the boxes of each query go
+    IN   nodes  NODE[nodes];  starts  int64[queries]  where the boxes of each query go
     OUT  found   int64[...]
     """
-    for query in prange(len(starts)):
-        at, node = starts[query], -1
-        while True:
-            node = next_container(
-                column, low, high, listed, box, skip, discrete, first, places, q_low, q_high, q_listed, query, node + 1
-            )
-            if node < 0:
-                break
-            found[at] = box[node]
-            at += 1
+    for query in range(len(starts)):
+        _find(nodes, lists, queries, query, starts[query], found)
 
 
 @jit_parallel
-def weigh_boxes(
-    column: Any, low: Any, high: Any, listed: Any, box: Any, skip: Any, discrete: Any, first: Any, places: Any,
-    q_low: Any, q_high: Any, q_listed: Any, weights: Any, totals: Any,
-) -> None:  # fmt: skip
-    """The weight of all queries that each box contains; whole numbers, so that the order of adding does not matter.
+def find_containers_shared(nodes: Any, lists: PlaceLists, queries: Queries, starts: Any, found: Any) -> None:
+    """`find_containers` on all cores."""
+    for query in prange(len(starts)):
+        _find(nodes, lists, queries, query, starts[query], found)
 
-    IN   weights  int64[queries]
+
+@jit
+def weigh_boxes(nodes: Any, lists: PlaceLists, queries: Queries, weights: Any, totals: Any) -> None:
+    """The weight of all queries that each box contains.
+
+    IN   nodes  NODE[nodes];  weights  int64[queries]
+    OUT  totals   int64[1, boxes]
+    """
+    for query in range(len(weights)):
+        _weigh(nodes, lists, queries, query, weights[query], totals[0])
+
+
+@jit_parallel
+def weigh_boxes_shared(nodes: Any, lists: PlaceLists, queries: Queries, weights: Any, totals: Any) -> None:
+    """`weigh_boxes` on all cores; whole numbers, so that the order of adding does not matter.
+
     OUT  totals   int64[parts, boxes]  one line for each part of the queries, to be added up
     """
-    n_parts = len(totals)
-    for part in prange(n_parts):
-        for query in range(part, len(weights), n_parts):
-            node = -1
-            while True:
-                node = next_container(
-                    column, low, high, listed, box, skip, discrete, first, places, q_low, q_high, q_listed, query,
-                    node + 1,
-                )  # fmt: skip
-                if node < 0:
-                    break
-                totals[part, box[node]] += weights[query]
+    for part in prange(len(totals)):
+        for query in range(part, len(weights), len(totals)):
+            _weigh(nodes, lists, queries, query, weights[query], totals[part])
+
+
+@jit
+def add_shares(nodes: Any, lists: PlaceLists, queries: Queries, shares: Any, sums: Any) -> None:
+    """The sum of the shares of all boxes that contain each query, in the order of the tree.
+
+    IN   nodes  NODE[nodes];  shares  float64[boxes]
+    OUT  sums    float64[queries]
+    """
+    for query in range(len(sums)):
+        sums[query] = _add(nodes, lists, queries, query, shares)
 
 
 @jit_parallel
-def add_shares(
-    column: Any, low: Any, high: Any, listed: Any, box: Any, skip: Any, discrete: Any, first: Any, places: Any,
-    q_low: Any, q_high: Any, q_listed: Any, shares: Any, sums: Any,
-) -> None:  # fmt: skip
-    """The sum of the shares of all boxes that contain each query, in the order of the tree.
-
-    IN   shares  float64[boxes]
-    OUT  sums    float64[queries]
-    """
+def add_shares_shared(nodes: Any, lists: PlaceLists, queries: Queries, shares: Any, sums: Any) -> None:
+    """`add_shares` on all cores."""
     for query in prange(len(sums)):
-        total, node = 0.0, -1
-        while True:
-            node = next_container(
-                column, low, high, listed, box, skip, discrete, first, places, q_low, q_high, q_listed, query, node + 1
-            )
-            if node < 0:
-                break
-            total += shares[box[node]]
-        sums[query] = total
+        sums[query] = _add(nodes, lists, queries, query, shares)

@@ -91,23 +91,6 @@ def _chance(shown: Shown, person: Any, at: int, sums: Any, touched: Any) -> floa
 
 
 @jit
-def largest_chance(shown: Shown, persons: Any, at: int, n_values: int) -> Any:
-    """The largest chance of a value of any person, and how many persons fit no bucket at all.
-
-    IN  persons int64[u, slices], the combination of each person in each slice, -1 where it is in none
-    """
-    sums, touched = np.zeros(n_values), np.empty(n_values, dtype=np.int64)
-    largest, n_strange = 0.0, 0
-    for t in range(len(persons)):
-        chance = 0.0
-        if persons[t].min() >= 0:
-            chance = _chance(shown, persons[t], at, sums, touched)
-        n_strange += chance == 0.0
-        largest = max(largest, chance)
-    return largest, n_strange
-
-
-@jit
 def largest_of_all(shown: Shown, inside: Any, standing: Any, at: int, n_values: int) -> float:
     """The largest chance of a value of anybody that the slices can be put together to.
 
@@ -323,7 +306,8 @@ def least_of_rows(ways: FittingWays, chance: Any, least: Any) -> None:
     turn = np.empty(n_slices, dtype=np.int64)
     for place in range(len(ways.bucket)):
         bucket = ways.bucket[place]
-        turn[:] = ways.inside[:, bucket]
+        for i in range(n_slices):
+            turn[i] = ways.inside[i, bucket]
         for way in range(ways.begin[place], ways.begin[place + 1]):
             for j in range(len(ways.slice)):
                 row = ways.row[ways.row_at[j] + turn[ways.slice[j]]]
@@ -378,9 +362,11 @@ def _meet(low: Any, high: Any, listed: Any, first: Any, places: Any, i: int, j: 
         if one < 0:
             continue
         both = False
-        for place in places[first[one] : first[one + 1]]:
-            if begin <= place <= end and (other < 0 or place in places[first[other] : first[other + 1]]):
-                both = True
+        for at in range(first[one], first[one + 1]):
+            if begin <= places[at] <= end:
+                both = both or other < 0
+                for there in range(first[other], first[other + 1] if other >= 0 else first[other]):
+                    both = both or places[there] == places[at]
         if not both:
             return False
     return True

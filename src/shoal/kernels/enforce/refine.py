@@ -259,11 +259,8 @@ def _best_end(
     here, rows = partition.label[row], search.rows
     best, back = np.inf, -1
     movable = may_become(partition, here, row, NOBODY) and may_become(partition, last, NOBODY, other)
-    if (
-        movable
-        and keeps(partition, search.needs, here, row, NOBODY)
-        and keeps(partition, search.needs, last, NOBODY, other)
-    ):
+    movable = movable and keeps(partition, search.needs, here, row, NOBODY)
+    if movable and keeps(partition, search.needs, last, NOBODY, other):
         best = so_far + change(partition, loss, last, NOBODY, other)
     for third in members_of(partition, last):
         if so_far + rows[third].relief >= bound:

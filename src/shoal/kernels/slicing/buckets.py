@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.kernels.cluster.mondrian import kth_smallest
 from shoal.kernels.jit import jit
-from shoal.kernels.slicing.halves import WHOLE, Halves, Sliced, TupleRows, clear_halves, count_halves, matching
+from shoal.kernels.slicing.halves import Halves, Sliced, TupleRows, clear_halves, count_halves, matching
 from shoal.kernels.slicing.sums import AGREED, REFUSED, UNSURE, BucketCounts, Sums, all_agree, largest_of, store, summed
 
 ASKED_FIRST = 64
@@ -23,8 +23,8 @@ TALLY = np.dtype(
      ("n_settled", np.int64), ("unsure", np.int64)],
     align=True,
 )  # fmt: skip
-"""Where the queue begins and ends; how many buckets there are, 0 before the first sums; how many splits were tried, and
-refused; how many rows are in buckets that are done; whether a tuple has to be summed anew, 1 or 0."""
+"""Where the queue begins and ends; how many buckets there are; how many splits were tried, and refused; how many rows
+are in buckets that are done; whether a tuple has to be summed anew, 1 or 0."""
 
 
 class Table(NamedTuple):
@@ -54,26 +54,14 @@ class Cuts(NamedTuple):
 def work_off(table: Table, cuts: Cuts, queue: Any, tally: Any, bound: float, n_trials: int, anew: bool | None) -> None:
     """Take buckets from the queue until it is empty, so many splits were tried, or it is unsure what a tuple says.
 
-    The sums of all tuples for the unsplit table are formed first; it comes from nothing: a left half alone.
-
     IN     anew, whether tuples can be summed anew, or None: then this ends where one has to be
     INOUT  queue int64[2 n], buckets that may be split, first in, first out;  tally TALLY[1]
     """
-    counts, state = table.counts, tally[0]
-    if state.n_buckets == 0:
-        everyone = counts.order
-        count_halves(table.sliced, table.halves, cuts.rows, counts.buckets[0].first, everyone, len(everyone), anew)
-        table.halves.sizes[WHOLE] = 0
-        said = _asked(table, everyone, np.inf, anew)
-        clear_halves(table.sliced, table.halves)
-        state.unsure = said == UNSURE
-        if said == UNSURE:
-            return
-        state.n_buckets = 1
+    state = tally[0]
     until = state.n_trials + n_trials
     while state.head < state.tail and state.n_trials < until:
         bucket = queue[state.head]
-        first, last = counts.buckets[bucket].first, counts.buckets[bucket].last
+        first, last = table.counts.buckets[bucket].first, table.counts.buckets[bucket].last
         said = _split(table, cuts, bucket, state, bound, anew)
         if said == UNSURE:
             state.unsure = 1
@@ -203,7 +191,7 @@ def _asked(table: Table, run: Any, bound: float, anew: bool | None) -> int:
 
     Tuples of some rows of the bucket are asked first.
     """
-    matched, n_tuples = table.halves.matched, 0
+    matched, n_tuples, said = table.halves.matched, 0, AGREED
     for i in range(0, len(run), 1 + len(run) // ASKED_FIRST):
         if n_tuples < len(matched):
             matched[n_tuples] = table.sliced.row_tuple[run[i]]
@@ -215,7 +203,7 @@ def _asked(table: Table, run: Any, bound: float, anew: bool | None) -> int:
         if said != AGREED:
             return said
     store(table.halves, table.sums, n_tuples)
-    return AGREED
+    return said
 
 
 @jit

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 
-from shoal.kernels.jit import jit
+from shoal.kernels.slicing.halves import Sliced
 
 
 class TupleIndex(NamedTuple):
@@ -23,31 +24,26 @@ class TupleIndex(NamedTuple):
     value_count: Any  # int64[s, n]
 
 
-@jit
-def check_all(
-    row_part: Any, row_value: Any, home: Any, tuple_part: Any, labels: Any, n_parts: int, n_values: int, n_buckets: int,
-    scale: float, bound: float, match: Any, worst: Any,
-) -> bool:  # fmt: skip
+@numba.njit
+def check_all(sliced: Sliced, labels: Any, n_buckets: int, bound: float) -> bool:
     """Whether p(t, s) <= bound for every tuple and value; ends at the first tuple that fails.
 
-    IN   row_part int32[n, c];  row_value int64[n, s];  home int64[s];  tuple_part int32[u, c];  labels int64[n]
-    OUT  match, worst  float64[u]: sum of f(t, B), each share times `scale`, and largest p(t, s)
+    IN   labels int64[n]
     """
     sizes = np.zeros(n_buckets + 1, dtype=np.int64)
     for label in labels:
         sizes[label] += 1
-    index = _index(row_part, row_value, home, labels, n_parts, n_values, n_buckets)
-    numerators = np.zeros(n_values)
-    for t in range(len(tuple_part)):
-        match[t], worst[t] = _judge(index, tuple_part[t], home, sizes, scale, numerators)
-        if worst[t] > bound:
+    index = _index(sliced, labels, n_buckets)
+    numerators = np.zeros(sliced.n_values)
+    for t in range(len(sliced.tuple_part)):
+        if _judge(index, sliced.tuple_part[t], sliced.home, sizes, sliced.scale, numerators) > bound:
             return False
     return True
 
 
-@jit
-def _judge(index: TupleIndex, parts: Any, home: Any, sizes: Any, scale: float, numerators: Any) -> Any:
-    """Sum of f(t, B) and largest p(t, s) of one tuple, over the buckets of its part that occurs in the fewest."""
+@numba.njit
+def _judge(index: TupleIndex, parts: Any, home: Any, sizes: Any, scale: float, numerators: Any) -> float:
+    """Largest p(t, s) of one tuple, over the buckets of its part that occurs in the fewest."""
     rare = parts[0]
     for part in parts:
         if index.start[part + 1] - index.start[part] < index.start[rare + 1] - index.start[rare]:
@@ -71,10 +67,10 @@ def _judge(index: TupleIndex, parts: Any, home: Any, sizes: Any, scale: float, n
             for place in range(index.values[s, entry], index.values[s, entry + 1]):
                 here = index.value_count[s, place] / index.count[entry]
                 numerators[index.value[s, place]] += share * here
-    return match, numerators.max() / match
+    return numerators.max() / match
 
 
-@jit
+@numba.njit
 def _entry(index: TupleIndex, part: int, bucket: int) -> int:
     low, high = index.start[part], index.start[part + 1]
     end = high
@@ -87,10 +83,10 @@ def _entry(index: TupleIndex, part: int, bucket: int) -> int:
     return low if low < end and index.bucket[low] == bucket else -1
 
 
-@jit
-def _index(
-    row_part: Any, row_value: Any, home: Any, labels: Any, n_parts: int, n_values: int, n_buckets: int
-) -> TupleIndex:
+@numba.njit
+def _index(sliced: Sliced, labels: Any, n_buckets: int) -> TupleIndex:
+    row_part, row_value, home, n_values = sliced.row_part, sliced.row_value, sliced.home, sliced.n_values
+    n_parts = len(sliced.rows_start) - 1
     n_rows, n_columns = row_part.shape
     start = np.zeros(n_parts + 1, dtype=np.int64)
     bucket = np.empty(n_rows * n_columns, dtype=np.int64)
@@ -119,7 +115,7 @@ def _index(
     return TupleIndex(np.cumsum(start), bucket, count, values, value, value_count)
 
 
-@jit
+@numba.njit
 def _count_values(
     rows: Any, entry: Any, codes: Any, n_values: int, begin: Any, value: Any, value_count: Any
 ) -> None:  # fmt: skip
@@ -138,7 +134,7 @@ def _count_values(
         begin[entry[i] + 1] = end
 
 
-@jit
+@numba.njit
 def _sorted(rows: Any, keys: Any, n_keys: int) -> Any:
     """Rows by key, those with equal keys in the order they came in."""
     place = np.zeros(n_keys + 1, dtype=np.int64)
