@@ -1,6 +1,6 @@
 """What the first call of every method costs, on an empty cache, in units of what one tiny parallel kernel costs.
 
-Each call has a process of its own and an empty folder for machine code. Bars: 6 units with plain k, 9 with one
+Each call has a process of its own and a copy of the package without machine code. Bars: 6 units with plain k, 9 with one
 requirement, 8 for `shoal demo`. Units are CPU seconds over those of the tiny kernel, measured in the same process.
 
     python bench/first_call.py [METHOD ...]
@@ -9,11 +9,16 @@ requirement, 8 for `shoal demo`. Units are CPU seconds over those of the tiny ke
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
+
+import shoal
 
 PLAIN, REQUIRED, DEMO = 6.0, 9.0, 8.0
+PACKAGE = Path(shoal.__file__).parent
 CALL = """
 import sys, time
 import numba, numpy as np
@@ -49,7 +54,8 @@ print("units", (time.process_time() - begin) / unit)
 def units(name: str, what: str) -> float:
     """CPU seconds of a first call over those of the tiny kernel."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": folder, "SHOAL_QUIET": "1"}
+        shutil.copytree(PACKAGE, f"{folder}/shoal", ignore=shutil.ignore_patterns("__pycache__"))
+        environment = {**os.environ, "PYTHONPATH": folder, "NUMBA_CACHE_DIR": f"{folder}/code", "SHOAL_QUIET": "1"}
         given = f"{folder}/demo" if name == "demo" else what
         line = [sys.executable, "-c", CALL, name, given]
         done = subprocess.run(line, env=environment, capture_output=True, text=True, check=True)

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from shoal import sample
-from shoal.cluster import sharing
 from shoal.enforce.refine import Refine
 from shoal.errors import ShoalError
+from shoal.kernels import sharing
 from shoal.methods import METHODS
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize

@@ -176,7 +176,7 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sig
 
 @needs_two_cores
 def test_release_does_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr("shoal.cluster.sharing.PART", 1)
+    monkeypatch.setattr("shoal.kernels.sharing.PART", 1)
     rng = np.random.default_rng(2)
     frame = pl.DataFrame({"age": rng.normal(50, 15, 2600), "income": rng.lognormal(10, 1, 2600)})
     schema = shoal.Schema(quasi={"age": Numeric(), "income": Numeric()})
@@ -187,7 +187,7 @@ def test_release_does_not_depend_on_threads(monkeypatch):
 
 def test_many_rows_equal_a_vectorised_twin(monkeypatch):
     """The twin is too slow for a table that is shared out among threads; two numeric columns fit in a few lines."""
-    monkeypatch.setattr("shoal.cluster.sharing.PART", 1)
+    monkeypatch.setattr("shoal.kernels.sharing.PART", 1)
     rng = np.random.default_rng(8)
     values = np.stack([rng.integers(0, 4000, 2600), rng.integers(0, 90, 2600)]).astype(float)
     table = both(values.tolist(), [Numeric(), Numeric()])

@@ -257,5 +257,5 @@ def test_a_search_shared_between_cores_changes_nothing(monkeypatch):
     table = mixed(300, seed=9)
     methods = [KMeans(k=3, variant=variant, max_iter=4) for variant in (1, 3)]
     alone = [run(table, method).labels.tolist() for method in methods]
-    monkeypatch.setattr("shoal.cluster.sharing.PART", 1)
+    monkeypatch.setattr("shoal.kernels.sharing.PART", 1)
     assert [run(table, method).labels.tolist() for method in methods] == alone

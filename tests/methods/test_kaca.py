@@ -266,7 +266,7 @@ def test_labels_do_not_depend_on_threads(n_threads, monkeypatch):
     table, found = mixed(1200, seed=5, fine=1000), []
     for n, many in ((1, 1), (2, 1), (2, 10**9)):
         n_threads(n)
-        monkeypatch.setattr("shoal.cluster.sharing.MANY_CELLS", many)
+        monkeypatch.setattr("shoal.kernels.sharing.MANY_CELLS", many)
         found.append(table.labels(Kaca(k=3)))
     assert found[0] == found[1] == found[2]
 

@@ -34,25 +34,24 @@ def opened(space, rows):
             continue
         if any(missing):
             total += 1.0
-        elif space.tree[column] < 0:
-            total += (max(values) - min(values)) / space.spans[column]
+        elif not space.columns["tree"][column]:
+            total += (max(values) - min(values)) / space.columns["span"][column]
         else:
             total += _leaves_over(space, column, values)
     return total
 
 
 def _leaves_over(space, column, places):
-    tree = space.tree[column]
-    begin, leaves = space.start[tree], space.leaf_node[space.leaf_start[tree] : space.leaf_start[tree + 1]]
-    paths = []
+    nodes = space.nodes[space.columns["first"][column] :]
+    leaves, paths = space.leaf_node[space.columns["leaves"][column] :], []
     for place in places:
         path, node = [], int(leaves[int(place)])
         while node >= 0:
             path.append(node)
-            node = -1 if node == 0 else int(space.parent[begin + node])
+            node = -1 if node == 0 else int(nodes["parent"][node])
         paths.append(path)
     lowest = next(node for node in paths[0] if all(node in path for path in paths))
-    return space.n_leaves[begin + lowest] / space.n_leaves[begin]
+    return nodes["n_leaves"][lowest] / nodes["n_leaves"][0]
 
 
 def bucket(data, n_rows):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import Nominal, Numeric, Ordinal, SchemaError
 from shoal.cluster import points as points_method
-from shoal.cluster import sharing
+from shoal.kernels import sharing
 from shoal.kernels.cluster import points as kernel
 from shoal.kernels.cluster.distance_order import farthest_by_order
 from shoal.methods.base import Task

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError
-from shoal.cluster import sharing
+from shoal.kernels import sharing
 from shoal.methods.base import Task
 from shoal.methods.r_cellular import RCellular
 from twins import r_cellular as twin

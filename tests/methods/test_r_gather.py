@@ -13,9 +13,9 @@ import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError
 from shoal.cli.flags import apply_flags
 from shoal.cluster import gathering as gather_search
-from shoal.cluster import sharing
 from shoal.cluster.points import Space
 from shoal.errors import InternalError
+from shoal.kernels import sharing
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.methods.r_gather import RGather

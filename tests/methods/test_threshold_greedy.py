@@ -141,7 +141,7 @@ def test_shared_scans_change_nothing(monkeypatch):
     table = mixed(150, seed=5)
     method = ThresholdGreedy(k=4, delta=1.2, w=1, below="return")
     expected = table.labels(method)
-    monkeypatch.setattr("shoal.cluster.sharing.PART", 1)
+    monkeypatch.setattr("shoal.kernels.sharing.PART", 1)
     for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
         numba.set_num_threads(threads)
         try:

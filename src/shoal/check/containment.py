@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.check.value_ranges import Boxes, Ints
 from shoal.kernels.check import containment as kernel
+from shoal.kernels.sharing import in_parts
+
+T = TypeVar("T")
 
 TOGETHER = 16
 """Cells side by side that share one bound, and such bounds that share another."""
-PARTS = 16
-"""Into how many parts queries are divided among the cores; fixed, so that the cores of a machine change nothing."""
 
 Nodes = npt.NDArray[np.void]
 
@@ -44,40 +45,59 @@ class Containers:
     def around(self, queries: Boxes, most: int) -> Iterator[Found]:
         """Find the boxes around each query, in blocks of about `most` finds; the queries share the boxes' axes."""
         counts = np.zeros(len(queries), dtype=np.int64)
-        many = len(queries) >= kernel.MANY_QUERIES
-        count = kernel.count_containers_shared if many else kernel.count_containers
-        count(*self._asked(queries), counts)
-        find = kernel.find_containers_shared if many else kernel.find_containers
+
+        def count(begin: int, end: int) -> None:
+            kernel.count_containers(*self._asked(queries, begin, end), counts[begin:end])
+
+        self._in_parts(count, 0, len(queries))
         total = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         begin = 0
         while begin < len(queries):
             end = max(int(np.searchsorted(total, total[begin] + most, side="right")) - 1, begin + 1)
             first = total[begin : end + 1] - total[begin]
             found = np.zeros(int(first[-1]), dtype=np.int64)
-            find(*self._asked(queries, slice(begin, end)), first[:-1], found)
+            starts = total - total[begin]
+
+            def find(one: int, last: int, starts: Ints = starts, found: Ints = found) -> None:
+                kernel.find_containers(*self._asked(queries, one, last), starts[one:last], found)
+
+            self._in_parts(find, begin, end)
             yield Found(begin, first, found)
             begin = end
 
     def weigh(self, queries: Boxes, weights: Ints) -> Ints:
         """The weight of all queries that each box contains."""
-        many = len(queries) >= kernel.MANY_QUERIES
-        totals = np.zeros((PARTS if many else 1, len(self.boxes)), dtype=np.int64)
-        weigh = kernel.weigh_boxes_shared if many else kernel.weigh_boxes
-        weigh(*self._asked(queries), weights, totals)
-        found: Ints = totals.sum(axis=0)
+
+        def weigh(begin: int, end: int) -> Ints:
+            totals = np.zeros(len(self.boxes), dtype=np.int64)
+            kernel.weigh_boxes(*self._asked(queries, begin, end), weights[begin:end], totals)
+            return totals
+
+        found: Ints = np.sum(self._in_parts(weigh, 0, len(queries)), axis=0)
         return found
 
     def add_up(self, queries: Boxes, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The sum of the shares of all boxes around each query."""
         sums = np.zeros(len(queries))
-        add = kernel.add_shares_shared if len(queries) >= kernel.MANY_QUERIES else kernel.add_shares
-        add(*self._asked(queries), shares, sums)
+
+        def add(begin: int, end: int) -> None:
+            kernel.add_shares(*self._asked(queries, begin, end), shares, sums[begin:end])
+
+        self._in_parts(add, 0, len(queries))
         return sums
 
-    def _asked(self, queries: Boxes, part: slice = slice(None)) -> tuple[Nodes, kernel.PlaceLists, kernel.Queries]:
+    def _in_parts(self, run: Callable[[int, int], T], begin: int, end: int) -> list[T]:
+        """Answer some queries on all cores; a query reads some nodes side by side of every column."""
+        return in_parts(run, begin, end, (end - begin) * 2 * TOGETHER * self.boxes.low.shape[1])
+
+    def _asked(self, queries: Boxes, begin: int, end: int) -> tuple[Nodes, kernel.PlaceLists, kernel.Queries]:
         """What every kernel takes: the tree, the lists, and the queries."""
         lists = kernel.PlaceLists(self.boxes.discrete, self.boxes.first, self.boxes.places)
-        return self.nodes, lists, kernel.Queries(queries.low[part], queries.high[part], queries.listed[part])
+        return (
+            self.nodes,
+            lists,
+            kernel.Queries(queries.low[begin:end], queries.high[begin:end], queries.listed[begin:end]),
+        )
 
 
 class _Level(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.cluster.points import Space
-from shoal.cluster.sharing import pieces
 from shoal.kernels.cluster import r_cellular as kernel
+from shoal.kernels.sharing import pieces
 from shoal.methods.groups import Groups, Labels, members_of
 from shoal.progress import Progress
 

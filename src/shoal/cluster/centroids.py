@@ -17,10 +17,10 @@ from shoal.cluster.centroid_distances import RulerMaker, distances
 from shoal.cluster.centroid_groups import fill
 from shoal.cluster.centroid_index import index_of
 from shoal.cluster.grid import from_smallest, grid_for
-from shoal.cluster.sharing import shared
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import centroids as kernel
 from shoal.kernels.cluster.nearest import CentroidIndex, nearest_shared, place
+from shoal.kernels.sharing import shared
 from shoal.methods.base import Method
 from shoal.methods.groups import Labels
 from shoal.progress import SILENT, Progress

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.cluster.sharing import shared
 from shoal.kernels.cluster import threshold_greedy as kernel
+from shoal.kernels.sharing import shared
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels
 from shoal.progress import Progress

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.cluster.points import Space
-from shoal.cluster.sharing import in_parts, piece_of, pieces
 from shoal.kernels.cluster import r_gather as kernel
+from shoal.kernels.sharing import in_parts, piece_of, pieces
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import Progress
 from shoal.table.encode import Floats

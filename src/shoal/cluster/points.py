@@ -19,13 +19,13 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.cluster.grid import from_smallest, grid_for, on_grid
-from shoal.cluster.sharing import in_parts, parts_of
 from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
 from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
 from shoal.kernels.cluster.mdav import take_groups
 from shoal.kernels.enforce.growth import choose_near, spend_all
+from shoal.kernels.sharing import in_parts, parts_of
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Labels, members_of
 from shoal.table.encode import Floats

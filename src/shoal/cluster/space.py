@@ -14,26 +14,26 @@ Floats = npt.NDArray[np.float64]
 def space_of(encoded: Encoded, *, along_trees: bool) -> kernel.CutSpace:
     """Lay rows out as points, nominal values by the place of their leaf."""
     points = np.empty((encoded.n_rows, encoded.n_columns))
-    spans = np.ones(encoded.n_columns)
-    tree = np.full(encoded.n_columns, -1, dtype=np.int64)
+    columns = np.zeros(encoded.n_columns, dtype=kernel.COLUMN)
+    trees = encoded.trees
+    first = np.cumsum([0, *(len(tree.parent) for tree in trees)])
+    leaves = np.cumsum([0, *(len(tree.leaf_node) for tree in trees)])
     for column, (is_tree, slot) in enumerate(zip(encoded.is_tree, encoded.slot, strict=True)):
         if is_tree:
             points[:, column] = _leaf_places(encoded, slot)
-            spans[column] = max(len(encoded.trees[slot].leaf_node) - 1, 1)
-            tree[column] = slot if along_trees else -1
+            span = max(len(trees[slot].leaf_node) - 1, 1)
+            columns[column] = (span, along_trees, first[slot], first[slot + 1], leaves[slot])
         else:
             line = encoded.lines[slot]
             points[:, column] = np.where(np.isnan(line), np.inf, line)
-            spans[column] = encoded.spans[slot] or 1.0
-    empty = np.zeros(0, dtype=np.int32)
-    forest, trees = encoded.forest, encoded.trees
-    n_leaves = [len(one.leaf_node) for one in trees]
-    return kernel.CutSpace(
-        points, spans, tree, forest.start, forest.parent, forest.depth, forest.n_leaves,
-        np.concatenate([one.first_leaf for one in trees] or [empty]),
-        np.concatenate([[0], np.cumsum(n_leaves)]).astype(np.int64),
-        np.concatenate([one.leaf_node for one in trees] or [empty]),
-    )  # fmt: skip
+            columns["span"][column] = encoded.spans[slot] or 1.0
+    nodes, leaf_node = np.zeros(first[-1], dtype=kernel.NODE), np.zeros(leaves[-1], dtype=np.int64)
+    for slot, tree in enumerate(trees):
+        mine = nodes[first[slot] : first[slot + 1]]
+        for field in ("parent", "depth", "n_leaves", "first_leaf"):
+            mine[field] = getattr(tree, field)
+        leaf_node[leaves[slot] : leaves[slot + 1]] = tree.leaf_node
+    return kernel.CutSpace(points, columns, nodes, leaf_node)
 
 
 def _leaf_places(encoded: Encoded, slot: int) -> Floats:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from shoal.kernels.enforce import violation as kernel
 from shoal.kernels.enforce.growth import STATE, SUPPLY, Growth, closing_size
 from shoal.kernels.enforce.violation import Needs
+from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels, members_of
 from shoal.privacy.alpha_k import AlphaK
@@ -156,8 +157,12 @@ class Constraints:
         begin = np.cumsum([0, *sizes]).astype(np.int64)
         out = np.zeros(len(members))
         if self.any and members:
-            work = kernel.violations_shared if len(labels) >= kernel.MANY_ROWS else kernel.violations
-            work(self.needs, np.concatenate(members), begin, sizes, out)
+            rows = np.concatenate(members)
+
+            def work(first: int, last: int) -> None:
+                kernel.violations(self.needs, rows, begin[first:last], sizes[first:last], out[first:last])
+
+            in_parts(work, 0, len(out), len(rows) * len(self.needs.promises))
         return out
 
     def violation_of(self, rows: Labels) -> float:

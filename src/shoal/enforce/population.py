@@ -11,7 +11,7 @@ import polars as pl
 from shoal.kernels.cluster.trees import meet
 from shoal.kernels.enforce import population as kernel
 from shoal.kernels.enforce import refine_covers as covers
-from shoal.kernels.enforce.violation import MANY_ROWS
+from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels
 from shoal.privacy.base import Classes, Matches, Requirement
@@ -89,15 +89,23 @@ class PopulationMatch:
         labels = np.repeat(class_of, [len(rows) for rows in members])
         cells = cells._replace(ends=cells.ends[one_of], sets=cells.sets[one_of])
         people, chance = self._count(cells), np.empty(len(self._people))
-        add = kernel.sum_chances_shared if len(self._people) >= MANY_ROWS else kernel.sum_chances
-        add(cells, self._people, np.bincount(labels) / np.maximum(people, 1), chance)
+        shares = np.bincount(labels) / np.maximum(people, 1)
+
+        def add(begin: int, end: int) -> None:
+            kernel.sum_chances(cells, self._people[begin:end], shares, chance[begin:end])
+
+        in_parts(add, 0, len(chance), len(chance) * cells.ends.size)
         return Classes(labels, {}, matches=Matches(people, chance)), class_of
 
     def _count(self, cells: kernel.ShownCells) -> Ints:
         """How many people the cells of each group cover."""
         people = np.empty(len(cells.ends), dtype=np.int64)
-        count = kernel.count_people_shared if len(self._people) >= MANY_ROWS else kernel.count_people
-        count(cells, self._people, people)
+
+        def count(begin: int, end: int) -> None:
+            some = cells._replace(ends=cells.ends[begin:end], sets=cells.sets[begin:end])
+            kernel.count_people(some, self._people, people[begin:end])
+
+        in_parts(count, 0, len(people), len(self._people) * cells.ends.size)
         return people
 
     def _cells(self, members: Sequence[Labels]) -> kernel.ShownCells:

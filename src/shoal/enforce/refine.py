@@ -16,8 +16,9 @@ from shoal.enforce.losses import Loss, loss_of, total_loss
 from shoal.enforce.slots import with_room
 from shoal.errors import Problems
 from shoal.kernels.enforce import refine as kernel
-from shoal.kernels.enforce.refine_near import Around, near_rows, near_rows_shared
-from shoal.kernels.enforce.violation import MANY_ROWS, Needs
+from shoal.kernels.enforce.refine_near import Around, near_rows
+from shoal.kernels.enforce.violation import Needs
+from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels, members_of
 from shoal.progress import SILENT, Progress
@@ -33,8 +34,6 @@ AT_ONCE = 1 << 16
 """Tries of one kernel call."""
 ROWS_AT_ONCE = 256
 """Turns of one kernel call."""
-CELLS_AT_ONCE = 1 << 28
-"""Values that one kernel call compares to find near rows."""
 
 
 @dataclass(frozen=True)
@@ -161,11 +160,13 @@ class Search:
         """A search among rows near to every row, judged by the groups as they were given."""
         rows, columns, n_rows = self._rows, self._space.columns, len(self._everywhere.rows)
         near = np.full((n_rows, min(NEAR, len(rows) - 1)), -1, dtype=np.int64)
-        at_once = max(32, CELLS_AT_ONCE // max(self._averages.size, 1))
         around = Around(self._measure.nearness(), columns, self._averages, self._partition)
-        look = near_rows_shared if len(rows) >= MANY_ROWS else near_rows
-        for begin in range(0, len(rows), at_once):
-            look(around, rows[begin : begin + at_once], near)
+
+        def look(begin: int, end: int) -> None:
+            near_rows(around, rows[begin:end], near)
+
+        for first, last in pieces(len(rows), self._averages.size):
+            in_parts(look, first, last, (last - first) * self._averages.size)
         return self._everywhere._replace(near=near)
 
     def labels(self) -> Labels:

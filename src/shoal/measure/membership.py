@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.check import membership as kernel
+from shoal.kernels.sharing import in_parts
 from shoal.measure.base import COVERING_SHAPES, Given, Measure
 from shoal.measure.candidates import of_release
 from shoal.measure.products import Ints, Lists, Products, runs_of
@@ -160,8 +161,12 @@ class _Asked:
     def count(self, tuples: Ints) -> Ints:
         """How many classes hold each tuple."""
         matches = np.zeros(len(tuples), dtype=np.int64)
-        count = kernel.count_matches_shared if len(tuples) >= kernel.MANY_TUPLES else kernel.count_matches
-        count(self.classes, self.lists, np.ascontiguousarray(tuples[:, self.order]), matches)
+        asked = np.ascontiguousarray(tuples[:, self.order])
+
+        def count(begin: int, end: int) -> None:
+            kernel.count_matches(self.classes, self.lists, asked[begin:end], matches[begin:end])
+
+        in_parts(count, 0, len(asked), LISTED * asked.size)
         return matches
 
 

@@ -16,11 +16,11 @@ from shoal.cluster.free_rows import (
     summaries,
     with_keys,
 )
-from shoal.cluster.sharing import shared
 from shoal.enforce.constraints import Constraints
 from shoal.errors import Problems
 from shoal.kernels.cluster import caat as kernel
 from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, FreeRows, Group
+from shoal.kernels.sharing import shared
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress

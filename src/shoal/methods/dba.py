@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.cluster.points import Clusters, Free, Space
-from shoal.cluster.sharing import in_parts, pieces
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import dba as kernel
+from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods import mdav
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels, members_of

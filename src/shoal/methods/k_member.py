@@ -9,11 +9,11 @@ import numpy as np
 
 from shoal.cluster.free_rows import check_start, cost_table_of, empty_group, free_rows, summaries, with_keys
 from shoal.cluster.join_preferences import check_preferences, keys_of, preferences_of
-from shoal.cluster.sharing import shared
 from shoal.enforce.constraints import Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel
 from shoal.kernels.cluster.store import HULL, FreeRows, Group
+from shoal.kernels.sharing import shared
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress

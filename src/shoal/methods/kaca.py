@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.cluster.sharing import shared
 from shoal.kernels.cluster import kaca as kernel
+from shoal.kernels.sharing import shared
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress

@@ -13,6 +13,7 @@ from shoal.cluster.space import space_of
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import m_invariance as kernel
 from shoal.kernels.cluster.mondrian import CutSpace
+from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
@@ -199,7 +200,14 @@ def _exchange(space: CutSpace, split: _Split, member: Labels, progress: Progress
     order = np.arange(n_classes)
     for offset in (0, WINDOW // 2):
         for start in range(offset, n_classes, AT_A_TIME):
-            kernel.exchange(space, split.classes, member, order[start : start + AT_A_TIME], WINDOW, ROUNDS)
+            near = order[start : start + AT_A_TIME]
+
+            def exchange(begin: int, end: int, near: Labels = near) -> None:
+                some = near[begin * WINDOW : end * WINDOW]
+                kernel.exchange(space, split.classes, member, some, WINDOW, ROUNDS)
+
+            cells = len(near) * WINDOW * space.points.shape[1]
+            in_parts(exchange, 0, -(-len(near) // WINDOW), cells)
             progress.advance(min(AT_A_TIME, n_classes - start))
 
 

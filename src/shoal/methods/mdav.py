@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.points import Free, Space
-from shoal.cluster.sharing import piece_of
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import mdav as kernel
+from shoal.kernels.sharing import piece_of
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress

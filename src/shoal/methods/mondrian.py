@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.space import space_of
-from shoal.enforce.constraints import NOTHING, Constraints
+from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import mondrian as kernel
 from shoal.kernels.enforce.violation import Needs
+from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Whole, YesNo, param
-from shoal.table.encode import Floats
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,19 @@ class Mondrian(Method):
         scratch, sizes = np.empty(n_rows), np.empty(n_rows, dtype=np.int64)
         labels = np.full(n_rows, -1, dtype=np.int64)
         low, high = space.points.min(axis=0)[None, :], space.points.max(axis=0)[None, :]
-        level = _level(np.array([0]), np.array([n_rows]), low.copy(), high.copy())
+        parts = np.zeros(1, dtype=kernel.PART)
+        parts["last"] = n_rows
+        level = kernel.Level(parts, low.copy(), high.copy())
         needs = _seen_by_cuts(Constraints.of(task), self.k)
-        while len(level.first):
-            kernel.split_level(
-                space, level, needs, order, spare, scratch, sizes, self.k, self.strict, self.width == "box", labels
-            )
-            progress.advance(int((level.last - level.first)[level.n_children == 0].sum()))
+        while len(level.parts):
+            cutting = kernel.Cutting(self.k, self.strict, self.width == "box", order, spare, sizes, labels, scratch)
+
+            def split(begin: int, end: int, level: kernel.Level = level, cutting: kernel.Cutting = cutting) -> None:
+                kernel.split_level(space, level, needs, cutting, begin, end)
+
+            in_parts(split, 0, len(level.parts), space.points.size)
+            whole = level.parts["n_children"] == 0
+            progress.advance(int((level.parts["last"] - level.parts["first"])[whole].sum()))
             order, spare = spare, order
             level = _next_level(space, level, order, sizes)
         # Groups are numbered by their first row, so that the numbers do not tell how the cuts went.
@@ -96,23 +102,18 @@ class Mondrian(Method):
         return Groups(np.argsort(np.argsort(first_row))[place].astype(np.int64))
 
 
-def _seen_by_cuts(constraints: Constraints, k: int) -> Needs:
+def _seen_by_cuts(constraints: Constraints, k: int) -> Needs | None:
     """The promises that both sides of a cut must keep.
 
     None where groups must resemble the table: cuts that leave both sides like the whole end far too early. Such groups
     are formed afterwards, of rows that look alike.
     """
-    return NOTHING if constraints.planned > k else constraints.needs
-
-
-def _level(first: Labels, last: Labels, low: Floats, high: Floats) -> kernel.Level:
-    n_parts = len(first)
-    return kernel.Level(first, last, low, high, np.zeros(n_parts, dtype=np.int64), np.zeros(n_parts, dtype=np.int64))
+    return constraints.needs if constraints.any and constraints.planned <= k else None
 
 
 def _next_level(space: kernel.CutSpace, level: kernel.Level, order: Labels, sizes: Labels) -> kernel.Level:
-    n_parts, n_columns = int(level.n_children.sum()), space.points.shape[1]
-    first, last = np.empty(n_parts, dtype=np.int64), np.empty(n_parts, dtype=np.int64)
-    low, high = np.empty((n_parts, n_columns)), np.empty((n_parts, n_columns))
-    kernel.children(space, level, order, sizes, first, last, low, high)
-    return _level(first, last, low, high)
+    n_parts, n_columns = int(level.parts["n_children"].sum()), space.points.shape[1]
+    ends = np.empty((2, n_parts, n_columns))
+    below = kernel.Level(np.zeros(n_parts, dtype=kernel.PART), ends[0], ends[1])
+    kernel.children(space, level, order, sizes, below)
+    return below

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.points import Space
-from shoal.cluster.sharing import pieces
 from shoal.errors import Problems, SchemaError
 from shoal.kernels.cluster import optimal_univariate as kernel
+from shoal.kernels.sharing import pieces
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress

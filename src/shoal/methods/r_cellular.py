@@ -11,10 +11,10 @@ import numpy as np
 
 from shoal.cluster.balls import Cells
 from shoal.cluster.points import Space, check_raw
-from shoal.cluster.sharing import in_parts, pieces
 from shoal.errors import Problems
 from shoal.kernels.cluster import r_cellular as kernel
 from shoal.kernels.cluster.points import NAME
+from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.cluster.points import Free, Space
-from shoal.cluster.sharing import in_parts
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import v_mdav as kernel
+from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress

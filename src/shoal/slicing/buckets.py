@@ -217,7 +217,7 @@ def _cuts(encoded: Encoded, sliced: Sliced, k: int, tries: int) -> kernel.Cuts:
     return kernel.Cuts(
         points=space.points,
         rows=TupleRows(sliced.row_part.copy(), sliced.row_value.copy()),
-        spans=space.spans,
+        spans=np.ascontiguousarray(space.columns["span"]),
         k=k,
         tries=tries,
         widths=np.empty(n_columns),

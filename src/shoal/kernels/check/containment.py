@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import jit
 
 NODE = np.dtype(
     [("column", np.int32), ("low", np.int32), ("high", np.int32), ("listed", np.int32), ("box", np.int64),
@@ -24,8 +24,6 @@ the box that a way ends in, or -1 before its end; the node after the subtree."""
 
 FIRST: int = np.int64(0)  # type: ignore[assignment]
 """The first node."""
-MANY_QUERIES = 50_000
-"""From how many queries on cores share the work; below, a second core saves less than compiling for it costs."""
 
 
 class PlaceLists(NamedTuple):
@@ -134,13 +132,6 @@ def count_containers(nodes: Any, lists: PlaceLists, queries: Queries, counts: An
         counts[query] = _count(nodes, lists, queries, query)
 
 
-@jit_parallel
-def count_containers_shared(nodes: Any, lists: PlaceLists, queries: Queries, counts: Any) -> None:
-    """`count_containers` on all cores."""
-    for query in prange(len(counts)):
-        counts[query] = _count(nodes, lists, queries, query)
-
-
 @jit
 def find_containers(nodes: Any, lists: PlaceLists, queries: Queries, starts: Any, found: Any) -> None:
     """Which boxes contain each query.
@@ -152,33 +143,15 @@ def find_containers(nodes: Any, lists: PlaceLists, queries: Queries, starts: Any
         _find(nodes, lists, queries, query, starts[query], found)
 
 
-@jit_parallel
-def find_containers_shared(nodes: Any, lists: PlaceLists, queries: Queries, starts: Any, found: Any) -> None:
-    """`find_containers` on all cores."""
-    for query in prange(len(starts)):
-        _find(nodes, lists, queries, query, starts[query], found)
-
-
 @jit
 def weigh_boxes(nodes: Any, lists: PlaceLists, queries: Queries, weights: Any, totals: Any) -> None:
     """The weight of all queries that each box contains.
 
     IN   nodes  NODE[nodes];  weights  int64[queries]
-    OUT  totals   int64[1, boxes]
+    OUT  totals   int64[boxes]
     """
     for query in range(len(weights)):
-        _weigh(nodes, lists, queries, query, weights[query], totals[0])
-
-
-@jit_parallel
-def weigh_boxes_shared(nodes: Any, lists: PlaceLists, queries: Queries, weights: Any, totals: Any) -> None:
-    """`weigh_boxes` on all cores; whole numbers, so that the order of adding does not matter.
-
-    OUT  totals   int64[parts, boxes]  one line for each part of the queries, to be added up
-    """
-    for part in prange(len(totals)):
-        for query in range(part, len(weights), len(totals)):
-            _weigh(nodes, lists, queries, query, weights[query], totals[part])
+        _weigh(nodes, lists, queries, query, weights[query], totals)
 
 
 @jit
@@ -189,11 +162,4 @@ def add_shares(nodes: Any, lists: PlaceLists, queries: Queries, shares: Any, sum
     OUT  sums    float64[queries]
     """
     for query in range(len(sums)):
-        sums[query] = _add(nodes, lists, queries, query, shares)
-
-
-@jit_parallel
-def add_shares_shared(nodes: Any, lists: PlaceLists, queries: Queries, shares: Any, sums: Any) -> None:
-    """`add_shares` on all cores."""
-    for query in prange(len(sums)):
         sums[query] = _add(nodes, lists, queries, query, shares)

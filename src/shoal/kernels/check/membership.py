@@ -10,11 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import jit
 
-MANY_TUPLES = 500_000
-"""From how many tuples on cores share the work: a tuple takes a few microseconds, so below, a second core saves less
-than the second that compiling for it takes."""
 SPAN = np.dtype([("start", np.int64), ("stop", np.int64)], align=True)
 """Where the runs of a class begin and end."""
 RUN = np.dtype([("low", np.int64), ("high", np.int64)], align=True)
@@ -82,13 +79,6 @@ def count_matches(classes: ClassRuns, lists: ClassLists, tuples: Any, matches: A
     OUT  matches  int64[q]
     """
     for q in range(len(tuples)):
-        matches[q] = _count_matches(classes, lists, tuples[q])
-
-
-@jit_parallel
-def count_matches_shared(classes: ClassRuns, lists: ClassLists, tuples: Any, matches: Any) -> None:
-    """`count_matches` on all cores."""
-    for q in prange(len(tuples)):
         matches[q] = _count_matches(classes, lists, tuples[q])
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.mondrian import CutSpace, kth_smallest, width
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import jit
 
 LEAST_GAIN = 1e-12
 """An exchange that gains less than this gains nothing but rounding."""
@@ -146,34 +146,32 @@ class Shelf(NamedTuple):
     signature: Any  # int64[classes]   IN
 
 
-@jit_parallel
+@jit
 def exchange(space: CutSpace, shelf: Shelf, member: Any, order: Any, window: int, rounds: int) -> None:
     """Exchange rows of one value between near classes of one signature.
 
-    Windows share no class, so the result does not depend on how many are worked on side by side.
+    Windows share no class: they may be worked on side by side.
 
     IN     order   int64[some classes], near classes near
     INOUT  member  int64[entries], the row of each entry, -1 for a counterfeit
     """
-    for number in prange((len(order) + window - 1) // window):
-        start = number * window
+    for start in range(0, len(order), window):
         _settle(space, shelf, member, order[start : min(start + window, len(order))], rounds)
 
 
 @jit
 def _settle(space: CutSpace, shelf: Shelf, member: Any, classes: Any, rounds: int) -> None:
     """Go through all pairs of some classes; in later rounds, through those with a class that changed since."""
-    low, high = np.empty(space.points.shape[1]), np.empty(space.points.shape[1])
-    n_classes = len(classes)
+    box, n_classes = np.empty((2, space.points.shape[1])), len(classes)
     cost, seen = np.empty(n_classes), np.ones(n_classes, dtype=np.bool_)
     for i in range(n_classes):
-        cost[i] = _with(space, shelf, member, classes[i], -1, -1, low, high)
+        cost[i] = _with(space, shelf, member, classes[i], -1, -1, box)
     for _ in range(rounds):
         changed = np.zeros(n_classes, dtype=np.bool_)
         for i in range(n_classes):
             for j in range(i + 1, n_classes):
                 if (seen[i] or seen[j] or changed[i] or changed[j]) and cost[i] + cost[j] > 0.0:
-                    moved = _try_pair(space, shelf, member, classes, i, j, cost, low, high)
+                    moved = _try_pair(space, shelf, member, classes, i, j, cost, box)
                     changed[i] |= moved
                     changed[j] |= moved
         if not changed.any():
@@ -183,7 +181,7 @@ def _settle(space: CutSpace, shelf: Shelf, member: Any, classes: Any, rounds: in
 
 @jit
 def _try_pair(
-    space: CutSpace, shelf: Shelf, member: Any, classes: Any, i: int, j: int, cost: Any, low: Any, high: Any
+    space: CutSpace, shelf: Shelf, member: Any, classes: Any, i: int, j: int, cost: Any, box: Any
 ) -> bool:  # fmt: skip
     """Exchange whatever two classes gain by, value by value; whether anything was exchanged."""
     one, two = classes[i], classes[j]
@@ -194,9 +192,9 @@ def _try_pair(
         a, b = shelf.first[one] + value, shelf.first[two] + value
         here, there = member[a], member[b]
         most = cost[i] + cost[j] - LEAST_GAIN
-        after = _with(space, shelf, member, one, a, there, low, high)
+        after = _with(space, shelf, member, one, a, there, box)
         if after < most:
-            after_other = _with(space, shelf, member, two, b, here, low, high)
+            after_other = _with(space, shelf, member, two, b, here, box)
             if after + after_other < most:
                 member[a], member[b] = there, here
                 cost[i], cost[j] = after, after_other
@@ -205,10 +203,9 @@ def _try_pair(
 
 
 @jit
-def _with(
-    space: CutSpace, shelf: Shelf, member: Any, c: int, entry: int, row: int, low: Any, high: Any
-) -> float:  # fmt: skip
+def _with(space: CutSpace, shelf: Shelf, member: Any, c: int, entry: int, row: int, box: Any) -> float:
     """What the rows of a class leave open, with another row in one entry, for all its rows."""
+    low, high = box[0], box[1]
     low[:] = np.inf
     high[:] = -np.inf
     for e in range(shelf.first[c], shelf.first[c + 1]):

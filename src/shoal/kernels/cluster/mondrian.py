@@ -11,35 +11,51 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.trees import meet
 from shoal.kernels.enforce.violation import Needs, violation
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import jit
+
+COLUMN = np.dtype(
+    [("span", np.float64), ("tree", np.bool_), ("first", np.int64), ("last", np.int64), ("leaves", np.int64)],
+    align=True,
+)
+"""A column: what a width is divided by where it is cut by order; whether it is cut along a tree; where the nodes of
+that tree begin and end, and where its leaves begin."""
+NODE = np.dtype(
+    [("parent", np.int64), ("depth", np.int64), ("n_leaves", np.int64), ("first_leaf", np.int64)], align=True
+)
+"""A node; numbers of nodes and leaves count within their own tree."""
+PART = np.dtype([("first", np.int64), ("last", np.int64), ("n_children", np.int64), ("column", np.int64)], align=True)
+"""A part: its run in `order`; into how many it was cut, 0 where it is a class; the column that was cut."""
 
 
 class CutSpace(NamedTuple):
     """The points and what their columns are."""
 
-    points: Any  # float64[n, d]    IN  inf = missing
-    spans: Any  # float64[d]        IN  for a column cut by order: what a width is divided by
-    tree: Any  # int64[d]           IN  number of the tree a column is cut along, -1 where it is cut by order
-    start: Any  # int64[trees + 1]  IN  where each tree begins in the arrays below
-    parent: Any  # int32[nodes]     IN
-    depth: Any  # int32[nodes]      IN
-    n_leaves: Any  # int32[nodes]   IN
-    first_leaf: Any  # int32[nodes] IN
-    leaf_start: Any  # int64[trees + 1] IN
-    leaf_node: Any  # int32[leaves] IN
+    points: Any  # float64[n, d]   IN  inf = missing
+    columns: Any  # COLUMN[d]      IN
+    nodes: Any  # NODE[nodes]      IN  tree after tree
+    leaf_node: Any  # int64[leaves] IN  tree after tree
 
 
 class Level(NamedTuple):
     """The parts of one level and what becomes of them."""
 
-    first: Any  # int64[parts]      IN  run of each part in `order`
-    last: Any  # int64[parts]       IN
+    parts: Any  # PART[parts]       INOUT
     low: Any  # float64[parts, d]   INOUT  box of each part, as far as it is known
     high: Any  # float64[parts, d]  INOUT
-    n_children: Any  # int64[parts] OUT 0 = the part is a class
-    column: Any  # int64[parts]     OUT the column that was cut
+
+
+class Cutting(NamedTuple):
+    """How parts are cut, and where their rows go."""
+
+    k: int
+    strict: bool  # whether equal values stay on one side of a cut
+    box: bool  # whether widths are those of boxes, not of the rows
+    order: Any  # int64[n]      IN
+    out: Any  # int64[n]        OUT    the rows of cut parts by child
+    sizes: Any  # int64[n]      OUT    sizes of the children, from the part's place on
+    labels: Any  # int64[n]     INOUT  the place of the part, for rows of one that stays whole
+    scratch: Any  # float64[n]
 
 
 @jit
@@ -77,25 +93,39 @@ def kth_smallest(values: Any, k: int) -> float:
 @jit
 def _node(space: CutSpace, column: int, low: float, high: float) -> int:
     """Lowest node over a run of leaves; `top` when the run reaches the missing ones."""
-    t = space.tree[column]
-    begin, end = space.start[t], space.start[t + 1]
+    this, nodes = space.columns[column], space.nodes
     if high == np.inf:
-        return end - begin - 2 if low == np.inf else end - begin - 1
-    leaves = space.leaf_node[space.leaf_start[t] : space.leaf_start[t + 1]]
-    return meet(space.parent[begin:end], space.depth[begin:end], leaves[np.int64(low)], leaves[np.int64(high)])
+        return this.last - this.first - 2 if low == np.inf else this.last - this.first - 1
+    left, right = space.leaf_node[this.leaves + np.int64(low)], space.leaf_node[this.leaves + np.int64(high)]
+    while left != right:
+        if nodes[this.first + left].depth >= nodes[this.first + right].depth:
+            left = nodes[this.first + left].parent
+        else:
+            right = nodes[this.first + right].parent
+    return left
+
+
+@jit
+def _child_over(space: CutSpace, column: int, place: float, node: int) -> int:
+    """The child of a node over the leaf at a place."""
+    this = space.columns[column]
+    child = space.leaf_node[this.leaves + np.int64(place)]
+    while space.nodes[this.first + child].parent != node:
+        child = space.nodes[this.first + child].parent
+    return child
 
 
 @jit
 def width(space: CutSpace, column: int, low: float, high: float) -> float:
     """Normalised width of a part in one column: 0 for one value, 1 for missing beside present."""
+    this = space.columns[column]
     if low == high:
         return 0.0
     if high == np.inf:
         return 1.0
-    if space.tree[column] < 0:
-        return (high - low) / space.spans[column]
-    begin = space.start[space.tree[column]]
-    return space.n_leaves[begin + _node(space, column, low, high)] / space.n_leaves[begin]
+    if not this.tree:
+        return (high - low) / this.span
+    return space.nodes[this.first + _node(space, column, low, high)].n_leaves / space.nodes[this.first].n_leaves
 
 
 @jit
@@ -109,17 +139,17 @@ def _bounds(space: CutSpace, run: Any, column: int) -> Any:
 
 
 @jit
-def _cut_by_order(
-    space: CutSpace, run: Any, out: Any, scratch: Any, column: int, k: int, strict: bool, sizes: Any
-) -> bool:
-    """Cut at the median; strict keeps equal values together, relaxed fills the left half with them in row order."""
-    n = len(run)
-    if n < 2 * k:
-        return False
+def _cut_by_order(space: CutSpace, cutting: Cutting, first: int, last: int, column: int) -> int:
+    """Cut at the median; strict keeps equal values together, relaxed fills the left half with them in row order.
+
+    2, or 0 where the median allows no cut.
+    """
+    run, out, scratch, k = cutting.order[first:last], cutting.out, cutting.scratch[first:last], cutting.k
+    n = last - first
     for i in range(n):
         scratch[i] = space.points[run[i], column]
     middle = kth_smallest(scratch, n // 2 - 1)
-    if strict and middle == np.inf:  # mostly missing: the one cut left is between present and missing
+    if cutting.strict and middle == np.inf:  # mostly missing: the one cut left is between present and missing
         middle = -np.inf
         for x in scratch:
             if x < np.inf:
@@ -128,11 +158,11 @@ def _cut_by_order(
     for x in scratch:
         n_below += x < middle
         n_equal += x == middle
-    from_equal = n_equal if strict else n // 2 - n_below
+    from_equal = n_equal if cutting.strict else n // 2 - n_below
     n_left = n_below + from_equal
     if n_left < k or n - n_left < k:
-        return False
-    at_left, at_right = 0, n_left
+        return 0
+    at_left, at_right = first, first + n_left
     for row in run:
         x = space.points[row, column]
         left = x < middle
@@ -145,145 +175,135 @@ def _cut_by_order(
         else:
             out[at_right] = row
             at_right += 1
-    sizes[0], sizes[1] = n_left, n - n_left
-    return True
+    cutting.sizes[first], cutting.sizes[first + 1] = n_left, n - n_left
+    return 2
 
 
 @jit
-def _cut_by_tree(space: CutSpace, run: Any, out: Any, column: int, low: float, high: float, k: int, sizes: Any) -> int:
+def _cut_by_tree(
+    space: CutSpace, cutting: Cutting, first: int, last: int, column: int, low: float, high: float
+) -> int:  # fmt: skip
     """Cut into the children of the part's lowest node that hold a row; how many, or 0 if one holds fewer than k."""
-    if len(run) < 2 * k:
-        return 0
-    t = space.tree[column]
-    begin, end = space.start[t], space.start[t + 1]
-    parent = space.parent[begin:end]
-    leaves = space.leaf_node[space.leaf_start[t] : space.leaf_start[t + 1]]
-    node = _node(space, column, low, high)
-    missing_apart = high == np.inf
-    first = 0
-    n_ids = 2
+    points, node, missing_apart = space.points, _node(space, column, low, high), high == np.inf
+    least, n_ids = 0, 2
     if not missing_apart:  # children of a node lie between the child over the first and that over the last leaf
-        first = _child_over(parent, leaves[np.int64(low)], node)
-        n_ids = _child_over(parent, leaves[np.int64(high)], node) - first + 1
-    count = np.zeros(n_ids, dtype=np.int64)
-    for row in run:
-        x = space.points[row, column]
-        count[np.int64(x == np.inf) if missing_apart else _child_over(parent, leaves[np.int64(x)], node) - first] += 1
+        least = _child_over(space, column, low, node)
+        n_ids = _child_over(space, column, high, node) - least + 1
+    place = np.empty(n_ids + 1, dtype=np.int64)
+    place[:] = 0
+    for i in range(first, last):
+        x = points[cutting.order[i], column]
+        child = np.int64(x == np.inf) if missing_apart else _child_over(space, column, x, node) - least
+        place[child + 1] += 1
     n_children = 0
-    for size in count:
-        if 0 < size < k:
+    for child in range(n_ids):
+        if 0 < place[child + 1] < cutting.k:
             return 0
-        if size:
-            sizes[n_children] = size
+        if place[child + 1]:
+            cutting.sizes[first + n_children] = place[child + 1]
             n_children += 1
-    place = np.cumsum(count) - count
-    for row in run:
-        x = space.points[row, column]
-        child = np.int64(x == np.inf) if missing_apart else _child_over(parent, leaves[np.int64(x)], node) - first
-        out[place[child]] = row
+        place[child + 1] += place[child]
+    for i in range(first, last):
+        row = cutting.order[i]
+        x = points[row, column]
+        child = np.int64(x == np.inf) if missing_apart else _child_over(space, column, x, node) - least
+        cutting.out[first + place[child]] = row
         place[child] += 1
     return n_children
 
 
 @jit
-def _child_over(parent: Any, leaf: int, node: int) -> int:
-    while parent[leaf] != node:
-        leaf = parent[leaf]
-    return leaf
-
-
-@jit
-def _all_keep(needs: Needs, run: Any, sizes: Any, n_children: int) -> bool:
-    """Whether every child of a part keeps what is promised.
-
-    IN  run int64[rows], by child;  sizes int64[>= n_children]
-    """
-    begin, fine = 0, True
-    for child in range(n_children):
-        if fine and len(needs.promises):
-            fine = violation(needs, run[begin : begin + sizes[child]]) == 0.0
-        begin += sizes[child]
+def _all_keep(needs: Needs | None, cutting: Cutting, begin: int, n_children: int) -> bool:
+    """Whether every child of the part that begins at a place keeps what is promised."""
+    if needs is None:
+        return True
+    first, fine = begin, True
+    for child in range(begin, begin + n_children):
+        if fine:
+            fine = violation(needs, cutting.out[first : first + cutting.sizes[child]]) == 0.0
+        first += cutting.sizes[child]
     return fine
 
 
 @jit
-def _split(
-    space: CutSpace, level: Level, needs: Needs, part: int, order: Any, out: Any, scratch: Any, sizes: Any, k: int,
-    strict: bool, box: bool,
-) -> int:  # fmt: skip
+def _measure(space: CutSpace, level: Level, cutting: Cutting, at: int) -> None:
+    """Shrink the box of a part to its rows."""
+    low, high = level.low[at], level.high[at]
+    for j in range(len(low)):
+        low[j], high[j] = np.inf, -np.inf
+    for i in range(level.parts[at].first, level.parts[at].last):
+        for j in range(len(low)):
+            x = space.points[cutting.order[i], j]
+            low[j] = min(low[j], x)
+            high[j] = max(high[j], x)
+
+
+@jit
+def _split(space: CutSpace, level: Level, needs: Needs | None, cutting: Cutting, at: int, tried: Any) -> int:
     """Cut one part in the widest column that allows a cut; the number of children, 0 when none does."""
-    first, last = level.first[part], level.last[part]
-    run, low, high = order[first:last], level.low[part], level.high[part]
-    n_columns = len(low)
-    if not box:
-        low[:] = np.inf
-        high[:] = -np.inf
-        for row in run:
-            for j in range(n_columns):
-                x = space.points[row, j]
-                low[j] = min(low[j], x)
-                high[j] = max(high[j], x)
-    tried = np.zeros(n_columns, dtype=np.bool_)
-    for _ in range(n_columns):
+    part, low, high = level.parts[at], level.low[at], level.high[at]
+    first, last = part.first, part.last
+    if last - first < 2 * cutting.k:
+        return 0
+    if not cutting.box:
+        _measure(space, level, cutting, at)
+    tried[:] = False
+    for _ in range(len(low)):
         widest, column = -1.0, -1
-        for j in range(n_columns):
+        for j in range(len(low)):
             if not tried[j]:
                 w = width(space, j, low[j], high[j])
                 if w > widest:
                     widest, column = w, j
         tried[column] = True
-        if box:
-            low[column], high[column] = _bounds(space, run, column)
-        if strict and low[column] == high[column]:
+        if cutting.box:
+            low[column], high[column] = _bounds(space, cutting.order[first:last], column)
+        if cutting.strict and low[column] == high[column]:
             continue
-        level.column[part] = column
-        here, into = out[first:last], sizes[first:last]
-        n_children = 2
-        if space.tree[column] >= 0:
-            n_children = _cut_by_tree(space, run, here, column, low[column], high[column], k, into)
-        elif not _cut_by_order(space, run, here, scratch[first:last], column, k, strict, into):
-            n_children = 0
-        if n_children and _all_keep(needs, here, into, n_children):
+        part.column = column
+        if space.columns[column].tree:
+            n_children = _cut_by_tree(space, cutting, first, last, column, low[column], high[column])
+        else:
+            n_children = _cut_by_order(space, cutting, first, last, column)
+        if n_children and _all_keep(needs, cutting, first, n_children):
             return n_children
     return 0
 
 
-@jit_parallel
-def split_level(
-    space: CutSpace, level: Level, needs: Needs, order: Any, out: Any, scratch: Any, sizes: Any, k: int, strict: bool,
-    box: bool, labels: Any,
-) -> None:  # fmt: skip
-    """Cut every part of a level, or label its rows with the place of the part when it stays whole.
+@jit
+def split_level(space: CutSpace, level: Level, needs: Needs | None, cutting: Cutting, first: int, last: int) -> None:
+    """Cut some parts of a level, or label the rows of a part with its place when it stays whole.
 
-    IN     order  int64[n]
-    OUT    out int64[n], the rows of cut parts by child;  sizes int64[n], sizes of the children from the part's place on
-    INOUT  scratch float64[n];  labels int64[n]
+    IN  needs, or None where nothing is promised beyond k
     """
-    first, last, n_children = level.first, level.last, level.n_children  # a store through a tuple is lost in prange
-    for part in prange(len(first)):
-        n_children[part] = _split(space, level, needs, part, order, out, scratch, sizes, k, strict, box)
-        if n_children[part] == 0:
-            for row in order[first[part] : last[part]]:
-                labels[row] = first[part]
+    tried = np.empty(len(space.columns), dtype=np.bool_)
+    for at in range(first, last):
+        part = level.parts[at]
+        part.n_children = _split(space, level, needs, cutting, at, tried)
+        if part.n_children == 0:
+            for i in range(part.first, part.last):
+                cutting.labels[cutting.order[i]] = part.first
 
 
 @jit
-def children(space: CutSpace, level: Level, order: Any, sizes: Any, first: Any, last: Any, low: Any, high: Any) -> None:
+def children(space: CutSpace, level: Level, order: Any, sizes: Any, below: Level) -> None:
     """Lay out the next level: each child's run, and its box, known so far only in the column that was cut.
 
-    IN   order  int64[n], after the cuts
-    OUT  first, last int64[children];  low, high float64[children, d]
+    IN   order  int64[n], after the cuts;  sizes int64[n]
+    OUT  below
     """
     child = 0
-    for part in range(len(level.first)):
-        at, column = level.first[part], level.column[part]
-        for i in range(level.n_children[part]):
-            first[child] = at
-            at += sizes[level.first[part] + i]
-            last[child] = at
-            low[child] = level.low[part]
-            high[child] = level.high[part]
-            _shrink_box(space, order[first[child] : at], column, i, low[child], high[child])
+    for at in range(len(level.parts)):
+        part = level.parts[at]
+        first = part.first
+        for i in range(part.n_children):
+            last = first + sizes[part.first + i]
+            below.parts[child].first, below.parts[child].last = first, last
+            low, high = below.low[child], below.high[child]
+            for j in range(len(low)):
+                low[j], high[j] = level.low[at, j], level.high[at, j]
+            _shrink_box(space, order[first:last], part.column, i, low, high)
+            first = last
             child += 1
 
 
@@ -291,21 +311,18 @@ def children(space: CutSpace, level: Level, order: Any, sizes: Any, first: Any, 
 def _shrink_box(space: CutSpace, run: Any, column: int, i: int, low: Any, high: Any) -> None:
     """A cut moves one end of each child's box; along a tree, the box becomes the leaves of the child's node."""
     true_low, true_high = _bounds(space, run, column)
-    if space.tree[column] < 0:
+    this = space.columns[column]
+    if not this.tree:
         if i == 0:
             high[column] = true_high
         else:
             low[column] = true_low
         return
-    t = space.tree[column]
-    begin, end = space.start[t], space.start[t + 1]
     if true_low == np.inf:
         low[column] = high[column] = np.inf
         return
-    leaves = space.leaf_node[space.leaf_start[t] : space.leaf_start[t + 1]]
     node = 0
     if high[column] < np.inf:
-        above = _node(space, column, low[column], high[column])
-        node = _child_over(space.parent[begin:end], leaves[np.int64(true_low)], above)
-    low[column] = space.first_leaf[begin + node]
-    high[column] = low[column] + space.n_leaves[begin + node] - 1
+        node = _child_over(space, column, true_low, _node(space, column, low[column], high[column]))
+    low[column] = space.nodes[this.first + node].first_leaf
+    high[column] = low[column] + space.nodes[this.first + node].n_leaves - 1

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.enforce.refine_covers import SET
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import jit
 
 COLUMN = np.dtype([("kind", np.int64), ("first", np.int64)], align=True)
 """A column: its kind, and where the values of a set column begin in `sets`."""
@@ -80,18 +80,4 @@ def sum_chances(cells: ShownCells, people: Any, chance: Any, out: Any) -> None:
     OUT  out float64[m]
     """
     for i in range(len(people)):
-        out[i] = _sum(cells, people[i], chance)
-
-
-@jit_parallel
-def count_people_shared(cells: ShownCells, people: Any, out: Any) -> None:
-    """`count_people` on all cores."""
-    for group in prange(len(out)):
-        out[group] = _count(cells, people, group)
-
-
-@jit_parallel
-def sum_chances_shared(cells: ShownCells, people: Any, chance: Any, out: Any) -> None:
-    """`sum_chances` on all cores."""
-    for i in prange(len(people)):
         out[i] = _sum(cells, people[i], chance)

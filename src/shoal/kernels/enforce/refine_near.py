@@ -8,14 +8,11 @@ import numpy as np
 
 from shoal.kernels.cluster.points import before, sort
 from shoal.kernels.enforce.partition import Partition
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import jit
 
 SQUARE, ABSOLUTE, UNEQUAL, TREE = 0, 1, 2, 3
 MOST_LOOKED_AT = 64
-"""Members of one group that are compared; a group of thousands would make near rows as dear as all pairs."""
-PIECE = 32
-"""Rows that a core takes at a time: enough for the wait in between not to count, few enough for all cores to end at
-about the same time."""
+"""Members of one group that are compared; a group of thousands would make near rows cost as much as all pairs."""
 COLUMN = np.dtype(
     [("kind", np.int64), ("weight", np.float64), ("gap", np.float64), ("first", np.int64), ("n_nodes", np.int64)],
     align=True,
@@ -151,11 +148,3 @@ def near_rows(around: Around, rows: Any, near: Any) -> None:
     """
     for row in rows:
         _look_around(around, row, near[row])
-
-
-@jit_parallel
-def near_rows_shared(around: Around, rows: Any, near: Any) -> None:
-    """`near_rows` on all cores."""
-    for piece in prange((len(rows) + PIECE - 1) // PIECE):
-        for row in rows[piece * PIECE : (piece + 1) * PIECE]:
-            _look_around(around, row, near[row])

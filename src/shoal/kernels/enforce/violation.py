@@ -12,15 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.points import sort
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import jit
 
 SIZE, DISTINCT, ENTROPY, RECURSIVE, BANDS, EQUAL, ORDERED, HIERARCHICAL, WINDOW, GUARDED = range(10)
 ROUNDING = 1e-11
 """What a bound may be missed by: less than the checker overlooks."""
 MISSED = 1e-6
 """What a group lacks at least that fails by a hair, so that failing shows."""
-MANY_ROWS = 50_000
-"""From how many rows on cores share the work; below, a second core saves less than compiling for it costs."""
 PROMISE = np.dtype(
     [("kind", np.int64), ("bound", np.float64), ("second", np.float64), ("first", np.int64), ("last", np.int64),
      ("first_node", np.int64), ("last_node", np.int64), ("resembles", np.int64)],
@@ -317,11 +315,4 @@ def violations(needs: Needs, members: Any, begin: Any, size: Any, out: Any) -> N
     OUT  out float64[groups]
     """
     for group in range(len(size)):
-        out[group] = violation(needs, members[begin[group] : begin[group] + size[group]])
-
-
-@jit_parallel
-def violations_shared(needs: Needs, members: Any, begin: Any, size: Any, out: Any) -> None:
-    """`violations` on all cores."""
-    for group in prange(len(size)):
         out[group] = violation(needs, members[begin[group] : begin[group] + size[group]])

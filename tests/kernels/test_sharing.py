@@ -3,7 +3,7 @@
 import numba
 import pytest
 
-from shoal.cluster import sharing
+from shoal.kernels import sharing
 
 
 @pytest.mark.parametrize(("n", "cells"), [(0, 5), (7, 0), (7, 1), (10, sharing.PIECE // 3), (3, 2 * sharing.PIECE)])
