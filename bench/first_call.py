@@ -1,7 +1,7 @@
 """What the first call of every method costs, on an empty cache, in units of what one tiny parallel kernel costs.
 
-Each call has a process of its own and a copy of the package without machine code. Bars: 6 units with plain k, 9 with one
-requirement, 8 for `shoal demo`. Units are CPU seconds over those of the tiny kernel, measured in the same process.
+Each call has a process of its own and a copy of the package without machine code. Bars: 6 units with plain k, 9 with
+one requirement, 8 for `shoal demo`. Units are CPU seconds over those of the tiny kernel, measured in the same process.
 
     python bench/first_call.py [METHOD ...]
 """
