@@ -47,7 +47,8 @@ def share_work(monkeypatch):
     """A way to have three threads share what methods on points let cores share, undone afterwards."""
 
     def share():
-        from shoal.cluster import points, sharing
+        from shoal.cluster import points
+        from shoal.kernels import sharing
 
         for module in (points, sharing):
             monkeypatch.setattr(module, "parts_of", lambda cells: 3)

@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import re
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -71,17 +72,17 @@ def identifiers(file: Path) -> set[str]:
     return found
 
 
-SOURCES = {
-    str(file.relative_to(ROOT)): identifiers(file)
-    for folder in ("src", "tests")
-    for file in (ROOT / folder).rglob("*.py")
-}
+@cache
+def sources() -> dict[str, set[str]]:
+    """What every file of code names; read when the first test asks, not when tests are collected."""
+    files = [file for folder in ("src", "tests") for file in (ROOT / folder).rglob("*.py")]
+    return {str(file.relative_to(ROOT)): identifiers(file) for file in files}
 
 
 def mentioned(path: Path) -> set[str]:
     """What code names, or what a page writes as `code` and as a heading."""
     if path.suffix == ".py":
-        return SOURCES[str(path.relative_to(ROOT))]
+        return sources()[str(path.relative_to(ROOT))]
     text = path.read_text(encoding="utf-8")
     return {*re.findall(r"`(?:shoal\.)?([\w-]+)", text), *re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
 
@@ -91,7 +92,7 @@ def test_the_latest_addition_touches_what_is_listed(kind):
     name, class_name = list(names_of(kind).items())[-1]
     files = listed(kind, name)
     allowed = [pattern for patterns in files.values() for pattern in patterns]
-    for path in [path for path, named in SOURCES.items() if path.startswith("src/") and class_name in named]:
+    for path in [path for path, named in sources().items() if path.startswith("src/") and class_name in named]:
         assert any(fnmatch(path, pattern) for pattern in allowed), f"{path} knows {class_name}, and is not listed"
     for what in ("the file", "its line in the registry", "its test", "its page"):
         found = [path for pattern in files[what] for path in ROOT.glob(pattern)]
@@ -102,9 +103,9 @@ def test_the_latest_addition_touches_what_is_listed(kind):
 def test_every_addition_has_its_file_and_its_line(kind):
     for name, class_name in names_of(kind).items():
         (file,) = listed(kind, name)["the file"]
-        assert class_name in SOURCES[file], name
+        assert class_name in sources()[file], name
         (registry,) = listed(kind, name)["its line in the registry"]
-        assert class_name in SOURCES[registry], name
+        assert class_name in sources()[registry], name
     if kind == "a privacy model":
         for name in names_of(kind):
             (twin,) = listed(kind, name)["with its twin"]
@@ -118,7 +119,7 @@ def test_no_list_is_kept_by_hand_elsewhere(kind):
     names = names_of(kind)
     allowed = [pattern for name in names for patterns in listed(kind, name).values() for pattern in patterns]
     complete = []
-    for path, named in SOURCES.items():
+    for path, named in sources().items():
         if set(names.values()) <= named or (set(names) <= named and kind != "a publisher"):
             complete.append(path)
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
