@@ -147,7 +147,7 @@ class IntervalForm(NumberForm):
         if not (math.isfinite(low) and math.isfinite(high) and column.low <= low and high <= column.high):
             return "outside the range of the column"
         if column.whole and not (low.is_integer() and high.is_integer()):
-            return "a broken number in a column of whole numbers"
+            return "a number with a fraction in a column of whole numbers"
         return None
 
 
