@@ -173,7 +173,7 @@ def test_classes_in_another_order_are_refused():
     [
         ("age", "[99, 100]", "outside the range of the column"),
         ("age", "[60, 20]", "ends are swapped"),
-        ("age", "[20, 30.5]", "a broken number"),
+        ("age", "[20, 30.5]", "a number with a fraction"),
         ("age", "young", "neither a number nor an interval"),
         ("grade", "[low, huge]", "a category outside the order"),
         ("grade", "[high, low]", "ends are swapped"),
