@@ -134,7 +134,7 @@ def best_candidate(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, sh
         for b in range(n_blocks):
             best[b], row[b], diversity[b], least[b] = _block_best(pool, cluster, terms, n_tuples, b)
     else:
-        _best_of_all_blocks(pool, cluster, terms, n_tuples, (best, row, diversity, least))
+        _best_of_all_blocks(pool, cluster, terms, n_tuples, best, row, diversity, least)
     top, least_of_all = 0, np.inf
     for b in range(n_blocks):
         least_of_all = least[b] if least[b] < least_of_all else least_of_all
@@ -144,12 +144,13 @@ def best_candidate(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, sh
 
 
 @jit_parallel
-def _best_of_all_blocks(pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, found: Any) -> None:
+def _best_of_all_blocks(
+    pool: Pool, cluster: Cluster, terms: Terms, n_tuples: int, best: Any, row: Any, diversity: Any, least: Any
+) -> None:
     """Best of every block.
 
-    OUT  found (float64[blocks], int64[blocks], float64[blocks], float64[blocks])
+    OUT  best, diversity, least float64[blocks];  row int64[blocks]
     """
-    best, row, diversity, least = found
     for b in prange(len(best)):
         best[b], row[b], diversity[b], least[b] = _block_best(pool, cluster, terms, n_tuples, b)
 
