@@ -333,8 +333,9 @@ class TestCorners:
     @pytest.mark.parametrize("n_rows", [3, 4, 5])
     def test_fewer_than_two_groups_is_one_group(self, name, options, n_rows):
         release = self.anonymize({"a": list(range(n_rows))}, shoal.Schema(quasi={"a": shoal.Numeric()}), name, options)
-        assert set(release.labels) == {0}
-        assert set(release.tables["table"]["a"]) == {f"[0, {n_rows - 1}]"}
+        assert set(release.labels) - {-1} == {0}
+        if release.manifest.rows.left_out == 0:
+            assert set(release.tables["table"]["a"]) == {f"[0, {n_rows - 1}]"}
 
     def test_constant_columns(self, name, options):
         frame = {"a": [7] * 8, "b": ["x"] * 8}
@@ -564,7 +565,7 @@ def test_parts_that_cut_links_and_parts_that_hide_cells_do_not_mix():
             if publisher.protects == "links" and key != method.publisher
         ]
         for publish in others:
-            with pytest.raises(shoal.ParameterError, match=f"{publish.name} cannot publish the buckets of {name}"):
+            with pytest.raises(shoal.ParameterError, match=f"the buckets of {name} cannot be shown by {publish.name}"):
                 shoal.anonymize(frame, MIXED, method, publish=publish)
         with pytest.raises(
             shoal.ParameterError, match=f"refine=: does not apply to the buckets of {name}; leave it out"

@@ -48,7 +48,8 @@ def method_mutants(victim: Victim) -> Iterator[Mutant]:
     own, publish, known = request.method, request.publish, METHODS[str(request.method["name"])]
     for name, declared in METHODS.items():
         like = (declared.promises, declared.protects, declared.shape) == (known.promises, known.protects, known.shape)
-        true = ASKED if like and publish["name"] in declared.publishers else ""
+        fits = declared.goes_with(publish["name"], PUBLISHERS[str(publish["name"])])
+        true = ASKED if like and fits else ""
         if name != own["name"]:
             entry = full(name, own)
             yield Mutant(f"method is {name}", forged(victim, partial(asking, method=entry)), true)

@@ -58,7 +58,7 @@ def test_a_requirement_is_written_in_one_way(more, tmp_path):
 
 def test_the_same_requirement_twice_is_refused_before_work():
     require = [shoal.LDiversity(column="disease", l=2), shoal.LDiversity(column="disease", l=3)]
-    with pytest.raises(shoal.ParameterError, match="require=: asks for the same more than once: l-diversity"):
+    with pytest.raises(shoal.ParameterError, match="require=: requires the same more than once: l-diversity"):
         shoal.anonymize(PEOPLE, SCHEMA, shoal.Mondrian(k=3), require=require)
 
 

@@ -153,7 +153,7 @@ def test_flags_go_over_the_recipe(place, call):
             ["--state", "s.state", "--previous", "one", "--passphrase-file", "gone"],
             "gone: the passphrase cannot be read",
         ),
-        (["--state", "s.state", "--previous", "one", "--shape", "typed"], "m-invariance publishes tables of classes"),
+        (["--state", "s.state", "--previous", "one", "--shape", "typed"], "m-invariance lays rows out by class"),
         (["--state", "s.state", "--previous", "one", "--refine"], "refine: cannot be combined with m-invariance"),
     ],
 )

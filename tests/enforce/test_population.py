@@ -123,7 +123,7 @@ def test_all_that_is_wrong_with_a_population_is_said_at_once():
 
 
 def test_averages_cannot_be_compared_with_a_population():
-    with pytest.raises(shoal.ParameterError, match="cells of aggregate cannot be compared"):
+    with pytest.raises(shoal.ParameterError, match="the cells that aggregate publishes cannot be compared"):
         shoal.anonymize(
             population(20), SCHEMA, shoal.Mdav(k=2), require=[shoal.KMap(k=5)], population=population(30)
         )  # fmt: skip

@@ -261,7 +261,7 @@ def test_parts_that_do_not_go_together_are_refused_at_once():
     ) as refused:
         release_of(DISEASES, 2, require=require, publish=shoal.Generalize(), refine=shoal.Refine())
     text = str(refused.value)
-    assert "generalize cannot publish the buckets of anatomy" in text
+    assert "the buckets of anatomy cannot be shown by generalize" in text
     assert "k-anonymity cannot be kept by anatomy" in text
     assert "k-map cannot be kept by anatomy" in text
     assert "l-diversity" not in text

@@ -264,9 +264,9 @@ def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads):
 @needs_two_cores
 def test_labels_do_not_depend_on_threads(n_threads, monkeypatch):
     table, found = mixed(1200, seed=5, fine=1000), []
-    for n, many in ((1, 1), (2, 1), (2, 10**9)):
+    for n, part in ((1, 1), (2, 1), (2, 10**9)):
         n_threads(n)
-        monkeypatch.setattr("shoal.kernels.sharing.MANY_CELLS", many)
+        monkeypatch.setattr("shoal.kernels.sharing.PART", part)
         found.append(table.labels(Kaca(k=3)))
     assert found[0] == found[1] == found[2]
 

@@ -57,7 +57,7 @@ def test_arguments_of_the_wrong_sort_are_refused_together():
 
 
 def test_another_shape_than_by_class_is_refused():
-    refuse(shoal.ParameterError, "m-invariance publishes tables of classes", publish=shoal.Generalize(shape="typed"))
+    refuse(shoal.ParameterError, "m-invariance lays rows out by class", publish=shoal.Generalize(shape="typed"))
 
 
 @pytest.mark.parametrize("method", [{"m": 1}, {"m": 2.5}, {"id": ""}, {"column": 3}])

@@ -320,7 +320,7 @@ class TestTogether:
 
     def test_all_problems_of_all_sorts_in_one_error_without_a_cell(self):
         with pytest.raises(ShoalError, match="9 problems") as caught:
-            prepare(self.frame, self.schema, missing="ignore", extra_check=self.also)
+            prepare(self.frame, self.schema, missing="ignore", extra_check=self.too_few)
         assert [problem.where for problem in caught.value.problems] == [
             "missing=",
             "column 'agee'",
@@ -341,7 +341,7 @@ class TestTogether:
     def test_a_further_check_gets_the_rows_that_go_on(self):
         frame = pl.DataFrame({"a": [1, None, 3]})
         with pytest.raises(InfeasibleError, match="too few of 2"):
-            prepare(frame, Schema(quasi={"a": Numeric()}), missing="drop", extra_check=self.also)
+            prepare(frame, Schema(quasi={"a": Numeric()}), missing="drop", extra_check=self.too_few)
 
     def test_through_the_front_door(self):
         with pytest.raises(ShoalError, match="problems") as caught:

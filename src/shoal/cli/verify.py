@@ -125,7 +125,7 @@ def _verify_release(
     out.print(f"  read      {verdict.n_rows:,} rows in {verdict.n_classes:,} classes")
     out.print(f"  reading   {verdict.reading}")
     if held is not None:
-        checked = "and so does the input" if frame is not None else "the input was not compared: give --original RECIPE"
+        checked = "and so does the input" if frame is not None else "compare the input with --original RECIPE"
         out.print(f"  receipt   belongs to this release; {checked}")
     out.print(_figures({"reached": verdict.surveyed}))
 

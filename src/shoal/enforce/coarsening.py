@@ -96,6 +96,8 @@ def settle(constraints: Constraints, measure: Loss, rows: Labels, k: int, labels
     for turn in range(_passes(len(rows), int(labels.max(initial=-1)) + 1)):
         partition = with_room(without_holes(partition.label), k, doubled=True)
         members = members_of(partition.label)
+        if not members:
+            break
         mean = measure.of_each(members) / [len(group) for group in members]
         inside = rows[partition.label[rows] >= 0]
         costly_first = inside[np.argsort(-mean[partition.label[inside]], kind="stable")]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.enforce import violation as kernel
-from shoal.kernels.enforce.growth import STATE, SUPPLY, Growth, closing_size
+from shoal.kernels.enforce.growth import STATE, SUPPLY, TRIED, Growth, closing_size
 from shoal.kernels.enforce.violation import Needs
 from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Task
@@ -89,6 +89,16 @@ class Constraints:
         seen_as, keys = np.unique(codes, axis=1, return_inverse=True)
         return cls(needs, keys.reshape(-1).astype(np.int64), np.ascontiguousarray(seen_as, dtype=np.int64))
 
+    @classmethod
+    def while_grouping(cls, task: Task, k: int) -> Constraints:
+        """The promises that a method sees to while it forms groups of k rows.
+
+        None where groups must resemble the table, and need more rows for that than k: such groups are formed
+        afterwards, of rows that look alike.
+        """
+        found = cls.of(task)
+        return NO_CONSTRAINTS if found.planned > k else found
+
     @property
     def any(self) -> bool:
         """Whether there is a promise to keep."""
@@ -135,8 +145,13 @@ class Constraints:
     @cached_property
     def smallest(self) -> int:
         """The smallest group that can keep all promises, as far as greedy steps tell."""
+        promises = self.needs.promises
+        if np.isin(promises["kind"], (kernel.SIZE, kernel.DISTINCT)).all():  # known without compiling anything
+            tried = -(-self.n_values // np.maximum(self.n_values // TRIED, 1))
+            beyond = (promises["kind"] == kernel.DISTINCT) & (tried < promises["bound"])
+            return int(np.where(beyond, FARTHEST + 1, np.ceil(promises["bound"])).max(initial=1))
         growth = self.growth(planned=FARTHEST)
-        return 1 if growth is None else int(closing_size(growth, 1, FARTHEST))
+        return int(closing_size(growth, 1, FARTHEST))  # type: ignore[arg-type]
 
     def least(self, k: int) -> int:
         """From how many free rows on a method forms another group: fewer join others."""

@@ -159,7 +159,7 @@ class Search:
     def _nearby(self) -> kernel.Search:
         """A search among rows near to every row, judged by the groups as they were given."""
         rows, columns, n_rows = self._rows, self._space.columns, len(self._everywhere.rows)
-        near = np.full((n_rows, min(NEAR, len(rows) - 1)), -1, dtype=np.int64)
+        near = np.full((n_rows, max(min(NEAR, len(rows) - 1), 0)), -1, dtype=np.int64)
         around = Around(self._measure.nearness(), columns, self._averages, self._partition)
 
         def look(begin: int, end: int) -> None:

@@ -94,7 +94,7 @@ class Caat(Method):
         n_rows, reading = encoded.n_rows, INTERVALS[self.interval]
         progress.stage("grouping", n_rows)
         start_row = int(rng.integers(n_rows)) if self.start is None else self.start
-        constraints = Constraints.of(task)
+        constraints = Constraints.while_grouping(task, self.k)
         store = free_rows(encoded, *constraints.store_keys())
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)
         seed = bring_forward(store, start_row)

@@ -60,7 +60,7 @@ class Cbfs(Method):
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
         space = Space.of(task)
-        free, label = Free(space, labels, Constraints.of(task)), 0
+        free, label = Free(space, labels, Constraints.while_grouping(task, self.k)), 0
         while len(free) >= 2 * self.k:
             before = len(free)
             free.take_farthest(self.k, label)

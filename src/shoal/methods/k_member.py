@@ -117,7 +117,7 @@ class KMember(Method):
         progress.stage("grouping", n_rows)
         reference = int(rng.integers(n_rows)) if self.start is None else self.start
         order = rng.random(n_rows)  # the drawn order in which leftovers are placed
-        constraints = Constraints.of(task)
+        constraints = Constraints.while_grouping(task, self.k)
         store = free_rows(encoded, *keys_of(task.table, self.label, self.diverse), *constraints.store_keys())
         preferences = preferences_of(task, self.label, self.label_weight, self.diverse, self.l)
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)

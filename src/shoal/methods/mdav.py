@@ -68,7 +68,7 @@ class Mdav(Method):
         space = Space.of(task)
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
-        free = Free(space, labels, Constraints.of(task))
+        free = Free(space, labels, Constraints.while_grouping(task, self.k))
         (generic if self.leftover == "generic" else assign)(free, self.k, progress)
         progress.advance(space.join_nearest(labels))
         return Groups(labels)

@@ -10,7 +10,6 @@ import numpy as np
 from shoal.cluster.space import space_of
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import mondrian as kernel
-from shoal.kernels.enforce.violation import Needs
 from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
@@ -85,7 +84,7 @@ class Mondrian(Method):
         parts = np.zeros(1, dtype=kernel.PART)
         parts["last"] = n_rows
         level = kernel.Level(parts, low.copy(), high.copy())
-        needs = _seen_by_cuts(Constraints.of(task), self.k)
+        needs = Constraints.while_grouping(task, self.k).promised
         while len(level.parts):
             cutting = kernel.Cutting(self.k, self.strict, self.width == "box", order, spare, sizes, labels, scratch)
 
@@ -100,15 +99,6 @@ class Mondrian(Method):
         # Groups are numbered by their first row, so that the numbers do not tell how the cuts went.
         _, first_row, place = np.unique(labels, return_index=True, return_inverse=True)
         return Groups(np.argsort(np.argsort(first_row))[place].astype(np.int64))
-
-
-def _seen_by_cuts(constraints: Constraints, k: int) -> Needs | None:
-    """The promises that both sides of a cut must keep.
-
-    None where groups must resemble the table: cuts that leave both sides like the whole end far too early. Such groups
-    are formed afterwards, of rows that look alike.
-    """
-    return constraints.needs if constraints.any and constraints.planned <= k else None
 
 
 def _next_level(space: kernel.CutSpace, level: kernel.Level, order: Labels, sizes: Labels) -> kernel.Level:

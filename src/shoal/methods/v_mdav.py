@@ -69,7 +69,7 @@ class VMdav(Method):
         progress.stage("grouping", n_rows)
         labels = np.full(n_rows, -1, dtype=np.int64)
         space = Space.of(task)
-        free = Free(space, labels, Constraints.of(task))
+        free = Free(space, labels, Constraints.while_grouping(task, self.k))
         centre, reach = free.average(), np.empty(n_rows)
         label = 0
         while len(free) >= self.k:

@@ -25,6 +25,7 @@ class MUniqueness(ColumnRequirement):
     Against an attacker who knows the class of a person and nothing else: each of m values or more is as likely.
 
     >>> import polars as pl
+    >>> from shoal.privacy.base import Values
     >>> values = {"disease": Values(pl.Series(["flu", "ulcer", "flu", "cold", "ulcer"]))}
     >>> MUniqueness(column="disease", m=2).per_class(Classes(np.array([0, 0, 1, 1, 1]), values)).tolist()
     [2.0, 3.0]

@@ -78,7 +78,8 @@ def _within(bound: Bound) -> Sequence[object]:
         return [bound.minimum + step for step in range(FEW + 1)][: _n_values(bound)]
     if isinstance(bound, Real) and bound.minimum > -math.inf:
         low, high = bound.minimum, bound.maximum
-        return [low + 1.0, low + 2.0] if high == math.inf else [(low + high) / 2, high]
+        numbers = [low + 1.0, low + 2.0] if high == math.inf else [(low + high) / 2, high]
+        return [int(number) if float(number).is_integer() else number for number in numbers]
     return []
 
 

@@ -313,7 +313,7 @@ def _line_losses(lines: Any, group: Group, cost_table: CostTable) -> Any:
 def _set_loss(n: int, holes: bool, n_values: int) -> float:
     if holes:
         return 1.0 if n > 0 else 0.0
-    return (n - 1) / (n_values - 1) if n > 1 else 0.0
+    return (n - 1) / (n_values - 1) if n > 1 and n_values > 1 else 0.0
 
 
 @jit

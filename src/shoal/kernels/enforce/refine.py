@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from shoal.kernels.enforce import refine_covers, refine_mixed, refine_points
 from shoal.kernels.enforce.partition import NOBODY, Partition, enter, keeps, leave, may_become, members_of
@@ -18,7 +17,7 @@ from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_points import Points
 from shoal.kernels.enforce.violation import Needs
-from shoal.kernels.jit import jit
+from shoal.kernels.jit import chosen_by_type, jit
 
 LEAST = 1e-9
 """What a step must gain: far more than rounding, so that no step is undone by another for ever."""
@@ -38,37 +37,12 @@ class Search(NamedTuple):
 
 
 LOSSES = {Points: refine_points, Mixed: refine_mixed, Covers: refine_covers}
-INNER: Any = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-
-def change(partition: Partition, loss: Any, group: int, out: int, into: int) -> float:
-    """By how much the loss of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
-    raise NotImplementedError
-
-
-def renew(partition: Partition, loss: Any, group: int) -> None:
-    """Work out anew what is known of a group."""
-    raise NotImplementedError
-
-
-def least_added(partition: Partition, loss: Any, group: int) -> float:
-    """What a further row adds to the loss of a group at least, known at a glance."""
-    raise NotImplementedError
-
-
-@overload(change, strict=False, jit_options=INNER)  # type: ignore[untyped-decorator]
-def _change(partition: Any, loss: Any, group: Any, out: Any, into: Any) -> Any:  # noqa: ARG001
-    return LOSSES[loss.instance_class].change.py_func
-
-
-@overload(renew, strict=False, jit_options=INNER)  # type: ignore[untyped-decorator]
-def _renew(partition: Any, loss: Any, group: Any) -> Any:  # noqa: ARG001
-    return LOSSES[loss.instance_class].renew.py_func
-
-
-@overload(least_added, strict=False, jit_options=INNER)  # type: ignore[untyped-decorator]
-def _least_added(partition: Any, loss: Any, group: Any) -> Any:  # noqa: ARG001
-    return LOSSES[loss.instance_class].least_added.py_func
+change = chosen_by_type(1, {loss: kernels.change for loss, kernels in LOSSES.items()})
+"""By how much the loss of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
+renew = chosen_by_type(1, {loss: kernels.renew for loss, kernels in LOSSES.items()})
+"""Work out anew what is known of a group."""
+least_added = chosen_by_type(1, {loss: kernels.least_added for loss, kernels in LOSSES.items()})
+"""What a further row adds to the loss of a group at least, known at a glance."""
 
 
 # -- steps ------------------------------------------------------------------------------------------------------------
