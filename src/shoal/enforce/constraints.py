@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.enforce import violation as kernel
-from shoal.kernels.enforce.growth import STATE, SUPPLY, TRIED, Growth, closing_size
+from shoal.kernels.enforce.growth import STATE, SUPPLY, TRIED, Growth
 from shoal.kernels.enforce.violation import Needs
 from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Task
@@ -150,8 +150,30 @@ class Constraints:
             tried = -(-self.n_values // np.maximum(self.n_values // TRIED, 1))
             beyond = (promises["kind"] == kernel.DISTINCT) & (tried < promises["bound"])
             return int(np.where(beyond, FARTHEST + 1, np.ceil(promises["bound"])).max(initial=1))
-        growth = self.growth(planned=FARTHEST)
-        return int(closing_size(growth, 1, FARTHEST))  # type: ignore[arg-type]
+        return max(self._rows_needed(at) for at in range(len(promises)))
+
+    def _rows_needed(self, at: int) -> int:
+        """How many rows keep one promise, one best value at a time; beyond the farthest if more, or none helps.
+
+        As a group that grows sees it (`kernels/enforce/growth.py`); asked once, so no kernel is compiled for it.
+        """
+        codes, promise = self.needs.codes[at : at + 1], self.needs.promises[at : at + 1]
+        needs, n_values = self.needs._replace(promises=promise, codes=codes), int(self.n_values[at])
+        present, one_row = np.unique(codes[0], return_index=True)
+        often = np.bincount(codes[0], minlength=n_values)
+        most = (often / codes.shape[1] * FARTHEST).astype(np.int64) if promise["resembles"][0] else often * 0 + FARTHEST
+        tried = np.intersect1d(np.arange(0, n_values, max(n_values // TRIED, 1)), present)
+        row_of = one_row[np.searchsorted(present, tried)]
+        chosen, far = np.zeros(0, dtype=np.int64), np.inf
+        while len(chosen) < FARTHEST and far > 0.0:
+            allowed = np.bincount(codes[0][chosen], minlength=n_values)[tried] <= most[tried]
+            groups = [np.append(chosen, row) for row in row_of[allowed]]
+            reached = _violations(needs, groups)
+            if not len(reached) or reached.min() >= far:
+                return FARTHEST + 1
+            best = int(np.argmin(reached))
+            chosen, far = groups[best], float(reached[best])
+        return len(chosen) if far == 0.0 else FARTHEST + 1
 
     def least(self, k: int) -> int:
         """From how many free rows on a method forms another group: fewer join others."""
@@ -168,21 +190,24 @@ class Constraints:
     def violation(self, labels: Labels) -> Floats:
         """How far each group is from keeping all promises; 0 when it keeps them."""
         members = members_of(labels)
-        sizes = np.array([len(rows) for rows in members], dtype=np.int64)
-        begin = np.cumsum([0, *sizes]).astype(np.int64)
-        out = np.zeros(len(members))
-        if self.any and members:
-            rows = np.concatenate(members)
-
-            def work(first: int, last: int) -> None:
-                kernel.violations(self.needs, rows, begin[first:last], sizes[first:last], out[first:last])
-
-            in_parts(work, 0, len(out), len(rows) * len(self.needs.promises))
-        return out
+        return _violations(self.needs, members) if self.any else np.zeros(len(members))
 
     def violation_of(self, rows: Labels) -> float:
         """How far one group is from keeping all promises."""
         return float(kernel.violation(self.needs, rows)) if self.any else 0.0
+
+
+def _violations(needs: Needs, groups: Sequence[Labels]) -> Floats:
+    """How far each of several groups of rows is from keeping all promises."""
+    out, sizes = np.zeros(len(groups)), np.array([len(rows) for rows in groups], dtype=np.int64)
+    if groups:
+        rows, begin = np.concatenate(groups), np.cumsum(sizes) - sizes
+
+        def work(first: int, last: int) -> None:
+            kernel.violations(needs, rows, begin[first:last], sizes[first:last], out[first:last])
+
+        in_parts(work, 0, len(out), len(rows) * len(needs.promises))
+    return out
 
 
 NOTHING = Needs(
