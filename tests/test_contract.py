@@ -574,6 +574,7 @@ def test_parts_that_cut_links_and_parts_that_hide_cells_do_not_mix():
         for method_name, options in every_method(any_table=True):
             publish = PUBLISHERS[METHODS[name].publisher]()
             with pytest.raises(
-                shoal.ParameterError, match=f"{method_name} promises a k, but {publish.name} publishes exact"
+                shoal.ParameterError,
+                match=f"{method_name} promises a k, and {publish.name} shows quasi-identifiers as they are",
             ):
                 shoal.anonymize(frame, MIXED, K_METHODS[method_name](k=3, **options), publish=publish)

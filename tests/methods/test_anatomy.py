@@ -266,7 +266,7 @@ def test_parts_that_do_not_go_together_are_refused_at_once():
     assert "k-map cannot be kept by anatomy" in text
     assert "l-diversity" not in text
     with pytest.raises(
-        shoal.ParameterError, match="mondrian promises a k, but buckets publishes exact quasi-identifiers"
+        shoal.ParameterError, match="mondrian promises a k, and buckets shows quasi-identifiers as they are"
     ):
         shoal.anonymize(frame_of(DISEASES), SCHEMA, shoal.Mondrian(k=2), publish=shoal.Buckets())
 

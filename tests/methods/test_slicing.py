@@ -532,7 +532,7 @@ def test_parts_that_do_not_go_together_are_refused_at_once():
     for words in ("l-diversity cannot be kept by slicing", "the buckets of slicing cannot be shown by buckets"):
         assert words in str(refused.value)
     with pytest.raises(
-        shoal.ParameterError, match="mondrian promises a k, but slices publishes exact quasi-identifiers"
+        shoal.ParameterError, match="mondrian promises a k, and slices shows quasi-identifiers as they are"
     ):
         shoal.anonymize(ROWS, SCHEMA, shoal.Mondrian(k=2), publish=shoal.Slices())
 
