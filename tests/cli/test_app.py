@@ -20,7 +20,7 @@ from shoal.privacy import MODELS
 from shoal.privacy.base import ColumnRequirement
 from shoal.recipe.text import read_entries
 from shoal.release.receipt import Receipt
-from shoal.testing import variants
+from shoal.testing import options_to_try
 from support.registered import METHODS, REPEATED
 from support.small_recipe import CANARY, RECIPE, TABLE, TOWNS
 
@@ -640,7 +640,7 @@ def test_all_wrong_flags_come_at_once(mixed, call):
 def test_the_listing_of_models_says_what_they_are(call):
     listed = {entry["name"]: entry for entry in json.loads(call("models", "--json")[1])}
     columns = {name: {"column": "a"} if issubclass(one, ColumnRequirement) else {} for name, one in MODELS.items()}
-    made = {name: variants(one, **columns[name])[0] for name, one in MODELS.items()}
+    made = {name: one(**options_to_try(one, [*columns[name]])[0], **columns[name]) for name, one in MODELS.items()}
     assert set(listed) == set(made)
     for name, entry in listed.items():
         assert entry["advice"]

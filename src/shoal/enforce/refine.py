@@ -83,8 +83,7 @@ class Refine(Spec):
     def check_method(self, method: Method, problems: Problems) -> None:
         """Note a method whose groups are not to be brought closer."""
         if method.protects == "links":
-            what = f"brings groups closer, and the buckets of {method.name} need not be"
-            problems.add("refine=", what, "leave it out")
+            problems.add("refine=", f"does not apply to the buckets of {method.name}", "leave it out")
 
     def improve(
         self,
