@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -29,6 +28,7 @@ from shoal.publish.base import Publisher
 from shoal.registry import Registry
 from shoal.spec import ColumnName, Real, Whole, param
 from support.registered import REPEATED
+from support.rivals import installer
 
 REGISTRIES = {
     "methods": METHOD_CLASSES,
@@ -85,10 +85,8 @@ class Scratch:
         self._install()
 
     def _install(self) -> None:
-        pip = [sys.executable, "-m", "pip", "--python", str(self.python), "install", "--disable-pip-version-check"]
-        uv = ["uv", "pip", "install", "--python", str(self.python)]
-        how = [*(pip if importlib.util.find_spec("pip") else uv), "--quiet", "--no-index"]
-        subprocess.run([*how, "--no-deps", "--no-build-isolation", str(self.package)], check=True)
+        offline = ["--no-index", "--no-deps", "--no-build-isolation", str(self.package)]
+        subprocess.run([*installer(self.python), *offline], check=True)
 
     def run(self, *arguments: str, status: int = 0) -> str:
         """Run Python with some arguments; what it prints."""

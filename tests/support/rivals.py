@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import importlib.util
 import os
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -21,10 +23,18 @@ def environment(folder: str, *packages: str) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         wanted = " ".join(packages)
         if not (python.exists() and ready.exists() and ready.read_text(encoding="utf-8") == wanted):
-            _quietly(sys.executable, "-m", "venv", "--clear", place)
-            _quietly(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
+            venv.create(place, clear=True, with_pip=False, symlinks=True)
+            _quietly(*installer(python), *packages)
             ready.write_text(wanted, encoding="utf-8")
     return python
+
+
+def installer(python: Path) -> list[str]:
+    """A command that installs into another environment, which needs no installer of its own for it."""
+    if importlib.util.find_spec("pip") is None:  # an environment that uv made
+        return ["uv", "pip", "install", "--quiet", "--python", str(python)]
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+    return [*pip, "install", "--quiet", "--no-compile"]
 
 
 def pycanon() -> Path:
