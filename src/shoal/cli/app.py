@@ -38,9 +38,9 @@ app.command("verify-series")(republish.verify_series)
 app.command("measure")(measure.measure)
 app.command("methods")(listings.methods)
 app.command("models")(listings.models)
-app.command("compile")(compile_.compile_all)
-app.command("measures")(listings.measures)
 app.command("publishers")(listings.publishers)
+app.command("measures")(listings.measures)
+app.command("compile")(compile_.compile_all)
 
 
 @app.callback(invoke_without_command=True)

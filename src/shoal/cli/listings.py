@@ -50,10 +50,10 @@ def measures(
     elif json:
         show.as_json([_measure_entry(one) for one in MEASURES.values()])
     else:
-        columns = ("name", "title", "needs", "range", "better", "found in")
+        columns = ("name", "title", "needs", "range", "better")
         shown = show.table("Measures", *columns)
         for one in MEASURES.values():
-            facts = _measure_facts(one)
+            facts = _measure_facts(one) | {"needs": one.needs}
             shown.add_row(*(facts[column] for column in columns))
         show.console().print(shown)
 

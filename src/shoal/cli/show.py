@@ -52,13 +52,13 @@ def figure(name: str, value: float) -> str:
 
 
 def table(title: str, *columns: str) -> Table:
-    """An empty table."""
+    """An empty table, whose first column holds names and is never cut short."""
     from rich import box
     from rich.table import Table
 
     made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    for column in columns:
-        made.add_column(column)
+    for place, column in enumerate(columns):
+        made.add_column(column, no_wrap=place == 0)
     return made
 
 
