@@ -18,7 +18,7 @@ def free_rows(encoded: Encoded, *keys: Ints) -> kernel.Store:
     size = np.array([distinct.n_tuples], dtype=np.int64)
     codes = distinct.codes
     if keys:
-        codes = np.concatenate([codes, np.stack(keys)[:, distinct.heads]]).astype(np.uint32)
+        codes = np.concatenate([codes, np.stack(keys)[:, distinct.heads]]).astype(np.uint32, order="C")
     return kernel.Store(distinct.lines, codes, first, last, distinct.rows.copy(), size)
 
 

@@ -136,7 +136,7 @@ class KMember(Method):
         n_left, least = n_rows, constraints.least(self.k)
         while n_left >= least or (n_left >= self.k and not groups):
             group = empty_group(encoded)
-            far_from = (encoded.lines[:, reference], encoded.codes[:, reference])
+            far_from = (encoded.lines[:, reference].copy(), encoded.codes[:, reference].copy())
             size = kernel.grow(free, group, sets, preferences, growth, share, far_from, members)
             labels[members[:size]] = len(groups)
             groups.append(group)
