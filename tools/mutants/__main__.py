@@ -1,0 +1,70 @@
+"""Changes the checker, the privacy models and the enforcement in small ways, and asks the tests whether they notice.
+
+`make mutants` calls it. Cosmic Ray thinks up the changes. Each is made in a copy of the tree, and those tests run that
+reach the changed lines. A change that no test notices has survived. `tests/mutants.md` lists the survivors, each with
+the reason why it does no harm; the page is written anew, and reasons are kept. The exit status is 1 if fewer than nine
+in ten are killed, or if a survivor has no reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from mutants.drawn import ROOMS, ROOT, Mutant, mutants, sample
+from mutants.page import NO_REASON, PAGE, entry, page, reasons, report
+from mutants.reach import Reach
+from mutants.trying import Trial, copy_tree, record, say, worker_copies
+
+BAR = 0.9
+
+
+def main() -> int:
+    """Make mutants, try them, and say which survived."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--n", type=int, default=300, help="how many mutants to draw (default 300)")
+    parser.add_argument("--all", action="store_true", help="every mutant; takes days")
+    parser.add_argument("--file", action="append", help="mutants of this file only; may be given again")
+    parser.add_argument("--resume", action="store_true", help="take what was killed before for killed")
+    parser.add_argument("--thorough", type=float, default=240, help="seconds of tests a survivor is tried with at last")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--scratch", type=Path, default=ROOT / ".venv" / "mutants", help="where copies are made")
+    given = parser.parse_args()
+    found = list(mutants(given.file or files_of_rooms()))
+    chosen = found if given.all else sample(found, given.n)
+    killers = tried(chosen, given.scratch.resolve(), given)
+    report(killers)
+    known = reasons()
+    survivors = [mutant for mutant, killed in killers.items() if not killed]
+    unexplained = [mutant for mutant in survivors if known.get(entry(mutant), NO_REASON) == NO_REASON]
+    for mutant in unexplained:
+        say(f"no reason yet: {mutant.file}:{mutant.start[0]} {' -> '.join(mutant.change)}")
+    if not (given.all or given.file):
+        PAGE.write_text(page(killers, known, len(found)), encoding="utf-8")
+    return int(bool(unexplained) or len(survivors) > (1 - BAR) * len(killers))
+
+
+def files_of_rooms() -> list[str]:
+    """All files that are changed."""
+    files = [file for room in ROOMS for file in sorted((ROOT / "src" / "shoal" / room).rglob("*.py"))]
+    return [str(file.relative_to(ROOT)) for file in files]
+
+
+def tried(chosen: list[Mutant], scratch: Path, given: argparse.Namespace) -> dict[Mutant, str]:
+    """What killed each mutant; nothing if it survived."""
+    tree = scratch / "tree"
+    tree.mkdir(parents=True, exist_ok=True)
+    copy_tree(tree)
+    reach = Reach.read(record(tree, scratch, given.workers))
+    trial = Trial(scratch, reach, worker_copies(tree, scratch, given.workers), given.thorough)
+    killers = trial.killers(chosen, given.workers, resume=given.resume)
+    untrue = trial.false_alarms(killers.values())
+    for name in untrue:
+        say(f"fails without a mutant too, and is not counted: {name}")
+    return {mutant: "" if killed in untrue else killed for mutant, killed in killers.items()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
