@@ -110,6 +110,9 @@ def spans(file: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     for node in ast.walk(tree(file)):
         for part in not_run(node):
             yield (part.lineno, part.col_offset), (part.end_lineno, part.end_col_offset)
+        if isinstance(node, ast.FunctionDef) and node.args.kwonlyargs:  # the star that names stand behind
+            first = node.args.kwonlyargs[0]
+            yield (node.lineno, node.col_offset), (first.lineno, first.col_offset)
 
 
 def not_run(node: ast.AST) -> Iterator[Any]:

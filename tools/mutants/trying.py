@@ -22,6 +22,7 @@ from mutants.reach import Reach
 TESTS = (
     *(f"src/shoal/{room}" for room in ROOMS),
     *(f"tests/{room}/test_*.py" for room in (*ROOMS, "series", "attacks", "slicing", "publish")),
+    "tests/measure/test_membership.py", "tests/measure/test_pairs.py", "tests/table/test_spelling.py",
     "tests/kernels/enforce/test_violation.py", "tests/test_contract.py", "tests/test_testing.py",
     *(f"tests/methods/test_{name}.py" for name in ("anatomy", "kaca", "k_member", "mondrian", "m_invariance")),
     "tests/methods/test_slicing.py",
