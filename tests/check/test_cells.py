@@ -227,6 +227,22 @@ def test_a_class_counts_for_its_rows():
     assert sum(found.counts) == 7
 
 
+def test_a_column_that_marks_missing_cells_marks_some():
+    gaps = column("interval", kind="numeric", low=10, high=20, columns=THREE, has_missing=True)
+    marked = pl.DataFrame(
+        {"a_low": [10.0, 12.5, None], "a_high": [12.5, 20.0, None], "a_missing": [False, False, True]}
+    )
+    for frame, complaints in (
+        (marked, 0), (marked.with_columns(pl.col("a_missing").cast(pl.String)), 0),
+        (marked[:2], 1), (marked[:2].with_columns(pl.col("a_missing").cast(pl.String)), 1),
+    ):  # fmt: skip
+        problems = Problems()
+        check_facts(read_column(gaps, frame), problems)
+        assert len(problems) == complaints
+    with pytest.raises(ValueError, match="has a column that marks missing cells, but no cell is missing"):
+        problems.raise_if_any(ValueError)
+
+
 # -- what the writer writes, the reader reads ------------------------------------------------------------------------
 
 NASTY = st.one_of(

@@ -565,6 +565,24 @@ def test_entries_that_contradict_or_tell_too_much_are_refused(plain):
             with_entries(plain, **change).verify()
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"ranks": (0, 2, 2)}, {"ranks": (2, 1, 0)}, {"ranks": (0, 1, 5)}, {"ranks": (-1, 0, 1)}, {"ranks": (0, 1)},
+        {"order": ("low", "fair", "low")},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_order_that_cannot_be_is_refused(facts):
+    frame = pl.DataFrame({"grade": ["low", "low", "fair", "fair", "top", "top"]})
+    schema = shoal.Schema(quasi={"grade": shoal.Ordinal(["low", "fair", "good", "best", "top"])})
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+    (grade,) = release.manifest.layout.quasi
+    assert (grade.order, grade.ranks, grade.n_values) == (("low", "fair", "top"), (0, 1, 4), 5)
+    with pytest.raises(shoal.GuaranteeError, match="column 'grade': has impossible ranks in its order"):
+        with_entries(release, layout={"quasi": (grade.model_copy(update=facts),)}).verify()
+
+
 def test_metadata_of_a_file_is_looked_at(plain, tmp_path):
     folder = plain.write(tmp_path / "out", format="parquet")
     path = folder / "table.parquet"

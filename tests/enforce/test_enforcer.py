@@ -323,6 +323,15 @@ def test_all_rows_become_one_class_where_that_alone_keeps_a_promise():
     assert stuck._labels.tolist() == [0, 0, 0, 0]
 
 
+def test_a_suppressed_row_stays_suppressed_when_all_others_become_one_class():
+    frame, schema = table_of(a=[1, 1, 5, 9, 9], s=["x", "x", "x", "y", "y"])
+    task, apart = Task.of(prepare(frame, schema), [shoal.LDiversity("s", l=2)]), Groups(np.array([0, 0, -1, 1, 1]))
+    space = Space.of(task)
+    stuck = Repair(task, apart, 2, space, loss_of(task, space, "ncp", False, apart), sets=False)
+    stuck._join_all(stuck._unkept())
+    assert stuck._labels.tolist() == [0, 0, -1, 0, 0]
+
+
 def test_every_requirement_that_blocks_is_named_at_once():
     frame = pl.DataFrame({"a": [1] * 4, "s": [1, 10, 0, 2], "u": [31, 40, 30, 32]})
     schema = shoal.Schema(quasi={"a": shoal.Numeric()}, sensitive={"s": shoal.Numeric(), "u": shoal.Numeric()})
