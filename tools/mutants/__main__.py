@@ -24,7 +24,7 @@ BAR = 0.9
 def main() -> int:
     """Make mutants, try them, and say which survived."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--n", type=int, default=300, help="how many mutants to draw (default 300)")
+    parser.add_argument("--n", type=int, default=200, help="how many mutants to draw (default 200)")
     parser.add_argument("--all", action="store_true", help="every mutant; takes days")
     parser.add_argument("--file", action="append", help="mutants of this file only; may be given again")
     parser.add_argument("--resume", action="store_true", help="take what was killed before for killed")

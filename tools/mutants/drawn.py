@@ -131,7 +131,8 @@ def not_run(node: ast.AST) -> Iterator[Any]:
             name = ast.unparse(func)
             if name.endswith((".add", "Problem")):
                 yield from args[-2:]
-            yield from (one for one in keywords if one.arg == "strict")  # zip: fails where we made a mistake
+            # zip(strict=) and dataclass(frozen=) fail where we made a mistake.
+            yield from (one for one in keywords if one.arg in ("strict", "frozen"))
 
 
 def sample(found: Iterable[Mutant], n: int) -> list[Mutant]:

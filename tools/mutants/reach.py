@@ -44,15 +44,15 @@ class Reach:
         return {name for name in self.seconds if name in found or name.split("::")[0] in shared}
 
     def ordered(self, mutant: Mutant, tests: set[str], limit: float) -> list[str]:
-        """Tests of the room first, then quick files first, and quick tests first in each, up to a time."""
+        """Tests of the file first, then of the room, then quick files, and quick tests first in each, up to a time."""
         files: dict[str, list[str]] = defaultdict(list)
         for name in tests:
             files[name.split("::")[0]].append(name)
         took = {file: sum(self.seconds[name] for name in names) for file, names in files.items()}
-        own = f"/{mutant.room}/"
+        own, mirror = f"/{mutant.room}/", f"/test_{Path(mutant.file).name}"
         order = [
             name
-            for file in sorted(files, key=lambda file: (own not in file, took[file], file))
+            for file in sorted(files, key=lambda file: (mirror not in file, own not in file, took[file], file))
             for name in sorted(files[file], key=lambda name: (self.seconds[name], name))
         ]
         total, kept = 0.0, []
