@@ -565,6 +565,26 @@ def test_entries_that_contradict_or_tell_too_much_are_refused(plain):
             with_entries(plain, **change).verify()
 
 
+def test_no_more_rows_are_left_out_than_the_recipe_allows(plain):
+    recipe = plain.manifest.recipe.model_copy(update={"suppress": 0.2})
+    for left_out, message in ((2, None), (3, "3 rows are left out, but the recipe allows at most 2 of 11")):
+        rows = plain.manifest.rows.model_copy(update={"left_out": left_out})
+        forged = with_entries(plain, recipe=recipe, rows=rows)
+        if message is None:
+            forged.verify()
+        else:
+            with pytest.raises(shoal.GuaranteeError, match=message):
+                forged.verify()
+
+
+def test_every_promise_that_cannot_be_read_is_named(plain):
+    promise = ({"model": "luck"}, {"model": "k-map", "k": "many"}, {"model": "chance"}, {"model": "k-map", "k": 0})
+    with pytest.raises(shoal.GuaranteeError, match="problems") as caught:
+        with_entries(plain, promise=promise).verify()
+    for named in ("'luck'", "got 'many'", "'chance'", "got 0"):
+        assert named in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "facts",
     [

@@ -44,23 +44,22 @@ class Reach:
         return {name for name in self.seconds if name in found or name.split("::")[0] in shared}
 
     def ordered(self, mutant: Mutant, tests: set[str], limit: float) -> list[str]:
-        """Tests of the file first, then of the room, then quick files, and quick tests first in each, up to a time."""
-        files: dict[str, list[str]] = defaultdict(list)
-        for name in tests:
-            files[name.split("::")[0]].append(name)
-        took = {file: sum(self.seconds[name] for name in names) for file, names in files.items()}
+        """The quickest tests up to a time, those of the file and the room before others; file by file."""
         own, mirror = f"/{mutant.room}/", f"/test_{Path(mutant.file).name}"
-        order = [
-            name
-            for file in sorted(files, key=lambda file: (mirror not in file, own not in file, took[file], file))
-            for name in sorted(files[file], key=lambda name: (self.seconds[name], name))
-        ]
-        total, kept = 0.0, []
-        for name in order:
+
+        def distance(name: str) -> int:
+            return 0 if mirror in name else 1 if own in name else 2
+
+        total, kept, took = 0.0, list[str](), defaultdict[str, float](float)
+        for name in sorted(tests, key=lambda name: (distance(name), self.seconds[name], name)):
             total += self.seconds[name]
             if total <= limit or not kept:
                 kept.append(name)
-        return kept
+                took[name.split("::")[0]] += self.seconds[name]
+        # A file at a time, or fixtures that tests share would be made again and again.
+        return sorted(
+            kept, key=lambda name: (distance(name), took[(file := name.split("::")[0])], file, self.seconds[name], name)
+        )
 
 
 def statement(mutant: Mutant) -> tuple[int, int]:
