@@ -27,16 +27,17 @@ def main() -> int:
     parser.add_argument("--n", type=int, default=200, help="how many mutants to draw (default 200)")
     parser.add_argument("--all", action="store_true", help="every mutant; takes days")
     parser.add_argument("--file", action="append", help="mutants of this file only; may be given again")
-    parser.add_argument("--resume", action="store_true", help="take what was killed before for killed")
+    parser.add_argument("--resume", action="store_true", help="do not try again what was killed before or has a reason")
     parser.add_argument("--thorough", type=float, default=240, help="seconds of tests a survivor is tried with at last")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--scratch", type=Path, default=ROOT / ".venv" / "mutants", help="where copies are made")
     given = parser.parse_args()
     found = list(mutants(given.file or files_of_rooms()))
     chosen = found if given.all else sample(found, given.n)
-    killers = tried(chosen, given.scratch.resolve(), given)
-    report(killers)
     known = reasons()
+    settled = [mutant for mutant in chosen if entry(mutant) in known] if given.resume else None
+    killers = tried(chosen, settled, given)
+    report(killers)
     survivors = [mutant for mutant, killed in killers.items() if not killed]
     unexplained = [mutant for mutant in survivors if known.get(entry(mutant), NO_REASON) == NO_REASON]
     for mutant in unexplained:
@@ -52,14 +53,15 @@ def files_of_rooms() -> list[str]:
     return [str(file.relative_to(ROOT)) for file in files]
 
 
-def tried(chosen: list[Mutant], scratch: Path, given: argparse.Namespace) -> dict[Mutant, str]:
+def tried(chosen: list[Mutant], settled: list[Mutant] | None, given: argparse.Namespace) -> dict[Mutant, str]:
     """What killed each mutant; nothing if it survived."""
+    scratch: Path = given.scratch.resolve()
     tree = scratch / "tree"
     tree.mkdir(parents=True, exist_ok=True)
     copy_tree(tree)
     reach = Reach.read(record(tree, scratch, given.workers))
     trial = Trial(scratch, reach, worker_copies(tree, scratch, given.workers), given.thorough)
-    killers = trial.killers(chosen, given.workers, resume=given.resume)
+    killers = trial.killers(chosen, given.workers, settled)
     untrue = trial.false_alarms(killers.values())
     for name in untrue:
         say(f"fails without a mutant too, and is not counted: {name}")

@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,19 +121,24 @@ class Trial:
     thorough: float
     """Seconds of tests that a survivor is tried with once more."""
 
-    def killers(self, chosen: list[Mutant], workers: int, *, resume: bool) -> dict[Mutant, str]:
-        """What killed each mutant; nothing if it survived. What was killed before need not be tried again."""
+    def killers(self, chosen: list[Mutant], workers: int, settled: Container[Mutant] | None) -> dict[Mutant, str]:
+        """What killed each mutant; nothing if it survived.
+
+        Where survivors are given that are `settled`, they are not tried again, nor is what was killed before.
+        """
         file = self.scratch / "killed.json"
-        before: dict[str, str] = json.loads(file.read_text()) if resume and file.exists() else {}
+        before: dict[str, str] = json.loads(file.read_text()) if settled is not None and file.exists() else {}
+        before |= {mutant.digest: "" for mutant in chosen if settled is not None and mutant in settled}
         found: dict[Mutant, str] = {}
         with ThreadPoolExecutor(workers) as pool:
-            fates = pool.map(lambda one: before.get(one.digest) or self.killer(one), chosen)
+            known = dict(before)
+            fates = pool.map(lambda one: known[one.digest] if one.digest in known else self.killer(one), chosen)
             for mutant, killed in zip(chosen, fates, strict=True):
                 found[mutant] = killed
                 fate = f"killed by {killed}" if killed else "SURVIVED"
                 say(f"{len(found)}/{len(chosen)} {mutant.file}:{mutant.start[0]} {' -> '.join(mutant.change)}: {fate}")
-                before |= {mutant.digest: killed} if killed else {}
-                file.write_text(json.dumps(before))
+                before[mutant.digest] = killed
+                file.write_text(json.dumps({digest: killed for digest, killed in before.items() if killed}))
         return found
 
     def killer(self, mutant: Mutant) -> str:
