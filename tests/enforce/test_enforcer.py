@@ -334,6 +334,21 @@ def test_groups_exchange_rows_where_that_costs_less_than_joining():
     assert task.require[0].satisfied(classes_of(task, found.labels)).all()
 
 
+def test_suppressed_rows_stay_suppressed_where_all_others_form_groups_anew():
+    """Every group has one value alone, so none is like the table."""
+    values = [*"xxxyyy" * 6]
+    frame, schema = table_of(a=list(range(36)), s=values)
+    labels = np.arange(36) // 3
+    labels[[0, 35]] = -1
+    close = shoal.TCloseness("s", t=0.2)
+    task = Task.of(prepare(frame, schema), [close])
+    found = repair(task, Groups(labels), 2, "ncp", False)
+    assert found.notes["repair_regrouped"] == 34
+    assert np.flatnonzero(found.labels < 0).tolist() == [0, 35]
+    assert found.n_groups > 1
+    assert close.satisfied(classes_of(task, found.labels)).all()
+
+
 def test_a_suppressed_row_stays_suppressed_when_all_others_become_one_class():
     frame, schema = table_of(a=[1, 1, 5, 9, 9], s=["x", "x", "x", "y", "y"])
     task, apart = Task.of(prepare(frame, schema), [shoal.LDiversity("s", l=2)]), Groups(np.array([0, 0, -1, 1, 1]))

@@ -19,6 +19,7 @@ from shoal import (
     KAnonymity,
     KMap,
     LDiversity,
+    ParameterError,
     TCloseness,
 )
 from shoal.privacy.base import Classes, Matches, Tree, Values
@@ -199,6 +200,24 @@ def test_how_far_a_class_is_from_enough(model, lacks):
 def test_how_far_near_numbers_are_from_enough():
     classes = grouped([[1, 1, 5, 9], [1, 1, 1, 2]], "numeric")
     assert EpsilonM("s", epsilon=1, m=3).violation(classes) == pytest.approx([1 / 3, 2 / 3])
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        (KAnonymity, {"k": 1}), (KMap, {"k": 1}), (LDiversity, {"l": 1}), (LDiversity, {"l": 1, "variant": "entropy"}),
+        (LDiversity, {"l": 2, "variant": "recursive", "c": 0}), (AlphaK, {"alpha": 0}), (AlphaK, {"alpha": 1.01}),
+        (TCloseness, {"t": -0.01}), (TCloseness, {"t": 1.01}), (BetaLikeness, {"beta": 0}),
+        (DeltaDisclosure, {"delta": 0}), (EpsilonM, {"epsilon": -0.01, "m": 2}), (EpsilonM, {"epsilon": 1, "m": 1}),
+        (MUniqueness, {"m": 1}), (GuardingNodes, {"p": -0.01}), (GuardingNodes, {"p": 1.01}), (DeltaPresence, {"low": -0.01, "high": 1}),
+        (DeltaPresence, {"low": 0, "high": 1.01}), (DeltaPresence, {"low": 0.6, "high": 0.5}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_cannot_be_asked_for(model, given):
+    column = {} if model in (KAnonymity, KMap, DeltaPresence) else {"column": "s"}
+    with pytest.raises(ParameterError, match=f"{model.__name__}\\("):
+        model(**column, **given)
 
 
 def test_a_population():
