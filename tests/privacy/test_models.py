@@ -19,11 +19,15 @@ from shoal import (
     KAnonymity,
     KMap,
     LDiversity,
+    Numeric,
     ParameterError,
+    Schema,
     TCloseness,
 )
+from shoal.errors import Problems
 from shoal.privacy.base import Classes, Matches, Tree, Values
 from shoal.privacy.m_uniqueness import MUniqueness
+from shoal.table.prepare import prepare
 from twins.classes import classes_of, grouped
 
 TIGHT = 1e-12
@@ -209,7 +213,8 @@ def test_how_far_near_numbers_are_from_enough():
         (LDiversity, {"l": 2, "variant": "recursive", "c": 0}), (AlphaK, {"alpha": 0}), (AlphaK, {"alpha": 1.01}),
         (TCloseness, {"t": -0.01}), (TCloseness, {"t": 1.01}), (BetaLikeness, {"beta": 0}),
         (DeltaDisclosure, {"delta": 0}), (EpsilonM, {"epsilon": -0.01, "m": 2}), (EpsilonM, {"epsilon": 1, "m": 1}),
-        (MUniqueness, {"m": 1}), (GuardingNodes, {"p": -0.01}), (GuardingNodes, {"p": 1.01}), (DeltaPresence, {"low": -0.01, "high": 1}),
+        (MUniqueness, {"m": 1}), (GuardingNodes, {"p": -0.01}), (GuardingNodes, {"p": 1.01}),
+        (DeltaPresence, {"low": -0.01, "high": 1}),
         (DeltaPresence, {"low": 0, "high": 1.01}), (DeltaPresence, {"low": 0.6, "high": 0.5}),
     ],
     ids=str,
@@ -218,6 +223,14 @@ def test_what_cannot_be_asked_for(model, given):
     column = {} if model in (KAnonymity, KMap, DeltaPresence) else {"column": "s"}
     with pytest.raises(ParameterError, match=f"{model.__name__}\\("):
         model(**column, **given)
+
+
+def test_a_table_of_k_rows_can_keep_k():
+    table = prepare(pl.DataFrame({"a": [1, 2, 3, 4]}), Schema(quasi={"a": Numeric()}))
+    for k, n_problems in ((4, 0), (5, 1)):
+        problems = Problems()
+        KAnonymity(k=k).check(table, problems)
+        assert len(problems) == n_problems
 
 
 def test_a_population():

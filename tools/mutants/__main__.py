@@ -35,11 +35,12 @@ def main() -> int:
     found = list(mutants(given.file or files_of_rooms()))
     chosen = found if given.all else sample(found, given.n)
     known = reasons()
-    settled = [mutant for mutant in chosen if entry(mutant) in known] if given.resume else None
+    explained = {one for one, reason in known.items() if reason != NO_REASON}
+    settled = [mutant for mutant in chosen if entry(mutant) in explained] if given.resume else None
     killers = tried(chosen, settled, given)
     report(killers)
     survivors = [mutant for mutant, killed in killers.items() if not killed]
-    unexplained = [mutant for mutant in survivors if known.get(entry(mutant), NO_REASON) == NO_REASON]
+    unexplained = [mutant for mutant in survivors if entry(mutant) not in explained]
     for mutant in unexplained:
         say(f"no reason yet: {mutant.file}:{mutant.start[0]} {' -> '.join(mutant.change)}")
     if not (given.all or given.file):

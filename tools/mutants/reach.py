@@ -43,12 +43,12 @@ class Reach:
         shared = {name for name in found if name and "::" not in name}
         return {name for name in self.seconds if name in found or name.split("::")[0] in shared}
 
-    def ordered(self, mutant: Mutant, tests: set[str], limit: float) -> list[str]:
-        """The quickest tests up to a time, those of the file and the room before others; file by file."""
+    def ordered(self, mutant: Mutant, tests: set[str], limit: float, *, near: bool) -> list[str]:
+        """The quickest tests up to a time, if wanted those of the file and the room before others; file by file."""
         own, mirror = f"/{mutant.room}/", f"/test_{Path(mutant.file).name}"
 
         def distance(name: str) -> int:
-            return 0 if mirror in name else 1 if own in name else 2
+            return 0 if not near or mirror in name else 1 if own in name else 2
 
         total, kept, took = 0.0, list[str](), defaultdict[str, float](float)
         for name in sorted(tests, key=lambda name: (distance(name), self.seconds[name], name)):

@@ -150,8 +150,8 @@ class Trial:
         changed = copy / mutant.file
         try:
             changed.write_text(mutant.code, encoding="utf-8")
-            killed = self.run(copy, self.reach.ordered(mutant, tests, QUICK), MUTANTS_EXAMPLES="10")
-            return killed or self.run(copy, self.reach.ordered(mutant, tests, self.thorough))
+            killed = self.run(copy, self.reach.ordered(mutant, tests, QUICK, near=True), MUTANTS_EXAMPLES="10")
+            return killed or self.run(copy, self.reach.ordered(mutant, tests, self.thorough, near=False))
         finally:
             changed.write_text(source(mutant.file), encoding="utf-8")
             self.copies.put(copy)
