@@ -34,12 +34,12 @@ class Reach:
         return cls(seconds, lines)
 
     def tests(self, mutant: Mutant) -> set[str]:
-        """Tests that run the statement that is changed; all of the file for what runs when it is imported."""
+        """Tests that run the statement that is changed; for what runs on import, all of the file and of the room."""
         first, last = statement(mutant)
         lines = self.lines.get(mutant.file, {})
         found = set().union(*(lines.get(line, set()) for line in range(first, last + 1)))
         if "" in found:
-            found = set().union(*lines.values())
+            found = set().union(*lines.values(), (name for name in self.seconds if f"/{mutant.room}/" in name))
         shared = {name for name in found if name and "::" not in name}
         return {name for name in self.seconds if name in found or name.split("::")[0] in shared}
 
