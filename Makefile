@@ -4,8 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
 PACKAGES := postgresql
+comma := ,
 
-.PHONY: help setup demo test lint lists bench table three-ways system clean
+.PHONY: help setup demo test lint lists bench table three-ways mutants system clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
@@ -58,6 +59,13 @@ table: $(VENV)/.ready-test   ## all methods side by side, written to docs/compar
 
 three-ways: $(VENV)/.ready-test   ## generalisation, bucketization and slicing on Adult, written to docs/side-by-side.md
 	$(BIN)/python bench/three_ways.py
+
+$(VENV)/.ready-mutants: pyproject.toml
+	$(call install,".[test$(comma)mutants]")
+	@touch $(VENV)/.ready $(VENV)/.ready-test
+
+mutants: $(VENV)/.ready-mutants   ## changes in checker, models and enforcement that no test notices, written to tests/mutants.md
+	PYTHONPATH=tools $(BIN)/python -m mutants
 
 system:                 ## Debian packages some suites need (root and apt)
 	@if command -v apt-get >/dev/null 2>&1 && test "$$(id -u)" = 0; then \

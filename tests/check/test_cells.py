@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import shoal
 from shoal import Hierarchy
 from shoal.check.cell_text import check_facts, check_written
 from shoal.check.cells import read_column
@@ -225,6 +226,58 @@ def test_a_class_counts_for_its_rows():
     found = read_column(NUMBERS, frame, "size")
     assert found.complaints == {"neither a number nor an interval": 4}
     assert sum(found.counts) == 7
+
+
+RANGE = "states another range than its cells have"
+OTHERS = "lists other categories than its cells show"
+SPELT = "not in Shoal's notation"
+
+
+@pytest.mark.parametrize(
+    ("quasi", "cells", "complaint"),
+    [
+        (WHOLE, ["10", "[12, 20]"], None),
+        (WHOLE, ["[10, 19]"], RANGE),
+        (WHOLE, ["[11, 20]"], RANGE),
+        (WHOLE, ["10", "[12, 020]"], SPELT),
+        (WHOLE, ["[10, 10]", "20"], SPELT),
+        (NUMBERS, ["10.0", "[12.5, 20.0]"], None),
+        (NUMBERS, ["10", "[12.5, 20.0]"], SPELT),
+        (NUMBERS, ["10.0", "[12.0, 20.0]"], "has whole numbers only, but the manifest says otherwise"),
+        (SOME_RUNS, ["low", "[low, top]"], None),
+        (SOME_RUNS, ["low", "low"], OTHERS),
+        (column("set", n_values=3), ["{a, b}", "c"], None),
+        (column("set", n_values=3), ["{a, b}"], "states another number of categories than its cells show"),
+        (column("set", n_values=3), ["{b, a}", "{c}"], SPELT),
+        (holed(WHOLE), ["10", "20", None], None),
+        (holed(WHOLE), ["10", "20"], "none though it says so"),
+    ],
+    ids=str,
+)
+def test_what_the_manifest_says_of_a_column_is_what_its_cells_show(quasi, cells, complaint):
+    problems = Problems()
+    check_facts(read_column(quasi, pl.DataFrame({"a": cells})), problems)
+    if complaint is None:
+        problems.raise_if_any(AssertionError)
+    else:
+        with pytest.raises(shoal.GuaranteeError, match=f"^column 'a': .*{complaint}"):
+            problems.raise_if_any(shoal.GuaranteeError)
+
+
+def test_a_column_that_marks_missing_cells_marks_some():
+    gaps = column("interval", kind="numeric", low=10, high=20, columns=THREE, has_missing=True)
+    marked = pl.DataFrame(
+        {"a_low": [10.0, 12.5, None], "a_high": [12.5, 20.0, None], "a_missing": [False, False, True]}
+    )
+    for frame, complaints in (
+        (marked, 0), (marked.with_columns(pl.col("a_missing").cast(pl.String)), 0),
+        (marked[:2], 1), (marked[:2].with_columns(pl.col("a_missing").cast(pl.String)), 1),
+    ):  # fmt: skip
+        problems = Problems()
+        check_facts(read_column(gaps, frame), problems)
+        assert len(problems) == complaints
+    with pytest.raises(shoal.GuaranteeError, match="has a column that marks missing cells, but no cell is missing"):
+        problems.raise_if_any(shoal.GuaranteeError)
 
 
 # -- what the writer writes, the reader reads ------------------------------------------------------------------------

@@ -142,6 +142,62 @@ def test_a_hierarchy_of_another_schema_is_refused(release):
         matches_of(release, people((20, "flu")), schema)
 
 
+def test_published_values_must_lie_as_deep_in_the_schema():
+    """Only 'flu', 'cold' and 'ulcer' are named, but it shows that the first two have a node of their own."""
+    tree = shoal.Hierarchy.from_tree({"lung": ["flu", "cold", "asthma"], "belly": ["ulcer", "colic"]})
+    frame = pl.DataFrame({"illness": ["flu", "flu", "cold", "cold", "ulcer", "ulcer"]})
+    schema = shoal.Schema(quasi={"illness": shoal.Nominal(tree)})
+    made = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+    assert matches_of(made, frame, schema)[0].per_class.tolist() == [2, 2, 2]
+    flatter = [("flu", "*"), ("cold", "*"), *(tree.path(leaf) for leaf in ("asthma", "ulcer", "colic"))]
+    other = shoal.Schema(quasi={"illness": shoal.Nominal(shoal.Hierarchy(flatter))})
+    with pytest.raises(shoal.ParameterError, match="its hierarchy of 'illness' is not the one of the release"):
+        matches_of(made, frame, other)
+
+
+def test_a_value_that_is_not_published_lies_below_the_root_of_a_flat_hierarchy():
+    tree = shoal.Hierarchy.flat("flu", "asthma", "ulcer", root="any illness")
+    frame = pl.DataFrame({"illness": ["flu", "asthma", "ulcer", "ulcer"]})
+    made = shoal.anonymize(frame, shoal.Schema(quasi={"illness": shoal.Nominal(tree)}), shoal.Mondrian(k=4))
+    assert made.table["illness"].to_list() == ["any illness"] * 4
+    assert matches_of(made, pl.DataFrame({"illness": ["flu", "colic"]}))[0].per_class.tolist() == [2]
+
+
+class TestOrdered:
+    """Categories with an order: the manifest has those that cells name, and their ranks in the whole order."""
+
+    ORDER = ("none", "mild", "fair", "bad", "fatal")
+
+    @pytest.fixture
+    def graded(self):
+        frame = pl.DataFrame({"pain": ["none", "mild", "bad", "bad"]})
+        return shoal.anonymize(frame, self.schema(*self.ORDER), shoal.Mondrian(k=2))
+
+    @staticmethod
+    def schema(*order):
+        return shoal.Schema(quasi={"pain": shoal.Ordinal(order)})
+
+    def test_the_schema_places_what_is_not_published(self, graded):
+        everybody = pl.DataFrame({"pain": ["none", "mild", "fair", "bad", "fatal"]})
+        assert "no known place in its order; give the schema" in matches_of(graded, everybody)[0]
+        found = matches_of(graded, everybody, self.schema(*self.ORDER))[0]
+        assert sorted(found.per_class.tolist()) == [1, 2]
+        assert found.chance.tolist() == [1, 1, 0, 2, 0]
+
+    def test_a_value_outside_of_the_order_has_no_place(self, graded):
+        found = matches_of(graded, pl.DataFrame({"pain": ["slight"]}), self.schema(*self.ORDER))[0]
+        assert found == "of the population, column 'pain' has values that are not in its order"
+
+    @pytest.mark.parametrize(
+        "order",
+        [("mild", "none", "fair", "bad", "fatal"), (*ORDER, "worse"), ORDER[:-1]],
+        ids=["other ranks", "longer", "shorter"],
+    )
+    def test_another_order_is_refused(self, graded, order):
+        with pytest.raises(shoal.ParameterError, match="its order of 'pain' is not the one of the release"):
+            matches_of(graded, pl.DataFrame({"pain": ["none"]}), self.schema(*order))
+
+
 def test_a_population_without_the_columns_or_with_other_cells_is_refused(release):
     with pytest.raises(shoal.ParameterError, match="population: has no column age, illness"):
         matches_of(release, pl.DataFrame({"x": [1]}))

@@ -565,6 +565,44 @@ def test_entries_that_contradict_or_tell_too_much_are_refused(plain):
             with_entries(plain, **change).verify()
 
 
+def test_no_more_rows_are_left_out_than_the_recipe_allows(plain):
+    recipe = plain.manifest.recipe.model_copy(update={"suppress": 0.2})
+    for left_out, message in ((2, None), (3, "3 rows are left out, but the recipe allows at most 2 of 11")):
+        rows = plain.manifest.rows.model_copy(update={"left_out": left_out})
+        forged = with_entries(plain, recipe=recipe, rows=rows)
+        if message is None:
+            forged.verify()
+        else:
+            with pytest.raises(shoal.GuaranteeError, match=message):
+                forged.verify()
+
+
+def test_every_promise_that_cannot_be_read_is_named(plain):
+    promise = ({"model": "luck"}, {"model": "k-map", "k": "many"}, {"model": "chance"}, {"model": "k-map", "k": 0})
+    with pytest.raises(shoal.GuaranteeError, match="problems") as caught:
+        with_entries(plain, promise=promise).verify()
+    for named in ("'luck'", "got 'many'", "'chance'", "got 0"):
+        assert named in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"ranks": (0, 2, 2)}, {"ranks": (2, 1, 0)}, {"ranks": (0, 1, 5)}, {"ranks": (-1, 0, 1)}, {"ranks": (0, 1)},
+        {"order": ("low", "fair", "low")},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_order_that_cannot_be_is_refused(facts):
+    frame = pl.DataFrame({"grade": ["low", "low", "fair", "fair", "top", "top"]})
+    schema = shoal.Schema(quasi={"grade": shoal.Ordinal(["low", "fair", "good", "best", "top"])})
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+    (grade,) = release.manifest.layout.quasi
+    assert (grade.order, grade.ranks, grade.n_values) == (("low", "fair", "top"), (0, 1, 4), 5)
+    with pytest.raises(shoal.GuaranteeError, match="column 'grade': has impossible ranks in its order"):
+        with_entries(release, layout={"quasi": (grade.model_copy(update=facts),)}).verify()
+
+
 def test_metadata_of_a_file_is_looked_at(plain, tmp_path):
     folder = plain.write(tmp_path / "out", format="parquet")
     path = folder / "table.parquet"

@@ -46,6 +46,16 @@ def test_chances_are_those_of_the_twin(drawn):
         assert chance == pytest.approx(float(twin.largest(people_of(table, layout), buckets, name)), rel=1e-12)
 
 
+@settings(max_examples=30)
+@given(published(), st.integers(1, 30))
+def test_how_many_people_are_looked_at_together_changes_nothing(drawn, together):
+    table, layout = drawn
+    at_once = read(table, layout).chances(table)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checker, "LAID_OUT", together)
+        assert read(table, layout).chances(table) == at_once
+
+
 @settings(max_examples=120)
 @given(published())
 def test_chances_of_all_are_those_of_the_twin(drawn):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.cluster.points import Space
 from shoal.enforce.losses import loss_of
-from shoal.enforce.repair import Repair, classes_of
+from shoal.enforce.repair import Repair, classes_of, repair
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
@@ -321,6 +321,41 @@ def test_all_rows_become_one_class_where_that_alone_keeps_a_promise():
     stuck = Repair(task, apart, 2, space, loss_of(task, space, "ncp", False, apart), sets=False)
     stuck._join_all(stuck._unkept())
     assert stuck._labels.tolist() == [0, 0, 0, 0]
+
+
+def test_groups_exchange_rows_where_that_costs_less_than_joining():
+    """Each half of the four has one illness; one row of each changes places, and nobody has to join anybody."""
+    frame, schema = table_of(a=[1, 2, 3, 4, 91, 92, 93, 94], s=["x", "x", "y", "y", "x", "x", "y", "y"])
+    task = Task.of(prepare(frame, schema), [shoal.LDiversity("s", l=2)])
+    found = repair(task, Groups(np.arange(8) // 2), 2, "ncp", False)
+    assert found.sizes.tolist() == [2, 2, 2, 2]
+    assert found.notes["repair_merges"] == 0
+    assert found.notes["repair_exchanges"] > 0
+    assert task.require[0].satisfied(classes_of(task, found.labels)).all()
+
+
+def test_suppressed_rows_stay_suppressed_where_all_others_form_groups_anew():
+    """Every group has one value alone, so none is like the table."""
+    values = [*"xxxyyy" * 6]
+    frame, schema = table_of(a=list(range(36)), s=values)
+    labels = np.arange(36) // 3
+    labels[[0, 35]] = -1
+    close = shoal.TCloseness("s", t=0.2)
+    task = Task.of(prepare(frame, schema), [close])
+    found = repair(task, Groups(labels), 2, "ncp", False)
+    assert found.notes["repair_regrouped"] == 34
+    assert np.flatnonzero(found.labels < 0).tolist() == [0, 35]
+    assert found.n_groups > 1
+    assert close.satisfied(classes_of(task, found.labels)).all()
+
+
+def test_a_suppressed_row_stays_suppressed_when_all_others_become_one_class():
+    frame, schema = table_of(a=[1, 1, 5, 9, 9], s=["x", "x", "x", "y", "y"])
+    task, apart = Task.of(prepare(frame, schema), [shoal.LDiversity("s", l=2)]), Groups(np.array([0, 0, -1, 1, 1]))
+    space = Space.of(task)
+    stuck = Repair(task, apart, 2, space, loss_of(task, space, "ncp", False, apart), sets=False)
+    stuck._join_all(stuck._unkept())
+    assert stuck._labels.tolist() == [0, 0, -1, 0, 0]
 
 
 def test_every_requirement_that_blocks_is_named_at_once():

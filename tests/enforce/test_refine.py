@@ -13,6 +13,7 @@ import shoal
 from shoal import Nominal, Numeric, Ordinal
 from shoal.cluster.points import Space
 from shoal.enforce import refine as method
+from shoal.enforce.by_model import classes_of
 from shoal.enforce.losses import Covered, Squared
 from shoal.enforce.refine import Refine
 from shoal.enforce.slots import with_room
@@ -129,6 +130,21 @@ def test_no_move_or_swap_is_left(loss, data, k):
                 if back is not None:
                     step[back] = here
                 assert total(of, step) > least - 2e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_stay_as_close_to_all_rows_as_they_were(seed):
+    """The shares that count are those of all published rows, in whichever group they are."""
+    rng = np.random.default_rng(seed)
+    values = [*"xxyyyy", *("xxxyyy" * 3)]
+    frame = pl.DataFrame({"a": rng.integers(0, 100, 24), "b": rng.integers(0, 100, 24), "s": values})
+    schema = shoal.Schema(quasi={"a": Numeric(), "b": Numeric()}, sensitive={"s": Nominal()})
+    close = shoal.TCloseness("s", t=0.2)
+    task, before = Task.of(prepare(frame, schema), [close]), Groups(np.arange(24) // 6)
+    assert close.satisfied(classes_of(task, before.labels)).all()
+    after = Refine(rounds=1).improve(task, before, 3, "sse", False, np.random.default_rng(0))
+    assert after.notes["refine_moves"] > 0
+    assert close.satisfied(classes_of(task, after.labels)).all()
 
 
 # -- the twin ---------------------------------------------------------------------------------------------------------

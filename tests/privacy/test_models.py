@@ -19,9 +19,15 @@ from shoal import (
     KAnonymity,
     KMap,
     LDiversity,
+    Numeric,
+    ParameterError,
+    Schema,
     TCloseness,
 )
+from shoal.errors import Problems
 from shoal.privacy.base import Classes, Matches, Tree, Values
+from shoal.privacy.m_uniqueness import MUniqueness
+from shoal.table.prepare import prepare
 from twins.classes import classes_of, grouped
 
 TIGHT = 1e-12
@@ -166,6 +172,65 @@ def test_a_class_of_one_value_is_not_close_to_a_mixed_table():
         assert not close.satisfied(classes)[0]
     numbers = grouped([[1] * 5, [1, 2] * 3], "numeric")
     assert not TCloseness("s", t=0.01, distance="ordered").holds(TCloseness("s", t=0.01).achieved(numbers))
+
+
+@pytest.mark.parametrize(
+    ("model", "lacks"),
+    [
+        (KAnonymity(k=5), [1 / 5, 1 / 5]),
+        (LDiversity("s", l=3), [1 / 3, 2 / 3]),
+        (LDiversity("s", l=1.5, variant="entropy"), [0, 1 / 3]),
+        (
+            LDiversity("s", l=2, variant="recursive", c=1.5),
+            [0, 1 / 2 + 1],
+        ),  # y is absent, x too frequent
+        (LDiversity("s", l=2, variant="recursive", c=0.5), [1 / 2, 1 / 2 + 1]),
+        (AlphaK("s", alpha=0.6), [0, 0.4]),
+        (TCloseness("s", t=0.1), [0.15, 0.15]),
+        (DeltaDisclosure("s", delta=0.5), [1 - 0.5 / math.log(2), 1 + 1]),  # y is twice as frequent; y is absent
+        (DeltaDisclosure("s", delta=0.5, absent="ignored"), [1 - 0.5 / math.log(2), 0]),
+        (BetaLikeness("s", beta=0.2), [1 / 2 - 1.2 / 4, 1 - 1.2 * 3 / 4]),
+        (BetaLikeness("s", beta=5, variant="enhanced"), [0, 1 - (1 - math.log(3 / 4)) * 3 / 4]),
+        (MUniqueness("s", m=4), [2 / 4 + 2 / 4, 3 / 4 + 3 / 4]),
+    ],
+    ids=str,
+)
+def test_how_far_a_class_is_from_enough(model, lacks):
+    """Repair takes the step that brings groups nearest to a promise for its price, so the amount counts."""
+    classes = grouped([["x", "x", "y", "y"], ["x", "x", "x", "x"]], "nominal")
+    assert model.violation(classes) == pytest.approx(lacks)
+
+
+def test_how_far_near_numbers_are_from_enough():
+    classes = grouped([[1, 1, 5, 9], [1, 1, 1, 2]], "numeric")
+    assert EpsilonM("s", epsilon=1, m=3).violation(classes) == pytest.approx([1 / 3, 2 / 3])
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        (KAnonymity, {"k": 1}), (KMap, {"k": 1}), (LDiversity, {"l": 1}), (LDiversity, {"l": 1, "variant": "entropy"}),
+        (LDiversity, {"l": 2, "variant": "recursive", "c": 0}), (AlphaK, {"alpha": 0}), (AlphaK, {"alpha": 1.01}),
+        (TCloseness, {"t": -0.01}), (TCloseness, {"t": 1.01}), (BetaLikeness, {"beta": 0}),
+        (DeltaDisclosure, {"delta": 0}), (EpsilonM, {"epsilon": -0.01, "m": 2}), (EpsilonM, {"epsilon": 1, "m": 1}),
+        (MUniqueness, {"m": 1}), (GuardingNodes, {"p": -0.01}), (GuardingNodes, {"p": 1.01}),
+        (DeltaPresence, {"low": -0.01, "high": 1}),
+        (DeltaPresence, {"low": 0, "high": 1.01}), (DeltaPresence, {"low": 0.6, "high": 0.5}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_cannot_be_asked_for(model, given):
+    column = {} if model in (KAnonymity, KMap, DeltaPresence) else {"column": "s"}
+    with pytest.raises(ParameterError, match=f"{model.__name__}\\("):
+        model(**column, **given)
+
+
+def test_a_table_of_k_rows_can_keep_k():
+    table = prepare(pl.DataFrame({"a": [1, 2, 3, 4]}), Schema(quasi={"a": Numeric()}))
+    for k, n_problems in ((4, 0), (5, 1)):
+        problems = Problems()
+        KAnonymity(k=k).check(table, problems)
+        assert len(problems) == n_problems
 
 
 def test_a_population():

@@ -62,6 +62,15 @@ def test_a_group_lacks_nothing_exactly_where_the_model_holds(model, data):
     assert kept_by_kernels(task, labels).tolist() == kept_by_models(task, labels).tolist()
 
 
+def test_a_missing_value_is_below_no_guard():
+    tree = shoal.Hierarchy.from_tree({"lung": ["flu"], "gut": ["ulcer"]})
+    frame = pl.DataFrame({"a": [1] * 4, "s": [None, "ulcer", "flu", "ulcer"], "guard": ["lung", None, "lung", None]})
+    schema = shoal.Schema(quasi={"a": shoal.Numeric()}, sensitive={"s": shoal.Nominal(tree)}, choice="guard")
+    task = Task.of(prepare(frame, schema), [shoal.GuardingNodes("s", p=0.4)])
+    labels = np.array([0, 0, 1, 1])
+    assert kept_by_kernels(task, labels).tolist() == kept_by_models(task, labels).tolist() == [True, False]
+
+
 @settings(max_examples=60)
 @given(data=st.data())
 def test_several_requirements_are_kept_where_each_is(data):

@@ -1,0 +1,1 @@
+"""Asks whether the tests notice small changes of the code they test."""
