@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Iterable
 
 from mutants.drawn import ROOMS, ROOT, Mutant
 from mutants.trying import say
@@ -32,7 +32,7 @@ def entry(mutant: Mutant) -> tuple[str, str, str, str]:
 
 def page(killers: dict[Mutant, str], known: dict[tuple[str, str, str, str], str], n_all: int) -> str:
     """The page: shares, and the survivors with their reasons."""
-    rows = [row(room, killers, lambda mutant, room=room: mutant.room == room) for room in ROOMS]
+    rows = [row(room, [one for one in killers if one.room == room], killers) for room in ROOMS]
     lines = [
         "# Mutants", "",
         "`make mutants` writes this page. It changes one small thing in the code, such as `<` for `<=`, and runs the",
@@ -42,7 +42,7 @@ def page(killers: dict[Mutant, str], known: dict[tuple[str, str, str, str], str]
         "files. Annotations, texts for humans, `strict=` and `frozen=` are left out, and so are kernels: a change",
         "there has all of them compiled anew. Their twins in plain Python (`tests/twins/`) look after them.", "",
         "| room | mutants | killed | survived | share |", "|---|---|---|---|---|",
-        *("| " + " | ".join(cells) + " |" for cells in [*rows, row("all", killers, lambda _: True)]), "",
+        *("| " + " | ".join(cells) + " |" for cells in [*rows, row("all", killers, killers)]), "",
         "## Survivors", "",
     ]  # fmt: skip
     by_file: dict[str, list[Mutant]] = defaultdict(list)
@@ -57,9 +57,9 @@ def page(killers: dict[Mutant, str], known: dict[tuple[str, str, str, str], str]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def row(name: str, killers: dict[Mutant, str], counts: Callable[[Mutant], bool]) -> tuple[str, ...]:
+def row(name: str, ones: Iterable[Mutant], killers: dict[Mutant, str]) -> tuple[str, ...]:
     """How many mutants there are of a kind, and what became of them."""
-    fates = [bool(found) for mutant, found in killers.items() if counts(mutant)]
+    fates = [bool(killers[mutant]) for mutant in ones]
     share = f"{sum(fates) / len(fates):.1%}" if fates else "-"
     return name, str(len(fates)), str(sum(fates)), str(len(fates) - sum(fates)), share
 
@@ -67,7 +67,7 @@ def row(name: str, killers: dict[Mutant, str], counts: Callable[[Mutant], bool])
 def report(killers: dict[Mutant, str]) -> None:
     """Print a table: per file, per room and in all."""
     files = sorted({mutant.file for mutant in killers})
-    rows = [row(file, killers, lambda mutant, file=file: mutant.file == file) for file in files]
-    rows += [row(room, killers, lambda mutant, room=room: mutant.room == room) for room in ROOMS]
-    for name, *cells in [("", "mutants", "killed", "survived", "share"), *rows, row("all", killers, lambda _: True)]:
+    rows = [row(file, [one for one in killers if one.file == file], killers) for file in files]
+    rows += [row(room, [one for one in killers if one.room == room], killers) for room in ROOMS]
+    for name, *cells in [("", "mutants", "killed", "survived", "share"), *rows, row("all", killers, killers)]:
         say(f"{name:<46}" + "".join(f"{cell:>10}" for cell in cells))
