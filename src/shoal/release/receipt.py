@@ -6,8 +6,6 @@ against the input. Whoever has it and the release learns more than the release p
 
 from __future__ import annotations
 
-import os
-import secrets
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ from pydantic import Field, ValidationError
 
 from shoal.errors import GuaranteeError, Problem, Problems, ShoalWarning, SourceError
 from shoal.release.manifest import Manifest, Setting, _Part, canonical_json
+from shoal.release.private_files import staged_file
 from shoal.table.prepare import Table
 
 SUFFIX = ".receipt.json"
@@ -125,31 +124,8 @@ def staged(receipt: Receipt | None, target: Path) -> Iterator[Callable[[], None]
     if receipt is None:
         yield lambda: None
         return
-    path = receipt_path(target)
-    partial = path.parent / f".{path.name}.partial-{secrets.token_hex(4)}"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(receipt.to_json())
-            file.flush()
-            os.fsync(file.fileno())
-        yield lambda: _move(partial, path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _move(partial: Path, path: Path) -> None:
-    try:
-        partial.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(path: Path, error: OSError) -> SourceError:
-    reason = error.strerror or type(error).__name__
-    return SourceError(Problem(str(path), f"the receipt cannot be written ({reason})", "choose another place"))
+    with staged_file(receipt_path(target), receipt.to_json().encode(), "the receipt") as move:
+        yield move
 
 
 def warn_of_reuse(receipt: Receipt, target: Path) -> None:

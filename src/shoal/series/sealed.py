@@ -6,7 +6,6 @@ authenticated with the content, so nothing of the file can be changed without be
 
 from __future__ import annotations
 
-import os
 import secrets
 import struct
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from shoal.errors import ParameterError, Problem, SourceError
 from shoal.extras import load
 from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
+from shoal.release.private_files import staged_file
 
 MAGIC = b"SHOALSTATE"
 VERSION = 1
@@ -25,7 +25,7 @@ HEADER = struct.Struct(">10sBBBB16s12s")
 """What it is; version; scrypt's log2 of n, r and p; salt; nonce."""
 COST = (17, 8, 1)
 """Scrypt's log2 of n, r and p: 128 MiB and some tenths of a second for every guess."""
-DEAREST = (20, 16, 8)
+HIGHEST_COST = (20, 16, 8)
 """No file may ask for more: a forged header shall not fill the memory."""
 SHORTEST = 8
 """Letters of a passphrase, at least."""
@@ -38,31 +38,8 @@ def staged(path: Path, content: bytes, passphrase: str) -> Iterator[Callable[[],
     What was not moved when the block ends is removed.
     """
     check_passphrase(passphrase)
-    partial = path.parent / f".{path.name}.partial-{secrets.token_hex(4)}"
-    data = _seal(content, passphrase)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield lambda: _move(partial, path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _move(partial: Path, path: Path) -> None:
-    try:
-        partial.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(path: Path, error: OSError) -> SourceError:
-    reason = error.strerror or type(error).__name__
-    return SourceError(Problem(str(path), f"the state cannot be written ({reason})", "choose another place"))
+    with staged_file(path, _seal(content, passphrase), "the state") as move:
+        yield move
 
 
 def opened(path: Path, passphrase: str) -> bytes:
@@ -79,7 +56,7 @@ def opened(path: Path, passphrase: str) -> bytes:
         what = f"has format {version}, but this version of Shoal reads format {VERSION}"
         raise SourceError(Problem(str(path), what, "use the version that wrote it, or a newer one"))
     content = None
-    if all(0 < given <= most for given, most in zip(cost, DEAREST, strict=True)):
+    if all(0 < given <= most for given, most in zip(cost, HIGHEST_COST, strict=True)):
         content = _open(data[HEADER.size :], data[: HEADER.size], passphrase, (cost[0], cost[1], cost[2]), salt, nonce)
     if content is None:
         what = "the passphrase is wrong, or the file was changed"

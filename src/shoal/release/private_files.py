@@ -1,0 +1,43 @@
+"""A file that only its owner reads, and that appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shoal.errors import Problem, SourceError
+
+
+@contextmanager
+def staged_file(path: Path, content: bytes, what: str) -> Iterator[Callable[[], None]]:
+    """Write content beside its place, readable by its owner alone, and give the step that moves it there.
+
+    What was not moved when the block ends is removed. `what` says what it is, should it fail.
+    """
+    partial = path.parent / f".{path.name}.partial-{secrets.token_hex(4)}"
+
+    def move() -> None:
+        try:
+            partial.replace(path)
+        except OSError as error:
+            raise _unwritable(path, what, error) from None
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield move
+    except OSError as error:
+        raise _unwritable(path, what, error) from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _unwritable(path: Path, what: str, error: OSError) -> SourceError:
+    reason = error.strerror or type(error).__name__
+    return SourceError(Problem(str(path), f"{what} cannot be written ({reason})", "choose another place"))
