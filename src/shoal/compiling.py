@@ -16,6 +16,7 @@ from shoal.kernels import sharing
 from shoal.methods import METHODS
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize
+from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Real, YesNo
@@ -44,13 +45,14 @@ def compile_all(progress: Progress = SILENT) -> int:
 
 def _jobs() -> Iterator[Callable[[], Any]]:
     """Every method with each of its choices, alone and with something required; then on all cores, and refined."""
-    close = [TCloseness(column=SENSITIVE, t=0.4)]
+    close, diverse = [TCloseness(column=SENSITIVE, t=0.4)], [LDiversity(column=SENSITIVE, l=3, variant="entropy")]
     for name in METHODS.own:
         if name == "m-invariance":  # it goes from release to release
             continue
         for method in _choices(METHODS[name]):
             yield _publishing(method)
             yield _publishing(method, require=close, suppress=0.1)
+            yield _publishing(method, require=diverse, suppress=0.1)
             yield _publishing(method, shared=True)
     for loss in ("ncp", "sse"):
         yield _publishing(METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), require=close, suppress=0.1)
@@ -89,6 +91,9 @@ def with_schema(method: Method, n_rows: int = N_ROWS) -> tuple[pl.DataFrame, Sch
     if method.name == "optimal-univariate":
         quasi = {"age": schema.quasi["age"]}
         schema = Schema(identifying=schema.identifying, quasi=quasi, sensitive=schema.sensitive, rest="drop")
+    if method.protects == "links":  # one sensitive column, whose values are frequent enough for buckets
+        quasi = {name: schema.quasi[name] for name in ("age", "sex")}
+        schema = Schema(identifying=schema.identifying, quasi=quasi, sensitive=[SENSITIVE], rest="drop")
     return sample.people(n_rows, seed=1), schema
 
 
