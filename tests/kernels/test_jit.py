@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pkgutil
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core import event
 
 import shoal.kernels
 from shoal.kernels import machine_code
@@ -97,6 +99,32 @@ def test_what_is_not_asked_for_is_not_compiled():
     assert either(3, None) == 3
     with pytest.raises(Exception, match="no_such_attribute"):
         either(3, True)
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_garbage_is_collected_after_compiling_as_before(collecting):
+    seen = []
+
+    @jit
+    def refuses(x):
+        return x.no_such_attribute
+
+    class Heard(event.Listener):
+        def on_start(self, event):
+            seen.append(gc.isenabled())
+
+        def on_end(self, event):
+            seen.append(gc.isenabled())
+
+    if not collecting:
+        gc.disable()
+    try:
+        with event.install_listener("numba:compile", Heard()), pytest.raises(Exception, match="no_such_attribute"):
+            refuses(3)
+        assert seen[0] is False
+        assert gc.isenabled() == collecting
+    finally:
+        gc.enable()
 
 
 def test_errors_of_inner_kernels_reach_python():

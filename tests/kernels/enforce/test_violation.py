@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.enforce.constraints import LAID_OUT, Constraints
+from shoal.enforce.constraints import FARTHEST, LAID_OUT, Constraints
 from shoal.enforce.repair import classes_of
+from shoal.kernels.enforce.growth import closing_size
 from shoal.methods.base import Task
 from shoal.methods.groups import members_of, without_holes
 from shoal.privacy import MODELS
@@ -159,3 +160,15 @@ def test_joining_groups_brings_them_nearer_where_models_are_monotone(data):
     before, after = (Constraints.of(task).violation(group).max() for group in (labels, labels * 0))
     # A group that fails by less than 1e-6 is said to fail by that much.
     assert after <= before + 1e-6 * len(task.require)
+
+
+@pytest.mark.parametrize("model", BY_ROWS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_the_smallest_group_is_that_of_a_group_that_grows(model, data):
+    """The size is worked out once without compiling anything, and again by the kernel whenever a group grows."""
+    case = data.draw(sensitive_tables("one", max_rows=24), "table")
+    task = Task.of(prepare(case.frame, case.schema), [data.draw(requirements(model, case), "require")])
+    constraints = Constraints.of(task)
+    growing = closing_size(constraints.growth(planned=FARTHEST), 1, FARTHEST)
+    assert constraints.smallest == growing
