@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -22,7 +23,7 @@ from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Real, YesNo
 from shoal.table.schema import Schema
 
-N_ROWS = 120
+N_ROWS = 121
 K = 3
 SENSITIVE = "disease"
 
@@ -54,8 +55,8 @@ def _jobs() -> Iterator[Callable[[], Any]]:
             yield _publishing(method, require=close, suppress=0.1)
             yield _publishing(method, require=diverse, suppress=0.1)
             yield _publishing(method, shared=True)
-    for loss in ("ncp", "sse"):
-        yield _publishing(METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), require=close, suppress=0.1)
+    for loss, require in product(("ncp", "sse"), ([], close)):
+        yield _publishing(METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), require=require, suppress=0.1)
 
 
 def _choices(method: type[Method]) -> Iterator[Method]:
