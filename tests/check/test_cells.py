@@ -309,7 +309,8 @@ def written_and_read(quasi, cells, labels, hierarchy=None, dtype=pl.String):
     """The cell of each group, and what the reader says about it; what is said of the column fits its cells."""
     if None not in cells and len(quasi.columns) > 1:  # then no column says which cells are missing
         quasi = quasi.model_copy(update={"columns": quasi.columns[:2]})
-    covers = cover(quasi, pl.Series("a", cells, dtype), labels, hierarchy)
+    frame = pl.DataFrame({"a": pl.Series(cells, dtype=dtype)})
+    (covers,) = cover([quasi], frame, {} if hierarchy is None else {"a": hierarchy}, labels)
     quasi = as_shown(quasi, covers, hierarchy)
     shown = (typed_cells if len(quasi.columns) > 1 else text_cells)(quasi, covers, hierarchy)
     quasi = quasi.model_copy(update={"nodes": published_nodes(shown, hierarchy)})

@@ -56,5 +56,5 @@ def test_rows_of_many_columns_with_many_values_rise_as_they_do_when_sorted():
     columns = [pl.Series("same", ["x"] * 2000), *(pl.Series(str(at), rng.integers(0, 900, 2000)) for at in range(9))]
     columns[1] = columns[1] // 300  # or the first column alone would tell
     columns[2] = columns[2] // 300
-    order = np.argsort(_ranked(columns, 2000), kind="stable").tolist()
+    order = np.argsort(_ranked(pl.DataFrame(columns)), kind="stable").tolist()
     assert order == sorted(range(2000), key=lambda row: [one[row] for one in columns])

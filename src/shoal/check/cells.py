@@ -94,8 +94,16 @@ class ReadColumn:
 
 def read_column(column: QuasiColumn, frame: pl.DataFrame, weight: str | None = None) -> ReadColumn:
     """Read the cells of one quasi-identifier; `weight` names a column that says how many rows a row stands for."""
-    count = pl.len() if weight is None else pl.col(weight).cast(pl.Int64).sum()
-    distinct = frame.group_by(column.columns).agg(count.alias("\0count"))
-    shown, form = tuple(distinct.select(column.columns).rows()), form_of(column)
+    form = form_of(column)
+    *distinct, counts = _counted(frame, column.columns, weight)
+    shown = tuple(zip(*(cells.to_list() for cells in distinct), strict=True))
     cells = tuple(read_cell(form, *row) for row in shown)
-    return ReadColumn(form, shown, cells, tuple(distinct["\0count"].to_list()))
+    return ReadColumn(form, shown, cells, tuple(counts.to_list()))
+
+
+def _counted(frame: pl.DataFrame, columns: Sequence[str], weight: str | None) -> pl.DataFrame:
+    """The distinct rows of some columns, and how many rows each stands for."""
+    if len(columns) == 1 and weight is None:
+        return frame[columns[0]].value_counts(name="\0count")  # quick, and most columns of most releases
+    count = pl.len() if weight is None else pl.col(weight).cast(pl.Int64).sum()
+    return frame.group_by(columns).agg(count.alias("\0count"))

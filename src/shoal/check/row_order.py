@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.errors import Problems
 from shoal.release.manifest import Layout
-from shoal.table.numbering import combined, distinct_values
+from shoal.table.numbering import combined, values_of
 
 Ints = npt.NDArray[np.int64]
 WRONG_ORDER = "its rows are not in the order that follows from their content"
@@ -70,28 +70,33 @@ def _shuffle(n_rows: int, salt: int = 0) -> Ints:
 
 def _ranks(table: pl.DataFrame) -> Ints:
     """Place of every row when rows are sorted by their texts, column after column, missing last."""
-    return _ranked([series.cast(pl.String) for series in table], table.height)
+    return _ranked(table.select(pl.all().cast(pl.String)))
 
 
 def _rises(table: pl.DataFrame) -> bool:
     """Whether rows are sorted by their columns, missing last."""
-    return bool((np.diff(_ranked(table.get_columns(), table.height)) >= 0).all())
+    return bool((np.diff(_ranked(table)) >= 0).all())
 
 
-def _ranked(columns: Sequence[pl.Series], n_rows: int) -> Ints:
+def _ranked(table: pl.DataFrame) -> Ints:
     """Numbers that rise as the rows do when they are sorted by these columns; equal rows share one."""
-    found, most = np.zeros(n_rows, dtype=np.int64), 1
-    for series in columns:
-        known = distinct_values(series)
-        if series.dtype == pl.String:
-            places = series.cast(pl.Enum(known)).to_physical().cast(pl.Int64).fill_null(len(known)).to_numpy()
-        else:
-            places = known.search_sorted(series).cast(pl.Int64).set(series.is_null(), len(known)).to_numpy()
-        if most > (1 << 62) // (len(known) + 1):
+    found, most = np.zeros(table.height, dtype=np.int64), 1
+    known = values_of(table)
+    for series in table.select(_place(name, values) for name, values in known.items()):
+        n_values = len(known[series.name])
+        if most > (1 << 62) // (n_values + 1):
             found = np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64)
-            most = n_rows
-        found, most = found * (len(known) + 1) + places, most * (len(known) + 1)
+            most = table.height
+        found, most = found * (n_values + 1) + series.to_numpy(), most * (n_values + 1)
     return found
+
+
+def _place(name: str, values: pl.Series) -> pl.Expr:
+    """Place of each cell of a column among its values, that of missing ones at the end."""
+    if values.dtype == pl.String:
+        return pl.col(name).cast(pl.Enum(values)).to_physical().cast(pl.Int64).fill_null(len(values))
+    place = pl.lit(values).search_sorted(pl.col(name)).cast(pl.Int64)
+    return pl.when(pl.col(name).is_null()).then(len(values)).otherwise(place).alias(name)
 
 
 # -- numbers of classes and buckets ----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean
 from shoal.kernels.cluster.k_member import JoinPreferences
@@ -29,7 +30,9 @@ def preferences_of(
 
 def keys_of(table: Table, *names: str | None) -> list[Ints]:
     """The columns that the preferences look at, as numbers."""
-    return [value_codes(table.frame[name]) for name in names if name is not None]
+    named = [name for name in names if name is not None]
+    codes = value_codes(table.frame.select(pl.col(*dict.fromkeys(named)).cast(pl.String))) if named else {}
+    return [codes[name] for name in named]
 
 
 def check_preferences(

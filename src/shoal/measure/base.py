@@ -96,7 +96,8 @@ class Given:
         if layout.laid_out.has_counterfeits:
             people = self.cells["size"].cast(pl.Int64) - self.cells["counterfeits"].cast(pl.Int64)
             return np.sort(people.to_numpy()).astype(np.int64)
-        return self.class_sizes if layout.class_table else _sizes(self.cells, layout.cell_columns)
+        by_class = layout.class_table or (self.cells is self.rows and layout.cell_columns == layout.class_columns)
+        return self.class_sizes if by_class else _sizes(self.cells, layout.cell_columns)
 
     @cached_property
     def table(self) -> Table:
@@ -113,8 +114,9 @@ class Given:
 
 def _sizes(rows: pl.DataFrame, columns: Sequence[str]) -> Sizes:
     """How many rows have equal cells in some columns, fewest first."""
-    counts = rows.select(pl.col(columns).cast(pl.String)).group_by(columns).agg(pl.len().alias("\0count"))
-    return np.sort(counts["\0count"].to_numpy()).astype(np.int64)
+    texts = rows.lazy().select(pl.col(columns).cast(pl.String))
+    counts = texts.group_by(columns).agg(pl.len().alias("\0count")).select("\0count").collect()
+    return np.sort(counts.to_series().to_numpy()).astype(np.int64)
 
 
 def prepared(manifest: Manifest, original: pl.DataFrame, schema: Schema, missing_values: Sequence[str]) -> Table:

@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ import polars as pl
 from shoal.errors import ParameterError, Problem, Problems
 from shoal.measure.base import GROUPED_SHAPES, Given, Measure
 from shoal.release.receipt import InputFigure
+from shoal.table.encode import value_codes
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric
 
@@ -42,9 +44,17 @@ class GroupErrors:
 
     def _error(self, name: str) -> float:
         if name not in self._known:
-            is_number = isinstance(self.table.published[name], Numeric)
-            self._known[name] = _error(self.table.frame[name], is_number, self.labels)
+            if name in self._codes:
+                self._known[name] = _mismatches(self._codes[name], self.labels)
+            else:
+                self._known[name] = _number_error(self.table.frame[name].cast(pl.Float64), self.labels)
         return self._known[name]
+
+    @cached_property
+    def _codes(self) -> dict[str, Labels]:
+        """The categories of every column that has no numbers, numbered in their order, missing last."""
+        names = [name for name, kind in self.table.published.items() if not isinstance(kind, Numeric)]
+        return value_codes(self.table.frame.select(names))
 
 
 class GroupMeasure(Measure):
@@ -90,12 +100,6 @@ def numbers_of(table: Table) -> list[str]:
     return [name for name, kind in table.quasi.items() if isinstance(kind, Numeric)]
 
 
-def _error(series: pl.Series, is_number: bool, labels: Labels) -> float:
-    if is_number:
-        return _number_error(series.cast(pl.Float64).fill_nan(None), labels)
-    return _mismatches(series, labels)
-
-
 def _number_error(series: pl.Series, labels: Labels) -> float:
     """Squared error of standardised numbers; a missing one is as far from any number as two numbers can be.
 
@@ -128,15 +132,12 @@ def _number_error(series: pl.Series, labels: Labels) -> float:
     return float(error.sum())
 
 
-def _mismatches(series: pl.Series, labels: Labels) -> float:
-    """Rows that differ from the most frequent value of their group; missing is a value of its own."""
-    frame = pl.DataFrame({"group": labels, "value": series})
-    counts = frame.filter(pl.col("group") >= 0).group_by("group", "value").len()
-    leading = counts.group_by("group").agg(pl.col("len").max())["len"].sum()
-    matches = int(leading)
-    if (labels < 0).any():
-        overall = frame.group_by("value").len().sort("len", "value", descending=[True, False], nulls_last=True)
-        mode = overall["value"][0]
-        outside = frame.filter(pl.col("group") < 0)["value"]
-        matches += int(outside.is_null().sum() if mode is None else (outside == mode).fill_null(value=False).sum())
-    return float(len(labels) - matches)
+def _mismatches(codes: Labels, labels: Labels) -> float:
+    """Rows that differ from the most frequent value of their group; suppressed ones from that of the whole table."""
+    inside = labels >= 0
+    n_values, n_groups = int(codes.max(initial=0)) + 1, int(labels.max(initial=-1)) + 1
+    found, counts = np.unique(labels[inside] * n_values + codes[inside], return_counts=True)
+    leading = np.zeros(n_groups, dtype=np.int64)
+    np.maximum.at(leading, found // n_values, counts)
+    mode = np.argmax(np.bincount(codes, minlength=1))  # the smallest value of those that tie, missing last
+    return float(len(labels) - leading.sum() - (codes[~inside] == mode).sum())

@@ -18,7 +18,7 @@ from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import ColumnName, Maybe, OneOf, Real, Whole, param
-from shoal.table.encode import Encoded, Floats, Ints, value_codes
+from shoal.table.encode import Encoded, Floats, Ints
 from shoal.table.prepare import Table
 
 
@@ -161,7 +161,7 @@ class KMember(Method):
             sets = kernel.GroupSets(_values(encoded), *_group_values(encoded, labels, len(groups)))
         preferences = None
         if self.label is not None:
-            classes = value_codes(task.table.frame[self.label])
+            (classes,) = keys_of(task.table, self.label)
             preferences = kernel.GroupLabels(classes, majority, self.label_weight)
         cells = (encoded.lines, encoded.codes)
         kernel.place_leftovers(cells, leftovers, summaries(groups), sizes, free, sets, preferences, labels)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shoal.kernels.cluster.trees import meet
@@ -13,126 +16,125 @@ from shoal.methods.groups import Labels
 from shoal.release.manifest import Node, QuasiColumn
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.numbering import distinct_values
+from shoal.table.numbering import looked_up, values_of
 from shoal.table.numbers import number_text
 
-NONE, SOME, ALL = 0, 1, 2
-"""How many values of a group are missing."""
+
+@dataclass(frozen=True)
+class Cover:
+    """The values of each group in one column, in the order of the groups."""
+
+    low: pl.Series
+    """The smallest number, or place in an order; missing where the group has no value."""
+    high: pl.Series
+    values: pl.Series
+    """The values themselves, where they are shown as a set."""
+    whole: npt.NDArray[np.bool_]
+    """Whether no value of the group is missing."""
+    empty: npt.NDArray[np.bool_]
+    """Whether every value of the group is missing."""
 
 
-def cover(column: QuasiColumn, series: pl.Series, members: Labels, hierarchy: Hierarchy | None) -> pl.DataFrame:
-    """Per group, in label order: `low` and `high` (numbers, or places in an order), `holes`, `values` for a set."""
-    values = series
-    if hierarchy is not None:
-        values = _places(series, hierarchy.leaves)
-    elif column.form == "order":
-        values = _places(series, column.order)
-    facts = [
-        pl.col("value").min().alias("low"),
-        pl.col("value").max().alias("high"),
-        pl.when(pl.col("value").null_count() == 0)
-        .then(NONE)
-        .when(pl.col("value").null_count() < pl.len())
-        .then(SOME)
-        .otherwise(ALL)
-        .alias("holes"),
+def cover(
+    columns: Sequence[QuasiColumn], frame: pl.DataFrame, trees: Mapping[str, Hierarchy], members: Labels
+) -> list[Cover]:
+    """What covers the values of each group, column by column; `trees` has the hierarchies of those shown as nodes."""
+    orders: dict[str, Sequence[str]] = {column.name: column.order for column in columns if column.form == "order"}
+    orders |= {name: tree.leaves for name, tree in trees.items()}
+    values = values_of(frame.select(list(orders)))
+    numbers = {name: (known, _places(known, orders[name])) for name, known in values.items()}
+    placed = frame.with_columns(*looked_up(frame, numbers), pl.Series("\0group", members))
+    facts = [pl.len().alias("size")]
+    for place, column in enumerate(columns):
+        value = pl.col(column.name)
+        shown = value.drop_nulls().unique().sort() if column.form == "set" else pl.lit(None)
+        of_column = {"low": value.min(), "high": value.max(), "values": shown, "missing": value.null_count()}
+        facts += [fact.alias(f"{place} {name}") for name, fact in of_column.items()]
+    by_group = placed.lazy().group_by("\0group").agg(facts).sort("\0group").collect()
+    return [
+        Cover(
+            by_group[f"{place} low"],
+            by_group[f"{place} high"],
+            by_group[f"{place} values"],
+            (by_group[f"{place} missing"] == 0).to_numpy(),
+            (by_group[f"{place} missing"] == by_group["size"]).to_numpy(),
+        )
+        for place in range(len(columns))
     ]
-    if column.form == "set":
-        facts.append(pl.col("value").drop_nulls().unique().sort().alias("values"))
-    frame = pl.DataFrame({"group": members, "value": values})
-    return frame.group_by("group").agg(facts).sort("group")
 
 
-def _places(series: pl.Series, ordered: Sequence[str]) -> pl.Series:
+def _places(known: pl.Series, ordered: Sequence[str]) -> list[int]:
     """Position of each value in an order of texts."""
-    known = distinct_values(series)
     place = {text: position for position, text in enumerate(ordered)}
-    numeric = series.dtype.is_numeric()
-    found = [place[number_text(value) if numeric else value] for value in known.to_list()]
-    return series.replace_strict(known, pl.Series(found, dtype=pl.Int64), default=None, return_dtype=pl.Int64)
+    return [place[number_text(value) if known.dtype.is_numeric() else value] for value in known.to_list()]
 
 
-def as_shown(column: QuasiColumn, covers: pl.DataFrame, hierarchy: Hierarchy | None) -> QuasiColumn:
+def as_shown(column: QuasiColumn, cover: Cover, hierarchy: Hierarchy | None) -> QuasiColumn:
     """What is said of a column: a function of the cells that its covers become, and of what was asked for."""
-    full = covers.filter(pl.col("holes") == NONE)
     rooted = hierarchy is not None and hierarchy.names[0] == STAR  # then '*' is a node like any other
-    shown_missing = covers.filter(pl.col("holes") == ALL) if rooted else covers.filter(pl.col("holes") != NONE)
-    facts: dict[str, object] = {"has_missing": shown_missing.height > 0}
+    shown_missing = cover.empty if rooted else ~cover.whole
+    facts: dict[str, object] = {"has_missing": bool(shown_missing.any())}
+    low, high, values = (series.filter(pl.Series(cover.whole)) for series in (cover.low, cover.high, cover.values))
     if column.form == "interval":
-        whole = _is_whole(full["low"]) and _is_whole(full["high"])
-        facts |= {"whole": whole, "low": full["low"].min(), "high": full["high"].max()}
+        facts |= {"whole": _are_whole(low) and _are_whole(high), "low": low.min(), "high": high.max()}
     elif column.form == "order":
-        ranks = tuple(sorted({*full["low"].to_list(), *full["high"].to_list()}))
+        ranks = tuple(sorted({*low.to_list(), *high.to_list()}))
         facts |= {"order": tuple(column.order[rank] for rank in ranks), "ranks": ranks, "n_values": len(column.order)}
     elif column.form == "set":
-        facts |= {"n_values": full["values"].explode().n_unique() if full.height else 0}
+        facts |= {"n_values": values.explode().n_unique() if len(values) else 0}
     if len(column.columns) > 1:  # a column of its own says it
         facts["has_missing"] = len(column.columns) > 2
     return QuasiColumn.model_validate(column.model_dump() | facts)
 
 
-def _is_whole(numbers: pl.Series) -> bool:
+def _are_whole(numbers: pl.Series) -> bool:
     """Whether all numbers are whole, and are written so."""
-    present = numbers.drop_nulls()
-    return numbers.dtype.is_integer() or bool(((present.floor() == present) & (present.abs() < 2**53)).all())
+    return numbers.dtype.is_integer() or bool(((numbers.floor() == numbers) & (numbers.abs() < 2**53)).all())
 
 
-def text_cells(column: QuasiColumn, covers: pl.DataFrame, hierarchy: Hierarchy | None) -> pl.DataFrame:
+def text_cells(column: QuasiColumn, cover: Cover, hierarchy: Hierarchy | None) -> pl.DataFrame:
     """One text cell per group: the value itself, `[low, high]`, a node, `{a, b}`, `*`, or missing."""
+    low, high = _ends(column, cover)
+    shown = {"low": low.cast(pl.String), "high": high.cast(pl.String), "whole": cover.whole, "empty": cover.empty}
+    cell = pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(pl.format("[{}, {}]", "low", "high"))
     if hierarchy is not None:
-        cell = _node_names(covers, hierarchy)
+        cell = pl.lit(_node_names(cover, hierarchy))
     elif column.form == "set":
-        cell = pl.Series([_set_text(values) for values in covers["values"].to_list()], dtype=pl.String)
-    else:
-        low, high = _ends(column, covers)
-        ends = pl.DataFrame({"low": low.cast(pl.String), "high": high.cast(pl.String)})
-        run = (
-            pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(pl.format("[{}, {}]", "low", "high"))
-        )
-        cell = ends.select(run).to_series()
-    holes = pl.col("holes")
-    shown = pl.when(holes == NONE).then(pl.col("cell")).when(holes == SOME).then(pl.lit(STAR)).otherwise(None)
-    return pl.DataFrame({"cell": cell, "holes": covers["holes"]}).select(shown.alias(column.name))
+        cell = pl.lit(pl.Series([_set_text(values) for values in cover.values.to_list()], dtype=pl.String))
+    cell = pl.when("whole").then(cell).when(~pl.col("empty")).then(pl.lit(STAR)).otherwise(None)
+    return pl.DataFrame(shown).select(cell.alias(column.name))
 
 
-def typed_cells(column: QuasiColumn, covers: pl.DataFrame, hierarchy: Hierarchy | None) -> pl.DataFrame:  # noqa: ARG001
+def typed_cells(column: QuasiColumn, cover: Cover, hierarchy: Hierarchy | None) -> pl.DataFrame:  # noqa: ARG001
     """Two typed columns per group, both missing where a value is; a third says whether none, all or some are."""
-    low, high = _ends(column, covers)
-    holes = pl.col("holes")
-    cells = pl.DataFrame({"low": low, "high": high, "holes": covers["holes"]}).select(
-        pl.when(holes == NONE).then(pl.col("low")).alias(column.columns[0]),
-        pl.when(holes == NONE).then(pl.col("high")).alias(column.columns[1]),
-        pl.when(holes == NONE).then(False).when(holes == ALL).then(True).alias(f"{column.name}_missing"),
+    low, high = _ends(column, cover)
+    shown = {"low": low, "high": high, "whole": cover.whole, "empty": cover.empty}
+    cells = pl.DataFrame(shown).select(
+        pl.when("whole").then(pl.col("low")).alias(column.columns[0]),
+        pl.when("whole").then(pl.col("high")).alias(column.columns[1]),
+        pl.when("whole").then(False).when("empty").then(True).alias(f"{column.name}_missing"),
     )
     return cells.select(column.columns)
 
 
-def _ends(column: QuasiColumn, covers: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+def _ends(column: QuasiColumn, cover: Cover) -> list[pl.Series]:
     """Both ends of every cover as they are written; those of cells that show none are missing."""
-    low, high = covers["low"], covers["high"]
+    ends = [cover.low, cover.high]
     if column.form == "order":
-        names = pl.DataFrame({"rank": column.ranks, "name": column.order}, {"rank": pl.Int64, "name": pl.String})
-        return tuple(
-            pl.DataFrame({"rank": end}).join(names, on="rank", how="left", maintain_order="left")["name"]
-            for end in (low, high)
-        )  # type: ignore[return-value]
-    if column.whole and not low.dtype.is_integer():
-        shown = covers["holes"] == NONE
-        return tuple(end.set(~shown, None).cast(pl.Int64) for end in (low, high))  # type: ignore[return-value]
-    return low, high
+        names = dict(zip(column.ranks, column.order, strict=True))
+        return [pl.Series([names.get(rank) for rank in end.to_list()], dtype=pl.String) for end in ends]
+    if column.whole and not cover.low.dtype.is_integer():
+        return [end.set(pl.Series(~cover.whole), None).cast(pl.Int64) for end in ends]
+    return ends
 
 
-def _node_names(covers: pl.DataFrame, hierarchy: Hierarchy) -> pl.Series:
+def _node_names(cover: Cover, hierarchy: Hierarchy) -> pl.Series:
     """Lowest node over the first and the last leaf of each group, hence over all between."""
-    tree = hierarchy.arrays
-    ends = covers.select(pl.col("low", "high").fill_null(0)).unique()
-    nodes = [
-        hierarchy.names[meet(tree.parent, tree.depth, tree.leaf_node[low], tree.leaf_node[high])]
-        for low, high in ends.iter_rows()
-    ]
-    named = ends.with_columns(pl.Series("cell", nodes, dtype=pl.String))
-    filled = covers.select(pl.col("low", "high").fill_null(0))
-    return filled.join(named, on=["low", "high"], how="left", maintain_order="left")["cell"]
+    tree, names = hierarchy.arrays, {(None, None): hierarchy.names[0]}
+    ends = list(zip(cover.low.to_list(), cover.high.to_list(), strict=True))
+    for low, high in set(ends) - set(names):
+        names[low, high] = hierarchy.names[meet(tree.parent, tree.depth, tree.leaf_node[low], tree.leaf_node[high])]
+    return pl.Series([names[one] for one in ends], dtype=pl.String)
 
 
 def _set_text(values: list[str]) -> str | None:
@@ -158,7 +160,7 @@ def published_nodes(
     """
     if hierarchy is None:
         return ()
-    names = {name for name in distinct_values(cells.to_series()).to_list() if name in hierarchy.node_of}
+    names = {name for name in set(cells.to_series().to_list()) if name in hierarchy.node_of}
     used = _in_one_order(hierarchy, names, bare=bare)
     position = {node: place for place, node in enumerate(used)}
     tree = hierarchy.arrays

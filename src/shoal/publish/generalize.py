@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -66,8 +67,10 @@ class Generalize(Publisher):
         else:
             names += [name for column in columns for name in column.columns]
         for column in columns:
+            if column.form != "set" or self.shape == "classes":
+                continue
             n_values = table.frame[column.name].drop_nulls().n_unique()
-            if column.form == "set" and n_values > MOST_IN_A_SET and self.shape != "classes":
+            if n_values > MOST_IN_A_SET:
                 what = f"has {n_values} categories, too many to write as sets in every row"
                 fix = 'give it a hierarchy, choose shape = "classes", or leave sets out'
                 problems.add(f"column {column.name!r}", what, fix, error=SchemaError)
@@ -76,12 +79,8 @@ class Generalize(Publisher):
     def show(self, table: Table, groups: Groups) -> Published:
         """Show the groups of a table, in the order of its rows."""
         members, frame = groups.labels, table.frame
-        quasi, cells = [], []
-        for column in self.columns(table):
-            settled, shown = self.cells(table, column, members)
-            quasi.append(settled)
-            cells.append(shown)
-        layout = Layout(shape=self.shape, quasi=tuple(quasi), passed=passed_columns(table, frame))  # type: ignore[arg-type]
+        quasi, cells = zip(*self.cells(table, self.columns(table), members), strict=True)
+        layout = Layout(shape=self.shape, quasi=quasi, passed=passed_columns(table, frame))  # type: ignore[arg-type]
         passed = [column.name for column in layout.passed]
         by_group = pl.concat(cells, how="horizontal")
         if self.shape == "classes":
@@ -91,16 +90,21 @@ class Generalize(Publisher):
         rows = pl.concat([by_group[members], frame.select(passed)], how="horizontal")
         return Published({"table": rows.select(order)}, layout)
 
-    def cells(self, table: Table, column: QuasiColumn, members: Labels) -> tuple[QuasiColumn, pl.DataFrame]:
-        """The cells of a quasi-identifier group by group, and what is said of them."""
-        hierarchy = table.hierarchy(column.name) if column.form == "node" else None
-        covers = cover(column, table.frame[column.name], members, hierarchy)
-        settled = as_shown(column, covers, hierarchy)
-        write = typed_cells if len(column.columns) > 1 else text_cells
-        cells = write(settled, covers, hierarchy)
-        grown, bare = table.is_grown(column.name), table.is_grown_by_values(column.name)
-        nodes = published_nodes(cells, hierarchy, grown=grown, bare=bare)
-        return settled.model_copy(update={"nodes": nodes}), cells
+    def cells(
+        self, table: Table, columns: Sequence[QuasiColumn], members: Labels
+    ) -> Iterator[tuple[QuasiColumn, pl.DataFrame]]:
+        """What is said of each quasi-identifier, and its cells group by group."""
+        found = {column.name: table.hierarchy(column.name) for column in columns if column.form == "node"}
+        trees = {name: tree for name, tree in found.items() if tree is not None}
+        covers = cover(columns, table.frame, trees, members)
+        for column, covered in zip(columns, covers, strict=True):
+            hierarchy = trees.get(column.name)
+            settled = as_shown(column, covered, hierarchy)
+            write = typed_cells if len(column.columns) > 1 else text_cells
+            cells = write(settled, covered, hierarchy)
+            grown, bare = table.is_grown(column.name), table.is_grown_by_values(column.name)
+            nodes = published_nodes(cells, hierarchy, grown=grown, bare=bare)
+            yield settled.model_copy(update={"nodes": nodes}), cells
 
     def columns(self, table: Table) -> list[QuasiColumn]:
         """How each quasi-identifier is going to be published, before its cells are known."""

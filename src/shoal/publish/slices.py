@@ -112,7 +112,7 @@ def _generalised(table: Table, name: str, members: Labels) -> tuple[QuasiColumn,
     """A quasi-identifier whose cells cover all values of their class."""
     publisher = Generalize()
     own = next(column for column in publisher.columns(table) if column.name == name)
-    column, cells = publisher.cells(table, own, members)
+    ((column, cells),) = publisher.cells(table, [own], members)
     return column, cells.to_series()[members]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
 
 import numpy as np
 import polars as pl
@@ -91,14 +93,20 @@ def _shortest(decimals: pl.Series, scale: int) -> pl.Series:
 def without_markers(series: pl.Series, missing_values: Sequence[str], *, strip: bool) -> pl.Series:
     """Null for every text, or number, that stands for a missing cell."""
     if series.dtype == pl.String:
-        cells = series.str.strip_chars() if strip else series
-        return cells.set(cells.is_in(["", *missing_values]).fill_null(False), None)
+        return _without(series.str.strip_chars() if strip else series, ["", *missing_values])
     if series.dtype.is_float():
         series = series.fill_nan(None)
-    if series.dtype.is_numeric():
+    if series.dtype.is_numeric() and missing_values:
         numbers = pl.Series(missing_values, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
-        return series.set(series.cast(pl.Float64).is_in(numbers.to_list()).fill_null(False), None)
+        return _without(series, numbers.to_list(), pl.Float64()) if len(numbers) else series
     return series
+
+
+def _without(series: pl.Series, markers: Sequence[str | float], compared_as: pl.DataType | None = None) -> pl.Series:
+    """Null in place of the markers."""
+    cells = series if compared_as is None else series.cast(compared_as)
+    marked = reduce(or_, (cells == marker for marker in markers))
+    return series.set(marked.fill_null(False), None) if marked.any() else series
 
 
 def _days_or_microseconds(series: pl.Series, dtype: pl.Datetime) -> pl.Series:

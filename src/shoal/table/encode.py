@@ -18,7 +18,7 @@ import polars as pl
 
 from shoal.kernels.cluster.trees import Forest
 from shoal.table.hierarchy.tree import TreeArrays
-from shoal.table.numbering import distinct_values
+from shoal.table.numbering import looked_up, values_of
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
 
@@ -106,30 +106,30 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
     codes: list[npt.NDArray[np.int64]] = []
     trees: list[TreeArrays] = []
     is_tree, slot = [], []
-    for name, kind in (table.quasi if kinds is None else kinds).items():
-        series = table.frame[name]
+    kinds = table.quasi if kinds is None else kinds
+    numbers = _numbers(table, kinds)
+    for name, kind in kinds.items():
         is_tree.append(isinstance(kind, Nominal))
         if isinstance(kind, Nominal):
             hierarchy = table.hierarchy(name)
             assert hierarchy is not None  # noqa: S101  a nominal column always has a tree
             slot.append(len(trees))
             trees.append(hierarchy.arrays)
-            codes.append(_codes(series.cast(pl.String), hierarchy.node_of, hierarchy.arrays.missing))
+            codes.append(numbers[name])
             continue
         slot.append(len(lines))
         if isinstance(kind, Ordinal):
-            ranks = {category: rank for rank, category in enumerate(kind.order)}
-            line = _codes(series, ranks, -1).astype(np.float64)
+            line = numbers[name].astype(np.float64)
             line[line < 0] = np.nan
             spans.append(float(len(kind.order) - 1))
         else:
-            line = series.cast(pl.Float64).to_numpy().copy()
+            line = table.frame[name].cast(pl.Float64).to_numpy().copy()
             present = line[~np.isnan(line)]
             spans.append(float(present.max() - present.min()) if len(present) else 0.0)
         lines.append(line)
     n_rows = table.n_rows
     return Encoded(
-        tuple(table.quasi if kinds is None else kinds),
+        tuple(kinds),
         np.array(is_tree, dtype=bool),
         np.array(slot, dtype=np.int64),
         np.ascontiguousarray(np.stack(lines)) if lines else np.zeros((0, n_rows)),
@@ -139,16 +139,29 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
     )
 
 
-def value_codes(series: pl.Series) -> Ints:
-    """Every value of a column as a number from 0, missing ones as a value of their own with the last number."""
-    texts = series.cast(pl.String)
-    known = distinct_values(texts).to_list()
-    return _codes(texts, {value: number for number, value in enumerate(known)}, len(known))
+def value_codes(frame: pl.DataFrame) -> dict[str, Ints]:
+    """Every value of each column as a number from 0, missing ones as a value of their own with the last number."""
+    known = values_of(frame)
+    codes = looked_up(frame, {name: (values, range(len(values))) for name, values in known.items()})
+    return {series.name: _filled(series, len(known[series.name])) for series in codes}
 
 
-def _codes(series: pl.Series, code_of: dict[str, int], missing: int) -> npt.NDArray[np.int64]:
-    """Look every category up once."""
-    known = distinct_values(series)
-    numbers = [code_of[value] for value in known.to_list()]
-    coded = series.replace_strict(known, pl.Series(numbers, dtype=pl.Int64), default=None, return_dtype=pl.Int64)
-    return coded.fill_null(missing).to_numpy()
+def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, Ints]:
+    """Node of every category of nominal columns, and rank of every one of ordinal columns, -1 for missing."""
+    code_of: dict[str, dict[str, int]] = {}
+    missing: dict[str, int] = {}
+    for name, kind in kinds.items():
+        if isinstance(kind, Ordinal):
+            code_of[name], missing[name] = {category: rank for rank, category in enumerate(kind.order)}, -1
+        elif isinstance(kind, Nominal):
+            hierarchy = table.hierarchy(name)
+            assert hierarchy is not None  # noqa: S101  a nominal column always has a tree
+            code_of[name], missing[name] = hierarchy.node_of, hierarchy.arrays.missing
+    texts = table.frame.select(pl.col(list(code_of)).cast(pl.String))
+    known = {name: (values, [code_of[name][one] for one in values]) for name, values in values_of(texts).items()}
+    coded = looked_up(texts, known)
+    return {series.name: _filled(series, missing[series.name]) for series in coded}
+
+
+def _filled(codes: pl.Series, missing: int) -> Ints:
+    return (codes.fill_null(missing) if codes.null_count() else codes).to_numpy()

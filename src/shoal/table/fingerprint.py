@@ -14,13 +14,16 @@ def content_sha256(frame: pl.DataFrame) -> str:
     A cell counts by its text, so that a column of numbers and the same numbers read from a CSV file agree.
     """
     digest = hashlib.sha256(f"shoal content 1\n{frame.width} {frame.height}\n".encode())
-    there = frame.select(pl.all().is_not_null())  # all columns in one query: queries are what small tables cost
-    texts = frame.select(pl.all().cast(pl.String).fill_null(""))
-    lengths = texts.select(pl.all().str.len_bytes())
-    joined = texts.select(pl.all().str.join(""))
-    for column, name in enumerate(map(str.encode, frame.columns)):
-        digest.update(f"{len(name)}\n".encode() + name)
-        digest.update(there.to_series(column).to_numpy().tobytes())
-        digest.update(np.ascontiguousarray(lengths.to_series(column).to_numpy(), dtype="<i8").tobytes())
-        digest.update(joined.to_series(column)[0].encode())
+    texts = frame.select(pl.all().cast(pl.String))  # all columns in one query: queries are what small tables cost
+    filled = pl.all().fill_null("")
+    facts = texts.select(
+        pl.all().is_not_null().implode().name.prefix("there "),
+        filled.str.len_bytes().cast(pl.Int64).implode().name.prefix("lengths "),
+        filled.str.join("").name.prefix("joined "),
+    )
+    for name in frame.columns:
+        digest.update(f"{len(name.encode())}\n".encode() + name.encode())
+        digest.update(facts[f"there {name}"][0].to_numpy().tobytes())
+        digest.update(np.ascontiguousarray(facts[f"lengths {name}"][0].to_numpy(), dtype="<i8").tobytes())
+        digest.update(facts[f"joined {name}"][0].encode())
     return digest.hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,20 @@ def numbered(columns: Sequence[pl.Series]) -> list[Ints]:
 def distinct_values(series: pl.Series) -> pl.Series:
     """The values of a column, each once and in their order, without missing ones."""
     return series.to_frame().select(pl.all().drop_nulls().unique().sort()).to_series()
+
+
+def values_of(frame: pl.DataFrame) -> dict[str, pl.Series]:
+    """The values of each column, each once and in their order, without missing ones."""
+    found = frame.select(pl.all().drop_nulls().unique().sort().implode())  # queries are what small tables cost
+    return {series.name: series[0] for series in found}
+
+
+def looked_up(frame: pl.DataFrame, numbers: Mapping[str, tuple[pl.Series, Sequence[int]]]) -> pl.DataFrame:
+    """Columns with a number in place of each of their values, missing cells missing."""
+    return frame.select(
+        pl.col(name).replace_strict(known, pl.Series(found, dtype=pl.Int64), default=None, return_dtype=pl.Int64)
+        for name, (known, found) in numbers.items()
+    )
 
 
 def combined(columns: Sequence[Ints]) -> Ints:

@@ -18,7 +18,7 @@ from shoal.table.frames import check_names
 from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
-from shoal.table.numbering import distinct_values
+from shoal.table.numbering import values_of
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 from shoal.table.sensitive import Values
@@ -114,8 +114,16 @@ class Table:
         if isinstance(hierarchy, Rule):
             raise TypeError("rules are built when a table is prepared")
         if hierarchy is None and not isinstance(kind, (Numeric, Ordinal)):
-            return _flat(self.frame[name].cast(pl.String))
+            return self._flat_trees[name]
         return hierarchy
+
+    @cached_property
+    def _flat_trees(self) -> dict[str, Hierarchy]:
+        """Trees of the columns that have categories and no hierarchy."""
+        columns = self.schema.columns
+        names = [name for name in self.frame.columns if name in columns and _is_flat(columns[name].kind)]
+        values = values_of(self.frame.select(pl.col(names).cast(pl.String)))
+        return {name: Hierarchy.grow(Flat(), values[name].to_list()) for name in names}
 
 
 def _kind_by_content(series: pl.Series) -> Kind:
@@ -234,22 +242,22 @@ def _spelt(
 def grow_hierarchies(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> Schema:
     """Build every rule over its column, and check that every hierarchy covers its column."""
     roles: dict[str, dict[str, Kind | None]] = {}
-    for column in schema:
-        if column.role not in ("quasi", "sensitive", "neutral"):
-            continue
+    columns = [column for column in schema if column.role in ("quasi", "sensitive", "neutral")]
+    fit = {column.name for column in columns if column.kind is not None and column.name not in broken}
+    values = values_of(frame.select(name for name in frame.columns if name in fit))
+    for column in columns:
         kind = column.kind
-        if kind is not None and column.name in frame.columns and column.name not in broken:
+        if kind is not None and column.name in values:
             try:
-                kind = _grown(column, kind, frame[column.name], problems)
+                kind = _grown(column, kind, frame[column.name], values[column.name].to_list(), problems)
             except ShoalError as error:
                 problems.take(type(error)([_inside(column.name, problem) for problem in error.problems]))
         roles.setdefault(column.role, {})[column.name] = kind
     return replace(schema, **roles)  # type: ignore[arg-type]
 
 
-def _grown(column: Column, kind: Kind, series: pl.Series, problems: Problems) -> Kind:
+def _grown(column: Column, kind: Kind, series: pl.Series, values: list[object], problems: Problems) -> Kind:
     where = f"column {column.name!r}"
-    values: list[object] = distinct_values(series).to_list()
     if column.role == "quasi" and STAR in values:
         problems.add(where, "has the cell '*', which stands for 'any value' in a release", "name it in missing_values")
         return kind
@@ -287,6 +295,6 @@ def _inside(column: str, problem: Problem) -> Problem:
     return replace(problem, where=f"column {column!r}", values=())
 
 
-def _flat(series: pl.Series) -> Hierarchy:
-    values = distinct_values(series).to_list()
-    return Hierarchy.grow(Flat(), values)
+def _is_flat(kind: Kind | None) -> bool:
+    """Whether a column has a flat tree: it has categories in no order, and no hierarchy."""
+    return not isinstance(kind, (Numeric, Ordinal)) and (kind is None or kind.hierarchy is None)

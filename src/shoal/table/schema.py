@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from shoal.errors import Problem, Problems, SchemaError, some
 from shoal.table.hierarchy.builders import Rule
@@ -179,12 +180,12 @@ class Schema:
         if self.choice is not None:
             yield Column(self.choice, "choice")
 
-    @property
+    @cached_property
     def roles(self) -> dict[str, str]:
         """Role of every named column."""
         return {column.name: column.role for column in self}
 
-    @property
+    @cached_property
     def columns(self) -> dict[str, Column]:
         """Every named column."""
         return {column.name: column for column in self}
