@@ -11,10 +11,15 @@ from pathlib import Path
 # Before numba is imported, here and in every process that a test starts: one machine code for all workers and runs.
 os.environ.setdefault("SHOAL_QUIET", "1")  # whether something is compiled depends on what ran before
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv" / "shoal-machine-code"))
+os.environ["POLARS_MAX_THREADS"] = "1"  # workers share the cores already
 
+import polars
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
+
+assert polars.thread_pool_size() == 1  # the setting was read
+del os.environ["POLARS_MAX_THREADS"]  # processes that tests start use all cores, as those of users do
 
 collect_ignore = ["plugin_package"]  # a package of its own, which tests install elsewhere
 

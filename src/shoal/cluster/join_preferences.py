@@ -8,7 +8,8 @@ import polars as pl
 from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean
 from shoal.kernels.cluster.k_member import JoinPreferences
 from shoal.methods.base import Task
-from shoal.table.encode import Ints, value_codes
+from shoal.table.encode import Ints
+from shoal.table.numbering import value_codes
 from shoal.table.prepare import Table
 
 

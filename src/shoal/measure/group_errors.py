@@ -16,7 +16,7 @@ import polars as pl
 from shoal.errors import ParameterError, Problem, Problems
 from shoal.measure.base import GROUPED_SHAPES, Given, Measure
 from shoal.release.receipt import InputFigure
-from shoal.table.encode import value_codes
+from shoal.table.numbering import value_codes
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric
 

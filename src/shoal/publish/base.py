@@ -23,7 +23,7 @@ from shoal.release.shapes import SHAPES
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.numbering import distinct_values, looked_up, values_of
+from shoal.table.numbering import distinct_values, value_codes
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 from shoal.table.shown import only_rows
@@ -145,16 +145,12 @@ def shuffled_order(codes: Labels, salt: int = 0) -> Labels:
 def text_codes(table: pl.DataFrame) -> Labels:
     """Numbers in the order of the texts that rows show, column after column, missing ones last."""
     codes, n_codes = np.zeros(table.height, dtype=np.int64), 1
-    texts = table.select(pl.all().cast(pl.String))
-    known = values_of(texts)
-    places = looked_up(texts, {name: (values, range(len(values))) for name, values in known.items()})
-    for series in places:
-        n_values = len(known[series.name])
-        column = series.fill_null(n_values) if series.null_count() else series
-        if n_codes * (n_values + 1) >= MOST_CODES:
+    for column in value_codes(table.select(pl.all().cast(pl.String))).values():
+        n_values = int(column.max(initial=0)) + 1
+        if n_codes * n_values >= MOST_CODES:
             codes = np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
             n_codes = int(codes.max(initial=0)) + 1
-        codes, n_codes = codes * (n_values + 1) + column.to_numpy(), n_codes * (n_values + 1)
+        codes, n_codes = codes * n_values + column, n_codes * n_values
     return codes
 
 

@@ -18,7 +18,7 @@ import polars as pl
 
 from shoal.kernels.cluster.trees import Forest
 from shoal.table.hierarchy.tree import TreeArrays
-from shoal.table.numbering import looked_up, values_of
+from shoal.table.numbering import filled, looked_up, values_of
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
 
@@ -139,13 +139,6 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
     )
 
 
-def value_codes(frame: pl.DataFrame) -> dict[str, Ints]:
-    """Every value of each column as a number from 0, missing ones as a value of their own with the last number."""
-    known = values_of(frame)
-    codes = looked_up(frame, {name: (values, range(len(values))) for name, values in known.items()})
-    return {series.name: _filled(series, len(known[series.name])) for series in codes}
-
-
 def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, Ints]:
     """Node of every category of nominal columns, and rank of every one of ordinal columns, -1 for missing."""
     code_of: dict[str, dict[str, int]] = {}
@@ -160,8 +153,4 @@ def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, Ints]:
     texts = table.frame.select(pl.col(list(code_of)).cast(pl.String))
     known = {name: (values, [code_of[name][one] for one in values]) for name, values in values_of(texts).items()}
     coded = looked_up(texts, known)
-    return {series.name: _filled(series, missing[series.name]) for series in coded}
-
-
-def _filled(codes: pl.Series, missing: int) -> Ints:
-    return (codes.fill_null(missing) if codes.null_count() else codes).to_numpy()
+    return {series.name: filled(series, missing[series.name]) for series in coded}

@@ -41,6 +41,18 @@ def looked_up(frame: pl.DataFrame, numbers: Mapping[str, tuple[pl.Series, Sequen
     )
 
 
+def value_codes(frame: pl.DataFrame) -> dict[str, Ints]:
+    """Every value of each column as a number from 0, missing ones as a value of their own with the last number."""
+    known = values_of(frame)
+    codes = looked_up(frame, {name: (values, range(len(values))) for name, values in known.items()})
+    return {series.name: filled(series, len(known[series.name])) for series in codes}
+
+
+def filled(codes: pl.Series, missing: int) -> Ints:
+    """Numbers, with one more for missing cells."""
+    return (codes.fill_null(missing) if codes.null_count() else codes).to_numpy()
+
+
 def combined(columns: Sequence[Ints]) -> Ints:
     """Number the combinations of columns of numbers, in their order."""
     found = np.zeros(len(columns[0]), dtype=np.int64)
