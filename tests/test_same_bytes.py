@@ -21,6 +21,8 @@ import shoal
 from shoal import pipeline
 from shoal.errors import Problems
 from shoal.methods import base as methods
+from shoal.methods.base import Method
+from shoal.methods.groups import Groups
 from shoal.table.encode import Encoded
 from shoal.table.prepare import Table
 
@@ -149,11 +151,12 @@ def digest(make: Callable[[], shoal.Release]) -> str:
 
 PREPARED: dict[tuple[int, int], Table] = {}
 ENCODED: dict[int, Encoded] = {}
+FORMED: dict[tuple[Method, int], Groups] = {}
 
 
 @pytest.fixture(autouse=True)
 def _one_preparation(monkeypatch):
-    """Tables are prepared once for all cases, and no receipt is worked out, of which no hash tells."""
+    """Tables are prepared once, groups formed once for all publishers; no receipt is made, of which no hash tells."""
     plain_prepare, plain_encode = pipeline.prepare, methods.encode
 
     def prepare(frame, schema, *, extra_check, **asked) -> Table:
@@ -170,6 +173,19 @@ def _one_preparation(monkeypatch):
             ENCODED[id(table)] = plain_encode(table)
         return ENCODED[id(table)]
 
+    def formed_once(partition):
+        def wrapped(self, task, rng, progress=None) -> Groups:
+            if task.require:
+                return partition(self, task, rng, progress)
+            key = self, id(task.table)
+            if key not in FORMED:
+                FORMED[key] = partition(self, task, rng, progress)
+            return FORMED[key]
+
+        return wrapped
+
+    for kind in {type(method) for method in METHODS}:
+        monkeypatch.setattr(kind, "partition", formed_once(kind.partition))
     monkeypatch.setattr(pipeline, "prepare", prepare)
     monkeypatch.setattr(methods, "encode", encode)
     monkeypatch.setattr(pipeline, "holder_figures", lambda *_: ())
