@@ -50,8 +50,9 @@ def input_hash(release: shoal.Release) -> str:
 
 
 def public(release: shoal.Release, folder: Path, leak: Leak) -> Public:
-    """Write a release and read all that is public of it, and what is leaked."""
-    release.write(folder)
+    """Write a release, where that was not done yet, and read all that is public of it, and what is leaked."""
+    if not folder.exists():
+        release.write(folder)
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     return files if leak is nothing else {**files, "leak.json": json.dumps(leak(release)).encode()}
 
@@ -136,7 +137,7 @@ def attack_counterfeits(folder: Path, leak: Leak) -> Attack:
     hits = []
     for draw in range(40):
         release, stay = second_release(draw)
-        files = public(release, folder / f"{leak.__name__} {draw}", leak)
+        files = public(release, folder / str(draw), leak)
         guess = fitting(files, people_there_may_be(draw))
         truth = {int(label) + 1: income for label, income in zip(release.labels, stay["income"], strict=True)}
         hits += [truth[number] == income for number, income in guess.items()]
@@ -191,8 +192,8 @@ def incomes_there_may_be(draw: int) -> Candidates:
 def attack_suppressed(folder: Path, leak: Leak) -> Attack:
     """Find out what the one person who was suppressed earns."""
     hits = []
-    for draw in range(80):
-        files = public(without_the_outlier(draw), folder / f"{leak.__name__} {draw}", leak)
+    for draw in range(32):
+        files = public(without_the_outlier(draw), folder / str(draw), leak)
         hits.append(fitting(files, incomes_there_may_be(draw)) == with_an_outlier(draw)["income"][-1])
     chances = [1 / len(INCOMES)] * len(hits)
     return Attack("who is suppressed is not published", "all files, and every other income", hits, chances)
@@ -259,9 +260,9 @@ def linked(draw: int) -> tuple[shoal.Release, list[tuple[pl.DataFrame, set[str]]
 def attack_by_hashes(folder: Path, leak: Leak) -> Attack:
     """Link everybody in the table to a value: that input whose hash is public, the first where there is none."""
     hits, chances = [], []
-    for draw in range(60):
+    for draw in range(24):
         release, links = linked(draw)
-        known = hashes_in(public(release, folder / f"{leak.__name__} {draw}", leak))
+        known = hashes_in(public(release, folder / str(draw), leak))
         told = [one for one, hashes in links if known & hashes]
         hits.append((told or [links[0][0]])[0].equals(bucketed(draw)))
         chances.append(1 / len(links))
