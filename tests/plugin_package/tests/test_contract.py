@@ -9,6 +9,7 @@ from shoal_example.floor import Floor
 from shoal_example.sort_cut import SortCut
 from shoal_example.value_spread import ValueSpread
 
+from shoal import Aggregate, Generalize
 from shoal.testing import Shown, contract, variants
 
 
@@ -24,5 +25,5 @@ RE_DERIVED = {"value-spread": kept}
 TestMethod = contract(*variants(SortCut, k=3), examples=6)
 TestPublisher = contract(publish=variants(Floor), examples=6)
 TestMeasure = contract(measure=[ClassSizeRange()], examples=1)
-TestModel = contract(require=SPREAD, rederive=RE_DERIVED, examples=6)
+TestModel = contract(publish=[Generalize(), Aggregate()], require=SPREAD, rederive=RE_DERIVED, examples=6)
 TestAllTogether = contract(SortCut(k=2), publish=[Floor()], require=SPREAD, rederive=RE_DERIVED, examples=6)
