@@ -261,8 +261,7 @@ def _check_bytes(method: Method, publish: Publisher) -> None:
         return
     given_frames = (
         (case.frame, 1),
-        (case.frame, min(2, cores)),
-        (case.frame.lazy(), None),
+        (case.frame.lazy(), min(2, cores)),
         (case.frame.to_arrow(), None),
     )
     with tempfile.TemporaryDirectory() as folder:
