@@ -79,14 +79,17 @@ k = 10
 """
 
 
-def test_the_same_bytes_from_every_source(sources, tmp_path):
+def test_the_same_bytes_from_every_source(sources, call, tmp_path):
     written, held = {}, {}
     for kind, source in sources.items():
         (tmp_path / f"{kind}.toml").write_text(recipe_text(source))
         assert shoal.Recipe.load(tmp_path / f"{kind}.toml").source.kind == kind
         folder = tmp_path / kind
-        line = [sys.executable, "-m", "shoal", "run", tmp_path / f"{kind}.toml", "--out", folder]
-        subprocess.run(line, check=True, capture_output=True)
+        line = ["run", str(tmp_path / f"{kind}.toml"), "--out", str(folder)]
+        if kind == "csv":  # one as anybody does it, the others in this process
+            subprocess.run([sys.executable, "-m", "shoal", *line], check=True, capture_output=True)
+        else:
+            assert call(*line)[0] == 0
         written[kind] = {path.name: path.read_bytes() for path in folder.iterdir()}
         held[kind] = Receipt.read(tmp_path / f"{kind}.receipt.json")
     assert set(written) == {"csv", "parquet", "excel", "sqlite", "postgresql"}

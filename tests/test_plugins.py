@@ -118,6 +118,45 @@ def release(scratch):
     return scratch.folder / "release"
 
 
+COMMANDS = """
+import contextlib, io, json, sys
+from shoal.cli import main
+told = []
+for line in json.loads(sys.argv[1]):
+    sys.argv = ["shoal", *line]
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            main()
+        except SystemExit as end:
+            assert not end.code, line
+    told.append(json.loads(out.getvalue()))
+print(json.dumps(told))
+"""
+FLAGS = ("--method", "sort-cut", "--k", "3", "--descending", "true", "--publish", "floor", "--step", "10")
+ASKED = ("--require", "value-spread column=disease c=2 p=0.7")
+LISTED = {
+    "methods": "sort-cut",
+    "models": "value-spread",
+    "publishers": "floor",
+    "measures": "class_size_range",
+}
+LINES = {
+    "verify": ("verify", "release", "--json"),
+    "run": ("run", "plain.toml", "--out", "flagged", "--json", *FLAGS, *ASKED),
+    "measure": ("measure", "release", "--measure", "class_size_range", "--json"),
+    **{command: (command, "--json") for command in LISTED},
+}
+
+
+@pytest.fixture(scope="module")
+def told(scratch, release):
+    """What commands say where the package is installed, in one process."""
+    plain = RECIPE.replace('name = "sort-cut"', 'name = "mondrian"').split("[[require]]")[0]
+    (scratch.folder / "plain.toml").write_text(plain)
+    said = json.loads(scratch.run("-c", COMMANDS, json.dumps([*LINES.values()])))
+    return dict(zip(LINES, said, strict=True))
+
+
 def test_a_recipe_runs_on_the_command_line(scratch, release):
     manifest = json.loads((release / "manifest.json").read_text())
     assert manifest["recipe"]["method"] == {"name": "sort-cut", "k": 2, "descending": False}
@@ -130,41 +169,26 @@ def test_a_recipe_runs_on_the_command_line(scratch, release):
         assert values.value_counts()["count"].max() <= len(values) / 2
 
 
-def test_the_checker_and_flags_know_what_was_installed(scratch, release):
-    verdict = json.loads(scratch.shoal("verify", "release", "--json"))
-    assert verdict["holds"]
-    assert verdict["achieved"]["spread(c=3):disease"] <= 0.5
-    entries = json.loads((release / "manifest.json").read_text())
-    flags = ("--method", "sort-cut", "--k", "3", "--descending", "true", "--publish", "floor", "--step", "10")
-    asked = ("--require", "value-spread column=disease c=2 p=0.7")
-    plain = RECIPE.replace('name = "sort-cut"', 'name = "mondrian"').split("[[require]]")[0]
-    (scratch.folder / "plain.toml").write_text(plain)
-    again = json.loads(scratch.shoal("run", "plain.toml", "--out", "flagged", "--json", *flags, *asked))["manifest"]
+def test_the_checker_and_flags_know_what_was_installed(told, release):
+    assert told["verify"]["holds"]
+    assert told["verify"]["achieved"]["spread(c=3):disease"] <= 0.5
+    entries, again = json.loads((release / "manifest.json").read_text()), told["run"]["manifest"]
     assert again["recipe"]["method"] == {"name": "sort-cut", "k": 3, "descending": True}
     assert again["recipe"]["require"] == [{"model": "value-spread", "column": "disease", "c": 2, "p": 0.7}]
     assert again["recipe"]["publish"] == {"name": "floor", "step": 10.0}
     assert entries["shoal"] == again["shoal"]
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("methods", "sort-cut"),
-        ("models", "value-spread"),
-        ("publishers", "floor"),
-        ("measures", "class_size_range"),
-    ],
-)
-def test_listings_have_what_was_installed(scratch, command, name):
-    listed = {one["name"]: one for one in json.loads(scratch.shoal(command, "--json"))}
+@pytest.mark.parametrize(("command", "name"), LISTED.items())
+def test_listings_have_what_was_installed(told, command, name):
+    listed = {one["name"]: one for one in told[command]}
     assert listed[name]["title"]
     assert set(listed) == {*REGISTRIES[command].own, name}
 
 
-def test_the_measure_is_worked_out_of_a_release(scratch, release):
-    figures = json.loads(scratch.shoal("measure", "release", "--measure", "class_size_range", "--json"))
+def test_the_measure_is_worked_out_of_a_release(told, release):
     sizes = pl.read_csv(release / "table.csv").group_by("age", "town").len()["len"]
-    assert figures == {"class_size_range": sizes.max() - sizes.min()}
+    assert told["measure"] == {"class_size_range": sizes.max() - sizes.min()}
 
 
 def test_the_package_passes_the_contract(scratch):

@@ -58,7 +58,7 @@ class Simulator:
     method: Method
     require: tuple[Requirement, ...] = ()
     refine: Refine | None = None
-    _table: list = field(default_factory=list, repr=False)
+    _tasks: dict = field(default_factory=dict, repr=False)
 
     @property
     def schema(self) -> shoal.Schema:
@@ -104,13 +104,15 @@ class Simulator:
         return groups.labels
 
     def _task(self, world: World) -> Task:
-        """Quasi-identifiers are prepared once: they are the same in all worlds."""
-        if not self._table:
+        """Quasi-identifiers are prepared once, they are the same in all worlds; sensitive values once for each."""
+        if not self._tasks:
             own = self.method.promises(self.schema) if self.require and self.method.protects == "links" else ()
-            self._table.append(Task.of(prepare(self.frame(world), self.schema), (*own, *self.require)))
-        task = self._table[0]
-        frame = task.table.frame.with_columns(pl.Series("s", world, dtype=pl.String))
-        return replace(task, table=replace(task.table, frame=frame))
+            self._tasks[None] = Task.of(prepare(self.frame(world), self.schema), (*own, *self.require))
+        if world not in self._tasks:
+            task = self._tasks[None]
+            frame = task.table.frame.with_columns(pl.Series("s", world, dtype=pl.String))
+            self._tasks[world] = replace(task, table=replace(task.table, frame=frame))
+        return self._tasks[world]
 
 
 def seen(points: np.ndarray, world: World, labels: Sequence[int], *, boxes: bool = True) -> Seen:
@@ -183,18 +185,28 @@ def best_guess(posterior: Sequence[Shares], allowed: Sequence[float]) -> tuple[i
 
 
 def attack(
-    channels: Sequence[Channel], promise: str, *, floor: float, n_guesses: int, draws: bool, seed: int = 0
+    channels: Sequence[Channel],
+    promise: str,
+    *,
+    floor: float,
+    n_guesses: int,
+    draws: bool,
+    n_secrets: int | None = None,
+    seed: int = 0,
 ) -> Attack:
     """Draw worlds and seeds that the attacker does not know, publish, and guess the value of one person each time.
 
     Allowed is 1/l (`floor`), or the largest share of a value in the person's class where that is more. A method that
-    does not draw is run with one seed, any.
+    does not draw is run with one seed, any; with `n_secrets`, only as many secret seeds are in use, which is enough to
+    show that a promise is not kept, and not that it is.
     """
     rng = np.random.default_rng(seed)
+    few = None if n_secrets is None else rng.integers(2**40, 2**41, n_secrets)
     hits, chances = [], []
     while len(hits) < n_guesses:
         channel = channels[rng.integers(len(channels))]
-        place, secret = int(rng.integers(len(channel.worlds))), int(rng.integers(2**40, 2**41)) if draws else 0
+        place = int(rng.integers(len(channel.worlds)))
+        secret = 0 if not draws else int(rng.integers(2**40, 2**41) if few is None else rng.choice(few))
         one = channel.seen(place, secret)
         if one is None:
             continue

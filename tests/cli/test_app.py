@@ -397,80 +397,117 @@ STOPPED_AT = {
 }
 
 
-@pytest.mark.parametrize("stage", STOPPED_AT)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
-def test_a_killed_run_leaves_no_release(place, number, stage):
-    """A real process that stands still in the middle of a stage when the signal comes."""
-    program = f"""
-import sys, time
-import shoal.methods.mondrian, shoal.release.release
+LAUNCHER = """
+import json, os, sys, time, traceback
+import shoal.methods.mondrian, shoal.pipeline, shoal.release.release
 from shoal.cli import main
 def wait(*_):
-    print("ready", flush=True)
+    print("ready", os.getpid(), flush=True)
     time.sleep(60)
-{STOPPED_AT[stage]}
-sys.argv = ["shoal", "run", "recipe.toml"]
-main()
+for line in sys.stdin:
+    folder, change = json.loads(line)
+    child = os.fork()
+    if child:
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    status = 1
+    try:
+        os.chdir(folder)
+        os.dup2(os.open("../said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+        exec(change)
+        sys.argv = ["shoal", "run", "recipe.toml"]
+        main()
+    except SystemExit as end:
+        status = end.code
+    except BaseException:
+        traceback.print_exc()
+    sys.stderr.flush()
+    os._exit(status)
 """
-    run = subprocess.Popen(
-        [sys.executable, "-c", program], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert run.stdout.readline() == "ready\n"
-    run.send_signal(number)
-    _, err = run.communicate(timeout=60)
+"""Runs the command as often as it is asked to, each time in a process of its own; what it imports is imported once."""
+
+
+@pytest.fixture(scope="module")
+def launcher():
+    line = [sys.executable, "-c", LAUNCHER]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.stdin.close()
+
+
+def stopped(launcher, place, number, change):
+    """Start a run that stands still in its middle, send it a signal; its exit status and what it says."""
+    launcher.stdin.write(json.dumps([str(place), change]) + "\n")
+    launcher.stdin.flush()
+    word, process = launcher.stdout.readline().split()
+    assert word == "ready"
+    os.kill(int(process), number)
+    return int(launcher.stdout.readline()), (place.parent / "said").read_text()
+
+
+@pytest.fixture
+def inner_place(place, monkeypatch):
+    """The same place one folder further down, so that there is one beside it."""
+    inner = place / "inner"
+    inner.mkdir()
+    for path in [path for path in place.iterdir() if path.is_file()]:
+        path.rename(inner / path.name)
+    monkeypatch.chdir(inner)
+    return inner
+
+
+@pytest.mark.parametrize("stage", STOPPED_AT)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
+def test_a_killed_run_leaves_no_release(launcher, inner_place, number, stage):
+    """A real process that stands still in the middle of a stage when the signal comes."""
+    place = inner_place
+    status, err = stopped(launcher, place, number, STOPPED_AT[stage])
     seen = sorted(path.name for path in place.iterdir() if not path.name.startswith("."))
     assert seen == ["people.csv", "recipe.toml", "town.csv"]
     if number == signal.SIGKILL:  # nobody can tidy up then; what is left is hidden and no release
-        assert run.returncode == -number
+        assert status == -number
         assert not list(place.glob(".release.partial-*/manifest.json"))
         return
-    assert run.returncode == 130
+    assert status == 130
     assert err == "stopped; nothing was written\n"
     assert not list(place.glob(".release*"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
-def test_a_run_stopped_while_its_receipt_is_written_leaves_neither(place, number):
-    program = """
-import os, sys, time
-from shoal.cli import main
-def wait(*_):
-    print("ready", flush=True)
-    time.sleep(60)
-os.fsync = wait
-sys.argv = ["shoal", "run", "recipe.toml"]
-main()
-"""
-    run = subprocess.Popen(
-        [sys.executable, "-c", program], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert run.stdout.readline() == "ready\n"
-    run.send_signal(number)
-    _, err = run.communicate(timeout=60)
-    assert (run.returncode, err) == (130, "stopped; nothing was written\n")
-    assert sorted(path.name for path in place.iterdir()) == ["people.csv", "recipe.toml", "town.csv"]
+def test_a_run_stopped_while_its_receipt_is_written_leaves_neither(launcher, inner_place, number):
+    said = stopped(launcher, inner_place, number, "os.fsync = wait")
+    assert said == (130, "stopped; nothing was written\n")
+    assert sorted(path.name for path in inner_place.iterdir()) == ["people.csv", "recipe.toml", "town.csv"]
 
 
 def test_progress_is_shown_where_somebody_looks(place):
-    """On a terminal a bar names the stages; in a pipe, and with --quiet, there is none."""
+    """On a terminal a bar names the stages; with --quiet, there is none."""
     pty = pytest.importorskip("pty")
-    command = [sys.executable, "-m", "shoal", "run", "recipe.toml", "--overwrite"]
-    shown = {}
-    for quiet in (False, True):
-        ours, theirs = pty.openpty()
-        line = [*command, "--quiet"] if quiet else command
-        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-        run = subprocess.Popen(line, cwd=place, stdout=subprocess.PIPE, stderr=theirs, env=environment)
-        os.close(theirs)
-        shown[quiet] = b""
-        with contextlib.suppress(OSError):  # how a terminal says that its other end is gone
-            while chunk := os.read(ours, 1024):
-                shown[quiet] += chunk
-        os.close(ours)
-        assert run.wait(timeout=60) == 0
-        run.stdout.close()
-    assert b"grouping" in shown[False] or b"writing" in shown[False]
-    assert shown[True] == b""
+    program = """
+import contextlib, sys
+from shoal.cli import main
+for flags in (["--quiet"], []):
+    sys.argv = ["shoal", "run", "recipe.toml", "--overwrite", *flags]
+    with contextlib.suppress(SystemExit):
+        main()
+    print("|", file=sys.stderr, end="", flush=True)
+"""
+    ours, theirs = pty.openpty()
+    environment, shown = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}, b""
+    line = [sys.executable, "-c", program]
+    run = subprocess.Popen(line, cwd=place, stdout=subprocess.PIPE, stderr=theirs, env=environment)
+    os.close(theirs)
+    with contextlib.suppress(OSError):  # how a terminal says that its other end is gone
+        while chunk := os.read(ours, 1024):
+            shown += chunk
+    os.close(ours)
+    assert run.wait(timeout=60) == 0
+    run.stdout.close()
+    quiet, _, told = shown.partition(b"|")
+    assert quiet == b""
+    assert b"grouping" in told or b"writing" in told
+    assert told.endswith(b"|")
+    assert (place / "release" / "manifest.json").exists()
 
 
 def test_module_and_script_are_the_same_command(place):

@@ -8,7 +8,6 @@ import pkgutil
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
@@ -139,32 +138,49 @@ def test_errors_of_inner_kernels_reach_python():
 
 
 PROGRAM = """
-import sys, numpy as np
+import os, sys, numpy as np
 from shoal.kernels.cluster.points import sort
-values = np.arange(10, dtype=sys.argv[1])[::-1].copy()
-sort(values, values)
-print(values[3])
+children = []
+for dtype in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        values = np.arange(10, dtype=dtype)[::-1].copy()
+        sort(values, values)
+        os.write(1, f"{float(values[3])}\\n".encode())
+        sys.stderr.flush()
+        os._exit(0)
+    children.append(child)
+sys.exit(max(os.waitpid(child, 0)[1] for child in children))
 """
+"""A process for each data type, all at the same time; what they import is imported once."""
 
 
-def run(dtype: str, *, user: tuple[str, ...] = (), **environment: str) -> subprocess.CompletedProcess:
+def run(*dtypes: str, user: tuple[str, ...] = (), **environment: str) -> subprocess.CompletedProcess:
     kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "SHOAL_QUIET")}
     given = {**kept, "PYTHONPATH": str(SOURCE), **environment}
-    line = [*user, sys.executable, "-c", PROGRAM, dtype]
+    line = [*user, sys.executable, "-c", PROGRAM, *dtypes]
     return subprocess.run(line, env=given, capture_output=True, text=True, check=True, cwd="/")
 
 
-def test_processes_that_compile_at_the_same_time_get_the_right_code(tmp_path):
-    """Four processes, four signatures, one empty folder; then each again from what is there, without a word."""
-    dtypes = ["float64", "float32", "int64", "int32"]
-    with ThreadPoolExecutor(4) as pool:
-        first = list(pool.map(lambda dtype: run(dtype, NUMBA_CACHE_DIR=str(tmp_path)), dtypes))
-        again = list(pool.map(lambda dtype: run(dtype, NUMBA_CACHE_DIR=str(tmp_path)), dtypes))
-    assert [float(one.stdout.split()[0]) for one in first + again] == [3.0] * 8
-    assert [one.stderr for one in first] == [NOTICE + "\n"] * 4
-    assert [one.stderr for one in again] == [""] * 4
-    assert len(list(tmp_path.rglob("*.bin"))) == 4
-    assert not list(tmp_path.rglob("*.partial"))
+DTYPES = ("float64", "float32", "int64", "int32")
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """Four processes, four signatures, one empty folder, and what they said."""
+    folder = tmp_path_factory.mktemp("compiled")
+    return folder, run(*DTYPES, NUMBA_CACHE_DIR=str(folder))
+
+
+def test_processes_that_compile_at_the_same_time_get_the_right_code(compiled):
+    """Each again from what is there, without a word."""
+    folder, first = compiled
+    again = run(*DTYPES, NUMBA_CACHE_DIR=str(folder))
+    assert first.stdout == again.stdout == "3.0\n" * 4
+    assert first.stderr == (NOTICE + "\n") * 4
+    assert again.stderr == ""
+    assert len(list(folder.rglob("*.bin"))) == 4
+    assert not list(folder.rglob("*.partial"))
 
 
 def test_nothing_is_said_where_nobody_wants_to_hear_it(tmp_path):
@@ -199,12 +215,13 @@ def test_code_expires_with_the_sources(tmp_path, monkeypatch):
     assert not old.exists()
 
 
-def test_damaged_files_are_compiled_anew(tmp_path):
-    folder = str(tmp_path)
-    run("float64", NUMBA_CACHE_DIR=folder)
-    (file,) = tmp_path.rglob("*.bin")
-    content = file.read_bytes()
-    for damaged in (b"", content[:100], b"nonsense"):
-        file.write_bytes(damaged)
-        assert run("float64", NUMBA_CACHE_DIR=folder).stdout.split()[0] == "3.0"
-        assert file.read_bytes()[:20] == content[:20]
+def test_damaged_files_are_compiled_anew(compiled, tmp_path):
+    """Three of four files damaged in three ways, each read by a process of its own."""
+    folder = shutil.copytree(compiled[0], tmp_path / "damaged")
+    files = {file: file.read_bytes() for file in folder.rglob("*.bin")}
+    for (file, content), damage in zip(files.items(), (0, 100, None), strict=False):
+        file.write_bytes(b"nonsense" if damage is None else content[:damage])
+    said = run(*DTYPES, NUMBA_CACHE_DIR=str(folder))
+    assert said.stdout == "3.0\n" * 4
+    assert said.stderr == (NOTICE + "\n") * 3
+    assert all(file.read_bytes()[:20] == content[:20] for file, content in files.items())

@@ -59,12 +59,5 @@ def each_method(*others: Iterable, any_table: bool = True) -> list[tuple]:
     return [(name, next(turns[name]), *rest) for name, *rest in pairwise(turns, *others)]
 
 
-def each_variant(values: Iterable) -> list[tuple]:
-    """Every variant of every method with one of the values, in turn; in a long run with all of them."""
-    if ALL:
-        return each_method(values)
-    return [(*method, value) for method, value in zip(every_method(any_table=True), cycle(values), strict=False)]
-
-
 def every_cutter(*names):
     return [(name, options) for name in names or LINKS for options in VARIANTS[name]]

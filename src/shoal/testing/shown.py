@@ -49,9 +49,11 @@ class Shown:
     """Of slices: the lines of every slice, bucket by bucket."""
 
     @classmethod
-    def of(cls, release: Release, case: Case, population: pl.DataFrame | None = None) -> Shown:
-        """Write a release down."""
-        layout, table = release.manifest.layout, prepare(case.frame, case.schema)
+    def of(
+        cls, release: Release, case: Case, population: pl.DataFrame | None = None, table: Table | None = None
+    ) -> Shown:
+        """Write a release down; the table is prepared where it was not yet."""
+        layout = release.manifest.layout
         buckets: list[list[list[Line]]] = []
         if layout.slices:
             buckets = _slices(release.frames, layout)
@@ -61,7 +63,7 @@ class Shown:
         else:
             classes = _of_cells(release.frames, layout, _guards(release, case))
         people: list[Person] = [] if population is None else [*population.to_dicts()]
-        return cls(classes, table, layout, people, buckets)
+        return cls(classes, table or prepare(case.frame, case.schema), layout, people, buckets)
 
     def groups(self, column: str) -> list[list[Any]]:
         """The values of a sensitive column, class by class."""
