@@ -1,5 +1,7 @@
 """OKA against its worked example, its slow twin, brute force, and the loss it is known for."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ import shoal
 from shoal import Numeric
 from shoal.cluster.centroids import draw_seeds
 from shoal.methods.oka import Oka
+from support.pairwise import examples
 from support.realdata import adult, adult_schema
 from twins.centroids import Clusters, distance, oka, sorted_scan
 from twins.partitions import least_sse, sse
@@ -45,19 +48,18 @@ def test_steps_of_the_worked_example():
     assert clusters.centroids[1][0] * unit + 1 == pytest.approx(11)
 
 
-@pytest.mark.parametrize("order", ["sorted", "file"])
-@pytest.mark.parametrize("centroid", ["lca", "mode"])
-@settings(max_examples=60)
+@settings(max_examples=examples(40))
 @given(data=st.data(), k=st.integers(2, 6))
-def test_kernel_equals_twin(data, k, centroid, order):
+def test_kernel_equals_twin(data, k):
     table = data.draw(tables(k, most=30))
     n_rows = len(table.rows)
-    labels = table.labels(Oka(k=k, centroid=centroid, order=order))
     seeds, rank = draw_seeds(None, n_rows, k, np.random.default_rng(0))
-    scan = sorted_scan(table.rows, table.columns) if order == "sorted" else None
-    assert labels == oka(table.rows, table.columns, k, seeds.tolist(), centroid, scan, rank)
-    assert k <= np.bincount(labels).min()
-    assert len(np.bincount(labels)) == n_rows // k
+    for centroid, order in product(["lca", "mode"], ["sorted", "file"]):
+        labels = table.labels(Oka(k=k, centroid=centroid, order=order))
+        scan = sorted_scan(table.rows, table.columns) if order == "sorted" else None
+        assert labels == oka(table.rows, table.columns, k, seeds.tolist(), centroid, scan, rank), (centroid, order)
+        assert k <= np.bincount(labels).min()
+        assert len(np.bincount(labels)) == n_rows // k
 
 
 @pytest.mark.parametrize("centroid", ["lca", "mode"])
@@ -86,7 +88,7 @@ def test_short_kernel_calls_change_nothing(monkeypatch):
     assert table.labels(Oka(k=3)) == whole
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(data=st.data())
 def test_never_better_than_the_best_partition(data):
     """A sum of squares below that of the best of all partitions would be a mistake of ours."""

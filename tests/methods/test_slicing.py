@@ -17,7 +17,7 @@ from shoal.measure.membership import membership
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from shoal.testing import sensitive_tables, tables
-from support.pairwise import pairwise
+from support.pairwise import examples, pairwise
 from support.slicing_example import ROWS, SCHEMA
 from twins import slices as twin
 
@@ -130,7 +130,7 @@ def test_everything_in_one_column_is_kept_where_duplicates_differ():
     assert membership_of(release, doubled).fakes == 0
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(14))
 @given(st.lists(st.sampled_from("pqrst"), min_size=4, max_size=24), st.integers(2, 3), st.randoms())
 def test_two_columns_are_bucketization(values, l, random):  # noqa: E741
     """Everybody fits one bucket alone, so the chance of a value is its share there: what is promised of buckets."""
@@ -208,7 +208,8 @@ def test_it_is_written_read_back_and_verified(groups, shape, format, tmp_path): 
     folder = release.write(tmp_path / "out", format=format)
     assert {path.name for path in folder.iterdir()} == {f"{name}.{format}" for name in names} | {"manifest.json"}
     assert {path.name for path in tmp_path.iterdir()} == {"out", "out.receipt.json"}
-    assert list(release.pictures()) == ["columns.html", "columns.svg"]
+    if groups is SLICINGS[0]:  # to draw them takes long, and how slices are written does not matter to them
+        assert list(release.pictures()) == ["columns.html", "columns.svg"]
     back = shoal.read_release(folder, tmp_path / "out.receipt.json")
     for name, table in release.frames.items():
         assert back.frames[name].equals(table), name
@@ -413,10 +414,12 @@ def check_against_twin(release, frame, schema, l):  # noqa: E741
         assert reached(release)[f"slice_l:{name}"] == pytest.approx(float(1 / worst), rel=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(14))
 @given(sensitive_tables(min_rows=8, max_rows=24), st.data())
 def test_the_promise_is_that_of_the_twin(case, data):
     frame, schema = two_sensitive(case)
+    for name in schema.sensitive:  # else there is no way to slice it
+        assume(2 * max(Counter(frame[name].to_list()).values()) <= frame.height)
     groups = {name: data.draw(st.integers(1, 3), name) for name in (*schema.quasi, "note")}
     groups |= {name: data.draw(st.sampled_from([3, 4, 5, 5, 5]), name) for name in schema.sensitive}
     publish = shoal.Slices(shape=data.draw(st.sampled_from(["table", "files"])))
@@ -428,7 +431,7 @@ def test_the_promise_is_that_of_the_twin(case, data):
     check_against_twin(release, frame, schema, 2)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(14))
 @given(tables(min_rows=10, max_rows=24, missing=False), st.integers(2, 4), st.data())
 def test_generalised_columns_of_any_kind_are_read_back(case, p, data):
     """Trees that are ragged, orders, numbers: the checker finds the one combination that covers a person."""
