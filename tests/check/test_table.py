@@ -101,7 +101,7 @@ def rich(rows):
     ]
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(50))
 @given(published())
 def test_both_readings_against_plain_sets(given):
     frame, rows = given

@@ -308,7 +308,7 @@ class TestSlices:
 class TestCells:
     @pytest.mark.parametrize("mix", KIND_MIXES)
     @given(data=st.data())
-    @settings(max_examples=examples(12))
+    @settings(max_examples=examples(8))
     def test_like_the_twin(self, mix, data):
         case = data.draw(tables(mix, min_rows=2, max_rows=8))
         table = prepare(case.frame, case.schema)

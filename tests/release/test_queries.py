@@ -82,17 +82,17 @@ def parts_of(release):
 
 
 @pytest.mark.parametrize(("method", "publish"), METHODS, ids=IDS)
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(6))
 @given(frames())
 def test_columns_that_stand_together_are_counted(method, publish, frame):
     release = released(frame, method, publish)
-    for names in (*together(release), *((name,) for name in NAMES)):
+    side_by_side = together(release)
+    for names in (*side_by_side, *(names[::-1] for names in side_by_side if len(names) > 1), *zip(NAMES, strict=True)):
         assert answer(release, *names) == Counter(frame.select(names).rows())
-        assert answer(release, *reversed(names)) == Counter(frame.select(*reversed(names)).rows())
 
 
 @pytest.mark.parametrize(("method", "publish"), METHODS[:4], ids=IDS[:4])
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(6))
 @given(frames(max_rows=5))
 def test_what_stands_apart_is_the_mean_over_all_ways_to_put_it_together(method, publish, frame):
     release = released(frame, method, publish)
@@ -106,7 +106,7 @@ def test_what_stands_apart_is_the_mean_over_all_ways_to_put_it_together(method, 
 
 
 @pytest.mark.parametrize(("method", "publish"), METHODS, ids=IDS)
-@settings(max_examples=examples(6))
+@settings(max_examples=examples(4))
 @given(frames())
 def test_counts_add_up_to_the_rows_and_to_their_marginals(method, publish, frame):
     release = released(frame, method, publish)

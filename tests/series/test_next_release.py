@@ -132,7 +132,7 @@ def series(m, frames, seed):
 
 
 @given(histories())
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(20))
 def test_no_history_leaves_an_attacker_with_fewer_than_m_values(history):
     m, frames, seed = history
     made, used = series(m, frames, seed)

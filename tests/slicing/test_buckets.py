@@ -260,14 +260,18 @@ def small_buckets(draw, rows=(2, 3, 4)):
     return [draw(numbers) for _ in range(n_slices)], draw(st.integers(0, n_slices - 1)), draw(numbers)
 
 
-def chances(bucket, parts, home, codes, t):
-    """Over all tables the bucket may stand for: how many rows have t's parts, and their sensitive values."""
-    wanted = tuple(part[t] for part in parts)
+def chances(bucket, parts, home, codes):
+    """Over all tables the bucket may stand for: how many rows have t's parts, and their sensitive values, by t."""
     counts, n_tables = Counter(), 0
     for table in twin.consistent_tables(bucket, parts, home, codes):
         n_tables += 1
-        counts.update(value for row, value in table if row == wanted)
-    return counts, n_tables
+        counts.update(table)
+    found = {t: Counter() for t in range(len(codes))}
+    for (row, value), count in counts.items():
+        for t, of_row in found.items():
+            if row == tuple(part[t] for part in parts):
+                of_row[value] += count
+    return found, n_tables
 
 
 @settings(max_examples=examples(30), deadline=None)
@@ -278,8 +282,9 @@ def test_in_one_bucket_p_is_the_share_among_all_consistent_tables(case):
     parts, home, codes = case
     bucket = range(len(codes))
     _, worst, _ = checked(parts, [(home, codes)], [0] * len(codes))
+    by_row, n_tables = chances(bucket, parts, home, codes)
     for t in bucket:
-        counts, n_tables = chances(bucket, parts, home, codes, t)
+        counts = by_row[t]
         assert Fraction(counts.total(), n_tables * len(codes)) == twin.match(t, bucket, parts)
         found = {value: Fraction(count, counts.total()) for value, count in counts.items()}
         assert found == twin.shares(t, [bucket], parts, home, codes)
@@ -296,11 +301,11 @@ def test_with_several_buckets_p_draws_the_bucket_by_how_well_it_matches(case, cu
     buckets = [range(cut), range(cut, len(codes))]
     labels = [int(row >= cut) for row in range(len(codes))]
     _, worst, _ = checked(parts, [(home, codes)], labels)
+    in_bucket = [chances(bucket, parts, home, codes) for bucket in buckets]
     for t in range(len(codes)):
         drawn, rows = Counter(), Counter()
-        for bucket in buckets:
-            counts, n_tables = chances(bucket, parts, home, codes, t)
-            for value, count in counts.items():
+        for bucket, (by_row, n_tables) in zip(buckets, in_bucket, strict=True):
+            for value, count in by_row[t].items():
                 drawn[value] += Fraction(count, n_tables * len(bucket))
                 rows[value] += Fraction(count, n_tables)
         found = {value: share / sum(drawn.values()) for value, share in drawn.items()}
