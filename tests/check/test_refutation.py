@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import shoal
@@ -76,8 +76,15 @@ def test_two_slices_that_share_an_attribute_too(drawn, bound):
         assert said == (pytest.approx(float(least), rel=1e-12) if least > bound else 0.0)
 
 
-@settings(max_examples=examples(80))
+THREE = pl.DataFrame(
+    {name: list(cells) for name, cells in {"a": "xxxx", "b": "uuuv", "c": "1212", "s": "pppp", "t": "gghh"}.items()}
+).with_columns(bucket=pl.Series([5, 6, 6, 6]))
+"""Who can have what in two of three slices depends on what goes beside it in the third."""
+
+
+@settings(max_examples=examples(120))
 @given(published(max_rows=6, max_bucket=3, slicings=[*MANY, *OVERLAPPING]), BOUNDS)
+@example((THREE, layout_of([["a", "b"], ["c", "t"], ["a", "b", "s"]])), Fraction(1, 5))
 def test_more_slices_are_never_refuted_where_some_table_keeps_the_promise(drawn, bound):
     for said, least in refuted_and_true(drawn, bound).values():
         assert said <= float(least) * (1 + 1e-12)

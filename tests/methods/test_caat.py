@@ -90,7 +90,7 @@ def test_result_depends_on_the_start():
 # -- the twin -----------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=examples(40))
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data(), k=st.integers(2, 6))
 def test_kernel_equals_twin(data, k):
     table = data.draw(tables(k, most=26))

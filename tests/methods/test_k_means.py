@@ -62,7 +62,7 @@ def test_steps_of_the_worked_example():
     assert 19 * distance(clusters.rows[6], clusters.centroids[1], clusters.columns) == pytest.approx(6.75)
 
 
-@settings(max_examples=examples(35))
+@settings(max_examples=examples(45))
 @given(data=st.data(), k=st.integers(2, 6))
 def test_kernel_equals_twin(data, k):
     table = data.draw(tables(k, most=25))

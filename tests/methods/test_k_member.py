@@ -53,7 +53,7 @@ def test_steps_of_the_worked_example():
     assert il(6, 1, 4, 3) - il(6, 1, 4) == pytest.approx(3.4615, abs=5e-5)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(60))
 @given(data=st.data(), k=st.integers(2, 6))
 def test_kernel_equals_twin(data, k):
     table = data.draw(tables(k, most=25))

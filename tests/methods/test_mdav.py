@@ -110,7 +110,7 @@ def test_extreme_numbers_do_not_overflow():
 # -- the twins --------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=examples(40))
+@settings(deadline=None, max_examples=examples(80))
 @given(data=st.data(), k=st.integers(2, 5))
 def test_kernel_equals_twin(data, k):
     table = data.draw(tables(k, most=24))

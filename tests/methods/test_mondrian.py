@@ -108,7 +108,7 @@ def test_box_of_a_child_is_all_its_leaves(width, expected):
 # -- the twin ---------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(100))
 @given(data=st.data(), k=st.integers(2, 6))
 def test_kernel_equals_twin(data, k):
     table = data.draw(tables(k))

@@ -48,7 +48,7 @@ def test_steps_of_the_worked_example():
     assert clusters.centroids[1][0] * unit + 1 == pytest.approx(11)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(70))
 @given(data=st.data(), k=st.integers(2, 6))
 def test_kernel_equals_twin(data, k):
     table = data.draw(tables(k, most=30))

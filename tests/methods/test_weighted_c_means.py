@@ -48,7 +48,7 @@ def test_example_x():
     assert groups.notes == {"n_iter": 3, "converged": True, "weight:column 0": 1.0}
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(60))
 @given(data=st.data(), k=st.integers(2, 6))
 def test_kernel_equals_twin(data, k):
     table = data.draw(tables(k, most=30))

@@ -65,7 +65,8 @@ def both(values, kinds):
 @st.composite
 def trees(draw):
     """Rooted trees of up to nine nodes: ragged, with only children, down to a root that is the only leaf."""
-    parents = [draw(st.integers(0, node - 1)) for node in range(1, draw(st.integers(1, 9)))]
+    n_nodes = draw(st.just(1) | st.integers(2, 9) | st.integers(2, 9))
+    parents = [draw(st.integers(0, node - 1)) for node in range(1, n_nodes)]
     paths = []
     for node in set(range(len(parents) + 1)) - set(parents):
         path = [node]
