@@ -20,6 +20,7 @@ from shoal.release.description import Asked, describe
 from shoal.release.release import Release
 from shoal.table.prepare import prepare
 from shoal.testing import CATEGORIES, tables
+from support.pairwise import examples
 from twins.matching import MISSING, fits
 
 
@@ -66,7 +67,7 @@ def covered(table, kind, column, cells, values):
     return {value for value in present if str(value) == text or (column.form != "order" and float(text) == value)}
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_people_are_counted_as_by_the_twin(data):
     mix = data.draw(st.sampled_from(["one", "numeric", "ordinal", "nominal", "mixed"]))
@@ -100,7 +101,7 @@ def test_people_are_counted_as_by_the_twin(data):
 TREE = shoal.Hierarchy.from_tree({"lung": ["flu", "asthma"], "belly": ["ulcer", "colic"]})
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def release():
     frame = pl.DataFrame({"age": [20, 21, 40, 41], "illness": ["flu", "asthma", "ulcer", "ulcer"]})
     schema = shoal.Schema(quasi={"age": shoal.Numeric(), "illness": shoal.Nominal(TREE)})

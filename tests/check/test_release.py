@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -19,15 +20,21 @@ from shoal.release.release import check_directory
 from support.forging import fingerprinted, mended, rewritten, with_entries, with_tables
 from support.mixed_table import MIXED, mixed_frame
 from support.on_disk import verify_directory
+from support.pairwise import pairwise
 
 SHAPES = ["text", "typed", "classes"]
 
 
-@pytest.fixture(params=SHAPES)
+@pytest.fixture(scope="module", params=SHAPES)
 def release(request):
     return shoal.anonymize(
         mixed_frame(200), MIXED, shoal.Mondrian(k=5), publish=shoal.Generalize(shape=request.param), seed=1
     )
+
+
+@pytest.fixture(scope="module")
+def in_text():
+    return shoal.anonymize(mixed_frame(200), MIXED, shoal.Mondrian(k=5), seed=1)
 
 
 def quasi_columns(release):
@@ -183,11 +190,10 @@ def test_classes_in_another_order_are_refused():
         ("weight", "[0, 7[", "a node outside the hierarchy"),
     ],
 )
-def test_cells_that_cannot_be_are_refused(column, cell, message):
-    release = shoal.anonymize(mixed_frame(200), MIXED, shoal.Mondrian(k=5), seed=1)
-    table = release.tables["table"].with_columns(pl.lit(cell, dtype=pl.String).alias(column))
+def test_cells_that_cannot_be_are_refused(in_text, column, cell, message):
+    table = in_text.tables["table"].with_columns(pl.lit(cell, dtype=pl.String).alias(column))
     with pytest.raises(shoal.GuaranteeError, match=message) as caught:
-        fingerprinted(release, table=table).verify()
+        fingerprinted(in_text, table=table).verify()
     assert f"column '{column}': 200 cells" in str(caught.value)
 
 
@@ -256,9 +262,20 @@ def test_a_manifest_that_contradicts_itself_is_refused(release):
 # -- from the files alone ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["csv", "parquet"])
-def folder(request, release, tmp_path):
-    return release.write(tmp_path / "out", format=request.param)
+@pytest.fixture(scope="module", params=["csv", "parquet"])
+def written(request, release, tmp_path_factory):
+    return release.write(tmp_path_factory.mktemp("written") / "out", format=request.param)
+
+
+@pytest.fixture
+def folder(written, tmp_path):
+    """What was written, the receipt beside it: a copy, to be tampered with."""
+    return copied(written, tmp_path)
+
+
+def copied(folder: Path, place: Path) -> Path:
+    shutil.copy(receipt_path(folder), place)
+    return shutil.copytree(folder, place / folder.name)
 
 
 def table_file(folder: Path) -> Path:
@@ -413,8 +430,8 @@ def test_a_parameter_that_is_left_out_is_refused(plain_folder, name):
 
 
 @pytest.fixture
-def plain_folder(tmp_path):
-    return shoal.anonymize(mixed_frame(200), MIXED, shoal.Mondrian(k=5), seed=1).write(tmp_path / "out")
+def plain_folder(in_text, tmp_path):
+    return in_text.write(tmp_path / "out")
 
 
 def test_false_figures_and_unknown_files_are_refused(folder):
@@ -463,7 +480,7 @@ def test_overwriting_replaces_only_releases(release, tmp_path):
 # -- forgeries that a reviewer thought up: every hash and count is made to fit -----------------------------------------
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def plain():
     schema = shoal.Schema(
         identifying=["name"],
@@ -585,6 +602,13 @@ def test_every_promise_that_cannot_be_read_is_named(plain):
         assert named in str(caught.value)
 
 
+@pytest.fixture(scope="module")
+def graded():
+    frame = pl.DataFrame({"grade": ["low", "low", "fair", "fair", "top", "top"]})
+    schema = shoal.Schema(quasi={"grade": shoal.Ordinal(["low", "fair", "good", "best", "top"])})
+    return shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+
+
 @pytest.mark.parametrize(
     "facts",
     [
@@ -593,14 +617,11 @@ def test_every_promise_that_cannot_be_read_is_named(plain):
     ],
     ids=str,
 )  # fmt: skip
-def test_an_order_that_cannot_be_is_refused(facts):
-    frame = pl.DataFrame({"grade": ["low", "low", "fair", "fair", "top", "top"]})
-    schema = shoal.Schema(quasi={"grade": shoal.Ordinal(["low", "fair", "good", "best", "top"])})
-    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
-    (grade,) = release.manifest.layout.quasi
+def test_an_order_that_cannot_be_is_refused(graded, facts):
+    (grade,) = graded.manifest.layout.quasi
     assert (grade.order, grade.ranks, grade.n_values) == (("low", "fair", "top"), (0, 1, 4), 5)
     with pytest.raises(shoal.GuaranteeError, match="column 'grade': has impossible ranks in its order"):
-        with_entries(release, layout={"quasi": (grade.model_copy(update=facts),)}).verify()
+        with_entries(graded, layout={"quasi": (grade.model_copy(update=facts),)}).verify()
 
 
 def test_metadata_of_a_file_is_looked_at(plain, tmp_path):
@@ -652,11 +673,10 @@ def test_a_dropped_row_leaves_no_trace(tmp_path, form):
     assert said[0] == said[1]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-@pytest.mark.parametrize(
-    "name", ["len", "counted", "value", "group", "row", 'a "quoted" name', "a,b", " padded ", "line\nbreak", "ä[kg]"]
-)
+NAMES = ["len", "counted", "value", "group", "row", 'a "quoted" name', "a,b", " padded ", "line\nbreak", "ä[kg]"]
+
+
+@pytest.mark.parametrize(("name", "form", "shape"), pairwise(NAMES, ["csv", "parquet"], SHAPES))
 def test_any_column_name_goes_through(tmp_path, name, form, shape):
     frame = pl.DataFrame({name: [1, 2, 3, None, None, 6]})
     schema = shoal.Schema(quasi={name: shoal.Numeric()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from functools import cache
 from itertools import cycle, product
 
 import numba
@@ -22,7 +23,7 @@ from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from shoal.testing import check_contract, requirements, sensitive_tables
-from support.pairwise import ALL
+from support.pairwise import ALL, examples
 from support.realdata import adult, adult_schema
 from support.registered import K_METHODS
 
@@ -89,7 +90,7 @@ def test_same_bytes_from_any_number_of_threads(name, require, tmp_path):
     written = []
     for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
         release = shoal.anonymize(
-            people(150), PEOPLE, K_METHODS[name](k=3, **options), require=require, seed=5, threads=threads,
+            people(90), PEOPLE, K_METHODS[name](k=3, **options), require=require, seed=5, threads=threads,
             refine=shoal.Refine(rounds=1),
         )  # fmt: skip
         folder = release.write(tmp_path / str(threads))
@@ -144,15 +145,20 @@ def test_nothing_is_suppressed_where_joining_helps(name, require):
         assert one.holds(reached(release)[one.key])
 
 
+@cache
+def from_mdav(publish, require, rounds=None):
+    refine = None if rounds is None else shoal.Refine(rounds=rounds)
+    return shoal.anonymize(
+        people(150), PEOPLE, shoal.Mdav(k=3), require=require, publish=publish, refine=refine, seed=0
+    )
+
+
 @pytest.mark.parametrize("rounds", [0, 3])
 @pytest.mark.parametrize("require", [DIVERSE, ALIKE, SPREAD], ids=["diverse", "alike", "spread"])
 @pytest.mark.parametrize("publish", [shoal.Generalize(), shoal.Aggregate()], ids=["generalize", "aggregate"])
 def test_refining_keeps_promises_and_loses_no_more(publish, require, rounds):
-    frame, figure = people(200), {"generalize": "ncp", "aggregate": "sse"}[publish.name]
-    plain, refined = (
-        shoal.anonymize(frame, PEOPLE, shoal.Mdav(k=3), require=require, publish=publish, refine=refine, seed=0)
-        for refine in (None, shoal.Refine(rounds=rounds))
-    )
+    figure = {"generalize": "ncp", "aggregate": "sse"}[publish.name]
+    plain, refined = from_mdav(publish, require), from_mdav(publish, require, rounds)
     assert refined.measure()[figure] <= plain.measure()[figure] * (1 + 1e-9)
     assert (refined.labels != plain.labels).any()
     for one in require:
@@ -194,7 +200,7 @@ def test_rows_are_suppressed_only_within_the_budget():
     assert release.receipt.achieved == {"breach:illness": 0.5}
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(10))
 @given(data=st.data())
 def test_suppressed_rows_are_counted_and_no_more_than_allowed(data):
     case = data.draw(sensitive_tables("numeric", min_rows=10, max_rows=40), "table")
@@ -231,7 +237,7 @@ def test_promises_are_those_of_the_rows_that_are_left():
 # -- refusal ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(14))
 @given(data=st.data())
 def test_models_that_joining_may_break_are_kept_or_refused_by_name(data):
     case = data.draw(sensitive_tables("numeric", min_rows=6, max_rows=30), "table")

@@ -1,6 +1,7 @@
 """Refinement against its slow twin, brute force, and the published losses it goes below."""
 
 import math
+from itertools import product
 
 import numba
 import numpy as np
@@ -21,6 +22,7 @@ from shoal.kernels.enforce.refine import change, learn
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
+from support.pairwise import examples
 from support.realdata import ADULT_QUASI, adult, census
 from support.registered import K_METHODS
 from support.variants import VARIANTS
@@ -28,7 +30,8 @@ from twins import refine as twin
 from twins.mdav import error_percent
 from twins.tables import RAGGED, both, skewed, tables
 
-LOSSES = pytest.mark.parametrize("loss", ["sse", "ncp"])
+BOTH_LOSSES = ("sse", "ncp")
+LOSSES = pytest.mark.parametrize("loss", BOTH_LOSSES)
 
 
 def kinds_of(table):
@@ -41,9 +44,18 @@ def flat(table):
     return prepare(table.frame, shoal.Schema(quasi=kinds)), list(kinds.values())
 
 
+def task_of(table, *, sets):
+    """What is refined, and the kinds of its columns as they are published."""
+    if not sets:
+        return table.task, kinds_of(table)
+    prepared, kinds = flat(table)
+    return Task.of(prepared), kinds
+
+
 def improve(table, labels, k, loss, *, sets=False, **options):
     groups = Groups(np.array(labels, dtype=np.int64), {"kept": 1})
-    return Refine(**options).improve(Task.of(table), groups, k, loss, sets, np.random.default_rng(0))
+    task = table if isinstance(table, Task) else Task.of(table)
+    return Refine(**options).improve(task, groups, k, loss, sets, np.random.default_rng(0))
 
 
 def twin_loss(table, loss, kinds, *, sets=False, labels=None):
@@ -72,48 +84,51 @@ def partitions(draw, n_rows, k):
 # -- what is promised -------------------------------------------------------------------------------------------------
 
 
-@LOSSES
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(45), deadline=None)
 @given(data=st.data(), k=st.integers(2, 4), sets=st.booleans(), rounds=st.sampled_from([0, 1]))
-def test_sizes_are_kept_and_the_loss_never_rises(loss, data, k, sets, rounds):
+def test_sizes_are_kept_and_the_loss_never_rises(data, k, sets, rounds):
     table = data.draw(tables(k, most=30))
     labels = data.draw(partitions(len(table.rows), k))
-    prepared, kinds = flat(table) if sets else (table.table, kinds_of(table))
+    task, kinds = task_of(table, sets=sets)
     before = Groups(np.array(labels))
-    after = improve(prepared, labels, k, loss, sets=sets, rounds=rounds)
-    after.check(len(labels), k)
-    assert (after.labels < 0).tolist() == [label < 0 for label in labels]
-    assert after.sizes.max() <= max(2 * k - 1, before.sizes.max())
-    of = twin_loss(table, loss, kinds, sets=sets, labels=labels)
-    was, now = total(of, labels), total(of, after.labels.tolist())
-    assert now <= was + 1e-9
-    assert after.notes["refine_before"] == pytest.approx(was, abs=1e-9)
-    assert after.notes["refine_after"] == pytest.approx(now, abs=1e-9)
-    assert after.notes["kept"] == 1
-    if after.labels.tolist() != labels:
-        assert now < was
+    for loss in BOTH_LOSSES:
+        after = improve(task, labels, k, loss, sets=sets, rounds=rounds)
+        after.check(len(labels), k)
+        assert (after.labels < 0).tolist() == [label < 0 for label in labels]
+        assert after.sizes.max() <= max(2 * k - 1, before.sizes.max())
+        of = twin_loss(table, loss, kinds, sets=sets, labels=labels)
+        was, now = total(of, labels), total(of, after.labels.tolist())
+        assert now <= was + 1e-9
+        assert after.notes["refine_before"] == pytest.approx(was, abs=1e-9)
+        assert after.notes["refine_after"] == pytest.approx(now, abs=1e-9)
+        assert after.notes["kept"] == 1
+        if after.labels.tolist() != labels:
+            assert now < was
 
 
-@LOSSES
 @pytest.mark.parametrize("name", [name for name in K_METHODS if name != "optimal-univariate"])
-def test_after_every_method(name, loss):
-    table = skewed(150)
-    task = Task.of(table.table)
+def test_after_every_method(name):
+    task = skewed(90).task
     groups = K_METHODS[name](k=4, **VARIANTS[name][0]).partition(task, np.random.default_rng(0))
-    better = Refine(rounds=1).improve(task, groups, 4, loss, False, np.random.default_rng(0))
-    better.check(150, 4)
-    assert better.notes["refine_after"] < better.notes["refine_before"]
-    assert better.n_suppressed == groups.n_suppressed
-    assert better.sizes.max() <= max(7, groups.sizes.max())
+    for loss in BOTH_LOSSES:
+        better = Refine(rounds=1).improve(task, groups, 4, loss, False, np.random.default_rng(0))
+        better.check(90, 4)
+        assert better.notes["refine_after"] < better.notes["refine_before"]
+        assert better.n_suppressed == groups.n_suppressed
+        assert better.sizes.max() <= max(7, groups.sizes.max())
 
 
-@LOSSES
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(data=st.data(), k=st.integers(2, 3))
-def test_no_move_or_swap_is_left(loss, data, k):
+def test_no_move_or_swap_is_left(data, k):
     table = data.draw(tables(k, most=12))
     labels = data.draw(partitions(len(table.rows), k))
-    found = improve(table.table, labels, k, loss).labels.tolist()
+    for loss in BOTH_LOSSES:
+        assert_no_step_is_left(table, labels, k, loss)
+
+
+def assert_no_step_is_left(table, labels, k, loss):
+    found = improve(table.task, labels, k, loss).labels.tolist()
     of = twin_loss(table, loss, kinds_of(table), labels=labels)
     sizes, least = np.bincount([label for label in found if label >= 0]), total(of, found)
     most = max(2 * k - 1, max(np.bincount([label for label in labels if label >= 0])))
@@ -150,27 +165,26 @@ def test_groups_stay_as_close_to_all_rows_as_they_were(seed):
 # -- the twin ---------------------------------------------------------------------------------------------------------
 
 
-@LOSSES
-@pytest.mark.parametrize("every", [True, False])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=st.data(), k=st.integers(2, 3), sets=st.booleans())
-def test_search_equals_twin(loss, every, data, k, sets):
+def test_search_equals_twin(data, k, sets):
     table = data.draw(tables(k, most=11))
     labels = data.draw(partitions(len(table.rows), k))
-    assert_same_as_twin(table, labels, k, loss, every=every, sets=sets)
+    for loss, every in product(BOTH_LOSSES, (True, False)):
+        assert_same_as_twin(table, labels, k, loss, every=every, sets=sets)
 
 
-@LOSSES
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(data=st.data(), k=st.integers(2, 3))
-def test_annealing_equals_twin(loss, data, k):
+def test_annealing_equals_twin(data, k):
     table = data.draw(tables(k, most=11))
     labels = data.draw(partitions(len(table.rows), k))
-    assert_same_as_twin(table, labels, k, loss, rounds=1)
+    for loss in BOTH_LOSSES:
+        assert_same_as_twin(table, labels, k, loss, rounds=1)
 
 
 def assert_same_as_twin(table, labels, k, loss, *, every=True, sets=False, rounds=0):
-    prepared, kinds = flat(table) if sets else (table.table, kinds_of(table))
+    prepared, kinds = task_of(table, sets=sets)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(method, "EVERY_PAIR", 2048 if every else 0)
         patch.setattr(method, "NEAR", 64)
@@ -203,16 +217,6 @@ def many_names(n_rows):
     return both([names, rng.integers(0, 9, n_rows).tolist()], [Nominal(RAGGED), Numeric()])
 
 
-@numba.njit
-def learn_all(partition, state):
-    learn(partition, state)
-
-
-@numba.njit
-def change_of(partition, state, group, out, into):
-    return change(partition, state, group, out, into)
-
-
 @pytest.mark.parametrize(
     ("table", "loss", "sets"),
     [
@@ -229,16 +233,16 @@ def test_change_is_the_loss_after_less_the_loss_before(table, loss, sets):
     space = Space.of(task)
     partition = with_room(labels, 5)
     state = (Squared(space) if loss == "sse" else Covered(task, space, sets=sets)).state(partition)
-    learn_all(partition, state)
+    learn(partition, state)
     of, rng = twin_loss(table, loss, kinds, sets=sets), np.random.default_rng(1)
-    for _ in range(400):
+    for _ in range(150):
         group, out, into = rng.integers(200, size=3).tolist()
         group %= 25
         members = np.flatnonzero(labels == group).tolist()
         out, into = (members[out % 8] if out % 9 else -1), (-1 if into % 9 == 0 or into in members else into)
         after = [row for row in members if row != out] + [into] * (into >= 0)
         if out >= 0 or into >= 0:
-            found = change_of(partition, state, group, out, into)
+            found = change.py_func(partition, state, group, out, into)
             assert found == pytest.approx(of(sorted(after)) - of(members), abs=1e-9)
 
 
@@ -353,19 +357,21 @@ def test_adult_with_sets():
     assert cells.group_by("group").agg(open_ * pl.len())["age"].sum() == pytest.approx(better.notes["refine_after"])
 
 
-@LOSSES
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(data=st.data(), k=st.integers(2, 4), sets=st.booleans())
-def test_kernels_know_of_groups_what_is_known_without_them(loss, data, k, sets):
+def test_kernels_know_of_groups_what_is_known_without_them(data, k, sets):
     """The loss of a group by numpy and what a kernel adds up while rows join it one by one."""
-    table = data.draw(tables(k, most=20))
-    prepared, _ = flat(table) if sets else (table.table, None)
-    task = Task.of(prepared)
+    task, _ = task_of(data.draw(tables(k, most=20)), sets=sets)
+    for loss in BOTH_LOSSES:
+        assert_kernel_knows(task, loss, sets=sets)
+
+
+def assert_kernel_knows(task, loss, *, sets):
     measure = Squared(Space.of(task)) if loss == "sse" else Covered(task, Space.of(task), sets=sets)
-    n_rows = prepared.n_rows
+    n_rows = task.table.n_rows
     partition = with_room(np.arange(n_rows) % 2 if n_rows > 1 else np.zeros(n_rows, dtype=np.int64), 1, doubled=True)
     state = measure.state(partition)
-    learn_all(partition, state)
+    learn(partition, state)
     rows = [np.flatnonzero(partition.label == group) for group in range(partition.label.max() + 1)]
     if loss == "ncp":
         assert state.lost[: len(rows)].tolist() == measure.of_each(rows).tolist()
@@ -373,7 +379,7 @@ def test_kernels_know_of_groups_what_is_known_without_them(loss, data, k, sets):
         for row in rows[-1]:
             joined = np.sort(np.append(members, row))
             added = measure.of_each([joined])[0] - measure.of_each([members])[0]
-            assert change_of(partition, state, group, -1, row) == pytest.approx(added, abs=1e-9)
+            assert change.py_func(partition, state, group, -1, row) == pytest.approx(added, abs=1e-9)
 
 
 def test_columns_are_as_wide_as_what_is_published():

@@ -23,6 +23,7 @@ from shoal.publish.generalize import Generalize
 from shoal.release.shapes import SHAPES
 from shoal.table.prepare import prepare
 from shoal.testing import KIND_MIXES, tables
+from support.pairwise import examples
 from support.series_example import FIRST, TWO
 from support.series_example import SCHEMA as YEARLY
 from support.series_example import table as series_table
@@ -112,6 +113,7 @@ def class_sets(draw, smallest=0):
 
 class TestCounting:
     @given(class_sets())
+    @settings(max_examples=examples(60))
     def test_like_the_twin(self, case):
         classes, originals = case
         found = membership(products(classes, originals))
@@ -120,6 +122,7 @@ class TestCounting:
 
     @pytest.mark.parametrize("listed", [0, 1])
     @given(case=class_sets())
+    @settings(max_examples=examples(40))
     def test_coarse_lists_change_nothing(self, listed, case):
         """Without room, all classes are one list; with little, neighbouring values share theirs."""
         classes, originals = case
@@ -242,6 +245,7 @@ def slicings(draw):
 
 class TestSlices:
     @given(slicings())
+    @settings(max_examples=examples(50))
     def test_like_the_twin(self, case):
         frame, buckets, columns = case
         names = list(dict.fromkeys(name for one in columns for name in one))
@@ -250,6 +254,7 @@ class TestSlices:
         assert counted(found) == twin.figures(classes, frame.select(names).rows())
 
     @given(slicings(), st.randoms(use_true_random=False))
+    @settings(max_examples=examples(40))
     def test_files_in_any_order_and_as_text(self, case, random):
         """Every slice shuffled by itself, each value as a CSV file writes it."""
         frame, buckets, columns = case
@@ -301,11 +306,10 @@ class TestSlices:
 
 
 class TestCells:
-    @pytest.mark.parametrize("shape", ["text", "typed", "classes"])
     @pytest.mark.parametrize("mix", KIND_MIXES)
     @given(data=st.data())
-    @settings(max_examples=15)
-    def test_like_the_twin(self, mix, shape, data):
+    @settings(max_examples=examples(8))
+    def test_like_the_twin(self, mix, data):
         case = data.draw(tables(mix, min_rows=2, max_rows=8))
         table = prepare(case.frame, case.schema)
         chosen = data.draw(st.lists(st.integers(0, 2), min_size=table.n_rows, max_size=table.n_rows))
@@ -313,12 +317,14 @@ class TestCells:
         if labels.max() < 0:
             labels += 1
         sets = data.draw(st.booleans())
-        shown = Generalize(shape=shape, sets=sets).publish(table, Groups(labels))
-        manifest = described(shown.layout, table)
-        found = membership(of_release(shown.tables, manifest, case.frame, schema=case.schema))
         hierarchies = {name: table.hierarchy(name) for name in table.quasi}
         classes = twin.of_groups(table.frame, table.quasi, ["disease", "note"], labels.tolist(), hierarchies, sets=sets)
-        assert counted(found) == twin.figures(classes, table.frame.select(*table.quasi, "disease", "note").rows())
+        expected = twin.figures(classes, table.frame.select(*table.quasi, "disease", "note").rows())
+        for shape in ("text", "typed", "classes"):
+            shown = Generalize(shape=shape, sets=sets).publish(table, Groups(labels))
+            manifest = described(shown.layout, table)
+            found = membership(of_release(shown.tables, manifest, case.frame, schema=case.schema))
+            assert counted(found) == expected, shape
 
 
 def described(layout, table):
@@ -471,7 +477,7 @@ class TestShapesOfBuckets:
 class TestGeneralisedSlices:
     @pytest.mark.parametrize("mix", KIND_MIXES)
     @given(data=st.data())
-    @settings(max_examples=15)
+    @settings(max_examples=examples(8))
     def test_like_the_twin(self, mix, data):
         """Every row shows the cell of its group in each column; who is in which bucket is another matter."""
         case = data.draw(tables(mix, min_rows=2, max_rows=7))

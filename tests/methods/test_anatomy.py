@@ -18,6 +18,7 @@ from shoal.release.description import Asked, describe
 from shoal.release.receipt import receipt_path
 from shoal.table.prepare import prepare
 from support.forging import InOrder, fingerprinted, mended
+from support.pairwise import examples
 from twins import anatomy as twin
 
 DISEASES = ["pneumonia", "dyspepsia", "gastritis", "flu", "dyspepsia", "pneumonia", "flu", "bronchitis"]
@@ -67,7 +68,7 @@ def test_the_worked_example():
     assert twin.reconstruction_error(DISEASES, release.labels.tolist()) == 4
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(60))
 @given(columns, st.integers(2, 5))
 def test_buckets_are_those_of_the_twin(values, l):  # noqa: E741
     assume(max(Counter(values).values()) * l <= len(values))
@@ -80,7 +81,7 @@ def test_buckets_are_those_of_the_twin(values, l):  # noqa: E741
         assert set(counts.values()) == {1}
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(40))
 @given(columns, st.integers(2, 4), st.integers(0, 5))
 def test_whatever_is_drawn_all_values_of_a_bucket_differ(values, l, seed):  # noqa: E741
     assume(max(Counter(values).values()) * l <= len(values))
@@ -181,7 +182,7 @@ def groups_of(release):
 # -- further promises --------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(st.lists(st.sampled_from("abcd"), min_size=8, max_size=40), st.integers(2, 3), st.integers(2, 9))
 def test_closeness_to_the_table_is_kept_beside_its_own_promise(values, l, tenths):  # noqa: E741
     assume(max(Counter(values).values()) * l <= len(values))
@@ -225,7 +226,7 @@ def test_missing_values_count_as_one_value():
         release_of([None, None, None, "a", "b"], 2)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(columns, st.integers(2, 5))
 def test_it_is_refused_exactly_where_there_is_no_way(values, l):  # noqa: E741
     if max(Counter(values).values()) * l <= len(values):

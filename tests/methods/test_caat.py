@@ -1,5 +1,7 @@
 """CAAT against its worked example, against its slow twin, and what it promises of group sizes and threads."""
 
+from itertools import product
+
 import numba
 import numpy as np
 import polars as pl
@@ -9,12 +11,12 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Caat, Numeric
-from shoal.cluster.free_rows import bring_forward, cost_table_of, empty_group, free_rows
-from shoal.kernels.cluster import store as kernel
+from support.pairwise import examples
 from twins.caat import caat, distance
 from twins.tables import both, groups_of, mixed, patients, tables
 
 INTERVALS = ("mean_cost", "hull", "gap", "midpoint")
+EVERY = list(product(INTERVALS, ("one", "all")))
 P = patients()
 
 
@@ -88,25 +90,23 @@ def test_result_depends_on_the_start():
 # -- the twin -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ties", ["one", "all"])
-@pytest.mark.parametrize("interval", INTERVALS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data(), k=st.integers(2, 6))
-def test_kernel_equals_twin(data, k, interval, ties):
-    table = data.draw(tables(k))
+def test_kernel_equals_twin(data, k):
+    table = data.draw(tables(k, most=26))
     start = data.draw(st.integers(0, len(table.rows) - 1), label="start")
-    labels = table.labels(Caat(k=k, interval=interval, ties=ties, start=start))
-    assert labels == caat(table.rows, table.columns, k, start, interval, ties)
-    sizes = np.bincount(labels)
-    assert sizes.min() >= k
-    if ties == "one":
-        assert sizes.max() <= 2 * k - 1
+    for interval, ties in EVERY:
+        labels = table.labels(Caat(k=k, interval=interval, ties=ties, start=start))
+        assert labels == caat(table.rows, table.columns, k, start, interval, ties), (interval, ties)
+        sizes = np.bincount(labels)
+        assert sizes.min() >= k
+        if ties == "one":
+            assert sizes.max() <= 2 * k - 1
 
 
-@pytest.mark.parametrize("interval", INTERVALS)
-@pytest.mark.parametrize("ties", ["one", "all"])
+@pytest.mark.parametrize(("interval", "ties"), EVERY)
 def test_kernel_equals_twin_on_a_larger_table(interval, ties):
-    table = mixed(250, seed=11)
+    table = mixed(110, seed=11)
     labels = table.labels(Caat(k=4, interval=interval, ties=ties, start=17))
     assert labels == caat(table.rows, table.columns, 4, 17, interval, ties)
 
@@ -140,7 +140,7 @@ needs_two_cores = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason=
 @pytest.mark.parametrize("ties", ["one", "all"])
 def test_labels_do_not_depend_on_threads(n_threads, ties, monkeypatch):
     """Scans shared from two blocks on, by one and by two cores, and scans that are not shared."""
-    table = mixed(2600, seed=5)
+    table = mixed(1400, seed=5)
     found = []
     for n, part in ((1, 1), (2, 1), (2, 10**9)):
         n_threads(n)
@@ -150,48 +150,38 @@ def test_labels_do_not_depend_on_threads(n_threads, ties, monkeypatch):
 
 
 @needs_two_cores
-@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["nearest", "farthest"])
-def test_a_scan_shared_between_cores_finds_the_first_of_many_ties(n_threads, sign):
-    """Enough distinct rows for the parallel path, on a grid where dozens are equally near and equally far."""
-    grid = np.stack(np.meshgrid(np.arange(301.0), np.arange(301.0))).reshape(2, -1)
-    values = grid[:, np.random.default_rng(4).permutation(grid.shape[1])]
-    encoded = both(values.tolist(), [Numeric(), Numeric()]).encoded
-    start = int(np.flatnonzero((values == 150).all(axis=0))[0])
-    cost_table = cost_table_of(encoded, kernel.MEAN_COST, divisor=2)
-    distances = np.abs(values - 150).sum(axis=0) / 300 / 2
-    distances[start] = np.inf if sign > 0 else -np.inf
-    expected = int(np.argmin(sign * distances))
-    for n, shared in ((1, None), (1, True), (2, True)):
-        n_threads(n)
-        store = free_rows(encoded)
-        seed = bring_forward(store, start)
-        group = empty_group(encoded)
-        kernel.clear(group)
-        kernel.absorb(group, store.lines[:, seed], store.codes[:, seed], encoded.forest)
-        kernel.take(store, seed)
-        position, _ = kernel.extreme(store, group, cost_table, sign, shared)
-        assert np.isclose(distances, distances[expected]).sum() >= 4
-        assert store.rows[store.next_row[position]] == expected
-
-
-@needs_two_cores
 def test_release_does_not_depend_on_threads(monkeypatch):
     monkeypatch.setattr("shoal.kernels.sharing.PART", 1)
     rng = np.random.default_rng(2)
-    frame = pl.DataFrame({"age": rng.normal(50, 15, 2600), "income": rng.lognormal(10, 1, 2600)})
+    frame = pl.DataFrame({"age": rng.normal(50, 15, 1400), "income": rng.lognormal(10, 1, 1400)})
     schema = shoal.Schema(quasi={"age": Numeric(), "income": Numeric()})
     one, two = (shoal.anonymize(frame, schema, Caat(k=20), threads=n, seed=3) for n in (1, 2))
     np.testing.assert_array_equal(one.labels, two.labels)
     assert one.table.equals(two.table)
 
 
-def test_many_rows_equal_a_vectorised_twin(monkeypatch):
+def strewn(rng):
+    return np.stack([rng.integers(0, 4000, 1400), rng.integers(0, 90, 1400)]).astype(float)
+
+
+def gridded(rng):
+    """A grid in any order: from its middle, four rows are equally near and four equally far, each in any block."""
+    grid = np.stack(np.meshgrid(np.arange(37.0), np.arange(37.0))).reshape(2, -1)
+    return grid[:, rng.permutation(grid.shape[1])]
+
+
+@needs_two_cores
+@pytest.mark.parametrize(("make", "k"), [(strewn, 25), (gridded, 2), (gridded, 9)])
+def test_many_rows_equal_a_vectorised_twin(make, k, n_threads, monkeypatch):
     """The twin is too slow for a table that is shared out among threads; two numeric columns fit in a few lines."""
-    monkeypatch.setattr("shoal.kernels.sharing.PART", 1)
-    rng = np.random.default_rng(8)
-    values = np.stack([rng.integers(0, 4000, 2600), rng.integers(0, 90, 2600)]).astype(float)
-    table = both(values.tolist(), [Numeric(), Numeric()])
-    assert table.labels(Caat(k=25, start=123)) == lines_only(values, 25, 123).tolist()
+    values = make(np.random.default_rng(8))
+    middle = (values == 18).all(axis=0)
+    start = int(middle.argmax()) if middle.any() else 123
+    table, expected = both(values.tolist(), [Numeric(), Numeric()]), lines_only(values, k, start).tolist()
+    for n, part in ((1, 1), (2, 1), (2, 10**9)):
+        n_threads(n)
+        monkeypatch.setattr("shoal.kernels.sharing.PART", part)
+        assert table.labels(Caat(k=k, start=start)) == expected
 
 
 def lines_only(values, k, start):

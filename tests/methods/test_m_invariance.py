@@ -18,6 +18,7 @@ from shoal.methods.base import Task
 from shoal.methods.m_invariance import MInvariance
 from shoal.table.prepare import prepare
 from support import realdata
+from support.pairwise import examples
 
 
 def space(case):
@@ -63,7 +64,7 @@ def bucket(data, n_rows):
 
 
 @given(testing.tables("mixed", min_rows=1, max_rows=14), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 def test_halving_keeps_lines_and_both_halves_of_each(case, data):
     members = bucket(data, case.frame.height)
     before = [sorted(line) for line in members.tolist()]
@@ -73,7 +74,7 @@ def test_halving_keeps_lines_and_both_halves_of_each(case, data):
 
 
 @given(testing.tables("mixed", min_rows=2, max_rows=8), st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(25))
 def test_exchanges_lower_the_loss_and_stay_above_the_best_there_is(case, data):
     where = space(case)
     members = bucket(data, case.frame.height)
@@ -144,7 +145,7 @@ def adult_schema():
 
 def test_adult_over_three_releases_needs_hardly_a_counterfeit(n_threads):
     """A tenth leaves each time, as many arrive, some of them again."""
-    frame = realdata.adult().head(6000).with_row_index("id")
+    frame = realdata.adult().head(3000).with_row_index("id")
     rng = np.random.default_rng(5)
     inside = rng.random(frame.height) < 0.8
     made = []
@@ -167,7 +168,7 @@ def test_adult_over_three_releases_needs_hardly_a_counterfeit(n_threads):
 
 
 def test_the_release_does_not_depend_on_threads(n_threads):
-    frame = realdata.adult().head(2000).with_row_index("id")
+    frame = realdata.adult().head(1000).with_row_index("id")
     made = []
     for threads in (1, 2):
         n_threads(threads)

@@ -1,6 +1,7 @@
 """Mondrian against its small examples, its slow twin, and the published numbers on the Adult table."""
 
 import os
+from itertools import product
 from pathlib import Path
 
 import numba
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import Mondrian, Nominal, Numeric, Ordinal
 from shoal.kernels.cluster.mondrian import kth_smallest
+from support.pairwise import examples
 from twins.mondrian import mondrian
 from twins.tables import RAGGED, both, groups_of, patients, tables
 
@@ -106,18 +108,17 @@ def test_box_of_a_child_is_all_its_leaves(width, expected):
 # -- the twin ---------------------------------------------------------------------------------------------------------
 
 
-@MODES
-@WIDTHS
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=examples(100))
 @given(data=st.data(), k=st.integers(2, 6))
-def test_kernel_equals_twin(data, k, strict, width, nominal):
+def test_kernel_equals_twin(data, k):
     table = data.draw(tables(k))
-    labels = table.labels(Mondrian(k=k, strict=strict, width=width, nominal=nominal))
-    assert labels == mondrian(table.rows, table.columns, k, strict, width, nominal)
-    sizes = np.bincount(labels)
-    assert sizes.min() >= k
-    if not strict:
-        assert sizes.max() <= 2 * k - 1
+    for strict, width, nominal in product([True, False], ["true", "box"], ["tree", "order"]):
+        labels = table.labels(Mondrian(k=k, strict=strict, width=width, nominal=nominal))
+        assert labels == mondrian(table.rows, table.columns, k, strict, width, nominal), (strict, width, nominal)
+        sizes = np.bincount(labels)
+        assert sizes.min() >= k
+        if not strict:
+            assert sizes.max() <= 2 * k - 1
 
 
 @MODES

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError
 from shoal.kernels import sharing
-from shoal.methods.base import Task
 from shoal.methods.r_cellular import RCellular
+from support.pairwise import examples
 from twins import r_cellular as twin
 from twins.r_gather import squared
 from twins.tables import RAGGED, both, skewed, tables
@@ -20,7 +20,7 @@ PRICES = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0, 20.0])
 
 
 def cellular(table, **options):
-    groups = RCellular(**options).partition(Task.of(table.table), np.random.default_rng(0))
+    groups = RCellular(**options).partition(table.task, np.random.default_rng(0))
     groups.check(len(table.rows), options["k"])
     return groups.labels.tolist(), groups.centres.tolist()
 
@@ -75,7 +75,7 @@ def test_higher_prices_make_fewer_groups():
 # -- the twin ---------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data(), k=st.integers(2, 5), facility=PRICES, standardize=st.booleans())
 def test_kernel_equals_twin(data, k, facility, standardize):
     table = data.draw(tables(k, most=14))
@@ -92,7 +92,7 @@ def test_kernel_equals_twin_on_a_larger_table(facility):
 # -- the cost ---------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(40))
 @given(data=st.data(), k=st.integers(2, 4), facility=PRICES)
 def test_cost_against_all_partitions(data, k, facility):
     """At most four times the least: not a theorem, but no table was found that breaks it."""
@@ -102,7 +102,7 @@ def test_cost_against_all_partitions(data, k, facility):
     assert twin.cost(d2, labels, centres, facility) <= 4 * twin.least_cost(d2, k, facility) + 1e-9
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(30))
 @given(
     points=st.lists(st.tuples(st.integers(0, 20), st.integers(0, 4)), min_size=4, max_size=10),
     k=st.integers(2, 4),

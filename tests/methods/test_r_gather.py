@@ -16,10 +16,10 @@ from shoal.cluster import gathering as gather_search
 from shoal.cluster.points import Space
 from shoal.errors import InternalError
 from shoal.kernels import sharing
-from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.methods.r_gather import RGather
 from shoal.progress import SILENT
+from support.pairwise import examples
 from twins import r_gather as twin
 from twins.r_gather import squared
 from twins.tables import both, skewed, tables
@@ -30,7 +30,7 @@ CHAIN = both([list(range(31))], [Numeric()])
 
 
 def gathered(table, **options):
-    groups = RGather(**options).partition(Task.of(table.table), np.random.default_rng(0))
+    groups = RGather(**options).partition(table.task, np.random.default_rng(0))
     groups.check(len(table.rows), options["k"])
     return groups
 
@@ -73,7 +73,7 @@ def test_a_centre_of_ones(kind):
 
 def test_the_first_reach_may_not_do():
     """Every row has ten within 9, but the flow to four centres cannot be full; 10 will do."""
-    space = Space.of(Task.of(CHAIN.table), standardize=False)
+    space = Space.of(CHAIN.task, standardize=False)
     assert gather_search.gather(space, 10, 81.0, SILENT) is None
     groups = gathered(CHAIN, k=10, standardize=False)
     d2 = squared(CHAIN, standardize=False)
@@ -90,7 +90,7 @@ def test_missing_beside_missing_is_near():
 # -- the twin ---------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data(), k=st.integers(2, 6), standardize=st.booleans())
 def test_kernel_equals_twin(data, k, standardize):
     table = data.draw(tables(k, most=24))
@@ -99,7 +99,7 @@ def test_kernel_equals_twin(data, k, standardize):
     assert groups.n_suppressed == 0
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data(), k=st.integers(2, 6), epsilon=st.sampled_from([0.01, 0.1, 1 / 7, 0.3, 0.5, 0.9, 0.999]))
 def test_kernel_equals_twin_with_outliers(data, k, epsilon):
     table = data.draw(tables(k, most=24))
@@ -108,7 +108,7 @@ def test_kernel_equals_twin_with_outliers(data, k, epsilon):
     assert groups.n_suppressed <= floor(epsilon * len(table.rows))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(40))
 @given(values=st.lists(st.integers(0, 60), min_size=12, max_size=30), k=st.integers(3, 6))
 def test_kernel_equals_twin_where_distances_are_many(values, k):
     """Lines of numbers, where the first reach often does not do."""
@@ -119,7 +119,7 @@ def test_kernel_equals_twin_where_distances_are_many(values, k):
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 def test_kernel_equals_twin_on_a_larger_table(epsilon):
-    table = skewed(150)
+    table = skewed(90)
     groups = gathered(table, k=4, epsilon=epsilon)
     assert (groups.labels.tolist(), groups.centres.tolist()) == twin.with_outliers(squared(table), 4, epsilon)
 
@@ -127,7 +127,7 @@ def test_kernel_equals_twin_on_a_larger_table(epsilon):
 # -- the promise ------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(40))
 @given(data=st.data(), k=st.integers(2, 4), n_outliers=st.integers(0, 2))
 def test_radius_against_all_partitions(data, k, n_outliers):
     """At most twice the best radius, four times with outliers, on small tables of any kind."""
@@ -140,7 +140,7 @@ def test_radius_against_all_partitions(data, k, n_outliers):
     assert sqrt(max(radii2(d2, groups.labels, groups.centres))) <= factor * best * (1 + 1e-12)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(40))
 @given(points=st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=4, max_size=10), k=st.integers(2, 4))
 def test_radius_in_the_plane(points, k):
     table = both([list(column) for column in zip(*points, strict=True)], [Numeric(), Numeric()])

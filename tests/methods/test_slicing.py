@@ -17,7 +17,7 @@ from shoal.measure.membership import membership
 from shoal.methods.groups import Groups
 from shoal.table.prepare import prepare
 from shoal.testing import sensitive_tables, tables
-from support.pairwise import pairwise
+from support.pairwise import examples, pairwise
 from support.slicing_example import ROWS, SCHEMA
 from twins import slices as twin
 
@@ -130,7 +130,7 @@ def test_everything_in_one_column_is_kept_where_duplicates_differ():
     assert membership_of(release, doubled).fakes == 0
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(14))
 @given(st.lists(st.sampled_from("pqrst"), min_size=4, max_size=24), st.integers(2, 3), st.randoms())
 def test_two_columns_are_bucketization(values, l, random):  # noqa: E741
     """Everybody fits one bucket alone, so the chance of a value is its share there: what is promised of buckets."""
@@ -195,7 +195,8 @@ SLICINGS = [
 
 
 @pytest.mark.parametrize(("groups", "shape", "format"), pairwise(SLICINGS, ["table", "files"], ["csv", "parquet"]))
-def test_it_is_written_read_back_and_verified(groups, shape, format, tmp_path):  # noqa: A002
+def test_it_is_written_read_back_and_verified(groups, shape, format, tmp_path, monkeypatch):  # noqa: A002
+    monkeypatch.setattr("shoal.report.columns.picture", lambda phi2, columns: {"columns.svg": "drawn"})
     frame = hospital()
     release = sliced(groups, 2, frame, HOSPITAL, shoal.Slices(shape=shape))
     n_slices = max(groups.values())
@@ -208,7 +209,7 @@ def test_it_is_written_read_back_and_verified(groups, shape, format, tmp_path): 
     folder = release.write(tmp_path / "out", format=format)
     assert {path.name for path in folder.iterdir()} == {f"{name}.{format}" for name in names} | {"manifest.json"}
     assert {path.name for path in tmp_path.iterdir()} == {"out", "out.receipt.json"}
-    assert list(release.pictures()) == ["columns.html", "columns.svg"]
+    assert release.pictures() == {"columns.svg": "drawn"}
     back = shoal.read_release(folder, tmp_path / "out.receipt.json")
     for name, table in release.frames.items():
         assert back.frames[name].equals(table), name
@@ -237,7 +238,7 @@ def test_cells_of_different_slices_stand_side_by_side_whoever_they_belong_to():
     """In one bucket of sixty, the same cells come out whoever has which: few rows stay as they were."""
     schema = shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Numeric()}, sensitive=["s"])
     stayed, tables = [], []
-    for seed in range(20):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         values = [f"v{row % 30}" for row in rng.permutation(60)]
         frame = pl.DataFrame({"a": range(60), "b": rng.permutation(60), "s": values})
@@ -248,7 +249,7 @@ def test_cells_of_different_slices_stand_side_by_side_whoever_they_belong_to():
         assert table["a"].to_list() != sorted(table["a"])
         stayed.append(len(set(frame.select("a", "b").rows()) & set(table.select("a", "b").rows())))
     assert all(table.equals(tables[0]) for table in tables)
-    assert sum(stayed) / 20 < 3  # one on average; a variance of one each: nine standard deviations
+    assert sum(stayed) / 8 < 3  # one on average; a variance of one each: more than five standard deviations
 
 
 def test_the_order_of_the_input_is_not_in_the_release():
@@ -322,7 +323,7 @@ APART_TWO_ONE = [
 ]
 
 
-@pytest.mark.parametrize(("groups", "seed", "p"), pairwise(APART_TWO_ONE, range(4), [2, 5]))
+@pytest.mark.parametrize(("groups", "seed", "p"), pairwise(APART_TWO_ONE, range(2), [2, 5]))
 def test_every_combination_in_a_column_occurs_as_often_as_promised(groups, seed, p, tmp_path):
     frame = general(120, seed)
     release = sliced(groups, 2, frame, GENERAL, p=p)
@@ -358,27 +359,39 @@ def test_a_p_beyond_the_rows_is_refused():
 # -- an attribute in two columns ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", ["table", "files"])
 @pytest.mark.parametrize("shared", ["age", "town", "note"])
-def test_an_attribute_is_shown_by_two_columns_and_the_promise_holds_for_both_together(shared, shape, tmp_path):
+def test_an_attribute_is_shown_by_two_columns_and_the_promise_holds_for_both_together(shared, tmp_path):
     frame = hospital(80).with_columns(pl.col("age") // 10)  # few ages: one that is rare would give its person away
-    release = sliced(SLICINGS[1], 2, frame, HOSPITAL, shoal.Slices(shape=shape), overlap=shared)
-    layout = release.manifest.layout
-    shown = Counter(name for one in layout.slices for name in one.attributes)
-    assert shown == {**dict.fromkeys(SLICINGS[1], 1), shared: 2}
-    columns = [name for one in layout.slices for name in one.columns]
-    assert len(set(columns)) == len(columns)
-    check_rows(release, frame)
-    buckets = {key: twin.joined(slices) for key, slices in twin.buckets_of(release.frames, layout).items()}
-    people = frame.select("age", "town", "weight").to_dicts()
-    for name in ("disease", "stage"):
-        worst = twin.largest(people, buckets, name)
-        assert worst <= Fraction(1, 2) + Fraction(1, 10**9)
-        assert reached(release)[f"slice_l:{name}"] == pytest.approx(float(1 / worst), rel=1e-9)
-    back = shoal.read_release(release.write(tmp_path / "out"))
-    assert back.verify(original=frame).achieved == reached(release)
-    found = back.expected_counts(shared).rows()
-    assert dict(found) == pytest.approx(dict(Counter(frame[shared].to_list())))
+    people, worst = frame.select("age", "town", "weight").to_dicts(), {}
+    for shape in ("table", "files"):
+        release = sliced(SLICINGS[1], 2, frame, HOSPITAL, shoal.Slices(shape=shape), overlap=shared)
+        layout = release.manifest.layout
+        shown = Counter(name for one in layout.slices for name in one.attributes)
+        assert shown == {**dict.fromkeys(SLICINGS[1], 1), shared: 2}
+        columns = [name for one in layout.slices for name in one.columns]
+        assert len(set(columns)) == len(columns)
+        check_rows(release, frame)
+        buckets = twin.buckets_of(release.frames, layout)
+        if not worst:
+            joined = {key: twin.joined(slices) for key, slices in buckets.items()}
+            worst = {name: twin.largest(people, joined, name) for name in ("disease", "stage")}
+            in_table = as_counts(buckets)
+        assert as_counts(buckets) == in_table  # so what the twin found of one holds for the other
+        for name, chance in worst.items():
+            assert chance <= Fraction(1, 2) + Fraction(1, 10**9)
+            assert reached(release)[f"slice_l:{name}"] == pytest.approx(float(1 / chance), rel=1e-9)
+        back = shoal.read_release(release.write(tmp_path / shape))
+        assert back.verify(original=frame).achieved == reached(release)
+        found = back.expected_counts(shared).rows()
+        assert dict(found) == pytest.approx(dict(Counter(frame[shared].to_list())))
+
+
+def as_counts(buckets):
+    """The lines of every slice in a bucket, whatever their order."""
+    return {
+        key: [Counter(tuple(sorted(line.items(), key=str)) for line in lines) for lines in slices]
+        for key, slices in buckets.items()
+    }
 
 
 def test_sharing_that_would_give_somebody_away_is_refused():
@@ -413,10 +426,12 @@ def check_against_twin(release, frame, schema, l):  # noqa: E741
         assert reached(release)[f"slice_l:{name}"] == pytest.approx(float(1 / worst), rel=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(14))
 @given(sensitive_tables(min_rows=8, max_rows=24), st.data())
 def test_the_promise_is_that_of_the_twin(case, data):
     frame, schema = two_sensitive(case)
+    for name in schema.sensitive:  # else there is no way to slice it
+        assume(2 * max(Counter(frame[name].to_list()).values()) <= frame.height)
     groups = {name: data.draw(st.integers(1, 3), name) for name in (*schema.quasi, "note")}
     groups |= {name: data.draw(st.sampled_from([3, 4, 5, 5, 5]), name) for name in schema.sensitive}
     publish = shoal.Slices(shape=data.draw(st.sampled_from(["table", "files"])))
@@ -428,7 +443,7 @@ def test_the_promise_is_that_of_the_twin(case, data):
     check_against_twin(release, frame, schema, 2)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(14))
 @given(tables(min_rows=10, max_rows=24, missing=False), st.integers(2, 4), st.data())
 def test_generalised_columns_of_any_kind_are_read_back(case, p, data):
     """Trees that are ragged, orders, numbers: the checker finds the one combination that covers a person."""

@@ -15,6 +15,7 @@ from shoal.kernels.cluster import threshold_greedy as kernel
 from shoal.release.receipt import Receipt
 from shoal.release.release import check_directory
 from support.forging import mended, put, with_entries
+from support.pairwise import examples
 from support.realdata import ADULT_QUASI, adult
 from twins.partitions import partitions, subsets
 from twins.tables import RAGGED, both, groups_of, mixed, patients, tables
@@ -98,21 +99,20 @@ def methods(draw, table, k):
     )
 
 
-@pytest.mark.parametrize("n_secrets", [0, 1, 2])
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(45), deadline=None)
 @given(data=st.data(), k=st.integers(2, 5))
-def test_kernel_equals_twin(data, k, n_secrets):
-    table, secrets = data.draw(tables(k, most=20)), None
-    method = data.draw(methods(table, k))
-    if n_secrets:
-        n_rows = len(table.rows)
-        cells = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=n_rows, max_size=n_rows)
-        numbers = st.lists(st.sampled_from([1, 2, 9, None]), min_size=n_rows, max_size=n_rows)
-        values, kinds = [data.draw(cells), data.draw(numbers)], [Nominal(RAGGED), Numeric()]
-        secrets = both(values[:n_secrets], kinds[:n_secrets])
-    labels = partition(with_secrets(table, secrets) if secrets else table, method)
-    assert labels == twin_of(table, secrets, method, len(table.rows))
-    keeps_its_word(table, method, labels)
+def test_kernel_equals_twin(data, k):
+    table = data.draw(tables(k, most=20))
+    n_rows = len(table.rows)
+    cells = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=n_rows, max_size=n_rows)
+    numbers = st.lists(st.sampled_from([1, 2, 9, None]), min_size=n_rows, max_size=n_rows)
+    values, kinds = [data.draw(cells), data.draw(numbers)], [Nominal(RAGGED), Numeric()]
+    for n_secrets in (0, 1, 2):
+        method = data.draw(methods(table, k))
+        secrets = both(values[:n_secrets], kinds[:n_secrets]) if n_secrets else None
+        labels = partition(with_secrets(table, secrets) if secrets else table, method)
+        assert labels == twin_of(table, secrets, method, n_rows), n_secrets
+        keeps_its_word(table, method, labels)
 
 
 def keeps_its_word(table, method, labels):
@@ -128,11 +128,11 @@ def keeps_its_word(table, method, labels):
 @pytest.mark.parametrize("below", ["suppress", "return"])
 @pytest.mark.parametrize("w", [0.4, 1])
 def test_kernel_equals_twin_on_a_larger_table(w, below):
-    table = mixed(130, seed=3)
-    secrets = both([[row % 3 for row in range(130)]], [Numeric()])
+    table = mixed(90, seed=3)
+    secrets = both([[row % 3 for row in range(90)]], [Numeric()])
     method = ThresholdGreedy(k=4, delta=0.9, w=w, below=below)
     labels = with_secrets(table, secrets).labels(method)
-    assert labels == twin_of(table, secrets, method, 130)
+    assert labels == twin_of(table, secrets, method, 90)
     assert -1 in labels
 
 
@@ -162,11 +162,10 @@ def test_short_calls_change_nothing(monkeypatch):
 def test_what_is_given_back_is_as_it_was():
     """A cluster that is given back leaves the pool as a fresh one without the seed, but for the order of positions."""
     from shoal.cluster.diversity import Diversity
-    from shoal.methods.base import Task
     from shoal.progress import SILENT
 
     table = mixed(60, seed=7)
-    diversity = Diversity(Task.of(table.table), np.ones(len(table.columns)), 1.0, 1.5, None)
+    diversity = Diversity(table.task, np.ones(len(table.columns)), 1.0, 1.5, None)
     pool = diversity.pool
 
     def free():
@@ -206,7 +205,7 @@ def fewest_suppressed(table, k, delta):
     return len(table.rows)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(data=st.data(), delta=st.sampled_from([0.1, 0.3, 0.6, 1]))
 def test_no_fewer_are_suppressed_than_must_be(data, delta):
     table = data.draw(tables(3, most=8))
@@ -218,7 +217,7 @@ def test_the_worked_example_suppresses_as_few_as_possible():
     assert fewest_suppressed(X, 3, 0.2) == 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(data=st.data(), k=st.integers(2, 4))
 def test_what_is_refused_before_the_work_cannot_be_done(data, k):
     """The bound below the diversity of any k rows is one."""

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal import Nominal, Numeric
 from shoal.cluster.centroids import draw_seeds
-from shoal.methods.base import Task
 from shoal.methods.weighted_c_means import Means, WeightedCMeans, weights_of
+from support.pairwise import examples
 from twins.centroids import c_means
 from twins.partitions import least_sse, sse
 from twins.tables import both, groups_of, mixed, tables
@@ -20,7 +20,7 @@ X = both([[1, 2, 3, 10, 11, 12, 20]], [Numeric()])
 
 
 def run(table, method, seed=0):
-    return method.partition(Task.of(table.table), np.random.default_rng(seed))
+    return method.partition(table.task, np.random.default_rng(seed))
 
 
 def test_weights():
@@ -48,21 +48,21 @@ def test_example_x():
     assert groups.notes == {"n_iter": 3, "converged": True, "weight:column 0": 1.0}
 
 
-@pytest.mark.parametrize("beta", [1.5, 2.0, 4.0])
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=st.data(), k=st.integers(2, 6))
-def test_kernel_equals_twin(data, k, beta):
+def test_kernel_equals_twin(data, k):
     table = data.draw(tables(k, most=30))
     given_weights = data.draw(st.none() | st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=4, max_size=4))
     names = list(table.schema.quasi)
     weights = None if given_weights is None else dict(zip(names, given_weights, strict=False))
     seeds, _ = draw_seeds(None, len(table.rows), k, np.random.default_rng(0))
-    groups = run(table, WeightedCMeans(k=k, beta=beta, weights=weights, max_iter=6))
     first = None if weights is None else [weights[name] for name in names]
-    labels, found = c_means(table.rows, table.columns, k, seeds.tolist(), beta, first, max_iter=6)
-    assert groups.labels.tolist() == labels
-    assert [groups.notes[f"weight:{name}"] for name in names] == found
-    assert k <= groups.sizes.min()
+    for beta in (1.5, 2.0, 4.0):
+        groups = run(table, WeightedCMeans(k=k, beta=beta, weights=weights, max_iter=6))
+        labels, found = c_means(table.rows, table.columns, k, seeds.tolist(), beta, first, max_iter=6)
+        assert groups.labels.tolist() == labels, beta
+        assert [groups.notes[f"weight:{name}"] for name in names] == found
+        assert k <= groups.sizes.min()
 
 
 def test_kernel_equals_twin_on_a_larger_table():
@@ -81,7 +81,7 @@ def test_merging_in_many_calls_changes_nothing(monkeypatch):
     assert table.labels(WeightedCMeans(k=4, max_iter=3)) == whole
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(50))
 @given(data=st.data(), k=st.integers(2, 5))
 def test_the_objective_never_rises(data, k):
     """After every assignment, every move of the centres and every change of the weights, missing values and all."""
@@ -111,7 +111,7 @@ def test_a_column_of_noise_loses_its_weight():
     assert notes["weight:column 0"] > 0.9
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(values=st.lists(st.integers(0, 20), min_size=4, max_size=9))
 def test_never_better_than_the_best_partition(values):
     assert sse(values, both([values], [Numeric()]).labels(WeightedCMeans(k=2))) >= least_sse(values, 2) - 1e-9

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -64,6 +65,11 @@ def classes_of(table: dict[str, list]) -> Classes:
     return Classes(labels, {"s": Values(pl.Series(table["s"]), "numeric" if numbers else "nominal")})
 
 
+@cache
+def drawn_classes(seed: int) -> Classes:
+    return classes_of(drawn(seed))
+
+
 def groups_of(classes: Classes) -> list[list[object]]:
     return twin.split(classes.labels.tolist(), classes.columns["s"].series.to_list())
 
@@ -71,7 +77,7 @@ def groups_of(classes: Classes) -> list[list[object]]:
 @pytest.mark.parametrize("seed", range(TABLES))
 class TestRandomTables:
     def test_what_both_define_alike(self, seed, theirs):
-        classes, said = classes_of(drawn(seed)), theirs[seed]
+        classes, said = drawn_classes(seed), theirs[seed]
         assert KAnonymity(k=2).achieved(classes) == said["k"]
         assert LDiversity("s", l=2).achieved(classes) == said["l"]
         assert AlphaK("s", alpha=1).achieved(classes) == pytest.approx(said["alpha"], abs=1e-12)
@@ -80,13 +86,13 @@ class TestRandomTables:
         assert BetaLikeness("s", beta=1).achieved(classes) == pytest.approx(said["beta"], abs=1e-12)
 
     def test_entropy_is_cut_to_a_whole_number(self, seed, theirs):
-        ours = LDiversity("s", l=2, variant="entropy").achieved(classes_of(drawn(seed)))
+        ours = LDiversity("s", l=2, variant="entropy").achieved(drawn_classes(seed))
         # A whole l may come out a rounding below, and is then cut to one less.
         assert theirs[seed]["entropy_l"] in {math.floor(ours - 1e-9), math.floor(ours + 1e-9)}
 
     def test_the_ratio_is_taken_from_the_rarest_value_and_cut(self, seed, theirs):
         """pyCANON sorts the counts the other way round: the rarest over the most frequent ones, rounded up to above."""
-        classes, said = classes_of(drawn(seed)), theirs[seed]
+        classes, said = drawn_classes(seed), theirs[seed]
         l = said["l"]  # noqa: E741
         if l == 1:
             assert math.isnan(said["c"])
@@ -97,7 +103,7 @@ class TestRandomTables:
         assert ours == pytest.approx(max(twin.recursive(group, l) for group in groups_of(classes)))
 
     def test_absent_values_are_ignored(self, seed, theirs):
-        classes = classes_of(drawn(seed))
+        classes = drawn_classes(seed)
         ignored = DeltaDisclosure("s", delta=1, absent="ignored").achieved(classes)
         assert ignored == pytest.approx(theirs[seed]["delta"], abs=1e-12)
         everywhere = all(set(group) == set(classes.columns["s"].known) for group in groups_of(classes))
@@ -105,7 +111,7 @@ class TestRandomTables:
 
     def test_the_enhanced_bound_is_that_of_the_rarest_value(self, seed, theirs):
         """pyCANON cuts the largest gain to what the rarest value may gain, whichever value gained it."""
-        classes = classes_of(drawn(seed))
+        classes = drawn_classes(seed)
         gain = BetaLikeness("s", beta=1).achieved(classes)
         loosest = -math.log(classes.columns["s"].shares.min())
         assert theirs[seed]["beta(enhanced)"] == pytest.approx(min(gain, loosest), abs=1e-12)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 import shoal
@@ -42,6 +43,7 @@ def frames(draw, max_rows=12):
 
 
 def released(frame, method, publish=None):
+    assume(2 * max(Counter(frame["s"].to_list()).values()) <= frame.height)  # else no l of two can be kept
     try:
         return shoal.anonymize(frame, SCHEMA, method, publish=publish, seed=0)
     except shoal.InfeasibleError:
@@ -80,17 +82,17 @@ def parts_of(release):
 
 
 @pytest.mark.parametrize(("method", "publish"), METHODS, ids=IDS)
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(6))
 @given(frames())
 def test_columns_that_stand_together_are_counted(method, publish, frame):
     release = released(frame, method, publish)
-    for names in (*together(release), *((name,) for name in NAMES)):
+    side_by_side = together(release)
+    for names in (*side_by_side, *(names[::-1] for names in side_by_side if len(names) > 1), *zip(NAMES, strict=True)):
         assert answer(release, *names) == Counter(frame.select(names).rows())
-        assert answer(release, *reversed(names)) == Counter(frame.select(*reversed(names)).rows())
 
 
 @pytest.mark.parametrize(("method", "publish"), METHODS[:4], ids=IDS[:4])
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(6))
 @given(frames(max_rows=5))
 def test_what_stands_apart_is_the_mean_over_all_ways_to_put_it_together(method, publish, frame):
     release = released(frame, method, publish)
@@ -104,7 +106,7 @@ def test_what_stands_apart_is_the_mean_over_all_ways_to_put_it_together(method, 
 
 
 @pytest.mark.parametrize(("method", "publish"), METHODS, ids=IDS)
-@settings(max_examples=examples(6))
+@settings(max_examples=examples(4))
 @given(frames())
 def test_counts_add_up_to_the_rows_and_to_their_marginals(method, publish, frame):
     release = released(frame, method, publish)
@@ -149,11 +151,17 @@ def unique_rows(n_rows=40):
     )
 
 
-@pytest.mark.parametrize(("method", "publish"), METHODS, ids=IDS)
-def test_a_plausible_table_shows_what_every_bucket_shows(method, publish):
+@cache
+def unique_release(place):
+    """What one of the methods makes of rows that differ."""
+    method, publish = METHODS[place]
+    return shoal.anonymize(unique_rows(), SCHEMA, method, publish=publish, seed=0)
+
+
+@pytest.mark.parametrize("place", range(len(METHODS)), ids=IDS)
+def test_a_plausible_table_shows_what_every_bucket_shows(place):
     """Every `b` and every `n` is in one bucket: from it, rows are put back into their buckets."""
-    frame = unique_rows()
-    release = shoal.anonymize(frame, SCHEMA, method, publish=publish, seed=0)
+    frame, release = unique_rows(), unique_release(place)
     home = dict(zip(frame["b"], release.labels.tolist(), strict=True))
     table = release.plausible_table(seed=3)
     assert table.columns == ([*NAMES] if release.manifest.layout.shape == "buckets" else table.columns)
@@ -178,9 +186,9 @@ def test_plausible_tables_have_the_expected_counts_on_average():
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
-@pytest.mark.parametrize(("method", "publish"), METHODS, ids=IDS)
-def test_a_release_that_was_read_back_answers_alike(method, publish, format, tmp_path):  # noqa: A002
-    release = shoal.anonymize(unique_rows(), SCHEMA, method, publish=publish, seed=0)
+@pytest.mark.parametrize("place", range(len(METHODS)), ids=IDS)
+def test_a_release_that_was_read_back_answers_alike(place, format, tmp_path):  # noqa: A002
+    release = unique_release(place)
     back = shoal.read_release(release.write(tmp_path / "out", format=format))
     for names in (("a", "s"), ("b",), ("n", "s")):
         assert back.expected_counts(*names).equals(release.expected_counts(*names))
@@ -206,14 +214,12 @@ def test_answers_come_in_the_type_of_frame_that_was_given():
 )
 @pytest.mark.parametrize("place", [0, 1])
 def test_questions_that_cannot_be_answered(names, message, place):
-    method, publish = METHODS[place]
-    release = shoal.anonymize(unique_rows(), SCHEMA, method, publish=publish, seed=0)
     with pytest.raises(shoal.ParameterError, match=message):
-        release.expected_counts(*names)
+        unique_release(place).expected_counts(*names)
 
 
 def test_a_question_that_is_too_large_is_refused(monkeypatch):
-    release = shoal.anonymize(unique_rows(), SCHEMA, METHODS[4][0])
+    release = unique_release(4)
     monkeypatch.setattr("shoal.release.queries.MOST_LINES", 20)
     with pytest.raises(shoal.ParameterError, match="needs more than 20 combinations within buckets"):
         release.expected_counts("b", "s")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import cycle, permutations
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import testing
 from shoal.cluster.signatures import assigned, spared
+from support.pairwise import examples
 from support.series_example import FIRST, SCHEMA, TWO, table
 from twins.m_invariance import can_be_grouped, candidates, highest_chance, least_counterfeits
 
@@ -131,7 +132,7 @@ def series(m, frames, seed):
 
 
 @given(histories())
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 def test_no_history_leaves_an_attacker_with_fewer_than_m_values(history):
     m, frames, seed = history
     made, used = series(m, frames, seed)
@@ -151,7 +152,7 @@ def test_no_history_leaves_an_attacker_with_fewer_than_m_values(history):
 
 
 @given(histories(max_people=5, max_releases=3, most=2))
-@settings(max_examples=25)
+@settings(max_examples=examples(20))
 def test_all_worlds_that_fit_leave_a_chance_of_one_in_m(history):
     """Not only intersections: every assignment of values to people that fits all releases is counted."""
     m, frames, seed = history
@@ -162,7 +163,7 @@ def test_all_worlds_that_fit_leave_a_chance_of_one_in_m(history):
 
 
 @given(histories(max_people=10))
-@settings(max_examples=20)
+@settings(max_examples=examples(8))
 def test_same_state_and_seed_same_release(history):
     m, frames, seed = history
     made, used = series(m, frames, seed)
@@ -179,7 +180,7 @@ def test_same_state_and_seed_same_release(history):
 
 
 @given(testing.tables("mixed", min_rows=4), st.data())
-@settings(max_examples=30)
+@settings(max_examples=examples(14))
 def test_every_kind_of_column(case, data):
     """Quasi-identifiers of all kinds with missing cells, two releases, through files of both formats."""
     schema = shoal.Schema(identifying=["name"], quasi=case.schema.quasi, sensitive=["disease"], rest="drop")
@@ -294,7 +295,7 @@ def test_orders_and_hierarchies_of_sensitive_values_cover_counterfeits():
 def test_rows_are_in_no_order_and_counterfeits_look_like_the_others():
     """Whatever the order of the input and the draws, what shows the same is the same; so it says nothing about them."""
     found = {}
-    for order, seed in product(permutations(range(4)), range(4)):
+    for order, seed in zip(permutations(range(4)), cycle(range(5)), strict=False):
         made = republish(FIRST[list(order)], seed=seed)
         values, _ = facts(made.release)
         content = frozenset(frozenset(shown) for shown in values.values())

@@ -16,6 +16,7 @@ from shoal.slicing.attributes import Attributes, attributes_of, partition_attrib
 from shoal.table.categories import categories_of
 from shoal.table.prepare import Table, prepare
 from shoal.testing import tables
+from support.pairwise import examples
 from support.realdata import adult
 from support.slicing_example import ROWS
 from twins import columns as twin
@@ -102,7 +103,7 @@ def test_the_sensitive_attribute_as_the_last_column():
 # -- against the twin -------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(25))
 @pytest.mark.parametrize("mix", ["mixed", "numeric"])
 @given(data=st.data())
 def test_coefficients_are_those_of_the_twin(mix, data):
@@ -233,6 +234,7 @@ def test_attributes_that_say_everything_of_each_other_still_make_the_columns_ask
 # -- what holds of any table ------------------------------------------------------------------------------------
 
 
+@settings(max_examples=examples(30))
 @given(case=tables("mixed", max_rows=20), bins=st.integers(2, 5), how=st.sampled_from(["frequency", "width"]))
 def test_coefficients_are_symmetric_and_between_0_and_1(case, bins, how):
     table = prepare(case.frame, case.schema)
@@ -242,6 +244,7 @@ def test_coefficients_are_symmetric_and_between_0_and_1(case, bins, how):
     assert ((found.phi2 >= 0) & (found.phi2 <= 1)).all()
 
 
+@settings(max_examples=examples(30))
 @given(case=tables("mixed", max_rows=20), data=st.data(), number=st.sampled_from([2, 3, None]))
 def test_the_order_of_rows_and_columns_does_not_matter(case, data, number):
     frame = case.frame

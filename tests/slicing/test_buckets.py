@@ -18,6 +18,7 @@ from shoal.slicing import buckets as tuple_partition
 from shoal.slicing.buckets import TOLERANCE, BucketSearch, partition_tuples, sliced_of
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import prepare
+from support.pairwise import examples
 from twins import slicing as twin
 
 AGE, SEX = [22, 22, 33, 52, 54, 60, 60, 64], [0, 1, 1, 1, 0, 0, 0, 1]
@@ -144,7 +145,7 @@ points_drawn = st.integers(1, 3).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(points_drawn, st.data())
 def test_two_columns_are_bucketization(points, data):
     """Quasi-identifiers in one, the sensitive in the other: equal rows stay in one bucket, so p is its histogram."""
@@ -174,7 +175,7 @@ def cases(draw, most_slices=4, most_rows=40):
     return points, parts, sensitive
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(cases(), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
 def test_the_buckets_are_those_of_a_full_check_after_every_split(case, l, k, tries):  # noqa: E741
     points, parts, sensitive = case
@@ -184,7 +185,7 @@ def test_the_buckets_are_those_of_a_full_check_after_every_split(case, l, k, tri
     assert split.worst == pytest.approx(float(expected[3]), abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(cases(), st.integers(1, 3), st.integers(1, 3))
 def test_too_many_values_to_keep_change_nothing(case, l, tries):  # noqa: E741
     points, parts, sensitive = case
@@ -196,7 +197,7 @@ def test_too_many_values_to_keep_change_nothing(case, l, tries):  # noqa: E741
     assert folded.worst == pytest.approx(split.worst, rel=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(cases(most_slices=12), st.integers(1, 4))
 def test_what_is_kept_of_every_tuple_is_what_the_check_of_all_finds(case, l):  # noqa: E741
     points, parts, sensitive = case
@@ -259,17 +260,21 @@ def small_buckets(draw, rows=(2, 3, 4)):
     return [draw(numbers) for _ in range(n_slices)], draw(st.integers(0, n_slices - 1)), draw(numbers)
 
 
-def chances(bucket, parts, home, codes, t):
-    """Over all tables the bucket may stand for: how many rows have t's parts, and their sensitive values."""
-    wanted = tuple(part[t] for part in parts)
+def chances(bucket, parts, home, codes):
+    """Over all tables the bucket may stand for: how many rows have t's parts, and their sensitive values, by t."""
     counts, n_tables = Counter(), 0
     for table in twin.consistent_tables(bucket, parts, home, codes):
         n_tables += 1
-        counts.update(value for row, value in table if row == wanted)
-    return counts, n_tables
+        counts.update(table)
+    found = {t: Counter() for t in range(len(codes))}
+    for (row, value), count in counts.items():
+        for t, of_row in found.items():
+            if row == tuple(part[t] for part in parts):
+                of_row[value] += count
+    return found, n_tables
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(small_buckets())
 def test_in_one_bucket_p_is_the_share_among_all_consistent_tables(case):
     """Of all rows with t's quasi-identifiers in all tables that look the same when sliced, p(t, s) have the value s;
@@ -277,15 +282,16 @@ def test_in_one_bucket_p_is_the_share_among_all_consistent_tables(case):
     parts, home, codes = case
     bucket = range(len(codes))
     _, worst, _ = checked(parts, [(home, codes)], [0] * len(codes))
+    by_row, n_tables = chances(bucket, parts, home, codes)
     for t in bucket:
-        counts, n_tables = chances(bucket, parts, home, codes, t)
+        counts = by_row[t]
         assert Fraction(counts.total(), n_tables * len(codes)) == twin.match(t, bucket, parts)
         found = {value: Fraction(count, counts.total()) for value, count in counts.items()}
         assert found == twin.shares(t, [bucket], parts, home, codes)
         assert worst[t] == pytest.approx(float(max(found.values())), rel=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(small_buckets(rows=(4, 5, 6)), st.integers(2, 3))
 def test_with_several_buckets_p_draws_the_bucket_by_how_well_it_matches(case, cut):
     """The formula's model: first a bucket, with probability f(t, B) / f(t), then a consistent table of that bucket. In
@@ -295,11 +301,11 @@ def test_with_several_buckets_p_draws_the_bucket_by_how_well_it_matches(case, cu
     buckets = [range(cut), range(cut, len(codes))]
     labels = [int(row >= cut) for row in range(len(codes))]
     _, worst, _ = checked(parts, [(home, codes)], labels)
+    in_bucket = [chances(bucket, parts, home, codes) for bucket in buckets]
     for t in range(len(codes)):
         drawn, rows = Counter(), Counter()
-        for bucket in buckets:
-            counts, n_tables = chances(bucket, parts, home, codes, t)
-            for value, count in counts.items():
+        for bucket, (by_row, n_tables) in zip(buckets, in_bucket, strict=True):
+            for value, count in by_row[t].items():
                 drawn[value] += Fraction(count, n_tables * len(bucket))
                 rows[value] += Fraction(count, n_tables)
         found = {value: share / sum(drawn.values()) for value, share in drawn.items()}

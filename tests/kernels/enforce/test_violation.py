@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,7 @@ from shoal.methods.groups import members_of, without_holes
 from shoal.privacy import MODELS
 from shoal.table.prepare import prepare
 from shoal.testing import requirements, sensitive_tables
+from support.pairwise import examples
 
 BY_ROWS = [name for name, model in MODELS.items() if model.needs != "population"]
 """Models that look at the rows of a group alone."""
@@ -52,15 +54,16 @@ def kept_by_models(task, labels):
     return np.logical_and.reduce([one.satisfied(classes) for one in task.require])
 
 
-@pytest.mark.parametrize("model", BY_ROWS)
-@settings(max_examples=60)
+@settings(max_examples=examples(40))
 @given(data=st.data())
-def test_a_group_lacks_nothing_exactly_where_the_model_holds(model, data):
+def test_a_group_lacks_nothing_exactly_where_the_model_holds(data):
     """Parameters are fractions of small numbers: what is not on the bound is far from it."""
     case = data.draw(sensitive_tables("one", max_rows=24), "table")
     labels = data.draw(partitions(case.frame.height), "labels")
-    task = Task.of(prepare(case.frame, case.schema), [data.draw(requirements(model, case), "require")])
-    assert kept_by_kernels(task, labels).tolist() == kept_by_models(task, labels).tolist()
+    plain = Task.of(prepare(case.frame, case.schema))
+    for model in BY_ROWS:
+        task = replace(plain, require=(data.draw(requirements(model, case), "require"),))
+        assert kept_by_kernels(task, labels).tolist() == kept_by_models(task, labels).tolist(), task.require
 
 
 def test_a_missing_value_is_below_no_guard():
@@ -72,7 +75,7 @@ def test_a_missing_value_is_below_no_guard():
     assert kept_by_kernels(task, labels).tolist() == kept_by_models(task, labels).tolist() == [True, False]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_several_requirements_are_kept_where_each_is(data):
     case = data.draw(sensitive_tables("one", max_rows=24), "table")
@@ -82,19 +85,20 @@ def test_several_requirements_are_kept_where_each_is(data):
     assert kept_by_kernels(task, labels).tolist() == kept_by_models(task, labels).tolist()
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_what_kernels_let_pass_the_models_let_pass(data):
     """Whatever the parameters, a hair beside what a group reaches included."""
     case = data.draw(sensitive_tables("one", max_rows=24), "table")
     labels = data.draw(partitions(case.frame.height), "labels")
     plain = Task.of(prepare(case.frame, case.schema))
-    hair = data.draw(st.sampled_from([0.0, 1e-16, 1e-13, 1e-11, 1e-10, 1e-9, 1e-8]), "hair")
-    side = data.draw(st.sampled_from([-1, 1]), "side")
-    one = data.draw(st.sampled_from(NEAR_BOUND), "model")(classes_of(plain, labels), 1 + side * hair)
-    task = Task.of(plain.table, [one])
-    kernels, models = kept_by_kernels(task, labels), kept_by_models(task, labels)
-    assert (models | ~kernels).all()
+    classes = classes_of(plain, labels)
+    for model in NEAR_BOUND:
+        hair = data.draw(st.sampled_from([0.0, 1e-16, 1e-13, 1e-11, 1e-10, 1e-9, 1e-8]), "hair")
+        side = data.draw(st.sampled_from([-1, 1]), "side")
+        task = replace(plain, require=(model(classes, 1 + side * hair),))
+        kernels, models = kept_by_kernels(task, labels), kept_by_models(task, labels)
+        assert (models | ~kernels).all(), task.require
 
 
 def reached(one, classes):
@@ -148,7 +152,7 @@ def test_numbers_too_far_apart_only_by_rounding_are_near():
         assert kept_by_kernels(task, labels).tolist() == kept_by_models(task, labels).tolist() == [False]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_joining_groups_brings_them_nearer_where_models_are_monotone(data):
     """What repair rests on: the violation of two groups together is at most that of the worse one."""
@@ -162,13 +166,13 @@ def test_joining_groups_brings_them_nearer_where_models_are_monotone(data):
     assert after <= before + 1e-6 * len(task.require)
 
 
-@pytest.mark.parametrize("model", BY_ROWS)
-@settings(max_examples=20)
+@settings(max_examples=examples(15))
 @given(data=st.data())
-def test_the_smallest_group_is_that_of_a_group_that_grows(model, data):
+def test_the_smallest_group_is_that_of_a_group_that_grows(data):
     """The size is worked out once without compiling anything, and again by the kernel whenever a group grows."""
     case = data.draw(sensitive_tables("one", max_rows=24), "table")
-    task = Task.of(prepare(case.frame, case.schema), [data.draw(requirements(model, case), "require")])
-    constraints = Constraints.of(task)
-    growing = closing_size(constraints.growth(planned=FARTHEST), 1, FARTHEST)
-    assert constraints.smallest == growing
+    plain = Task.of(prepare(case.frame, case.schema))
+    for model in BY_ROWS:
+        constraints = Constraints.of(replace(plain, require=(data.draw(requirements(model, case), "require"),)))
+        growing = closing_size(constraints.growth(planned=FARTHEST), 1, FARTHEST)
+        assert constraints.smallest == growing, model

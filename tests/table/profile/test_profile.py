@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import ParameterError, SchemaError, SourceError
@@ -21,7 +21,7 @@ from shoal.table.profile import profile as profile_module
 from shoal.table.profile.patterns import QUASI, SHAPES, says, words
 from shoal.table.profile.profile import ColumnProfile, Profile, profile
 from shoal.table.schema import Nominal, Numeric, Ordinal
-from support.pairwise import pairwise
+from support.pairwise import examples, pairwise
 
 DATA = Path(os.environ.get("SHOAL_DATA") or Path(__file__).parents[4] / "shared" / "data")
 
@@ -301,6 +301,7 @@ def share_of_unique_rows(frame: pl.DataFrame, names: list[str]) -> float:
     return sum(times[row] == 1 for row in rows) / len(rows) if names else 0.0
 
 
+@settings(max_examples=examples(50))
 @given(TABLES)
 def test_uniqueness_agrees_with_brute_force(frame):
     found = profile(frame, ["?"])
@@ -314,6 +315,7 @@ def test_uniqueness_agrees_with_brute_force(frame):
     assert found.all_quasi_unique_share == share_of_unique_rows(frame, quasi)
 
 
+@settings(max_examples=examples(50))
 @given(TABLES)
 def test_the_proposed_schema_fits_the_table(frame):
     found = profile(frame, ["?"])
