@@ -281,10 +281,10 @@ class Clusters:
         targets = self._nearest(rows)
         touched = np.unique(targets)
         centre = np.empty(len(self._space.columns))
-        after = [self._measure(self._joined(one, rows[targets == one]), centre) for one in touched]
+        joined = [self._joined(one, rows[targets == one]) for one in touched]
+        after = [self._measure(both, centre) for both in joined]
         lower = math.fsum(after) < math.fsum([self.errors[group], *self.errors[touched]])
-        joined = [self._joined(one, rows[targets == one]) for one in touched if self._constraints.any]
-        if not lower or any(self._constraints.violation_of(rows) > 0 for rows in joined):
+        if not lower or self._constraints.violations_of(joined).any():
             self._open[group] = True
             return False
         self._change(targets, rows)
