@@ -17,6 +17,7 @@ from shoal.kernels import sharing
 from shoal.methods import METHODS
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize
+from shoal.privacy.base import Requirement
 from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.progress import SILENT, Progress
@@ -46,8 +47,9 @@ def compile_all(progress: Progress = SILENT) -> int:
 
 def _jobs() -> Iterator[Callable[[], Any]]:
     """Every method with each of its choices, alone and with something required; then on all cores, and refined."""
-    close, diverse = [TCloseness(column=SENSITIVE, t=0.4)], [LDiversity(column=SENSITIVE, l=3)]
-    rare = [LDiversity(column=SENSITIVE, l=3, variant="entropy")]  # kernels of common promises do not know it
+    close: list[Requirement] = [TCloseness(column=SENSITIVE, t=0.4)]
+    diverse: list[Requirement] = [LDiversity(column=SENSITIVE, l=3)]
+    rare: list[Requirement] = [LDiversity(column=SENSITIVE, l=3, variant="entropy")]  # kernels of their own
     for name in METHODS.own:
         if name == "m-invariance":  # it goes from release to release
             continue

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
-from shoal.enforce.averages import Members, averages_of, distances_to
 from shoal.enforce.by_model import AskedModels, classes_of
 from shoal.enforce.coarsening import coarsen, settle
 from shoal.enforce.constraints import Constraints

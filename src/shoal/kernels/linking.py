@@ -13,15 +13,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import cgutils, ir
+from numba.core import cgutils, ir, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
-from numba.core.untyped_passes import InlineClosureLikes
 
-LEFT_OUT = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
+LEFT_OUT = (
+    untyped_passes.WithLifting, untyped_passes.InlineClosureLikes, untyped_passes.MakeFunctionToJitFunction,
+    untyped_passes.InlineInlinables, untyped_passes.FindLiterallyCalls, untyped_passes.LiteralUnroll,
+    untyped_passes.LiteralPropagationSubPipelinePass, InlineOverloads, NopythonRewrites,
+)  # fmt: skip
 """Passes over kernels that find nothing to do there."""
 BORROWS = frozenset(
     {"getattr", "static_getitem", "getitem", "getiter", "iternext", "pair_first", "cast", "build_tuple", "exhaust_iter"}
