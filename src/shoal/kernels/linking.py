@@ -75,12 +75,15 @@ def _only_borrows(state: Any) -> bool:
     def counted(kind: Any) -> bool:
         return bool(state.targetctx.data_model_manager[kind].contains_nrt_meminfo())
 
-    made = (
+    blocks = state.func_ir.blocks.values()
+    made = [
         state.typemap[one.target.name]
-        for block in state.func_ir.blocks.values()
+        for block in blocks
         for one in block.find_insts(ir.Assign)
         if isinstance(one.value, ir.Expr) and one.value.op not in BORROWS
-    )
+    ]
+    filled = (ir.SetItem, ir.StaticSetItem)  # from an array: by way of a copy, if both are parts of one
+    made += [state.typemap[one.value.name] for block in blocks for one in block.find_insts(filled)]
     return not counted(state.return_type) and not any(counted(kind) for kind in made)
 
 
