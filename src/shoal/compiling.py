@@ -17,6 +17,7 @@ from shoal.kernels import sharing
 from shoal.methods import METHODS
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize
+from shoal.privacy.base import Requirement
 from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.progress import SILENT, Progress
@@ -46,16 +47,18 @@ def compile_all(progress: Progress = SILENT) -> int:
 
 def _jobs() -> Iterator[Callable[[], Any]]:
     """Every method with each of its choices, alone and with something required; then on all cores, and refined."""
-    close, diverse = [TCloseness(column=SENSITIVE, t=0.4)], [LDiversity(column=SENSITIVE, l=3, variant="entropy")]
+    close: list[Requirement] = [TCloseness(column=SENSITIVE, t=0.4)]
+    diverse: list[Requirement] = [LDiversity(column=SENSITIVE, l=3)]
+    rare: list[Requirement] = [LDiversity(column=SENSITIVE, l=3, variant="entropy")]  # kernels of their own
     for name in METHODS.own:
         if name == "m-invariance":  # it goes from release to release
             continue
         for method in _choices(METHODS[name]):
             yield _publishing(method)
-            yield _publishing(method, require=close, suppress=0.1)
-            yield _publishing(method, require=diverse, suppress=0.1)
+            for require in (close, diverse, rare, [*close, *rare]):
+                yield _publishing(method, require=require, suppress=0.1)
             yield _publishing(method, shared=True)
-    for loss, require in product(("ncp", "sse"), ([], close)):
+    for loss, require in product(("ncp", "sse"), ([], close, rare)):
         yield _publishing(METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), require=require, suppress=0.1)
 
 

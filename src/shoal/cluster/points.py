@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.grid import from_smallest, grid_for, on_grid
 from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
@@ -78,11 +79,7 @@ class Space:
 
     def centres(self, labels: Labels) -> Floats:
         """Average record of every group; rows with label -1 are in none."""
-        members = members_of(labels)
-        centres = np.empty((len(members), len(self.columns)))
-        for group, rows in enumerate(members):
-            kernel.average_of(self.axes, self.columns, rows, centres[group])
-        return centres
+        return averages_of(self, Members.of(members_of(labels)))
 
     def farthest(self, labels: Labels, points: Floats) -> Floats:
         """Squared distance of the farthest row of each group from the point given for it."""
@@ -100,8 +97,8 @@ class Space:
         return rows[np.searchsorted(labels[rows], np.arange(len(points)))]
 
     def _distances(self, labels: Labels, points: Floats) -> Floats:
-        distances = np.zeros(len(labels))
-        kernel.distances_to_own(self.axes, self.columns, labels, points, distances)
+        distances, inside = np.zeros(len(labels)), labels >= 0
+        distances[inside] = distances_to(self, self.columns[:, inside], points[labels[inside]])
         return distances
 
     def join_nearest(self, labels: Labels) -> int:
@@ -281,10 +278,10 @@ class Clusters:
         targets = self._nearest(rows)
         touched = np.unique(targets)
         centre = np.empty(len(self._space.columns))
-        after = [self._measure(self._joined(one, rows[targets == one]), centre) for one in touched]
+        joined = [self._joined(one, rows[targets == one]) for one in touched]
+        after = [self._measure(both, centre) for both in joined]
         lower = math.fsum(after) < math.fsum([self.errors[group], *self.errors[touched]])
-        joined = [self._joined(one, rows[targets == one]) for one in touched if self._constraints.any]
-        if not lower or any(self._constraints.violation_of(rows) > 0 for rows in joined):
+        if not lower or self._constraints.violations_of(joined).any():
             self._open[group] = True
             return False
         self._change(targets, rows)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from shoal.kernels.enforce import violation as kernel
 from shoal.kernels.enforce.growth import STATE, SUPPLY, TRIED, Growth
-from shoal.kernels.enforce.violation import Needs
+from shoal.kernels.enforce.violation import AllNeeds, CommonNeeds, Needs
 from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels, members_of
@@ -35,6 +35,8 @@ FARTHEST = 1024
 """Up to which size it is asked whether a group of that size can keep the promises."""
 NO_FLOORS = -1.0
 """Where a value that a group lacks breaks no promise."""
+DENSE = 16
+"""Up to how many times as many numbers as there are rows are counted without sorting."""
 NO_NODES = np.zeros(0, dtype=kernel.NODE)
 
 Records = npt.NDArray[np.void]
@@ -83,7 +85,8 @@ class Constraints:
             promises[at] = (*one[:3], first, last, first_node, last_node, one.resembles)
         values = np.concatenate([np.zeros(0, dtype=kernel.VALUE), *(one.values for one in laid)])
         nodes = np.concatenate([np.zeros(0, dtype=kernel.NODE), *(one.nodes for one in laid)])
-        needs = Needs(promises, codes, values, nodes)
+        common = bool(np.isin(promises["kind"], kernel.COMMON).all())
+        needs = CommonNeeds(promises, codes, values) if common else AllNeeds(promises, codes, values, nodes)
         if not laid:
             return cls(needs, np.zeros(n_rows, dtype=np.int64), np.zeros((0, 0), dtype=np.int64))
         seen_as, keys = np.unique(codes, axis=1, return_inverse=True)
@@ -189,19 +192,24 @@ class Constraints:
 
     def violation(self, labels: Labels) -> Floats:
         """How far each group is from keeping all promises; 0 when it keeps them."""
-        members = members_of(labels)
-        return _violations(self.needs, members) if self.any else np.zeros(len(members))
+        return self.violations_of(members_of(labels))
+
+    def violations_of(self, groups: Sequence[Labels]) -> Floats:
+        """How far each of some groups of rows is from keeping all promises."""
+        return _violations(self.needs, groups)
 
     def violation_of(self, rows: Labels) -> float:
         """How far one group is from keeping all promises."""
-        return float(kernel.violation(self.needs, rows)) if self.any else 0.0
+        return float(self.violations_of([rows])[0])
 
 
 def _violations(needs: Needs, groups: Sequence[Labels]) -> Floats:
     """How far each of several groups of rows is from keeping all promises."""
     out, sizes = np.zeros(len(groups)), np.array([len(rows) for rows in groups], dtype=np.int64)
-    if groups:
+    if groups and len(needs.promises):
         rows, begin = np.concatenate(groups), np.cumsum(sizes) - sizes
+        if isinstance(needs, CommonNeeds):
+            return _common_violations(needs, rows, sizes)
 
         def work(first: int, last: int) -> None:
             kernel.violations(needs, rows, begin[first:last], sizes[first:last], out[first:last])
@@ -210,8 +218,34 @@ def _violations(needs: Needs, groups: Sequence[Labels]) -> Floats:
     return out
 
 
-NOTHING = Needs(
-    np.zeros(0, dtype=kernel.PROMISE), np.zeros((0, 0), dtype=np.int32), np.zeros(0, dtype=kernel.VALUE), NO_NODES
+def _common_violations(needs: CommonNeeds, rows: Labels, sizes: Labels) -> Floats:
+    """The same as the kernel `violations`, to the last bit, with nothing compiled."""
+    out, owner = np.where(sizes > 0, 0.0, np.inf), np.repeat(np.arange(len(sizes)), sizes)
+    for codes, promise in zip(needs.codes, needs.promises, strict=True):
+        bound, first, n_values = promise["bound"], promise["first"], promise["last"] - promise["first"]
+        pairs, counts = _occurring(owner * n_values + codes[rows], len(sizes) * n_values)
+        group, value = np.divmod(pairs, n_values)
+        if promise["kind"] == kernel.EQUAL:
+            more = counts / sizes[group] - needs.values["share"][first + value]
+            far = np.bincount(group, weights=np.maximum(more, 0.0), minlength=len(sizes))
+            out += np.where(far <= bound + kernel.ROUNDING, 0.0, np.maximum(far - bound, kernel.MISSED))
+        else:
+            reached = sizes if promise["kind"] == kernel.SIZE else np.bincount(group, minlength=len(sizes))
+            out += np.where(reached < bound, (bound - reached) / bound, 0.0)
+    return out
+
+
+def _occurring(numbers: Ints, n: int) -> tuple[Ints, Ints]:
+    """Those of the numbers below n that occur, in rising order, and how often each does."""
+    if n > DENSE * len(numbers):
+        return np.unique(numbers, return_counts=True)
+    often = np.bincount(numbers, minlength=n)
+    found = np.flatnonzero(often)
+    return found, often[found]
+
+
+NOTHING = CommonNeeds(
+    np.zeros(0, dtype=kernel.PROMISE), np.zeros((0, 0), dtype=np.int32), np.zeros(0, dtype=kernel.VALUE)
 )
 """No promise beyond the size of a group."""
 NO_CONSTRAINTS = Constraints(NOTHING, np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64))

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
-from shoal.enforce.averages import Members, averages_of, distances_to
 from shoal.kernels.cluster.points import NAME, NUMBER
 from shoal.kernels.enforce import refine_covers as covers
 from shoal.kernels.enforce import refine_mixed as mixed

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
-from shoal.enforce.averages import Members, averages_of, distances_to
 from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Loss, loss_of, total_loss
 from shoal.enforce.slots import with_room

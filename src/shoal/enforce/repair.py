@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
-from shoal.enforce.averages import Members, averages_of, distances_to
 from shoal.enforce.by_model import AskedModels, classes_of
 from shoal.enforce.coarsening import coarsen, settle
 from shoal.enforce.constraints import Constraints
@@ -122,10 +122,12 @@ class Repair:
         violations = violations + self._asked.violation(self._labels) if self._asked else violations
         return violations + self._people.violation(members_of(self._labels)) if self._people else violations
 
-    def _violation_of(self, rows: Labels) -> float:
-        """How far one group would be from it."""
-        found = self._constraints.violation_of(rows) + (self._people.violation_of(rows) if self._people else 0.0)
-        return found + (self._asked.violation_of(rows) if self._asked else 0.0)
+    def _violations_of(self, groups: Sequence[Labels]) -> Floats:
+        """How far each of some groups would be from it."""
+        found = self._constraints.violations_of(groups)
+        for more in (self._people, self._asked):
+            found = found + [more.violation_of(rows) for rows in groups] if more else found
+        return found
 
     def _lay_out(self) -> None:
         """Lay out what is required of the rows that are shown: their shares are those that count."""
@@ -179,10 +181,11 @@ class Repair:
     def _cheapest(self, partition: Partition, group: int, others: Labels) -> float:
         """What it adds to the loss at least if the group joins a near one and both keep their promises by that."""
         rows = _rows(partition, group)
-        joined = [(there, _joined(rows, there)) for there in (_rows(partition, int(other)) for other in others)]
-        fine = [(there, both) for there, both in joined if self._violation_of(both) == 0]
-        before = self._measure.of_each([rows, *(there for there, _ in fine)])
-        after = self._measure.of_each([both for _, both in fine])
+        near = [_rows(partition, int(other)) for other in others]
+        joined = [_joined(rows, there) for there in near]
+        fine = np.flatnonzero(self._violations_of(joined) == 0)
+        before = self._measure.of_each([rows, *(near[place] for place in fine)])
+        after = self._measure.of_each([joined[place] for place in fine])
         return float((after - before[0] - before[1:]).min(initial=np.inf))
 
     # -- join -----------------------------------------------------------------------------------------------------
@@ -212,12 +215,13 @@ class Repair:
         self, group: int, others: Labels, members: Sequence[Labels], violations: Floats, losses: Floats
     ) -> int:
         """The group that it costs least to join, for what it brings both nearer to their promises; -1 if none does."""
-        joined, gains = [], np.empty(len(others))
-        for place, other in enumerate(others):
-            both = _joined(members[group], members[other])
-            left, right, whole = (len(members[group]), len(members[other]), len(both)) if self._by_size else (1, 1, 1)
-            gains[place] = left * violations[group] + right * violations[other] - whole * self._violation_of(both)
-            joined.append(both)
+        joined = [_joined(members[group], members[other]) for other in others]
+        left, right = 1, np.ones(len(others), dtype=np.int64)
+        whole = right
+        if self._by_size:
+            left, right = len(members[group]), np.array([len(members[other]) for other in others], dtype=np.int64)
+            whole = left + right
+        gains = left * violations[group] + right * violations[others] - whole * self._violations_of(joined)
         helpful = np.flatnonzero(gains > LEAST)
         if not len(helpful):
             return -1

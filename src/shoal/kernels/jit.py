@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event, types
 
-from shoal.kernels.linking import LinkedCompiler
+from shoal.kernels.linking import LeanCompiler, LinkedCompiler
 from shoal.kernels.machine_code import MachineCode
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,7 +40,7 @@ def _compiled(function: F, *, parallel: bool) -> F:
     """
     options: dict[str, Any] = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True}
     for_kernels: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
-    kernel: Any = numba.njit(**options)(function)
+    kernel: Any = numba.njit(**options, pipeline_class=LeanCompiler)(function)
     linked: Any = numba.njit(**options, **for_kernels)(function)
     kernel._cache = MachineCode(function)
     kernel.get_call_template = _without_literals(linked.get_call_template)

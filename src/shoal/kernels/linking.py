@@ -4,18 +4,91 @@ Numba makes machine code of every function it compiles, with all that the functi
 deep, the innermost is optimised and translated ten times over, nine times for nothing: that was most of the time that a
 first call took. Here an inner kernel stays what it is after typing, and is optimised and translated once, as part of
 the kernel that Python calls.
+
+Numba's compiler also looks for what no kernel has (closures, expressions of whole arrays), and counts references to
+every array that is named. Both are left out where they can be.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from numba.core import cgutils, ir, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
+from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
+
+LEFT_OUT = (
+    untyped_passes.WithLifting, untyped_passes.InlineClosureLikes, untyped_passes.MakeFunctionToJitFunction,
+    untyped_passes.InlineInlinables, untyped_passes.FindLiterallyCalls, untyped_passes.LiteralUnroll,
+    untyped_passes.LiteralPropagationSubPipelinePass, InlineOverloads, NopythonRewrites,
+)  # fmt: skip
+"""Passes over kernels that find nothing to do there."""
+BORROWS = frozenset(
+    {"getattr", "static_getitem", "getitem", "getiter", "iternext", "pair_first", "cast", "build_tuple", "exhaust_iter"}
+)
+"""Operations whose result, if it is an array, is a part of what they are given."""
 
 
-class LinkedCompiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler, up to the point where machine code would be made."""
+class LeanCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler without what kernels do not need; nothing is left out of one that runs on several cores."""
+
+    def define_pipelines(self) -> Any:
+        """Numba's own passes, but for some."""
+        pipelines = super().define_pipelines()
+        if not self.state.flags.auto_parallel.enabled:
+            for one in pipelines:
+                instead = {NativeLowering: LeanLowering}
+                one.passes = [(instead.get(step, step), why) for step, why in one.passes if step not in LEFT_OUT]
+                one.finalize()
+        return pipelines
+
+
+class LeanLower(Lower):  # type: ignore[misc]
+    """From Numba's representation to that of LLVM."""
+
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:  # noqa: ARG002
+        """Room for a variable. Its size, for debuggers only, is not worked out."""
+        return cgutils.alloca_once(self.builder, lltype, name=name, zfill=False)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LeanLowering(NativeLowering):  # type: ignore[misc]
+    """The pass that does it."""
+
+    _name = "lean_lowering"
+    lowering_class = LeanLower
+
+    def run_pass(self, state: Any) -> bool:
+        """Lower a kernel; references are counted only if it owns an array."""
+        if _only_borrows(state):
+            state.targetctx.enable_nrt = False
+            state.targetctx.__dict__.pop("nrt", None)  # the one that was made when they were counted
+        return bool(super().run_pass(state))
+
+
+def _only_borrows(state: Any) -> bool:
+    """Whether every array in a kernel is one that it was given, or a part of it, and none is given back."""
+
+    def counted(kind: Any) -> bool:
+        return bool(state.targetctx.data_model_manager[kind].contains_nrt_meminfo())
+
+    blocks = state.func_ir.blocks.values()
+    made = [
+        state.typemap[one.target.name]
+        for block in blocks
+        for one in block.find_insts(ir.Assign)
+        if isinstance(one.value, ir.Expr) and one.value.op not in BORROWS
+    ]
+    filled = (ir.SetItem, ir.StaticSetItem)  # from an array: by way of a copy, if both are parts of one
+    made += [state.typemap[one.value.name] for block in blocks for one in block.find_insts(filled)]
+    return not counted(state.return_type) and not any(counted(kind) for kind in made)
+
+
+class LinkedCompiler(LeanCompiler):
+    """The same, up to the point where machine code would be made."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *terms: Any) -> None:
         if library is None:

@@ -71,7 +71,7 @@ class Dba(Method):
         n_rows = task.encoded.n_rows
         labels = np.full(n_rows, -1, dtype=np.int64)
         space, constraints = Space.of(task), Constraints.of(task)
-        _form(Free(space, labels, constraints), self.k, progress)
+        _form(Free(space, labels, Constraints.while_grouping(task, self.k)), self.k, progress)
         clusters = Clusters(space, labels, constraints)
         for row in np.flatnonzero(labels < 0):
             clusters.add(int(row))
@@ -134,7 +134,7 @@ def _split_large(space: Space, labels: Labels, k: int, constraints: Constraints)
         part, inside = space.part(rows), np.full(len(rows), -1, dtype=np.int64)
         mdav.assign(Free(part, inside), k)
         part.join_nearest(inside)
-        if constraints.any and any(constraints.violation_of(rows[places]) > 0 for places in members_of(inside)):
+        if constraints.violations_of([rows[places] for places in members_of(inside)]).any():
             continue
         labels[rows] = np.where(inside == 0, group, n_groups + inside - 1)
         n_groups += int(inside.max())

@@ -66,7 +66,7 @@ class Tfrp(Method):
         progress.stage("grouping", task.encoded.n_rows)
         labels = np.full(task.encoded.n_rows, -1, dtype=np.int64)
         space, constraints = Space.of(task), Constraints.of(task)
-        free, corners = Free(space, labels, constraints), _corners(space)
+        free, corners = Free(space, labels, Constraints.while_grouping(task, self.k)), _corners(space)
         label = 0
         while len(free) >= self.k:
             before = len(free)

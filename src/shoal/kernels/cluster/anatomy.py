@@ -21,7 +21,10 @@ def draw_groups(counts: Any, l: int, values: Any) -> int:  # noqa: E741
     n_values, most = len(counts), 0
     for count in counts:
         most = max(most, count)
-    heap = [(most - counts[value]) * n_values + value for value in range(n_values) if counts[value] > 0]
+    heap = []
+    for value in range(n_values):
+        if counts[value] > 0:
+            heap.append((most - counts[value]) * n_values + value)  # noqa: PERF401  no closures in kernels
     heapq.heapify(heap)
     n_drawn = 0
     while len(heap) >= l:

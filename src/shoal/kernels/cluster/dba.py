@@ -42,7 +42,7 @@ def find_bereft(store: PointStore, gone: Any, gone_rows: Any, around: Any, lost:
     """
     n, out = len(lost), np.empty(BLOCK)
     for first in range(0, n, BLOCK):
-        block = out[: min(BLOCK, n - first)]
+        block = out[: n - first]
         for g in range(len(gone)):
             fill(store.axes, store.columns, gone[g], first, block)
             for i in range(len(block)):

@@ -274,7 +274,7 @@ def survey(store: PointStore, point: Any, begin: int, end: int, near: Any) -> An
     room = len(near)
     n, far, far_row, far_place = 0, -1.0, -1, -1
     for first in range(begin, end, BLOCK):
-        block = out[: min(BLOCK, end - first)]
+        block = out[: end - first]
         fill(store.axes, store.columns, point, first, block)
         for i in range(len(block)):
             if block[i] >= far:
@@ -315,18 +315,6 @@ def take(store: PointStore, places: Any, label: int) -> None:
 
 
 # -- groups already formed --------------------------------------------------------------------------------------------
-
-
-@jit
-def distances_to_own(axes: Any, columns: Any, labels: Any, points: Any, out: Any) -> None:
-    """Squared distance of every row in a group to the point of its group.
-
-    IN   axes AXIS[d];  columns float64[d, n];  labels int64[n], -1 for a row in no group;  points float64[groups, d]
-    OUT  out float64[n], untouched for rows in no group
-    """
-    for i in range(len(labels)):
-        if labels[i] >= 0:
-            out[i] = between(axes, columns, i, points[labels[i]])
 
 
 @jit

@@ -48,7 +48,7 @@ def measure(axes: Any, columns: Any, row: int, scale: float, out: Any) -> None:
     n, point, block = columns.shape[1], np.empty(len(columns)), np.empty(BLOCK)
     read(columns, row, point)
     for first in range(0, n, BLOCK):
-        part = block[: min(BLOCK, n - first)]
+        part = block[: n - first]
         fill(axes, columns, point, first, part)
         for i in range(len(part)):
             out[first + i] = units(part[i], scale)
@@ -99,7 +99,8 @@ def _next_paid(distance: Any, payers: Any, terms: Terms, now: int) -> Any:
             gone += 1
         if n_rows >= terms.k and n_paying > 0:
             missing = terms.price - (given - n_giving * r)
-            time = max(now, r - (-missing) // n_paying)
+            time = r - (-missing) // n_paying
+            time = time if time > now else now
             if time < soonest:
                 soonest, radius = time, r
     return soonest, radius
@@ -120,7 +121,9 @@ def _limit(distance: Any, payers: Any, terms: Terms, now: int) -> Any:
         rows, paying = rows + n_rows[b], paying + n_paying[b]
         if rows >= terms.k and paying > 0:
             edge = ((b + 1) << shift) - 1
-            limit = min(limit, max(now, edge - (-terms.price) // paying))
+            time = edge - (-terms.price) // paying
+            time = time if time > now else now
+            limit = time if time < limit else limit
     return limit
 
 
@@ -179,10 +182,10 @@ def middle(axes: Any, columns: Any, begin: int, end: int, best: float, place: in
         read(columns, candidate, point)
         farthest = 0.0
         for first in range(0, m, BLOCK):
-            part = block[: min(BLOCK, m - first)]
+            part = block[: m - first]
             fill(axes, columns, point, first, part)
             for one in part:
-                farthest = max(farthest, one)
+                farthest = one if one > farthest else farthest
             if farthest >= best:
                 break
         if farthest < best:
@@ -230,4 +233,5 @@ def reach_of_centres(axes: Any, columns: Any, scale: float, members: Any, centre
         if centres[g] >= 0:
             read(columns, centres[g], point)
             for member in members:
-                out[g] = max(out[g], units(between(axes, columns, member, point), scale))
+                reach = units(between(axes, columns, member, point), scale)
+                out[g] = reach if reach > out[g] else out[g]

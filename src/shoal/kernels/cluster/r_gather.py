@@ -39,7 +39,7 @@ def _kth(axes: Any, columns: Any, point: Any, start: int, least: float, block: A
     n_blocks = (n + BLOCK - 1) // BLOCK
     for b in range(n_blocks):
         first = (start + b * BLOCK) % (n_blocks * BLOCK)
-        part = block[: min(BLOCK, n - first)]
+        part = block[: n - first]
         fill(axes, columns, point, first, part)
         for i in range(len(part)):
             if part[i] <= least:
@@ -90,7 +90,7 @@ def snap(axes: Any, columns: Any, begin: int, end: int, low: float, middle: floa
     for row in range(begin, end):
         read(columns, row, point)
         for first in range(row + 1, n, BLOCK):
-            part = block[: min(BLOCK, n - first)]
+            part = block[: n - first]
             fill(axes, columns, point, first, part)
             for i in range(len(part)):
                 if low < part[i] < high:
@@ -113,7 +113,7 @@ def collect(axes: Any, columns: Any, begin: int, end: int, low: float, high: flo
     for row in range(begin, end):
         read(columns, row, point)
         for first in range(row + 1, n, BLOCK):
-            part = block[: min(BLOCK, n - first)]
+            part = block[: n - first]
             fill(axes, columns, point, first, part)
             for i in range(len(part)):
                 if low < part[i] < high:
@@ -140,7 +140,7 @@ def spread(
         if found[cursor].within == 0:
             read(columns, cursor, point)
             for first in range(0, n, BLOCK):
-                part = block[: min(BLOCK, n - first)]
+                part = block[: n - first]
                 fill(axes, columns, point, first, part)
                 _note(part, n_centres, reach, found[first : first + len(part)])
             centres[n_centres] = cursor
@@ -170,7 +170,7 @@ def ball(axes: Any, columns: Any, row: int, reach: float, wanted: Any, out: Any)
     read(columns, row, point)
     count = 0
     for first in range(0, n, BLOCK):
-        part = block[: min(BLOCK, n - first)]
+        part = block[: n - first]
         fill(axes, columns, point, first, part)
         for i in range(len(part)):
             if part[i] <= reach and wanted[first + i]:

@@ -7,14 +7,16 @@ the checker works with the models' own.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from shoal.kernels.cluster.points import sort
-from shoal.kernels.jit import jit
+from shoal.kernels.jit import chosen_by_type, jit
 
 SIZE, DISTINCT, ENTROPY, RECURSIVE, BANDS, EQUAL, ORDERED, HIERARCHICAL, WINDOW, GUARDED = range(10)
+COMMON = (SIZE, DISTINCT, EQUAL)
+"""Kinds that are asked for most: where there are no others, none are compiled."""
 ROUNDING = 1e-11
 """What a bound may be missed by: less than the checker overlooks."""
 MISSED = 1e-6
@@ -42,7 +44,7 @@ NODE = np.dtype(
 table below it; the first and the last leaf below it."""
 
 
-class Needs(NamedTuple):
+class AllNeeds(NamedTuple):
     """The promises, and the sensitive values of all rows as each of them sees them."""
 
     promises: Any  # PROMISE[promises]   IN
@@ -51,22 +53,43 @@ class Needs(NamedTuple):
     nodes: Any  # NODE[nodes]            IN  promise after promise
 
 
+class CommonNeeds(NamedTuple):
+    """The same where all promises are of common kinds."""
+
+    promises: Any
+    codes: Any
+    values: Any
+
+
+Needs: TypeAlias = AllNeeds | CommonNeeds
+
+
 # -- one promise ------------------------------------------------------------------------------------------------------
 
 
 @jit
-def short(needs: Needs, at: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
-    """How far a group is from keeping the promise at a place; 0 when it keeps it.
+def _short_of_common(needs: Needs, at: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
+    """How far a group is from keeping a promise of a common kind."""
+    promise = needs.promises[at]
+    if size == 0:
+        return np.inf
+    if promise.kind == EQUAL:
+        far = 0.0
+        for i in range(n_runs):
+            more = counts[i] / size - needs.values[promise.first + values[i]].share
+            far += more if more > 0.0 else 0.0
+        return _above(far, promise.bound)
+    reached = size if promise.kind == SIZE else n_runs
+    return (promise.bound - reached) / promise.bound if reached < promise.bound else 0.0
 
-    IN  values int64[>= n_runs], in rising order;  counts int64[>= n_runs];  size, rows of the group
-    """
+
+@jit
+def _short_of_any(needs: AllNeeds, at: int, values: Any, counts: Any, n_runs: int, size: int) -> float:
+    """How far a group is from keeping a promise of any kind."""
     promise = needs.promises[at]
     kind, bound = promise.kind, promise.bound
     if size == 0:
         return np.inf
-    if kind in (SIZE, DISTINCT):
-        reached = size if kind == SIZE else n_runs
-        return (bound - reached) / bound if reached < bound else 0.0
     if kind == ENTROPY:
         return _short_of_entropy(counts, n_runs, size, bound)
     if kind == RECURSIVE:
@@ -78,16 +101,19 @@ def short(needs: Needs, at: int, values: Any, counts: Any, n_runs: int, size: in
         return _above(_fullest_window(known, values, counts, n_runs) / size, bound)
     if kind == ORDERED:
         return _above(_ordered_distance(known, values, counts, n_runs, size), bound)
-    if kind == EQUAL:
-        far = 0.0
-        for i in range(n_runs):
-            more = counts[i] / size - known[values[i]].share
-            far += more if more > 0.0 else 0.0
-        return _above(far, bound)
     nodes = needs.nodes[promise.first_node : promise.last_node]
     if kind == GUARDED:
         return _above(_worst_breach(known, nodes, values, counts, n_runs, size), bound)
-    return _above(_tree_distance(known, nodes, values, counts, n_runs, size), bound)
+    if kind == HIERARCHICAL:
+        return _above(_tree_distance(known, nodes, values, counts, n_runs, size), bound)
+    return _short_of_common(needs, at, values, counts, n_runs, size)
+
+
+short = chosen_by_type(0, {AllNeeds: _short_of_any, CommonNeeds: _short_of_common})
+"""How far a group is from keeping the promise at a place; 0 when it keeps it.
+
+IN  values int64[>= n_runs], in rising order;  counts int64[>= n_runs];  size, rows of the group
+"""
 
 
 @jit

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.cluster.points import Space
 from shoal.kernels.cluster.points import NAME, NUMBER
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
+
+if TYPE_CHECKING:
+    from shoal.cluster.points import Space
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Members:
 def averages_of(space: Space, members: Members) -> Floats:
     """Average record of every group: mean, lower median, mode; missing where more than half of its values are.
 
-    The same as `kernels.cluster.points.average_of`, to the last bit, for all groups at once.
+    The same as `kernels.cluster.points.average_of`, to the last bit, for all groups at once, with nothing compiled.
     """
     averages = np.empty((len(members.sizes), len(space.columns)))
     for j, column in enumerate(space.columns):
