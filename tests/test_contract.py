@@ -556,6 +556,23 @@ def check_nearest(error, case, method):
             check_cut(case, replace(method, l=case.frame.height // most), None, again=False)
 
 
+@pytest.mark.parametrize("column", ["stage", "income"])
+@settings(max_examples=examples(2))
+@given(data=st.data())
+def test_the_nearest_l_of_anatomy_can_be_kept(column, data):
+    """A third to half of the rows have one value, and none is more frequent: one more than can be kept is asked for."""
+    case = some_sensitive(data.draw(sensitive_tables(min_rows=8, max_rows=24), "table"), [column])
+    value, *others = spread(case.frame, [column])[column].unique(maintain_order=True).to_list()
+    n_rows = case.frame.height
+    most = data.draw(st.integers(n_rows // 3, n_rows // 2), "most")
+    cells = [*[value] * most, *(others[row % len(others)] for row in range(n_rows - most))]
+    frame = case.frame.with_columns(pl.Series(column, cells, dtype=case.frame.schema[column]))
+    method = METHODS["anatomy"](l=n_rows // most + 1, column=column)
+    with pytest.raises(shoal.InfeasibleError) as refused:
+        shoal.anonymize(frame, case.schema, method)
+    check_nearest(refused.value, Case(frame, case.schema), method)
+
+
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 @pytest.mark.parametrize(("name", "options"), every_cutter(), ids=str)
 @settings(max_examples=1)
