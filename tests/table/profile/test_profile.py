@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import ParameterError, SchemaError, SourceError
@@ -303,6 +303,7 @@ def share_of_unique_rows(frame: pl.DataFrame, names: list[str]) -> float:
 
 @settings(max_examples=examples(50))
 @given(TABLES)
+@example(pl.DataFrame({"q0": ["a", "a", "b", "c"], "q1": ["a", "b", "c", "c"]}))  # half of the rows, and no more
 def test_uniqueness_agrees_with_brute_force(frame):
     found = profile(frame, ["?"])
     for seen in found.columns:
