@@ -41,9 +41,12 @@ lint: $(VENV)/.ready-test    ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Bytecode of tests is kept: without it every worker translates every file anew.
-test: lint              ## lint, types and the whole suite
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS)
+# Types are checked beside the tests. Bytecode of tests is kept: without it every worker translates every file anew.
+# A worker takes tests from the other only at the end: neighbours need the same kernels, which one then compiles.
+test: $(VENV)/.ready-test    ## lint, types and the whole suite
+	@$(MAKE) --no-print-directory lint > $(VENV)/lint.log 2>&1 & lint=$$!; \
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal; tests=$$?; \
+	wait $$lint; lint=$$?; cat $(VENV)/lint.log; test $$tests = 0 -a $$lint = 0
 
 lists: $(VENV)/.ready-test   ## write the lists of methods, models, publishers and measures anew
 	$(BIN)/python tools/lists.py

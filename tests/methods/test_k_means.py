@@ -106,9 +106,9 @@ def gaussian(n_rows, seed):
 
 
 def trial(n_rows, variant):
-    """Mean square error, and how often the centroids came to rest: 20 Gaussian sets in the plane, k = 5."""
+    """Mean square error, and how often the centroids came to rest: 40 Gaussian sets in the plane, k = 5."""
     method = KMeans(k=5, variant=variant, max_iter=200)
-    notes = [run(gaussian(n_rows, seed), method, seed).notes for seed in range(20)]
+    notes = [run(gaussian(n_rows, seed), method, seed).notes for seed in range(40)]
     return np.mean([note["square_error"] for note in notes]), np.mean([note["converged"] for note in notes])
 
 
