@@ -58,7 +58,7 @@ def _jobs() -> Iterator[Callable[[], Any]]:
             for require in (close, diverse, rare, [*close, *rare]):
                 yield _publishing(method, require=require, suppress=0.1)
             yield _publishing(method, shared=True)
-    for loss, require in product(("ncp", "sse"), ([], close, rare)):
+    for loss, require in product(("ncp", "sse"), ([], close)):
         yield _publishing(METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), require=require, suppress=0.1)
 
 

@@ -71,4 +71,4 @@ def classes_of(task: Task, labels: Labels) -> Classes:
 
 
 def _shown(values: Values, shown: npt.NDArray[np.bool_]) -> Values:
-    return replace(values, series=values.series.filter(pl.Series(shown)))
+    return values if shown.all() else replace(values, series=values.series.filter(pl.Series(shown)))

@@ -190,6 +190,12 @@ class Constraints:
         """
         return 2 * self.smallest if self.needs.promises["resembles"].any() else 0
 
+    @property
+    def of_any_kind(self) -> AllNeeds | None:
+        """What is asked for, in the one form that takes promises of every kind; None where there are none."""
+        needs = self.promised
+        return AllNeeds(*needs, NO_NODES) if isinstance(needs, CommonNeeds) else needs
+
     def violation(self, labels: Labels) -> Floats:
         """How far each group is from keeping all promises; 0 when it keeps them."""
         return self.violations_of(members_of(labels))

@@ -112,7 +112,7 @@ class Refine(Spec):
         measure = loss_of(task, space, self.loss or loss, sets, groups)
         before = after = total_loss(measure, groups.labels)
         constraints = Constraints.of(task, groups.labels >= 0)
-        search, labels, moves = Search(space, groups.labels, k, constraints.promised, measure), groups.labels, 0
+        search, labels, moves = Search(space, groups.labels, k, constraints.of_any_kind, measure), groups.labels, 0
         for rounds in (0, self.rounds) if self.rounds else (0,):
             search.anneal(rounds, after, rng, progress)
             search.descend(progress)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.numbering import distinct_values, filled
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal
 
 Floats = npt.NDArray[np.float64]
@@ -47,13 +48,14 @@ def categories_of(series: pl.Series, kind: Kind, bins: int, discretise: Discreti
     if isinstance(kind, Nominal):
         return _of_categories(series.cast(pl.String), kind.hierarchy, bins)
     numbers = series.cast(pl.Float64) if isinstance(kind, Numeric) else _ranks(series, kind)
-    present = numbers.drop_nulls()
-    fewer = present.n_unique() > bins if isinstance(kind, Numeric) else _too_many(present, bins)
-    return _of_numbers(numbers, bins if fewer else present.n_unique(), discretise), fewer
+    n_present = len(numbers) - numbers.null_count()
+    n_values = numbers.n_unique() - (numbers.null_count() > 0)
+    fewer = n_values > bins if isinstance(kind, Numeric) else _too_many(n_values, n_present, bins)
+    return _of_numbers(numbers, bins if fewer else n_values, discretise), fewer
 
 
-def _too_many(present: pl.Series, bins: int) -> bool:
-    return present.n_unique() > max(bins, min(MOST, len(present) / FEWEST))
+def _too_many(n_values: int, n_present: int, bins: int) -> bool:
+    return n_values > max(bins, min(MOST, n_present / FEWEST))
 
 
 def _ranks(series: pl.Series, kind: Ordinal) -> pl.Series:
@@ -62,15 +64,15 @@ def _ranks(series: pl.Series, kind: Ordinal) -> pl.Series:
 
 def _of_numbers(numbers: pl.Series, bins: int, discretise: Discretise) -> Codes:
     """Number the runs that values fall into; one run per value where there are no more values than bins."""
-    counted = numbers.drop_nulls().alias("value").value_counts(name="rows").sort("value")
-    distinct, rows = counted["value"].to_numpy(), counted["rows"].to_numpy().astype(np.int64)
+    values = numbers.to_numpy()  # missing cells are NaN
+    distinct, rows = np.unique(values[~np.isnan(values)], return_counts=True)
     if len(distinct) <= bins:
         ends = distinct
     else:
         run = _equal_width(distinct, bins) if discretise == "width" else _equal_frequency(rows, bins)
         ends = distinct[np.append(np.flatnonzero(np.diff(run)), len(run) - 1)]
-    # A missing cell is NaN, which lies behind all numbers: it gets the number after the last run.
-    return np.searchsorted(ends, numbers.fill_null(np.nan).to_numpy()).astype(np.int32)
+    # NaN lies behind all numbers: a missing cell gets the number after the last run.
+    return np.searchsorted(ends, values).astype(np.int32)
 
 
 def _equal_frequency(rows: Ints, bins: int) -> Ints:
@@ -88,15 +90,15 @@ def _equal_width(distinct: Floats, bins: int) -> Ints:
 
 
 def _of_categories(texts: pl.Series, hierarchy: object, bins: int) -> tuple[Codes, bool]:
-    known = texts.drop_nulls().unique().sort()
-    place = texts.cast(pl.Enum(known)).to_physical().cast(pl.Int64)
-    group, fewer = np.arange(len(known)), _too_many(texts.drop_nulls(), bins)
+    known = distinct_values(texts)
+    place = filled(texts.cast(pl.Enum(known)).to_physical().cast(pl.Int64), len(known))
+    group, fewer = np.arange(len(known)), _too_many(len(known), len(texts) - texts.null_count(), bins)
     if fewer:
         nodes = _climbed(known.to_list(), hierarchy, bins) if isinstance(hierarchy, Hierarchy) else known.to_list()
-        rows = np.bincount(place.drop_nulls().to_numpy(), minlength=len(known))
+        rows = np.bincount(place, minlength=len(known) + 1)[:-1]
         group = _most_frequent(nodes, rows, bins)
     numbers = np.append(group, group.max(initial=-1) + 1).astype(np.int32)
-    return numbers[place.fill_null(len(known)).to_numpy()], fewer
+    return numbers[place], fewer
 
 
 def _climbed(values: list[str], hierarchy: Hierarchy, bins: int) -> list[str]:

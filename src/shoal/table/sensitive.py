@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.numbering import distinct_values, filled
 from shoal.table.schema import Kind, Nominal, Ordinal, kind_name
 
 Ints = npt.NDArray[np.int64]
@@ -86,7 +87,7 @@ class Values:
         """The distinct values that are not missing: numbers and ordered categories from the lowest, texts sorted."""
         if self.whole is not None:
             return self.whole.known
-        known = self._plain.drop_nulls().unique().sort().to_list()
+        known = distinct_values(self._plain).to_list()
         if self.order:
             rank = {category: place for place, category in enumerate(self.order)}
             known.sort(key=lambda category: rank.get(category, len(rank)))
@@ -98,7 +99,7 @@ class Values:
         places = pl.Series(range(len(self.known)), dtype=pl.Int64)
         known = pl.Series(self.known, dtype=self._plain.dtype)
         coded = self._plain.replace_strict(known, places, default=None, return_dtype=pl.Int64)
-        return coded.fill_null(len(known)).to_numpy()
+        return filled(coded, len(known))
 
     @cached_property
     def counts(self) -> Ints:
