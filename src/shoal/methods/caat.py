@@ -99,7 +99,7 @@ class Caat(Method):
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)
         seed = bring_forward(store, start_row)
         cost_table = with_keys(cost_table_of(encoded, reading, divisor=encoded.n_columns), constraints.n_keys)
-        free, all_ties = FreeRows(store, cost_table, encoded.forest, self.k), True if self.ties == "all" else None
+        free, all_ties = FreeRows(store, cost_table, encoded.forest, self.k), self.ties == "all"
         share = shared(n_rows * encoded.n_columns)
         labels, members = np.full(n_rows, -1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         groups: list[Group] = []

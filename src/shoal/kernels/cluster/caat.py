@@ -71,13 +71,13 @@ def _take_equal(free: FreeRows, group: Group, growth: Growth | None, nearest: fl
 
 @jit
 def grow(
-    free: FreeRows, group: Group, growth: Growth | None, all_ties: bool | None, shared: bool | None, seed: int,
+    free: FreeRows, group: Group, growth: Growth | None, all_ties: bool, shared: bool | None, seed: int,
     members: Any,
 ) -> int:  # fmt: skip
     """Grow one group of k rows from the tuple at position `seed`, and count its rows.
 
     Where `seed` is -1, from the tuple farthest from the group before, which `group` still is. A group that does not
-    keep its promises with k rows grows on while somebody helps. Where `all_ties` is given, all rows at equal distance
+    keep its promises with k rows grows on while somebody helps. With `all_ties`, all rows at equal distance
     join at once, up to k.
 
     OUT  members int64[n], in the order they joined
@@ -90,7 +90,7 @@ def grow(
     _join(free, group, growth, seed, members, 0)
     size = 1
     tree_costs(cost_table, free.forest, group)
-    if all_ties is not None:
+    if all_ties:
         while store.size[0] > 0 and size < free.k:
             _, nearest = extreme(store, group, cost_table, 1.0, shared)
             size = _take_equal(free, group, growth, nearest, members, size)
