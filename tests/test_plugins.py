@@ -271,6 +271,16 @@ class OddShare(ColumnRequirement):
         return f"use a p of at least {reached:g}"
 
 
+class Leaves(InTurn):
+    """Ends the program where it is looked at."""
+
+    name: ClassVar[str] = "leaves"
+
+    @classmethod
+    def check_declared(cls, where, problems):
+        raise SystemExit("bye")
+
+
 FRAME = pl.DataFrame({"a": list(range(12)), "s": ["odd", "odd", "even", "even"] + ["even"] * 8})
 SCHEMA = shoal.Schema(quasi={"a": shoal.Numeric()}, sensitive={"s": shoal.Nominal()})
 
@@ -373,6 +383,7 @@ def bad(base, **attributes):
             "promises 'k-map' of parameters that this model, or the method, does not have",
         ),
         (bad(OddShare, name="x", needs="luck"), "needs 'luck'; a model can need choices, a population, or nothing"),
+        (bad(OddShare, name="x", measures="k"), "reports what it reaches as 'k', as a model of Shoal's own does"),
         (bad(Requirement, name="x"), "does not say: check, enough, per_class, shortfall"),
         (bad(shoal.Generalize, name="x"), "has no shape that the checker can read"),
         (bad(shoal.Generalize, name="x", shapes={None: "invariant"}), "has no shape that the checker can read"),
@@ -384,6 +395,30 @@ def test_what_is_not_complete_is_not_registered(thing, said, nothing_added):
     with pytest.raises(shoal.ParameterError, match=re.escape(said)):
         shoal.register(thing)
     assert "x" not in METHOD_CLASSES
+
+
+def test_a_class_that_calls_itself_one_of_ours_does_not_take_its_place(nothing_added):
+    impostor = bad(InTurn, name="mondrian", __module__=shoal.Mondrian.__module__, __qualname__="Mondrian")
+    with pytest.raises(shoal.ParameterError, match="there is a method called 'mondrian' already"):
+        shoal.register(impostor)
+    assert METHOD_CLASSES["mondrian"] is shoal.Mondrian
+    assert shoal.register(shoal.Mondrian) is shoal.Mondrian
+
+
+@pytest.mark.parametrize("word", ["k", "l:s", "share"])
+def test_a_model_reports_what_it_reaches_by_its_own_name(word, nothing_added):
+    shoal.register(bad(OddShare, name="x", key=property(lambda self: word)))
+    with pytest.raises(shoal.GuaranteeError, match=f"x: reports what it reaches as '{word}', and declares 'odd'"):
+        shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4), require=[MODEL_CLASSES["x"]("s", p=1.0)])
+
+
+def test_a_model_that_fails_does_not_stand_in_the_way_of_others(nothing_added):
+    def probes(cls, columns):
+        raise ZeroDivisionError("flu")
+
+    shoal.register(bad(OddShare, name="x", probes=classmethod(probes)))
+    with pytest.warns(ShoalWarning, match="model 'x' is passed over: it fails with ZeroDivisionError$"):
+        assert shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4)).verify().surveyed["k"] == 4
 
 
 # -- packages that are broken -----------------------------------------------------------------------------------------
@@ -418,6 +453,8 @@ def test_nothing_is_loaded_before_it_is_asked_for(monkeypatch):
         ([("in-turn", "a:B"), ("in-turn", "c:D")], "is brought by more than one package"),
         ([("other", f"{__name__}:InTurn")], "has another name: 'in-turn'; write the same name twice"),
         ([("in-turn", f"{__name__}:OddShare")], "is not a method"),
+        ([("in-turn", f"{__name__}:no_such_class")], "it cannot be loaded: AttributeError"),
+        ([("leaves", f"{__name__}:Leaves")], "it cannot be loaded: SystemExit"),
     ],
 )
 def test_what_a_package_brings_wrongly_is_refused(monkeypatch, entries, said):

@@ -63,7 +63,9 @@ class Registry(Mapping[str, T], Generic[T]):
     def register(self, thing: T) -> T:
         """Add a thing under its name, which must not be taken; a class that is written anew takes its own place."""
         name, problems = str(getattr(thing, "name", "")), Problems()
-        if name in self and _written(self._loaded.get(name)) != _written(thing):
+        known = self._loaded.get(name)
+        anew = known is thing or (name not in self._homes and _written(known) == _written(thing))
+        if name in self and not anew:
             problems.add("register", f"there is {self.what} called {name!r} already", "choose another name")
         self._check(name, thing, "register", problems)
         problems.raise_if_any(ParameterError)
@@ -118,13 +120,13 @@ class Registry(Mapping[str, T], Generic[T]):
         if len(entries) > 1:
             what = f"is brought by more than one package: {', '.join(map(_package, entries))}"
             raise ParameterError(Problem(where, what, "uninstall all but one"))
+        problems = Problems()
         try:
             brought: T = entries[0].load()
-        except Exception as error:  # whatever another package does
+            self._check(name, brought, f"{_package(entries[0])}, {where}", problems)
+        except (Exception, SystemExit) as error:  # whatever another package does
             what = f"{_package(entries[0])} brings it, and it cannot be loaded: {type(error).__name__}"
             raise ParameterError(Problem(where, what, "update that package, or uninstall it")) from error
-        problems = Problems()
-        self._check(name, brought, f"{_package(entries[0])}, {where}", problems)
         problems.raise_if_any(ParameterError)
         return brought
 

@@ -42,6 +42,38 @@ def status(call):
     return run
 
 
+# -- names that mean other columns -----------------------------------------------------------------------------------
+
+
+def columns_called(quasi: str, neutral: str) -> shoal.Release:
+    """Twenty people, one of them alone with a value of the quasi-identifier, and a neutral column beside it."""
+    frame = pl.DataFrame({"q": ["a"] + ["b"] * 19, "n": ["a", "b"] * 10, "s": ["flu", "cold"] * 10})
+    schema = shoal.Schema(quasi={"q": shoal.Ordinal(["a", "b"])}, neutral=["n"], sensitive=["s"])
+    release = shoal.anonymize(frame.with_columns(q=pl.Series(["a", "b"] * 10)), schema, shoal.Mondrian(k=5), seed=1)
+    table = frame.select("q", "n", "s").rename({"q": quasi, "n": neutral})
+    layout = release.manifest.layout
+    (column,), (other, *rest) = layout.quasi, layout.passed
+    renamed = {
+        "quasi": (column.model_copy(update={"name": quasi, "columns": (quasi,)}),),
+        "passed": (other.model_copy(update={"name": neutral}), *rest),
+    }
+    return mended(release, facts=False, layout=renamed, table=table)
+
+
+def test_names_that_are_patterns_do_not_show_the_checker_another_column():
+    """Polars finds each by the other: the checker would count the neutral column."""
+    with pytest.raises(shoal.GuaranteeError, match="layout: has a name that no column can have"):
+        columns_called("^.Q.*$", r"^Q?\^\.Q.*$").verify()
+
+
+@pytest.mark.parametrize("name", ["", " ", "*", "^a$", "^[$", "\0row", "\0count", "\0group", "\ufeffz"])
+@pytest.mark.parametrize("role", ["quasi", "neutral"])
+def test_names_that_no_input_can_have_are_refused(role, name):
+    named = {"quasi": "q", "neutral": "n"} | {role: name}
+    with pytest.raises(shoal.GuaranteeError, match="layout: has a name that no column can have"):
+        columns_called(**named).verify()
+
+
 # -- slices that disclose openly -------------------------------------------------------------------------------------
 
 SLICED = shoal.Slicing(l=2, k=4, groups={"age": 1, "disease": 2})

@@ -187,7 +187,8 @@ def test_demo(place, call):
     status, _, err = call("demo")
     assert status == 2
     assert "exists already" in err
-    assert call("demo", "--rows", "100", "--method", "mondrian", "--overwrite")[0] == 0
+    for method in ("mondrian", "anatomy", "slicing"):
+        assert call("demo", "--rows", "100", "--method", method, "--overwrite")[0] == 0
     status, _, err = call("demo", "--rows", "10", "--k", "11", "--out", "other")
     assert (status, (place / "other").exists()) == (2, False)
     assert "use a k of at most 10" in err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pickle
 import pkgutil
 import shutil
 import subprocess
@@ -221,6 +222,60 @@ def test_code_expires_with_the_sources(tmp_path, monkeypatch):
     assert new is not None
     assert new != old
     assert not old.exists()
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A way to look for the place of machine code anew, in a folder that is given."""
+    for fresh in (machine_code.place_to_write, machine_code.places_to_read):
+        monkeypatch.setattr(machine_code, fresh.__name__, fresh.__wrapped__)
+
+    def found() -> Path | None:
+        monkeypatch.setattr(machine_code.numba.config, "CACHE_DIR", str(tmp_path))
+        return machine_code.place_to_write()
+
+    return found
+
+
+def test_nothing_is_removed_but_code_and_not_through_a_link(place, tmp_path):
+    first = place()
+    (first.parent / "letters").mkdir()
+    assert place() == first
+    assert (first.parent / "letters").exists()
+    home = tmp_path / "home"
+    (home / "0123456789abcdef").mkdir(parents=True)
+    shutil.rmtree(first.parent)
+    first.parent.symlink_to(home)
+    assert place() != first
+    assert (home / "0123456789abcdef").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a folder away")
+@pytest.mark.parametrize("theirs", ["owned", "writable"])
+def test_a_folder_that_others_can_write_does_not_count(place, theirs):
+    first = place()
+    for folder in (first.parent, first):
+        if theirs == "owned":
+            os.chown(folder, 65534, 65534)
+        else:
+            folder.chmod(0o777)
+        assert place() != first
+        assert first not in machine_code.places_to_read()
+        os.chown(folder, 0, 0)
+        folder.chmod(0o755)
+    assert place() == first
+
+
+def test_flipped_bits_are_noticed(compiled):
+    file = next(compiled[0].rglob("*.bin"))
+    content = file.read_bytes()
+    written_for = pickle.loads(content[machine_code.CHECKSUM :])[0]
+    assert machine_code._read(file, written_for) is not None
+    damaged = file.with_name("damaged.bin")
+    for at in np.random.default_rng(1).integers(0, len(content), 50):
+        damaged.write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
+        assert machine_code._read(damaged, written_for) is None
+    damaged.unlink()
 
 
 def test_damaged_files_are_compiled_anew(compiled, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import struct
-from datetime import date
+from datetime import date, time
 
 import polars as pl
 import pytest
@@ -17,6 +17,7 @@ from shoal.table.fingerprint import content_sha256
 from shoal.table.frames import to_polars
 from shoal.table.prepare import prepare
 
+SCHEMA = Schema(quasi={"a": Numeric()}, neutral=["t"])
 FRAME = pl.DataFrame(
     {
         "n": [1, None, 3],
@@ -102,3 +103,11 @@ def test_other_cells_have_another_fingerprint(one, other):
 
     assert print_of(one) != print_of(other)
     assert print_of(one) == print_of(one)
+
+
+def test_times_count_with_all_their_digits():
+    """Polars writes whole seconds where it is asked for text."""
+    times = [[time(1, 2, 3, 4)], [time(1, 2, 3, 500000)], [time(1, 2, 3)]]
+    tables = [prepare(pl.DataFrame({"a": [1], "t": cells}), SCHEMA) for cells in times]
+    assert len({table.sha256 for table in tables}) == 3
+    assert [table.frame["t"].to_list() for table in tables] == [["01:02:03.000004"], ["01:02:03.500"], ["01:02:03"]]

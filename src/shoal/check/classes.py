@@ -23,7 +23,7 @@ def check_class_table(tables: Mapping[str, pl.DataFrame], layout: Layout, proble
     both = classes.select("class", "size").join(counted, on="class", how="full", coalesce=True)
     if both.filter(pl.col("size").cast(pl.String).ne_missing(pl.col("\0counted"))).height:
         problems.add(f"table {name!r}", "its sizes differ from the number of rows in each class")
-    if "radius" in classes.columns:
+    if "radius" in layout.class_facts:
         radius = classes["radius"].cast(pl.Float64, strict=False)
         if not (radius.is_finite() & (radius >= 0)).fill_null(value=False).all():
             problems.add(f"table {name!r}", "has a radius that is not a number of at least 0")

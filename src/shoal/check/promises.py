@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shoal.errors import Problems
+from shoal.errors import Problems, ShoalWarning
 from shoal.privacy import MODELS
 from shoal.privacy.base import Classes, ColumnRequirement, Requirement
 
@@ -45,12 +46,14 @@ def reached(
     """Re-derive requirements, noting those that do not hold; `lacking` says why outside knowledge is not at hand."""
     found = Reached({}, {})
     for requirement in requirements:
-        if misfit := _misfit(requirement, classes):
+        if misfit := _misfit(requirement, classes) or _misnamed(requirement):
             problems.add(requirement.name, misfit)
         elif not _at_hand(requirement, classes):
             found.unchecked[requirement.key] = f"{requirement.name}: {lacking[str(requirement.needs)]}"
         else:
-            value = found.achieved[requirement.key] = requirement.achieved(classes)
+            value = requirement.achieved(classes)
+            if found.achieved.setdefault(requirement.key, value) != value:
+                problems.add(requirement.name, f"another promise reports what it reaches as {requirement.key!r} too")
             found.needing.update([] if requirement.needs is None else [requirement.key])
             if complaint := broken(requirement, value):
                 problems.add(requirement.name, complaint)
@@ -72,8 +75,21 @@ def survey(classes: Classes) -> list[tuple[Requirement, float]]:
 
 def probes(classes: Classes) -> list[Requirement]:
     """The instances of every model whose value is worth reporting of these sensitive columns."""
-    found = [probe for _, model in MODELS.loadable() for probe in model.probes(classes.columns)]
+    found = [probe for name, model in MODELS.loadable() for probe in _probes_of(name, model, classes)]
     return [probe for probe in found if _at_hand(probe, classes) and not _misfit(probe, classes)]
+
+
+def _probes_of(name: str, model: type[Requirement], classes: Classes) -> Sequence[Requirement]:
+    """The instances of a model; one of another package that fails is passed over, with a warning."""
+    try:
+        return list(model.probes(classes.columns))
+    except Exception as error:
+        if name in MODELS.own:
+            raise
+        warnings.warn(
+            f"model {name!r} is passed over: it fails with {type(error).__name__}", ShoalWarning, stacklevel=2
+        )
+        return []
 
 
 def _misfit(requirement: Requirement, classes: Classes) -> str | None:
@@ -84,6 +100,13 @@ def _misfit(requirement: Requirement, classes: Classes) -> str | None:
         return f"column {requirement.column!r} is not published as a sensitive one"
     misfit = requirement.misfit(classes.columns[requirement.column])
     return f"column {requirement.column!r} {misfit}" if misfit else None
+
+
+def _misnamed(requirement: Requirement) -> str | None:
+    """Say that a model of another package reports what it reaches by a name that is not its own, or None."""
+    if requirement.name in MODELS.own or requirement.key.startswith(requirement.measures):
+        return None
+    return f"reports what it reaches as {requirement.key!r}, and declares {requirement.measures!r}"
 
 
 def _at_hand(requirement: Requirement, classes: Classes) -> bool:

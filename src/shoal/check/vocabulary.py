@@ -207,12 +207,15 @@ def _check_layout(manifest: Manifest, problems: Problems) -> None:
         problems.add("layout", "names no quasi-identifier")
     for names, what in (
         ([table.name for table in manifest.tables], "tables"),
+        *((table.columns, f"table {table.name!r}") for table in manifest.tables),
         ([*layout.cell_columns, *(column.name for column in layout.passed)], "layout"),
         ([*(column.name for column in layout.quasi), *(column.name for column in layout.passed)], "layout"),
         ([name for columns in layout.slice_tables.values() for name in columns], "layout"),
     ):
         if len(set(names)) < len(names):
             problems.add(what, "has a name more than once")
+        if not all(map(_is_name, names)):
+            problems.add(what, "has a name that no column can have: empty, a pattern, or with a forbidden character")
     _check_slices(layout, problems)
     for column in layout.quasi:
         where = f"column {column.name!r}"
@@ -227,6 +230,12 @@ def _check_layout(manifest: Manifest, problems: Problems) -> None:
             problems.add(where, "shows sets, but the recipe does not ask for them")
         if column.form == "order" and not _is_order(column):
             problems.add(where, "has impossible ranks in its order")
+
+
+def _is_name(name: str) -> bool:
+    """Whether a name means one column and no other: polars reads some as a pattern, and looks for what matches."""
+    is_pattern = name == "*" or (name.startswith("^") and name.endswith("$"))
+    return bool(name.strip()) and "\0" not in name and not name.startswith("\ufeff") and not is_pattern
 
 
 def _has_form(column: QuasiColumn) -> bool:

@@ -15,7 +15,9 @@ def demo(
     method: Annotated[
         str, typer.Option("--method", help="How equivalence classes are formed; see `shoal methods`.")
     ] = "caat",
-    k: Annotated[int, typer.Option("--k", help="Smallest group size.")] = 5,
+    k: Annotated[
+        int | None, typer.Option("--k", help="Smallest group size; 5 where the method has one and none is given.")
+    ] = None,
     rows: Annotated[int, typer.Option("--rows", help="How many people to invent.")] = 5000,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in that place.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
@@ -26,17 +28,21 @@ def demo(
     from shoal.cli.flags import apply_flags
     from shoal.cli.run import follow
     from shoal.errors import ParameterError, Problem
+    from shoal.methods import METHODS
     from shoal.methods.caat import Caat
     from shoal.recipe.recipe import Recipe
     from shoal.recipe.text import write_toml
     from shoal.release.directories import whole_directory
-    from shoal.spec import Whole
+    from shoal.spec import Whole, find
     from shoal.table.sources import Source
 
     if complaint := Whole(1).complaint(rows):
         raise ParameterError(Problem("--rows", complaint))
-    flags = ["--method", method, "--k", str(k)]
-    entries = apply_flags(Recipe(sample.schema(), Caat(k=5), Source(path="people.csv")).to_mapping(), flags)
+    by_size = "k" in {parameter.name for parameter in find(METHODS, method, "method").parameters()}
+    size = ["--k", str(5 if k is None else k)] if by_size or k is not None else ["--l", "3"]
+    entries = apply_flags(
+        Recipe(sample.schema(), Caat(k=5), Source(path="people.csv")).to_mapping(), ["--method", method, *size]
+    )
     for name, column in entries["columns"].items():
         if column.get("hierarchy", {}).get("name") == "tree":
             column["hierarchy"] = f"hierarchies/{name}.csv"

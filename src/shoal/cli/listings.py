@@ -48,11 +48,11 @@ def measures(
     if name is not None:
         _explain(find(MEASURES, name, "measure"), json=json)
     elif json:
-        show.as_json([_measure_entry(one) for one in MEASURES.values()])
+        show.as_json([_measure_entry(one) for one in _loaded(MEASURES).values()])
     else:
         columns = ("name", "title", "needs", "range", "better")
         shown = show.table("Measures", *columns)
-        for one in MEASURES.values():
+        for one in _loaded(MEASURES).values():
             facts = _measure_facts(one) | {"needs": one.needs}
             shown.add_row(*(facts[column] for column in columns))
         show.console().print(shown)

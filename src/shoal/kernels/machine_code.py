@@ -5,6 +5,9 @@ same time can end up with an index that points at each other's code, and a kerne
 compiled anew where another file calls it. Either runs the wrong machine code. Here every signature of every kernel
 has a file of its own, named by what it was made from, and all of them expire when any kernel's source changes.
 
+Machine code is run as it is read, so a folder counts only if nobody else can write it: it is this user's or root's, and
+no link. Files carry a checksum; a damaged one is compiled anew.
+
 The files lie beside the kernels where that folder can be written, else in the user's cache folder, else in
 `NUMBA_CACHE_DIR` if that is set. What lies beside the kernels is read in any case: code that was compiled once for all
 (`shoal compile`) serves users who cannot write there.
@@ -13,8 +16,11 @@ The files lie beside the kernels where that folder can be written, else in the u
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
+import re
 import shutil
+import stat
 import sys
 import tempfile
 import uuid
@@ -31,6 +37,9 @@ from numba.misc.appdirs import AppDirs
 from shoal.kernels.linking import set_environments
 
 KERNELS = Path(__file__).parent
+CHECKSUM = hashlib.sha256().digest_size
+VERSION = re.compile("[0-9a-f]{16}")
+"""What the folder of one version of the sources is called."""
 
 
 class MachineCode:
@@ -84,9 +93,13 @@ class MachineCode:
 
 def _read(file: Path, key: str) -> Any:
     try:
-        written_for, payload = pickle.loads(file.read_bytes())  # noqa: S301  written by this module
-    except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+        content = file.read_bytes()
+    except OSError:
         return None
+    checksum, pickled = content[:CHECKSUM], content[CHECKSUM:]
+    if hashlib.sha256(pickled).digest() != checksum:
+        return None
+    written_for, payload = pickle.loads(pickled)  # noqa: S301  written by this module, whole, where nobody else can
     return payload if written_for == key else None
 
 
@@ -94,7 +107,7 @@ def _write(file: Path, content: bytes) -> None:
     """Write a file that is there whole or not at all."""
     partial = file.with_name(f"{uuid.uuid4().hex}.partial")
     try:
-        partial.write_bytes(content)
+        partial.write_bytes(hashlib.sha256(content).digest() + content)
         partial.replace(file)
     except OSError:  # the disk is full, or the folder is gone: the code serves this process only
         partial.unlink(missing_ok=True)
@@ -105,19 +118,36 @@ def place_to_write() -> Path | None:
     """Folder for the machine code of these sources, made if need be; none where no folder can be written."""
     for place in _places():
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            place.parent.parent.mkdir(parents=True, exist_ok=True)
+            for folder in (place.parent, place):
+                folder.mkdir(mode=0o755, exist_ok=True)  # whatever the umask lets others write
             tempfile.TemporaryFile(dir=place).close()
         except OSError:
             continue
-        _remove_expired(place)
-        return place
+        if _is_safe(place):
+            _remove_expired(place)
+            return place
     return None
+
+
+def _is_safe(place: Path) -> bool:
+    """Whether nobody but this user, or root, can put code into a folder or put another in its place."""
+    for folder in (place, place.parent):
+        try:
+            facts = folder.lstat()
+        except OSError:
+            return False
+        if not stat.S_ISDIR(facts.st_mode) or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return False
+        if hasattr(os, "getuid") and facts.st_uid not in (0, os.getuid()):
+            return False
+    return True
 
 
 @cache
 def places_to_read() -> tuple[Path, ...]:
     """Folders where machine code of these sources may lie."""
-    return tuple(dict.fromkeys(place for place in (place_to_write(), *_places()) if place is not None))
+    return tuple(dict.fromkeys(one for one in (place_to_write(), *_places()) if one is not None and _is_safe(one)))
 
 
 def _places() -> list[Path]:
@@ -144,5 +174,5 @@ def _version() -> str:
 def _remove_expired(place: Path) -> None:
     """Folders of older sources; whoever still reads one compiles anew."""
     for folder in place.parent.iterdir():
-        if folder != place:
+        if folder != place and VERSION.fullmatch(folder.name):
             shutil.rmtree(folder, ignore_errors=True)

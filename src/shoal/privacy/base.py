@@ -124,6 +124,10 @@ class Requirement(Spec, ABC):
         super().check_declared(where, problems)
         if cls.needs not in (None, "choices", "population"):
             problems.add(where, f"needs {cls.needs!r}", "a model can need choices, a population, or nothing")
+        own = cls.registry.own
+        if cls.name not in own and getattr(cls, "measures", "") in {cls.registry[name].measures for name in own}:
+            what = f"reports what it reaches as {cls.measures!r}, as a model of Shoal's own does"
+            problems.add(where, what, "choose another word for `measures`")
 
     @property
     def monotone(self) -> bool:

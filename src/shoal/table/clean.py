@@ -57,6 +57,8 @@ def canonical(
     series = without_markers(series, missing_values, strip=isinstance(kind, Numeric))
     if isinstance(series.dtype, pl.Datetime):
         series = _days_or_microseconds(series, series.dtype)
+    if series.dtype == pl.Time:
+        series = series.dt.to_string("%H:%M:%S%.f")  # all digits: as text, polars writes whole seconds alone
     if kind is None:
         return _as_it_came(series)
     if isinstance(kind, Numeric):
@@ -72,7 +74,8 @@ def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
 def _as_it_came(series: pl.Series) -> pl.Series:
     """The column, but for widths and marks of missing that depend on the type of frame."""
     if series.dtype.is_float():
-        return _whole(series)
+        # A float of fewer bits by its digits: 0.1 stays 0.1.
+        return _whole(series if series.dtype == pl.Float64 else series.cast(pl.String).cast(pl.Float64))
     if isinstance(series.dtype, pl.Decimal):
         series = _shortest(series, series.dtype.scale)
     if series.dtype.is_integer() and (whole := series.cast(pl.Int64, strict=False)).null_count() == series.null_count():
