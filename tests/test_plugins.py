@@ -418,7 +418,7 @@ def test_a_model_that_fails_does_not_stand_in_the_way_of_others(nothing_added):
 
     shoal.register(bad(OddShare, name="x", probes=classmethod(probes)))
     with pytest.warns(ShoalWarning, match="model 'x' is passed over: it fails with ZeroDivisionError$"):
-        assert shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4)).verify().surveyed["k"] == 4
+        assert shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4)).verify().surveyed["k"] >= 4
 
 
 # -- packages that are broken -----------------------------------------------------------------------------------------

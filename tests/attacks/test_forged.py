@@ -24,7 +24,7 @@ import shoal
 from shoal.measure import measure
 from shoal.release.manifest import FILE, Slice
 from shoal.series import sealed
-from support.forging import mended, rewritten, with_entries
+from support.forging import arranged, fingerprinted, mended, rewritten, with_entries
 
 PASSPHRASE = "correct horse battery"
 AGES = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()})
@@ -57,13 +57,13 @@ def columns_called(quasi: str, neutral: str) -> shoal.Release:
         "quasi": (column.model_copy(update={"name": quasi, "columns": (quasi,)}),),
         "passed": (other.model_copy(update={"name": neutral}), *rest),
     }
-    return mended(release, facts=False, layout=renamed, table=table)
+    return fingerprinted(with_entries(release, layout=renamed), table=table)
 
 
 def test_names_that_are_patterns_do_not_show_the_checker_another_column():
     """Polars finds each by the other: the checker would count the neutral column."""
     with pytest.raises(shoal.GuaranteeError, match="layout: has a name that no column can have"):
-        columns_called("^.Q.*$", r"^Q?\^\.Q.*$").verify()
+        arranged(columns_called("^.Q.*$", r"^Q?\^\.Q.*$")).verify()
 
 
 @pytest.mark.parametrize("name", ["", " ", "*", "^a$", "^[$", "\0row", "\0count", "\0group", "\ufeffz"])

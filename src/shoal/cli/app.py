@@ -10,6 +10,7 @@ import json
 import signal
 import sys
 import traceback
+import warnings
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -57,6 +58,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may not know a letter of a column name
+    warnings.showwarning = lambda message, *where, **more: typer.echo(f"warning: {message}", err=True)  # noqa: ARG005
     for number in (signal.SIGTERM, signal.SIGINT):  # so that what is half-written is removed on the way out
         signal.signal(number, _stop)
     try:

@@ -16,7 +16,7 @@ def demo(
         str, typer.Option("--method", help="How equivalence classes are formed; see `shoal methods`.")
     ] = "caat",
     k: Annotated[
-        int | None, typer.Option("--k", help="Smallest group size; 5 where the method has one and none is given.")
+        int | None, typer.Option("--k", help="Smallest group size; 5 where the method needs one and none is given.")
     ] = None,
     rows: Annotated[int, typer.Option("--rows", help="How many people to invent.")] = 5000,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in that place.")] = False,
@@ -38,11 +38,13 @@ def demo(
 
     if complaint := Whole(1).complaint(rows):
         raise ParameterError(Problem("--rows", complaint))
-    by_size = "k" in {parameter.name for parameter in find(METHODS, method, "method").parameters()}
-    size = ["--k", str(5 if k is None else k)] if by_size or k is not None else ["--l", "3"]
-    entries = apply_flags(
-        Recipe(sample.schema(), Caat(k=5), Source(path="people.csv")).to_mapping(), ["--method", method, *size]
-    )
+    parameters = {one.name: one for one in find(METHODS, method, "method").parameters()}
+    given = {} if k is None else {"k": str(k)}
+    for name, value in {"k": "5", "l": "3", "column": "disease", "sensitive_apart": "true"}.items():
+        if name in parameters and (parameters[name].required or name not in ("k", "l")):
+            given.setdefault(name, value)
+    flags = ["--method", method, *(part for name, value in given.items() for part in (f"--{name}", value))]
+    entries = apply_flags(Recipe(sample.schema(), Caat(k=5), Source(path="people.csv")).to_mapping(), flags)
     for name, column in entries["columns"].items():
         if column.get("hierarchy", {}).get("name") == "tree":
             column["hierarchy"] = f"hierarchies/{name}.csv"

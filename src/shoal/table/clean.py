@@ -57,7 +57,7 @@ def canonical(
     series = without_markers(series, missing_values, strip=isinstance(kind, Numeric))
     if isinstance(series.dtype, pl.Datetime):
         series = _days_or_microseconds(series, series.dtype)
-    if series.dtype == pl.Time:
+    if series.dtype == pl.Time and not isinstance(kind, Numeric):
         series = series.dt.to_string("%H:%M:%S%.f")  # all digits: as text, polars writes whole seconds alone
     if kind is None:
         return _as_it_came(series)
