@@ -18,7 +18,7 @@ define install
 	  uv pip install --quiet --compile-bytecode --python $(BIN)/python -e $(1); \
 	else \
 	  test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -e $(1); \
+	  $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -e $(1); \
 	fi
 	@$(BIN)/python -m compileall -q src
 	@touch $@
