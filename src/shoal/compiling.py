@@ -24,8 +24,9 @@ from shoal.progress import SILENT, Progress
 from shoal.spec import OneOf, Real, YesNo
 from shoal.table.schema import Schema
 
-N_ROWS = 121
 K = 3
+N_ROWS = 40 * K + 1
+"""One is left over, for what places such rows."""
 SENSITIVE = "disease"
 
 

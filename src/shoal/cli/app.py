@@ -19,7 +19,7 @@ import typer
 
 from shoal.cli import compile as compile_
 from shoal.cli import demo, init, listings, measure, republish, run, verify
-from shoal.errors import GuaranteeError, InternalError, ShoalError
+from shoal.errors import GuaranteeError, InternalError, ShoalError, ShoalWarning
 
 app = typer.Typer(
     name="shoal",
@@ -58,7 +58,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may not know a letter of a column name
-    warnings.showwarning = lambda message, *where, **more: typer.echo(f"warning: {message}", err=True)  # noqa: ARG005
+    warnings.showwarning = _warn  # type: ignore[assignment]
     for number in (signal.SIGTERM, signal.SIGINT):  # so that what is half-written is removed on the way out
         signal.signal(number, _stop)
     try:
@@ -77,6 +77,12 @@ def main() -> NoReturn:
         typer.echo(f"InternalError: {type(error).__name__} at {where}; please report it", err=True)
         sys.exit(3)
     sys.exit(0)
+
+
+def _warn(message: Warning, category: type[Warning], *where: object, **more: object) -> None:  # noqa: ARG001
+    """Say a warning in one line; of another library's only its kind, since its message may hold a cell."""
+    said = message if issubclass(category, ShoalWarning) else category.__name__
+    typer.echo(f"warning: {said}", err=True)
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001

@@ -40,6 +40,7 @@ def demo(
         raise ParameterError(Problem("--rows", complaint))
     parameters = {one.name: one for one in find(METHODS, method, "method").parameters()}
     given = {} if k is None else {"k": str(k)}
+    # What a method needs to be told, and what suits a table with two sensitive columns.
     for name, value in {"k": "5", "l": "3", "column": "disease", "sensitive_apart": "true"}.items():
         if name in parameters and (parameters[name].required or name not in ("k", "l")):
             given.setdefault(name, value)

@@ -8,8 +8,8 @@ has a file of its own, named by what it was made from, and all of them expire wh
 Machine code is run as it is read, so a folder counts only if nobody else can write it: it is this user's or root's, and
 no link. Files carry a checksum; a damaged one is compiled anew.
 
-The files lie beside the kernels where that folder can be written, else in the user's cache folder, else in
-`NUMBA_CACHE_DIR` if that is set. What lies beside the kernels is read in any case: code that was compiled once for all
+The files lie in `NUMBA_CACHE_DIR` if that is set, else beside the kernels where that folder can be written, else in the
+user's cache folder. What lies beside the kernels is read in any case: code that was compiled once for all
 (`shoal compile`) serves users who cannot write there.
 """
 
@@ -119,35 +119,35 @@ def place_to_write() -> Path | None:
     for place in _places():
         try:
             place.parent.parent.mkdir(parents=True, exist_ok=True)
-            for folder in (place.parent, place):
-                folder.mkdir(mode=0o755, exist_ok=True)  # whatever the umask lets others write
-            tempfile.TemporaryFile(dir=place).close()
+            if _made(place.parent) and _made(place):
+                tempfile.TemporaryFile(dir=place).close()
+                _remove_expired(place)
+                return place
         except OSError:
             continue
-        if _is_safe(place):
-            _remove_expired(place)
-            return place
     return None
 
 
-def _is_safe(place: Path) -> bool:
-    """Whether nobody but this user, or root, can put code into a folder or put another in its place."""
-    for folder in (place, place.parent):
-        try:
-            facts = folder.lstat()
-        except OSError:
-            return False
-        if not stat.S_ISDIR(facts.st_mode) or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return False
-        if hasattr(os, "getuid") and facts.st_uid not in (0, os.getuid()):
-            return False
-    return True
+def _made(folder: Path) -> bool:
+    """Make a folder if need be; whether it is safe then."""
+    folder.mkdir(mode=0o755, exist_ok=True)  # whatever the umask lets others write
+    return _is_safe(folder)
+
+
+def _is_safe(folder: Path) -> bool:
+    """Whether nobody but this user, or root, can put code into a folder."""
+    try:
+        facts = folder.lstat()
+    except OSError:
+        return False
+    is_ours = not hasattr(os, "getuid") or facts.st_uid in (0, os.getuid())
+    return is_ours and stat.S_ISDIR(facts.st_mode) and not facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 @cache
 def places_to_read() -> tuple[Path, ...]:
     """Folders where machine code of these sources may lie."""
-    return tuple(dict.fromkeys(one for one in (place_to_write(), *_places()) if one is not None and _is_safe(one)))
+    return tuple(place for place in _places() if _is_safe(place.parent) and _is_safe(place))
 
 
 def _places() -> list[Path]:

@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -31,8 +32,6 @@ class GroupErrors:
     """The input."""
     labels: Labels
     """Group of each row, -1 for a suppressed one: it counts with what it differs from the whole table."""
-    _codes: dict[str, Labels] = field(default_factory=dict)
-    """The categories of every column that has no numbers, numbered in their order, missing last; found when needed."""
     _known: dict[str, float] = field(default_factory=dict)
 
     def total(self, columns: Iterable[str]) -> float:
@@ -41,19 +40,21 @@ class GroupErrors:
 
     def of_one_group(self) -> GroupErrors:
         """The same with all rows in one group."""
-        return GroupErrors(self.table, np.zeros(len(self.labels), dtype=np.int64), self._codes)
+        return GroupErrors(self.table, np.zeros(len(self.labels), dtype=np.int64))
 
     def _error(self, name: str) -> float:
         if name not in self._known:
-            kinds = self.table.published
-            if isinstance(kinds[name], Numeric):
+            if isinstance(self.table.published[name], Numeric):
                 self._known[name] = _number_error(self.table.frame[name].cast(pl.Float64), self.labels)
             else:
-                if not self._codes:
-                    names = [name for name, kind in kinds.items() if not isinstance(kind, Numeric)]
-                    self._codes.update(value_codes(self.table.frame.select(names)))
                 self._known[name] = _mismatches(self._codes[name], self.labels)
         return self._known[name]
+
+    @cached_property
+    def _codes(self) -> dict[str, Labels]:
+        """The categories of every column that has no numbers, numbered in their order, missing last."""
+        names = [name for name, kind in self.table.published.items() if not isinstance(kind, Numeric)]
+        return value_codes(self.table.frame.select(names))
 
 
 class GroupMeasure(Measure):

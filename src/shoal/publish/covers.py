@@ -94,13 +94,15 @@ def _are_whole(numbers: pl.Series) -> bool:
 
 def text_cells(column: QuasiColumn, cover: Cover, hierarchy: Hierarchy | None) -> pl.DataFrame:
     """One text cell per group: the value itself, `[low, high]`, a node, `{a, b}`, `*`, or missing."""
-    low, high = _ends(column, cover)
-    shown = {"low": low.cast(pl.String), "high": high.cast(pl.String), "whole": cover.whole, "empty": cover.empty}
-    cell = pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(pl.format("[{}, {}]", "low", "high"))
+    shown: dict[str, object] = {"whole": cover.whole, "empty": cover.empty}
+    cell = pl.col("cell")
     if hierarchy is not None:
-        cell = pl.lit(_node_names(cover, hierarchy))
+        shown["cell"] = _node_names(cover, hierarchy)
     elif column.form == "set":
-        cell = pl.lit(pl.Series([_set_text(values) for values in cover.values.to_list()], dtype=pl.String))
+        shown["cell"] = pl.Series([_set_text(values) for values in cover.values.to_list()], dtype=pl.String)
+    else:
+        shown["low"], shown["high"] = (end.cast(pl.String) for end in _ends(column, cover))
+        cell = pl.when(pl.col("low") == pl.col("high")).then("low").otherwise(pl.format("[{}, {}]", "low", "high"))
     cell = pl.when("whole").then(cell).when(~pl.col("empty")).then(pl.lit(STAR)).otherwise(None)
     return pl.DataFrame(shown).select(cell.alias(column.name))
 

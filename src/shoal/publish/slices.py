@@ -101,19 +101,14 @@ def _cells(table: Table, sliced: Sliced) -> tuple[tuple[QuasiColumn, ...], dict[
     """How each quasi-identifier is published, and the published cells of all attributes."""
     quasi = {column.name: column for column in raw_columns(table)}
     cells = {name: table.frame[name] for name in table.published}
-    for names, classes in zip(sliced.attributes, sliced.classes, strict=True):
-        for name in names if classes is not None else ():
-            if name in quasi and quasi[name].form == "raw":
-                quasi[name], cells[name] = _generalised(table, name, _without_holes(classes))  # type: ignore[arg-type]
-    return tuple(quasi.values()), cells
-
-
-def _generalised(table: Table, name: str, members: Labels) -> tuple[QuasiColumn, pl.Series]:
-    """A quasi-identifier whose cells cover all values of their class."""
     publisher = Generalize()
-    own = next(column for column in publisher.columns(table) if column.name == name)
-    ((column, cells),) = publisher.cells(table, [own], members)
-    return column, cells.to_series()[members]
+    for names, classes in zip(sliced.attributes, sliced.classes, strict=True):
+        if classes is not None:  # cells that cover all values of their class; an attribute is generalised once
+            own = [one for one in publisher.columns(table) if one.name in names and quasi[one.name].form == "raw"]
+            members = _without_holes(classes)
+            for column, shown in publisher.cells(table, own, members):
+                quasi[column.name], cells[column.name] = column, shown.to_series()[members]
+    return tuple(quasi.values()), cells
 
 
 def _without_holes(labels: Labels) -> Labels:

@@ -140,7 +140,7 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
 
 
 def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, Ints]:
-    """Node of every category of nominal columns, and rank of every one of ordinal columns, -1 for missing."""
+    """Every cell of nominal columns as its node, and of ordinal columns as its rank, -1 where it is missing."""
     code_of: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
     for name, kind in kinds.items():
@@ -151,6 +151,8 @@ def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, Ints]:
             assert hierarchy is not None  # noqa: S101  a nominal column always has a tree
             code_of[name], missing[name] = hierarchy.node_of, hierarchy.arrays.missing
     texts = table.frame.select(pl.col(list(code_of)).cast(pl.String))
-    known = {name: (values, [code_of[name][one] for one in values]) for name, values in values_of(texts).items()}
+    known = {
+        name: (values, [code_of[name][one] for one in values.to_list()]) for name, values in values_of(texts).items()
+    }
     coded = looked_up(texts, known)
     return {series.name: filled(series, missing[series.name]) for series in coded}

@@ -18,7 +18,7 @@ from shoal.table.frames import check_names
 from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
-from shoal.table.numbering import values_of
+from shoal.table.numbering import distinct_values, values_of
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 from shoal.table.sensitive import Values
@@ -73,7 +73,7 @@ class Table:
         roles = self.schema.roles
         return [name for name in self.frame.columns if roles.get(name) in ("sensitive", "neutral")]
 
-    @property
+    @cached_property
     def published(self) -> dict[str, Kind]:
         """Every column that is published, in the order of the table; one without a kind is read by its content."""
         roles = ("quasi", "sensitive", "neutral")
@@ -114,16 +114,16 @@ class Table:
         if isinstance(hierarchy, Rule):
             raise TypeError("rules are built when a table is prepared")
         if hierarchy is None and not isinstance(kind, (Numeric, Ordinal)):
+            if name not in self._flat_trees:
+                values = distinct_values(self.frame[name].cast(pl.String)).to_list()
+                self._flat_trees[name] = Hierarchy.grow(Flat(), values)
             return self._flat_trees[name]
         return hierarchy
 
     @cached_property
     def _flat_trees(self) -> dict[str, Hierarchy]:
-        """Trees of the columns that have categories and no hierarchy."""
-        columns = self.schema.columns
-        names = [name for name in self.frame.columns if name in columns and _is_flat(columns[name].kind)]
-        values = values_of(self.frame.select(pl.col(names).cast(pl.String)))
-        return {name: Hierarchy.grow(Flat(), values[name].to_list()) for name in names}
+        """Trees of columns that have categories and no hierarchy, those that were asked for so far."""
+        return {}
 
 
 def _kind_by_content(series: pl.Series) -> Kind:
@@ -293,8 +293,3 @@ def _grown(column: Column, kind: Kind, series: pl.Series, values: list[object], 
 def _inside(column: str, problem: Problem) -> Problem:
     """What a rule could not build; its tree is made of cells, so no value of it may be named."""
     return replace(problem, where=f"column {column!r}", values=())
-
-
-def _is_flat(kind: Kind | None) -> bool:
-    """Whether a column has a flat tree: it has categories in no order, and no hierarchy."""
-    return not isinstance(kind, (Numeric, Ordinal)) and (kind is None or kind.hierarchy is None)
