@@ -237,6 +237,14 @@ def place(tmp_path, monkeypatch):
     return found
 
 
+def test_what_another_process_writes_first_is_read(tmp_path, monkeypatch):
+    """A process that starts before there is any code finds what others compile meanwhile."""
+    monkeypatch.setattr(machine_code.numba.config, "CACHE_DIR", str(tmp_path / "empty"))
+    for fresh in (machine_code.place_to_write, machine_code.places_to_read):
+        monkeypatch.setattr(machine_code, fresh.__name__, fresh.__wrapped__)
+    assert machine_code.places_to_read()[0] == machine_code.place_to_write()
+
+
 def test_nothing_is_removed_but_code_and_not_through_a_link(place, tmp_path):
     first = place()
     (first.parent / "letters").mkdir()

@@ -146,7 +146,8 @@ def _is_safe(folder: Path) -> bool:
 
 @cache
 def places_to_read() -> tuple[Path, ...]:
-    """Folders where machine code of these sources may lie."""
+    """Folders where machine code of these sources lies, or will while this process runs."""
+    place_to_write()  # what other processes compile from now on is read too
     return tuple(place for place in _places() if _is_safe(place.parent) and _is_safe(place))
 
 
