@@ -6,19 +6,19 @@ JOBS   ?= auto
 PACKAGES := postgresql
 comma := ,
 
-.PHONY: help setup demo test lint lists bench table three-ways mutants system clean
+.PHONY: help setup test-setup demo test lint lists bench table three-ways mutants system clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
 
-# $(1): what to install into the virtual environment, with uv where it is present, else with pip.
+# $(1): what to install into the virtual environment, with uv where it can be had (some ten times quicker), else with pip.
 define install
-	@if command -v uv >/dev/null 2>&1; then \
-	  test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) $(VENV); \
-	  uv pip install --quiet --compile-bytecode --python $(BIN)/python -e $(1); \
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@uv=$$(command -v uv || echo $(BIN)/uv); pip="$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check"; \
+	if test -x $$uv || $$pip uv 2>/dev/null; then \
+	  $$uv pip install --quiet --python $(BIN)/python -e $(1); \
 	else \
-	  test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); \
-	  $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -e $(1); \
+	  $$pip -e $(1); \
 	fi
 	@$(BIN)/python -m compileall -q src
 	@touch $@
@@ -32,6 +32,8 @@ $(VENV)/.ready-test: pyproject.toml
 	@touch $(VENV)/.ready
 
 setup: $(VENV)/.ready   ## make .venv with Shoal in it
+
+test-setup: $(VENV)/.ready-test   ## the same with what the tests need
 
 demo: setup             ## the main job on the built-in sample, offline
 	@$(BIN)/shoal demo --overwrite
