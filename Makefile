@@ -15,11 +15,7 @@ help:            ## what there is
 define install
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@uv=$$(command -v uv || echo $(BIN)/uv); pip="$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check"; \
-	if test -x $$uv || $$pip uv 2>/dev/null; then \
-	  $$uv pip install --quiet --python $(BIN)/python -e $(1); \
-	else \
-	  $$pip -e $(1); \
-	fi
+	{ test -x $$uv || $$pip uv; } 2>/dev/null && $$uv pip install --quiet --python $(BIN)/python -e $(1) || $$pip -e $(1)
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 endef
