@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import Hierarchy, Nominal, Numeric, Ordinal, ParameterError, Schema, SchemaError, ShoalWarning
 from shoal.table.prepare import prepare
-from shoal.table.spelling import _normal_forms, find_variants, merge_variants, normal_form, spelling_warning
+from shoal.table.spelling import find_variants, merge_variants, normal_form, spelling_warning
 
 CANARY = "Kanarienvogel77"
 SPELLINGS = [
@@ -64,12 +64,6 @@ def test_a_normal_form_is_its_own(text):
     for other in (text.upper(), text.lower(), normalize("NFD", text), normalize("NFKC", text), f"\u200b {text}\t"):
         if normalize("NFKC", other.casefold()) == normalize("NFKC", text.casefold()):
             assert normal_form(other) == form
-
-
-@given(st.lists(st.text() | st.text(alphabet=[chr(code) for code in range(128)])))
-def test_columns_and_texts_have_the_same_forms(texts):
-    series = pl.Series(texts, dtype=pl.String)
-    assert _normal_forms(series).to_list() == [normal_form(text) for text in texts]
 
 
 # -- finding and merging -----------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ class ClassificationMetric(Measure):
 def _share(given: Given, name: str) -> float:
     """Share of rows whose value is not the most frequent one of their class."""
     keys = given.manifest.layout.class_columns
-    texts = given.rows.lazy().select(pl.col(keys).cast(pl.String), pl.col(name).alias("\0label"))
-    counts = texts.group_by(*keys, "\0label").agg(pl.len().alias("\0count"))
-    leading = counts.group_by(keys).agg(pl.col("\0count").max()).select(pl.col("\0count").sum()).collect().item()
+    pairs = given.rows.select(pl.struct(pl.col(keys).cast(pl.String)).alias("class"), pl.col(name).alias("value"))
+    counts = pairs.group_by("class", "value").len()
+    leading = counts.group_by("class").agg(pl.col("len").max())["len"].sum()
     return float(given.n_rows - leading) / max(given.n_rows, 1)

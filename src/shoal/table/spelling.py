@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.numbering import distinct_values
 from shoal.table.schema import Kind, Ordinal
 
 UNSEEN = re.compile(
@@ -23,9 +24,6 @@ UNSEEN = re.compile(
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Characters that are not seen, zero-width blanks among them: Unicode's Default_Ignorable_Code_Point."""
-
-BLANKS = r"[\t-\r\x1c-\x20]+"
-"""Runs of what Python takes for blanks, within ASCII."""
 
 
 def normal_form(text: str) -> str:
@@ -101,21 +99,10 @@ def find_variants(
 
 def _alike(series: pl.Series, known: set[str], gone: set[str]) -> dict[str, list[str]]:
     """Values that share a normal form with another, or with a known spelling, or with missing: by that form, sorted."""
-    distinct = pl.concat([series.drop_nulls(), pl.Series(series.name, list(known), dtype=pl.String)]).unique()
-    forms = _normal_forms(distinct)
-    shared = forms.is_duplicated() | forms.is_in(list(gone))
     groups: dict[str, list[str]] = {}
-    for value, form in sorted(zip(distinct.filter(shared), forms.filter(shared), strict=True)):
-        groups.setdefault(form, []).append(value)
-    return groups
-
-
-def _normal_forms(texts: pl.Series) -> pl.Series:
-    """The normal form of each text; plain ASCII, the most of it, without a look at each."""
-    plain = texts.str.len_bytes() == texts.str.len_chars()
-    forms = texts.str.to_lowercase().str.replace_all(BLANKS, " ").str.strip_chars(" ")
-    others = [normal_form(text) for text in texts.filter(~plain)]
-    return forms.scatter((~plain).arg_true(), others) if others else forms
+    for value in known.union(distinct_values(series).to_list()):
+        groups.setdefault(normal_form(value), []).append(value)
+    return {form: sorted(groups[form]) for form in sorted(groups) if len(groups[form]) > 1 or form in gone}
 
 
 def _counted(series: pl.Series, kept: npt.NDArray[np.int64] | None, values: Sequence[str]) -> dict[str, int]:
