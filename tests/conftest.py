@@ -18,16 +18,20 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
+from support.pairwise import SAME, examples
+
 assert polars.thread_pool_size() == 1  # the setting was read
 del os.environ["POLARS_MAX_THREADS"]  # processes that tests start use all cores, as those of users do
 
 collect_ignore = ["plugin_package"]  # a package of its own, which tests install elsewhere
 
 # Machines are busy: how long an example takes says nothing about whether it is right.
-settings.register_profile("shoal", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile(
+    "shoal", max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
 # Where everything is required, the same examples every time; elsewhere others, which may find what these do not.
 settings.register_profile("same", settings.get_profile("shoal"), derandomize=True)
-settings.load_profile("same" if os.environ.get("SHOAL_REQUIRE_ALL") == "1" else "shoal")
+settings.load_profile("same" if SAME else "shoal")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -23,6 +23,7 @@ from shoal.publish import PUBLISHERS
 from shoal.spec import Maybe, OneOf, Real, Spec, Weights, Whole, YesNo, find, param
 from shoal.table.hierarchy.builders import RULES, AnyText, Several
 from shoal.table.sources import Source
+from support.pairwise import examples
 from support.registered import METHODS
 
 SPECS = [spec for registry in (METHODS, MODELS, PUBLISHERS, MEASURES, RULES) for spec in registry.values()] + [Source]
@@ -233,7 +234,7 @@ def test_command_lines_are_read(bound, text, value):
     assert type(parsed) is type(value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(value=st.one_of(st.integers(), st.floats(), st.text(max_size=5), st.none(), st.booleans(), st.lists(st.none())))
 def test_a_bound_never_fails_itself(value):
     bounds = (Whole(2, 9), Real(0, 1), OneOf(("a",)), YesNo(), Several(Whole()), AnyText(), Maybe(Real()), Weights())
@@ -242,7 +243,7 @@ def test_a_bound_never_fails_itself(value):
         assert complaint is None or isinstance(complaint, str)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(text=st.text(max_size=6))
 def test_what_a_command_line_gives_is_valid_or_refused(text):
     for bound in (Whole(2, 9), Real(0, 1), YesNo(), Several(Whole(1)), Weights()):

@@ -38,6 +38,7 @@ from shoal.testing import (
     variants,
 )
 from shoal.testing.models import slice_diversity
+from support.pairwise import examples
 from twins import slices as slices_twin
 
 BY_ROWS = [name for name in MODELS.own if MODELS[name].needs != "population"]
@@ -51,7 +52,7 @@ def in_lists(case: Case, labels: np.ndarray) -> Shown:
     return Shown(classes, prepare(frame, case.schema), layout=None)  # type: ignore[arg-type]
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_what_is_re_derived_agrees_with_the_models(data):
     """Parameters are fractions of small numbers: what is not on the bound is far from it."""
@@ -65,7 +66,7 @@ def test_what_is_re_derived_agrees_with_the_models(data):
             assert kept(one, shown) == bool(one.holds(one.achieved(classes))), model
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_what_is_re_derived_of_a_population_agrees_with_the_checker(data):
     case = data.draw(tables("mixed", min_rows=4, max_rows=14), "table")

@@ -19,6 +19,7 @@ from shoal.errors import Problems
 from shoal.publish.covers import as_shown, cover, published_nodes, text_cells, typed_cells
 from shoal.release.manifest import Layout, Node, QuasiColumn
 from shoal.testing import CATEGORIES, hierarchies
+from support.pairwise import examples
 
 
 class Cell(NamedTuple):
@@ -340,7 +341,7 @@ def check(found: Cell, group, loss) -> None:
 
 
 @pytest.mark.parametrize("columns", [("a",), THREE], ids=["text", "typed"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_numbers_round_trip(columns, data):
     whole = data.draw(st.booleans())
@@ -355,7 +356,7 @@ def test_numbers_round_trip(columns, data):
 
 
 @pytest.mark.parametrize("columns", [("a",), THREE], ids=["text", "typed"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_runs_round_trip(columns, data):
     order = tuple(data.draw(st.lists(NASTY, min_size=1, max_size=6, unique=True)))
@@ -371,7 +372,7 @@ def test_runs_round_trip(columns, data):
         check(cell, group, lambda values: (max(map(order.index, values)) - min(map(order.index, values))) / span)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(data=st.data())
 def test_sets_round_trip(data):
     values = data.draw(st.lists(NASTY, min_size=1, max_size=8, unique=True))
@@ -383,7 +384,7 @@ def test_sets_round_trip(data):
         check(cell, group, lambda members: (len(set(members)) - 1) / max(n_values - 1, 1))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(tree=hierarchies(), data=st.data())
 def test_nodes_round_trip(tree: Hierarchy, data):
     cells, labels = data.draw(grouped(st.sampled_from(tree.leaves)))

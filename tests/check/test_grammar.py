@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.check.grammar.columns import UNKNOWN, read_cells
 from shoal.check.value_ranges import ANY_VALUE, MISSING_VALUE, SPAN, UNREAD
+from support.pairwise import examples
 
 ORDER = shoal.Ordinal(["none", "mild", "pre-severe", "severe", "b, c"])
 TREE = shoal.Hierarchy.from_tree(
@@ -323,7 +324,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(st.none() | st.text(alphabet="0123ab{}[]()*?_#x, -.<>=+~\\" + "é\n", max_size=7), min_size=1, max_size=8)
 )

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.check.transport import bottleneck, can_be_paired
+from support.pairwise import examples
 
 INF = float("inf")
 
@@ -32,7 +33,7 @@ def sorts(draw):
     return np.array(costs).reshape(4, 4)[: len(left), : len(right)], left, right
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(sorts(), st.sampled_from([0.0, 0.2, 0.5, 0.6]))
 def test_the_bottleneck_is_that_of_all_ways(drawn, above):
     cost, left, right = drawn

@@ -12,6 +12,7 @@ import shoal
 from shoal.enforce.population import PopulationMatch
 from shoal.methods.base import Task
 from shoal.table.prepare import prepare
+from support.pairwise import examples
 
 TREE = shoal.Hierarchy([("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*")])
 SCHEMA = shoal.Schema(
@@ -61,7 +62,7 @@ def covered(rows: pl.DataFrame, person: tuple, *, sets: bool) -> bool:
     return all(found)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(0, 10_000), st.booleans(), st.booleans())
 def test_people_covered_are_those_that_plain_sets_cover(seed, sets, holes):
     people = population(40, seed, holes=holes)

@@ -155,7 +155,7 @@ class TestCounting:
 
 class TestEstimate:
     @given(class_sets(smallest=1), st.integers(0, 10**6))
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     def test_within_five_standard_errors(self, case, seed):
         classes, originals = case
         found = membership(products(classes, originals), most=0, draws=2000, seed=seed)

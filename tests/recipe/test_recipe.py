@@ -38,6 +38,7 @@ from shoal.recipe.text import write_toml
 from shoal.settings import SEED_BITS
 from shoal.table.hierarchy.builders import RULES
 from shoal.testing import hierarchies
+from support.pairwise import examples
 from support.registered import METHODS
 
 GOOD = """
@@ -215,7 +216,7 @@ def recipes(draw):
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(recipe=recipes())
 def test_round_trip(recipe):
     text = recipe.to_toml()
@@ -480,7 +481,7 @@ def places(entries, above=()):
     return found
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(data=st.data())
 def test_entries_of_any_type_give_a_recipe_or_a_clear_error(data):
     entries = tomllib.loads(GOOD)
@@ -509,14 +510,14 @@ def recipe_or_error(entries) -> Recipe | ShoalError:
         return error
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(entries=st.dictionaries(st.sampled_from([*tomllib.loads(GOOD), "x"]), JUNK))
 def test_junk_at_the_top_gives_a_clear_error(entries):
     found = recipe_or_error(entries)
     assert isinstance(found, Recipe) or found.problems
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(text=st.one_of(st.text(max_size=40), st.text('[]{}="\n.a1', max_size=30)))
 def test_any_text_gives_a_clear_error(text):
     with pytest.raises(ShoalError, match=r"(columns: missing|is not TOML|problems)"):

@@ -12,6 +12,7 @@ from shoal import Hierarchy, Nominal, Numeric, Ordinal, Schema
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import prepare
 from shoal.testing import KIND_MIXES, tables
+from support.pairwise import examples
 
 TREE = Hierarchy([("flu", "lung", "*"), ("asthma", "lung", "*"), ("ulcer", "*")])
 
@@ -97,7 +98,7 @@ def test_the_forest_is_all_trees_in_a_row():
 
 
 @pytest.mark.parametrize("mix", KIND_MIXES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(data=st.data())
 def test_lines_and_codes_say_what_the_table_says(mix, data):
     case = data.draw(tables(mix, max_rows=12))
@@ -117,7 +118,7 @@ def test_lines_and_codes_say_what_the_table_says(mix, data):
 
 
 @pytest.mark.parametrize("mix", KIND_MIXES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(data=st.data())
 def test_identical_rows_are_joined(mix, data):
     case = data.draw(tables(mix, max_rows=25))

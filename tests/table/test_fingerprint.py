@@ -16,6 +16,7 @@ from shoal import Nominal, Numeric, Schema
 from shoal.table.fingerprint import content_sha256
 from shoal.table.frames import to_polars
 from shoal.table.prepare import prepare
+from support.pairwise import examples
 
 SCHEMA = Schema(quasi={"a": Numeric()}, neutral=["t"])
 FRAME = pl.DataFrame(
@@ -93,7 +94,7 @@ CELLS = st.one_of(st.none(), st.text("ab\n,", max_size=3))
 TABLES = st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1, max_size=3))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(one=TABLES, other=TABLES)
 def test_other_cells_have_another_fingerprint(one, other):
     assume(one != other)

@@ -32,6 +32,7 @@ from shoal import (
 )
 from shoal.table.frames import to_polars
 from shoal.table.prepare import prepare
+from support.pairwise import examples
 
 CANARY = "Kanarienvogel77"
 
@@ -105,7 +106,7 @@ class TestNumbers:
         ):
             prepared([value], Numeric())
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(numbers=st.lists(st.one_of(st.none(), st.integers(-(10**6), 10**6), st.floats(-1e9, 1e9)), min_size=1))
     def test_the_same_numbers_as_text(self, numbers):
         series = prepared(numbers, Numeric(), dtype=pl.Float64)

@@ -15,6 +15,7 @@ import shoal
 from shoal import Hierarchy, Nominal, Numeric, Ordinal, ParameterError, Schema, SchemaError, ShoalWarning
 from shoal.table.prepare import prepare
 from shoal.table.spelling import find_variants, merge_variants, normal_form, spelling_warning
+from support.pairwise import examples
 
 CANARY = "Kanarienvogel77"
 SPELLINGS = [
@@ -237,7 +238,7 @@ def test_another_word_is_refused(wrong):
 texts = st.lists(cells, min_size=4, max_size=12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(texts, texts, texts)
 @pytest.mark.filterwarnings("ignore::shoal.errors.ShoalWarning")
 def test_no_other_column_changes(quasi, neutral, sensitive):

@@ -21,6 +21,7 @@ from shoal.kernels.check.parquet_runs import (
     room_for_runs,
     split_texts,
 )
+from support.pairwise import examples
 from twins.parquet_runs import slow_encode
 
 LENGTHS = st.one_of(st.integers(1, 20), st.sampled_from([7, 8, 9, 16, 63 * 8, 64 * 8, 300, 9000]))
@@ -44,7 +45,7 @@ def encoded(values: list[int], width: int) -> bytes:
 
 
 @given(numbers())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_written_as_the_twin_writes_and_read_back(case: tuple[list[int], int]) -> None:
     values, width = case
     runs = encoded(values, width)
@@ -87,7 +88,7 @@ def test_wrong_runs_are_told_apart(runs: bytes, n: int, result: int) -> None:
 
 
 @given(st.binary(max_size=30), st.integers(0, 20), st.integers(0, 60))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_any_bytes_can_be_tried(runs: bytes, width: int, n: int) -> None:
     assert decode_runs(array(runs), width, np.zeros(n, dtype=np.int64)) in range(6)
 
@@ -100,7 +101,7 @@ def parted(page: bytes, n: int) -> list[bytes] | None:
 
 
 @given(st.lists(st.binary(max_size=9), max_size=9))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_texts_are_parted(texts: list[bytes]) -> None:
     page = b"".join(len(text).to_bytes(4, "little") + text for text in texts)
     assert parted(page, len(texts)) == texts
@@ -111,7 +112,7 @@ def test_texts_are_parted(texts: list[bytes]) -> None:
 
 
 @given(st.binary(max_size=30), st.integers(0, 7))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_page_of_texts_can_be_tried(page: bytes, n: int) -> None:
     found = parted(page, n)
     assert found is None or b"".join(len(text).to_bytes(4, "little") + text for text in found) == page

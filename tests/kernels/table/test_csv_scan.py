@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.kernels.table.csv_scan import BARE_QUOTE, BLANK, BROKEN, LONE_RETURN, N_KINDS, N_SHOWN, RAGGED, scan, widths
+from support.pairwise import examples
 
 TEXTS = st.text(alphabet='ab,;"\n\r ', max_size=40)
 LINES = st.lists(
@@ -91,19 +92,19 @@ def check_against_twin(text: str, delimiter: str) -> None:
 
 
 @given(TEXTS, st.sampled_from(",;"))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 def test_agrees_with_the_twin_on_random_bytes(text: str, delimiter: str) -> None:
     check_against_twin(text, delimiter)
 
 
 @given(LINES, st.sampled_from(["\n", "\r\n"]), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_agrees_with_the_twin_on_many_lines(lines: list[str], end: str, last: bool) -> None:
     check_against_twin(end.join(lines) + end * last, ",")
 
 
 @given(st.lists(st.lists(st.text(alphabet='ab,"\n\r ', max_size=5), min_size=2, max_size=2), min_size=1, max_size=8))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_what_the_csv_module_writes_is_well_formed(rows: list[list[str]]) -> None:
     out = io.StringIO()
     csv.writer(out).writerows(rows)

@@ -23,6 +23,7 @@ from shoal.errors import SchemaError
 from shoal.release import parquet_writing
 from shoal.release.parquet import footer, parse_parquet, read_parquet
 from shoal.release.parquet_writing import as_stored, write_parquet
+from support.pairwise import examples
 from support.parquet_draft import TABLE, Draft, draft, i32, i64, many, struct, text
 
 EVERY_TYPE = pl.DataFrame(
@@ -96,7 +97,7 @@ class TestRoundTrip:
         assert footer.ROWS == parquet_writing.ROWS
 
     @given(st.data())
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_any_table(self, tmp_path_factory, data):
         dtypes = data.draw(st.lists(st.sampled_from(TYPES), max_size=5))
         n = data.draw(st.sampled_from([0, 1, 5, 8, 9, 30])) if dtypes else 0
@@ -325,7 +326,7 @@ class TestDamage:
             refused(content[end + 1 :])
 
     @given(st.data())
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     def test_several_bytes(self, tmp_path_factory, data):
         folder = tmp_path_factory.mktemp("several")
         content = bytearray(written(EVERY_TYPE, folder).read_bytes())

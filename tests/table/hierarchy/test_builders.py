@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shoal import Dates, Flat, Grouping, Hierarchy, Intervals, ParameterError, Prefixes, Quantiles, SchemaError
 from shoal.table.hierarchy.builders import RULES
 from shoal.table.numbers import number_text
+from support.pairwise import examples
 
 CODES = st.text("0123456789", min_size=1, max_size=6)
 NUMBERS = st.one_of(
@@ -44,7 +45,7 @@ def test_every_rule_is_tried():
 
 
 @pytest.mark.parametrize("name", TRIED)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=st.data())
 def test_every_rule_covers_every_value_whatever_their_order(name, data):
     rules, values = TRIED[name]
@@ -135,7 +136,7 @@ class TestIntervals:
         assert tree.path("0.3") == ("0.3", "[0.3, 0.4[", "[0.3, 0.6[", "*")
         assert tree.path("0.7") == ("0.7", "[0.7, 0.8[", "[0.6, 0.9[", "*")
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(width=WIDTHS, start=st.sampled_from([0, -3, 0.5, 0.1]), values=st.lists(NUMBERS, min_size=1, max_size=12))
     def test_every_interval_holds_its_values(self, width, start, values):
         tree = Hierarchy.grow(Intervals(width=width, start=start), values)
@@ -184,7 +185,7 @@ class TestQuantiles:
         ]
         assert Quantiles(parts=(4,)).paths([7.5]) == [("7.5", "*")]
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     @given(values=st.sets(st.integers(-99, 99), min_size=8, max_size=40))
     def test_parts_are_about_equal(self, values):
         tree = Hierarchy.grow(Quantiles(parts=(4,)), values)
@@ -247,7 +248,7 @@ class TestGrouping:
     def test_the_order_given_is_the_order(self):
         assert Hierarchy.grow(Grouping(sizes=(2,)), ["b", "a", "c", "b"]).leaves == ("b", "a", "c")
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     @given(n_values=st.integers(1, 30), sizes=st.lists(st.integers(2, 4), min_size=1, max_size=3))
     def test_runs_have_their_size(self, n_values, sizes):
         values = [f"v{n:02}" for n in range(n_values)]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shoal import Hierarchy, ParameterError, SchemaError
 from shoal.errors import Problems
 from shoal.kernels.cluster.trees import meet
+from support.pairwise import examples
 from support.realdata import data_folder
 from twins.tables import trees
 
@@ -193,7 +194,7 @@ def shuffled_paths(draw):
 
 
 class TestArrays:
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=examples(80), deadline=None)
     @given(paths=shuffled_paths())
     def test_against_the_plain_tree(self, paths):
         tree = Hierarchy(paths)
@@ -213,7 +214,7 @@ class TestArrays:
                 assert tree.names[arrays.parent[node]] == path_of[name][1]
                 assert arrays.parent[node] < node, "parents come before their children"
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     @given(tree=trees())
     def test_leaves_and_the_two_nodes_of_missing_cells(self, tree):
         arrays = tree.arrays
@@ -229,7 +230,7 @@ class TestArrays:
         for array in (arrays.parent, arrays.depth, arrays.height, arrays.n_leaves, arrays.first_leaf, arrays.leaf_node):
             assert array.dtype == np.int32
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     @given(tree=trees())
     def test_where_two_nodes_meet(self, tree):
         arrays = tree.arrays
@@ -242,7 +243,7 @@ class TestArrays:
             assert meet(arrays.parent, arrays.depth, arrays.missing, left) == arrays.top
         assert meet(arrays.parent, arrays.depth, arrays.missing, arrays.missing) == arrays.missing
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=examples(30), deadline=None)
     @given(tree=trees(), data=st.data())
     def test_lowest_common_of_many(self, tree, data):
         names = data.draw(st.lists(st.sampled_from(tree.names), min_size=1, max_size=5))
@@ -251,7 +252,7 @@ class TestArrays:
         lower = [name for name in tree.names if tree.parent(name) == found]
         assert found in names or not any(all(child in tree.path(name) for name in names) for child in lower)
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=examples(30), deadline=None)
     @given(tree=trees())
     def test_written_to_a_file_and_read_back(self, tree):
         text = "\n".join(";".join(path) for path in tree.paths())

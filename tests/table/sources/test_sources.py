@@ -27,6 +27,7 @@ from polars.testing import assert_frame_equal
 from shoal.errors import InternalError, SourceError
 from shoal.table.sources import Detected, Source, detect, read
 from shoal.table.sources import csv as csv_module
+from support.pairwise import examples
 from support.postgres import server
 
 CANARY = "Kanarienvogel77"
@@ -227,7 +228,7 @@ class TestCsv:
         ),
         st.booleans(),
     )
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     def test_agrees_with_the_csv_module(
         self, tmp_path_factory: pytest.TempPathFactory, parts: list[list[str]], wide: bool
     ) -> None:
