@@ -112,6 +112,89 @@ def test_slices_that_disclose_openly_are_refused(disclose, tmp_path, status):
     assert status("verify", rewritten(tmp_path / "honest", mended)) == (0, "")
 
 
+# -- slices that are not those of the recipe -------------------------------------------------------------------------
+
+FOUR = shoal.Schema(
+    quasi={"age": shoal.Numeric(), "zip": shoal.Nominal()}, sensitive={"disease": shoal.Nominal()}, neutral=["note"]
+)
+PLACED = pl.DataFrame(
+    {
+        "age": [20 + i // 12 for i in range(48)],
+        "zip": ["A", "B"] * 24,
+        "disease": [["flu", "cold", "gout", "ache"][(i // 2) % 4] for i in range(48)],
+        "note": [["x", "y", "z"][i % 3] for i in range(48)],
+    }
+)
+TOGETHER = {"age": 1, "zip": 2, "disease": 2, "note": 1}
+ORDER = ("name", "l", "columns", "k", "groups", "sensitive_apart", "p", "overlap", "cuts", "bins", "discretise")
+
+
+def asking(**parameters: object) -> Callable[[shoal.Release], shoal.Release]:
+    """The release with other parameters in its recipe, None for one that is taken away."""
+
+    def change(release: shoal.Release) -> shoal.Release:
+        method = release.manifest.recipe.method | parameters
+        method = {name: method[name] for name in ORDER if method.get(name) is not None}
+        return with_entries(release, recipe=release.manifest.recipe.model_copy(update={"method": method}))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("made", "claimed", "fault"),
+    [
+        ({"groups": TOGETHER}, {"groups": None, "sensitive_apart": True}, "last slice is not that of the sensitive"),
+        ({"groups": TOGETHER}, {"groups": None, "columns": 4}, "another number of slices"),
+        ({"groups": TOGETHER}, {"overlap": "age"}, "more often, or less often"),
+        ({"groups": TOGETHER | {"disease": 3}, "overlap": "zip"}, {"groups": None, "overlap": None}, "more often, or"),
+        ({"groups": TOGETHER}, {"p": 40}, "exactly with one"),
+        ({"groups": TOGETHER, "p": 2}, {"p": None}, "without a p"),
+        ({"groups": TOGETHER, "p": 2}, {"p": 40}, "p = 40 was promised, but a combination is in"),
+        ({"groups": TOGETHER}, {"p": 40, "overlap": "age"}, "p together with overlap"),
+    ],
+)
+def test_slices_are_those_that_the_recipe_asks_for(made, claimed, fault):
+    release = shoal.anonymize(PLACED, FOUR, shoal.Slicing(l=2, k=4, **made), seed=1)
+    mended(release).verify(original=PLACED)
+    with pytest.raises(shoal.GuaranteeError, match=fault):
+        mended(asking(**claimed)(release)).verify()
+
+
+def test_with_p_no_value_is_likely_beside_a_combination():
+    """Exchanged cells leave every count of a slice as it is but that of the values beside the combinations."""
+    method = shoal.Slicing(l=2, k=4, p=4, groups={"age": 1, "disease": 1})
+    release = shoal.anonymize(PEOPLE, AGES, method, seed=1)
+    mended(release).verify()
+    table = release.frames["table"]
+    certain = table.sort("bucket", "age").with_columns(disease=table["disease"].sort())
+    with pytest.raises(shoal.GuaranteeError, match=r"a value is in \d+.\d% of the rows of a combination"):
+        mended(release, table=certain).verify()
+
+
+@pytest.mark.parametrize("shape", ["table", "files"])
+def test_slices_that_share_attributes_in_a_ring_are_refused(shape):
+    """Each two slices say nothing, and the third, which shows nine of ten with one value, was taken for a filter."""
+    frame = pl.DataFrame(
+        {"age": [20, 21] * 10, "zip": ["A", "A", "B", "B"] * 5, "disease": ["flu"] * 10 + ["cold"] * 10}
+    )
+    schema = shoal.Schema(quasi={"age": shoal.Numeric(), "zip": shoal.Nominal()}, sensitive=["disease"])
+    method = shoal.Slicing(l=2, k=20, groups={"age": 1, "zip": 2, "disease": 3})
+    release = shoal.anonymize(frame, schema, method, publish=shoal.Slices(shape=shape), seed=1)
+    shown = {
+        ("age", "zip"): [("20", "A"), ("20", "B"), ("21", "A"), ("21", "B")] * 5,
+        ("zip_2", "disease"): [("A", "flu"), ("A", "cold"), ("B", "flu"), ("B", "cold")] * 5,
+        ("age_3", "disease_3"): [("20", "flu"), ("21", "cold")] * 9 + [("20", "cold"), ("21", "flu")],
+    }
+    parts = [pl.DataFrame(rows, schema=list(names), orient="row") for names, rows in shown.items()]
+    bucket = pl.Series("bucket", ["1"] * 20)
+    tables = {"table": pl.DataFrame([bucket, *(series for part in parts for series in part)])}
+    if shape == "files":
+        tables = {f"slice_{place}": pl.DataFrame([bucket, *part]) for place, part in enumerate(parts, 1)}
+    slices = tuple(Slice(attributes=tuple(name.partition("_")[0] for name in names), columns=names) for names in shown)
+    with pytest.raises(shoal.GuaranteeError, match="shows attributes more often"):
+        mended(asking(groups=None)(release), layout={"slices": slices}, **tables).verify()
+
+
 # -- series ----------------------------------------------------------------------------------------------------------
 
 NAMED = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()})

@@ -126,6 +126,9 @@ def verify(
     slices = SlicesRead.of(tables, layout, problems) if layout.slices else None
     if slices is not None:  # slices that do not fit cannot be looked at further
         problems.raise_if_any(GuaranteeError)
+        p, l = (manifest.recipe.method.get(name) for name in ("p", "l"))  # noqa: E741
+        if isinstance(p, int) and isinstance(l, int):
+            slices.check_generalised(p, l, problems)
     together = None if slices is None else slices.joined()
     if shape.class_table:
         check_class_table(tables, layout, problems)

@@ -169,6 +169,25 @@ class SlicesRead:
             self,
         )
 
+    def check_generalised(self, p: int, l: int, problems: Problems) -> None:  # noqa: E741
+        """Note slices whose quasi-identifiers are shared by fewer than p rows, or stand beside too likely a value."""
+        for place, frame in enumerate(self.frames):
+            if not self._quasi(place):
+                continue
+            together = self.combinations(place)
+            counts = np.bincount(together)
+            if counts.min(initial=p) < p:
+                what = f"p = {p} was promised, but a combination is in {counts.min()} rows"
+                problems.add(f"slice {place + 1}", what)
+            for name in frame.columns:
+                if name in self.layout.sensitive:
+                    values = numbered([frame[name]])[0]
+                    both = np.unique(np.stack([together, values]), axis=1, return_counts=True)
+                    share = float((both[1] / counts[both[0][0]]).max(initial=0.0))
+                    if share > 1 / l + SLACK:
+                        what = f"column {name!r}: l = {l} was promised, but a value is in {share:.1%} of the rows"
+                        problems.add(f"slice {place + 1}", f"{what} of a combination")
+
     # -- what stands where --------------------------------------------------------------------------------------------
 
     def _quasi(self, place: int) -> list[QuasiColumn]:

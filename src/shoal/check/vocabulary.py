@@ -101,7 +101,7 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
             problems.add("layout", "does not fit the method and the publisher of the recipe")
         if recipe.refine is not None and method.protects == "links":
             problems.add("recipe.refine", "is not possible for buckets and slices")
-        _check_groups(manifest, problems)
+        _check_sliced(manifest, problems)
     keys = [requirement.key for one in recipe.require if (requirement := _asked(one)) is not None]
     if len(set(keys)) < len(keys):
         problems.add("recipe.require", "requires the same more than once")
@@ -118,17 +118,41 @@ def _unknown(what: str, name: object) -> tuple[str, str]:
     return f"the {what}{called} is not known here", "install the package that brings it: without it nothing is checked"
 
 
-def _check_groups(manifest: Manifest, problems: Problems) -> None:
+def _check_sliced(manifest: Manifest, problems: Problems) -> None:
+    """The slices are those that the request asks for: their number, their attributes, and whether cells are exact."""
+    method, layout = manifest.recipe.method, manifest.layout
+    shown, overlap = [{*one.attributes} for one in layout.slices], method.get("overlap")
+    if not shown:
+        return
+    if "p" in method and "overlap" in method:
+        problems.add("recipe.method", "has p together with overlap; an attribute is not generalised in two columns")
+    if method.get("columns", len(shown)) != len(shown):
+        problems.add("layout", "has another number of slices than the recipe asks for")
+    times = {name: sum(name in one for one in shown) for name in layout.kinds}
+    asked = {name: 2 if name == overlap and len(shown) > 1 else 1 for name in times}
+    if times != asked:
+        problems.add("layout", "shows attributes more often, or less often, than the recipe asks for")
+    sensitive = {*layout.sensitive}
+    if method.get("sensitive_apart") and not (sensitive <= shown[-1] <= sensitive | {overlap}):
+        problems.add("layout", "its last slice is not that of the sensitive attributes, which the recipe asks for")
+    if any((column.form == "raw") == ("p" in method) for column in layout.quasi):
+        problems.add(
+            "layout", "generalises quasi-identifiers without a p in the recipe, or shows them exactly with one"
+        )
+    if "groups" in method:
+        _check_groups(manifest, shown, problems)
+
+
+def _check_groups(manifest: Manifest, shown: Sequence[set[str]], problems: Problems) -> None:
     """Where a request says which attributes stay together, the slices are those; one attribute may be shown again."""
     method = manifest.recipe.method
-    groups, again = method.get("groups"), {method.get("overlap")}
-    if not isinstance(groups, dict):
-        return
+    groups, again = method["groups"], {method.get("overlap")}
     if "columns" in method or method.get("sensitive_apart"):
         problems.add("recipe.method", "has groups together with columns or sensitive_apart; groups decides alone")
+    if not isinstance(groups, dict):
+        return
     numbers: list[Any] = sorted({*groups.values()})
     asked = [{name for name in groups if groups[name] == number} for number in numbers]
-    shown = [{*one.attributes} for one in manifest.layout.slices]
     fits = len(asked) == len(shown) and {*groups} == {*manifest.layout.kinds}
     if not fits or not all(names <= one <= names | again for names, one in zip(asked, shown, strict=True)):
         problems.add("layout", "its slices are not the groups of the recipe")
