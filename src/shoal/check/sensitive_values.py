@@ -14,6 +14,7 @@ from shoal.release.manifest import Manifest, Node, PassedColumn
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.schema import Schema
+from shoal.table.spelling import find_variants
 
 NO_TREE = "is not a tree"
 
@@ -41,6 +42,8 @@ def sensitive_values(
         elif kind == "nominal":
             _check_tree(column, cells, problems)
         if column.role == "sensitive":
+            if manifest.recipe.normalise and cells.dtype == pl.String and find_variants(cells).n_values:
+                problems.add(where, "has values in more than one spelling, but the recipe merges spellings")
             found[column.name] = Values(cells, column.kind, column.order, _tree(column, schema))
     return found
 

@@ -76,6 +76,12 @@ def verify_series(
     """
     if not isinstance(releases, (list, tuple)) or not releases:
         raise ParameterError(Problem("releases", "needs a list of at least one release"))
+    if not all(isinstance(one, (str, Path)) or hasattr(one, "manifest") for one in releases):
+        raise ParameterError(Problem("releases", "needs releases, or the directories of releases"))
+    listed = people is None or (isinstance(people, (list, tuple)) and all(isinstance(one, Mapping) for one in people))
+    if not listed:
+        fix = "give SeriesState.memberships()"
+        raise ParameterError(Problem("people", "needs the class of everybody, by id, for each release", fix))
     if people is not None and len(people) != len(releases):
         what = f"has the people of {len(people)} releases, but {len(releases)} releases are given"
         raise ParameterError(Problem("people", what, "give all releases, from the first on, with the people of each"))
@@ -123,17 +129,25 @@ def _classes(manifest: Manifest, tables: Mapping[str, pl.DataFrame]) -> _Read:
         raise GuaranteeError(Problem("manifest", "is not that of a repeated release"))
     column, m = str(promise["column"]), int(str(promise["m"]))
     kind = next(passed.kind for passed in manifest.layout.passed if passed.name == column)
-    rows = tables["table"].select(
-        pl.col("class").cast(pl.Int64), pl.col(column).cast(pl.Float64 if kind == "numeric" else pl.String)
-    )
+    numbers, values = tables["table"]["class"].cast(pl.Int64), tables["table"][column].cast(pl.String).to_list()
     signatures: dict[int, set[object]] = {}
-    for number, value in rows.iter_rows():
-        signatures.setdefault(number, set()).add(value)
+    for number, value in zip(numbers, values, strict=True):
+        signatures.setdefault(number, set()).add(_number(value) if kind == "numeric" else value)
     facts = tables["classes"].select(pl.col("class", "size", "counterfeits").cast(pl.Int64)).rows()
     return _Read(
         manifest, column, m, {number: frozenset(values) for number, values in signatures.items()},
         {number: size for number, size, _ in facts}, {number: fakes for number, _, fakes in facts},
     )  # fmt: skip
+
+
+def _number(text: str | None) -> int | float | None:
+    """A number exactly: whole ones beyond 2^53 are told apart, and 5 is 5.0."""
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def _check_chain(read: Sequence[_Read], problems: Problems) -> None:

@@ -18,7 +18,7 @@ def passphrase(file: Path | None, *, new: bool) -> str:
 
     if file is not None:
         try:
-            found = file.read_text(encoding="utf-8").rstrip("\r\n")
+            found = file.read_text(encoding="utf-8-sig").rstrip("\r\n")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise SourceError(Problem(str(file), f"the passphrase cannot be read ({reason})")) from None

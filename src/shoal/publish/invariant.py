@@ -59,7 +59,8 @@ def _with_fakes(table: Table, column: str, fakes: Sequence[str | None]) -> pl.Se
     series = table.frame[column]
     if not isinstance(table.schema.columns[column].kind, Numeric):
         return pl.concat([series.cast(pl.String), pl.Series(column, fakes, dtype=pl.String)])
-    numbers = pl.Series(column, fakes, dtype=pl.String).cast(pl.Float64)
-    if series.dtype == pl.Int64 and not (numbers.drop_nulls() == numbers.drop_nulls().floor()).all():
-        series = series.cast(pl.Float64)
-    return pl.concat([series, numbers.cast(series.dtype)])
+    texts = pl.Series(column, fakes, dtype=pl.String)
+    numbers = texts.cast(pl.Int64, strict=False)  # exactly: beyond 2^53, a detour over floats would show
+    if series.dtype != pl.Int64 or numbers.null_count() > texts.null_count():
+        series, numbers = series.cast(pl.Float64), texts.cast(pl.Float64)
+    return pl.concat([series, numbers])

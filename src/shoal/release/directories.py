@@ -13,7 +13,9 @@ from shoal.errors import Problem, SourceError
 
 
 @contextmanager
-def whole_directory(target: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
+def whole_directory(
+    target: Path, *, marker: str, overwrite: bool, then: Callable[[], None] = lambda: None
+) -> Iterator[Path]:
     """Give a directory to fill beside `target`, and move it there in one step when all went well.
 
     Parameters
@@ -24,6 +26,8 @@ def whole_directory(target: Path, *, marker: str, overwrite: bool) -> Iterator[P
         A file every directory of this sort has: only what has it is ever replaced.
     overwrite
         Whether an earlier one may be replaced.
+    then
+        What has to follow at once; if it fails, the earlier directory comes back.
     """
     check_target(target, marker=marker, overwrite=overwrite)
     made = [folder for folder in target.parents if not folder.exists()]
@@ -35,6 +39,11 @@ def whole_directory(target: Path, *, marker: str, overwrite: bool) -> Iterator[P
         if target.exists():
             target.replace(old)
         partial.replace(target)
+        try:
+            then()
+        except BaseException:
+            target.replace(partial)
+            raise
         made = []
     except OSError as error:
         reason = error.strerror or type(error).__name__

@@ -38,6 +38,26 @@ def staged_file(path: Path, content: bytes, what: str) -> Iterator[Callable[[], 
         partial.unlink(missing_ok=True)
 
 
+@contextmanager
+def locked_folder(folder: Path, what: str) -> Iterator[None]:
+    """Keep others of this program out of a folder for a while, where the system knows such locks; they wait."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        number = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise _unwritable(folder, what, error) from None
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)
+
+
 def _unwritable(path: Path, what: str, error: OSError) -> SourceError:
     reason = error.strerror or type(error).__name__
     return SourceError(Problem(str(path), f"{what} cannot be written ({reason})", "choose another place"))

@@ -98,6 +98,8 @@ def check_table(table: Table, method: MInvariance, state: SeriesState, problems:
     _check_ids(table, method, problems)
     if _check_sensitive(table, method, state, problems):
         _check_columns(table, method, problems)
+    if not table.n_rows and table.n_input:
+        problems.add("table", "has no rows to publish", "leave this release out", error=SchemaError)
     if len(problems) == before and table.n_rows:
         coded = Coded.of(table, method, state)
         _check_values(table, method, coded, problems)

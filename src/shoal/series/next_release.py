@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal.check.release import verify
-from shoal.errors import ParameterError, Problems
+from shoal.errors import ParameterError, Problem, Problems, SourceError
 from shoal.measure import measure
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
@@ -24,6 +24,7 @@ from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, describe, holder_figures, receipt_of
 from shoal.release.directories import whole_directory
 from shoal.release.manifest import FILE, Place
+from shoal.release.private_files import locked_folder
 from shoal.release.receipt import staged
 from shoal.release.release import Release, check_places
 from shoal.series import sealed
@@ -64,7 +65,7 @@ class Republished:
         folder
             The directory to make.
         state
-            The file of the state, outside of that directory; what it held before is replaced.
+            The file of the state, outside of that directory; it is replaced if it is the one this release follows.
         passphrase
             What the state is encrypted with.
         format
@@ -72,22 +73,31 @@ class Republished:
         overwrite
             Whether an earlier release in that place may be replaced.
         """
-        target, secret = Path(folder), Path(state)
+        target, secret = Path(folder), Path(os.path.realpath(state))  # where a link leads, the state stays
         sealed.check_place(secret, target)
         check_places(target, overwrite=overwrite)
         with (
+            locked_folder(secret.parent, "the state"),
             sealed.staged(secret, self.state.to_bytes(), passphrase) as move,
             staged(self.release.receipt, target) as keep,
         ):
-            with whole_directory(target, marker=FILE, overwrite=overwrite) as partial:
+            self._check_follows(secret, passphrase)
+            with whole_directory(target, marker=FILE, overwrite=overwrite, then=move) as partial:
                 self.release.fill(partial, format)
-            try:
-                move()
-            except BaseException:
-                shutil.rmtree(target)
-                raise
             keep()
         return target
+
+    def _check_follows(self, secret: Path, passphrase: str) -> None:
+        """Refuse a state file that is not the one this release follows: another release was written meanwhile."""
+        if not secret.exists():
+            return
+        there = SeriesState.read(secret, passphrase)
+        made = self.state.fingerprints()
+        if there.key != self.state.key or there.fingerprints() not in (made, made[:-1]):
+            what = "is of another series, or another release was written since it was read"
+            raise SourceError(
+                Problem(str(secret), what, "read it again, and make the release anew; or name another file")
+            )
 
 
 def republish(
@@ -154,6 +164,7 @@ def republish(
     before = SeriesState.begin(method, schema) if state is None else state
     table = prepare(
         given, schema, missing=missing, missing_values=missing_values, normalise=normalise,
+        spellings={method.column: before.values()},
         extra_check=lambda table, problems: check_table(table, method, before, problems),
     )  # fmt: skip
     coded = Coded.of(table, method, before)

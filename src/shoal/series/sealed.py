@@ -18,6 +18,7 @@ from shoal.extras import load
 from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
 from shoal.release.private_files import staged_file
+from shoal.release.receipt import receipt_path
 
 MAGIC = b"SHOALSTATE"
 VERSION = 1
@@ -66,8 +67,8 @@ def opened(path: Path, passphrase: str) -> bytes:
 
 def check_passphrase(passphrase: str) -> None:
     """Refuse a passphrase that is guessed at once."""
-    if not isinstance(passphrase, str) or len(passphrase) < SHORTEST:
-        what = f"needs a text of at least {SHORTEST} letters"
+    if not isinstance(passphrase, str) or len(passphrase) < SHORTEST or not passphrase.isprintable():
+        what = f"needs a text of at least {SHORTEST} letters, without control characters"
         raise ParameterError(Problem("passphrase", what, "use several unrelated words"))
 
 
@@ -106,7 +107,9 @@ def _cryptography() -> tuple[Any, type[Exception]]:
 def check_place(path: Path, release: Path) -> None:
     """Refuse a state inside what is published, and a place that is no file."""
     check_outside(path, is_release, "the state")
-    inside = release.resolve() in path.resolve().parents
-    if inside or path.is_dir():
-        what = "is inside the release, which is published" if inside else "is a directory"
+    place = path.resolve()
+    inside = release.resolve() in place.parents
+    if inside or path.is_dir() or place == receipt_path(release).resolve():
+        what = "is a directory" if path.is_dir() else "stands where the receipt of the release goes"
+        what = "is inside the release, which is published" if inside else what
         raise ParameterError(Problem(str(path), f"the state {what}", "choose a separate file that you do not publish"))

@@ -88,6 +88,10 @@ class SeriesState:
         """Place of every person."""
         return {digest: place for place, digest in enumerate(self.people)}
 
+    def values(self) -> list[str]:
+        """All sensitive values that were ever published."""
+        return sorted({value for signature in self.signatures for value in signature if value is not None})
+
     def memberships(self) -> list[dict[bytes, int]]:
         """For each release: the class of every person in it, for `shoal.verify_series`."""
         return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -141,6 +141,7 @@ def prepare(
     missing: str = "keep",
     missing_values: Sequence[str] = (),
     normalise: bool = False,
+    spellings: Mapping[str, Sequence[str]] | None = None,
     extra_check: Callable[[Table, Problems], None] | None = None,
 ) -> Table:
     """Fit a frame to a schema.
@@ -158,6 +159,8 @@ def prepare(
     normalise
         Whether texts of sensitive columns that differ only in spaces, case or Unicode form become one value. Where they
         do not, there is a `ShoalWarning` that says how many there are.
+    spellings
+        Further spellings that are known of a column, by its name: those of its earlier releases.
     extra_check
         A further check of the table; what it notes is raised with the rest. The table may have problems already.
     """
@@ -175,7 +178,7 @@ def prepare(
         found.raise_if_any(SchemaError)
     cleaned, broken = _cleaned(names, frame, settled, missing_values, found)
     kept = _rows_that_go_on(cleaned, settled, missing)
-    spelt, merged, strange = _spelt(cleaned, settled, kept, missing_values, normalise is True, found)
+    spelt, merged, strange = _spelt(cleaned, settled, kept, missing_values, normalise is True, spellings or {}, found)
     n_dropped = cleaned.height - len(kept)
     # Types and trees are those of the rows that go on: a dropped row leaves no trace.
     rows = retyped(spelt[kept], settled.columns, found) if n_dropped else spelt
@@ -217,6 +220,7 @@ def _spelt(
     kept: Rows,
     missing_values: Sequence[str],
     normalise: bool,
+    spellings: Mapping[str, Sequence[str]],
     problems: Problems,
 ) -> tuple[pl.DataFrame, dict[str, int], set[str]]:
     """Sensitive texts in one spelling each, or a warning; how many rows that changed; which do not fit their order."""
@@ -226,7 +230,8 @@ def _spelt(
         if column.role != "sensitive" or cleaned.schema.get(name) != pl.String:
             continue
         series, before = cleaned[name], len(problems)
-        found = find_variants(series, kept=kept, known=known_spellings(kind), missing_values=missing_values)
+        known = (*known_spellings(kind), *spellings.get(name, ()))
+        found = find_variants(series, kept=kept, known=known, missing_values=missing_values)
         if normalise:
             series, merged[name] = merge_variants(series, found), found.n_rows
         else:
