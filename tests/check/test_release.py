@@ -717,3 +717,18 @@ def test_all_tables_come_in_the_type_that_was_given():
 def test_a_directory_whose_name_reads_as_a_pattern(plain, tmp_path, form):
     folder = plain.write(tmp_path / "out[1]*", format=form)
     assert verify_directory(folder)[0].k == 4
+
+
+@pytest.mark.parametrize("method", [shoal.Mondrian(k=2), shoal.Anatomy(l=2)])
+def test_where_the_recipe_merges_spellings_there_is_one_of_each(method):
+    frame = pl.DataFrame({"age": range(20, 28), "disease": ["flu", "cold", "gout", "ache"] * 2})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    release = shoal.anonymize(frame, schema, method, normalise=True, seed=1)
+    mended(release).verify()
+    tables = {
+        name: one.with_columns(disease=pl.col("disease").cast(pl.String).replace("cold", "Flu "))
+        for name, one in release.frames.items()
+        if "disease" in one.columns
+    }
+    with pytest.raises(shoal.GuaranteeError, match="has values in more than one spelling"):
+        mended(release, **tables).verify()

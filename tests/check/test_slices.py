@@ -496,3 +496,10 @@ def test_cells_as_they_are_beside_generalised_ones():
     people = pl.DataFrame({"age": [25, 45, 25, 25], "sex": ["M", "F", "F", "M"], "dose": [1.5, -1.2, 1.5, 1.2]})
     part, person = placed(shown, quasi, people, None, "slice 1")
     assert (part.tolist(), person.tolist()) == ([0, 1], [0, 1, -1, -1])
+
+
+def test_who_fits_buckets_of_different_sizes_fits_each_by_the_share_of_its_rows():
+    """w is half of the first bucket and three quarters of the second: (1/2 p + 3/4 r) over what is left of both."""
+    table = pl.DataFrame({"bucket": [1] * 2 + [2] * 4, "a": list("wxwwwx"), "s": list("pqrrrp")})
+    found = read(table, layout_of([["a"], ["s"]])).chances(table[:1])
+    assert found == {"s": pytest.approx(0.75 * 0.75 / 1.25, rel=1e-14)}

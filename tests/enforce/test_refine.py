@@ -162,6 +162,14 @@ def test_groups_stay_as_close_to_all_rows_as_they_were(seed):
     assert close.satisfied(classes_of(task, after.labels)).all()
 
 
+def test_where_nothing_is_gained_no_row_moves():
+    frame = pl.DataFrame({"a": [1, 2, 3, 97, 98, 99]})
+    task = Task.of(prepare(frame, shoal.Schema(quasi={"a": Numeric()})))
+    after = Refine(rounds=0).improve(task, Groups(np.arange(6) // 3), 3, "sse", False, np.random.default_rng(0))
+    assert after.notes["refine_moves"] == 0
+    assert after.labels.tolist() == [0, 0, 0, 1, 1, 1]
+
+
 # -- the twin ---------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import polars as pl
 import pytest
@@ -381,3 +384,15 @@ def test_a_node_that_too_many_guard_from_within_is_refused_before_any_work():
     release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[shoal.GuardingNodes("s", p=0.5)])
     assert release.receipt.achieved == {"breach:s": 0.5}
     assert release.manifest.achieved == {"k": 4}
+
+
+@pytest.mark.parametrize(("letter", "n_problems"), [("size", 0), ("k", 1)])
+def test_a_model_of_another_package_reports_by_a_word_of_its_own(letter, n_problems):
+    @dataclass(frozen=True)
+    class Sized(shoal.KAnonymity):
+        name: ClassVar[str] = "sized"
+        measures: ClassVar[str] = letter
+
+    problems = Problems()
+    Sized.check_declared("Sized", problems)
+    assert len(problems) == n_problems

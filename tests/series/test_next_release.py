@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import cycle, permutations
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import testing
 from shoal.cluster.signatures import assigned, spared
+from support.forging import mended
 from support.pairwise import examples
 from support.series_example import FIRST, SCHEMA, TWO, table
 from twins.m_invariance import can_be_grouped, candidates, highest_chance, least_counterfeits
@@ -329,3 +331,44 @@ def test_a_pandas_frame_gives_one_back():
     pandas = pytest.importorskip("pandas")
     made = republish(FIRST.to_pandas(), SCHEMA, TWO)
     assert isinstance(made.release.table, pandas.DataFrame)
+
+
+SPELT = [["Flu", "Cold"] * 4, ["flu", "gout"] * 4, ["flu"] * 4]
+
+
+def in_three_spellings(**options: bool) -> tuple[list[shoal.Republished], list[str]]:
+    """Three releases of different people, one value spelt in two ways; and what was warned of."""
+    made: list[shoal.Republished] = []
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        for number, diseases in enumerate(SPELT):
+            rows = {f"{number}{i}": (20 + 10 * number + i, disease) for i, disease in enumerate(diseases)}
+            before = {"previous": made[-1].release, "state": made[-1].state} if made else {}
+            made.append(shoal.republish(table(**rows), SCHEMA, TWO, seed=number, **before, **options))
+    return made, [str(one.message) for one in noted]
+
+
+def test_a_value_of_an_earlier_release_in_another_spelling_is_the_same_value():
+    """Else a class of one illness in two spellings would seem to hold two illnesses."""
+    made, noted = in_three_spellings(normalise=True)
+    assert not noted
+    shown = {text for one in made for text in one.release.table["disease"]}
+    assert shown == {"Flu", "Cold", "gout"}
+    _, noted = in_three_spellings()
+    assert len(noted) == 1  # when the other spelling comes in
+    assert "column 'disease': 1 value differs from another" in noted[0]
+
+
+def test_counterfeits_of_large_whole_numbers_look_like_the_others():
+    large = 2**53 + 1
+    frame = pl.DataFrame({"name": list("abcdefgh"), "age": range(20, 28), "v": [large, 5] * 4})
+    schema = shoal.Schema(identifying=["name"], quasi={"age": shoal.Numeric()}, sensitive={"v": shoal.Numeric()})
+    method = shoal.MInvariance(m=2, id="name", column="v")
+    one = shoal.republish(frame, schema, method, seed=1)
+    left = frame.filter(pl.col("name").is_in(list("bdfgh")))
+    two = shoal.republish(left, schema, method, previous=one.release, state=one.state, seed=5)
+    assert two.release.manifest.rows.counterfeits
+    assert set(two.release.table["v"]) == {large, 5}
+    forged = two.release.frames["table"].with_columns(v=pl.col("v").replace(large, large - 1))
+    with pytest.raises(shoal.GuaranteeError, match="other sensitive values than in their first release"):
+        shoal.verify_series([one.release, mended(two.release, table=forged)], two.state.memberships())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -373,7 +374,7 @@ def test_state_files_that_cannot_be_opened(one, tmp_path):
         shoal.SeriesState.from_bytes(b"something else")
 
 
-@pytest.mark.parametrize("bad", ["", "short", None])
+@pytest.mark.parametrize("bad", ["", "short", None, "\0" * 10, "caf\udce9 au lait", "\ufeffcorrect horse"])
 def test_a_passphrase_that_is_guessed_at_once_is_refused(one, tmp_path, bad):
     with pytest.raises(shoal.ParameterError, match="at least 8 letters"):
         one.state.write(tmp_path / "s.state", bad)
@@ -460,3 +461,88 @@ def test_after_a_stop_between_the_two_moves_the_same_can_be_run_again(one, two, 
     again = shoal.republish(second, SCHEMA, TWO, previous=one.release, state=state, seed=4)
     again.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE, overwrite=True)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_state_that_another_release_follows_already_is_not_followed_again(one, two, tmp_path):
+    """Two releases of one state at the same time: who compares them would learn more than from either."""
+    state = tmp_path / "s.state"
+    one.write(tmp_path / "one", state, PASSPHRASE)
+    two.write(tmp_path / "two", state, PASSPHRASE)
+    after = state.read_bytes()
+    other = table(a=(20, "flu"), c=(40, "flu"), f=(61, "gastritis"))
+    late = shoal.republish(other, SCHEMA, TWO, previous=one.release, state=one.state, seed=5)
+    with pytest.raises(shoal.SourceError, match="another release was written since it was read"):
+        late.write(tmp_path / "late", state, PASSPHRASE)
+    with pytest.raises(shoal.SourceError, match="is of another series"):
+        shoal.republish(FIRST, SCHEMA, TWO, seed=3).write(tmp_path / "late", state, PASSPHRASE)
+    assert state.read_bytes() == after
+    assert not (tmp_path / "late").exists()
+
+
+def test_two_processes_cannot_both_follow_one_state(one, tmp_path):
+    """Each reads the state, then both write at the same time: one waits for the other, and is refused."""
+    state = tmp_path / "s.state"
+    one.write(tmp_path / "one", state, PASSPHRASE)
+    made = [shoal.republish(FIRST.head(n), SCHEMA, TWO, previous=one.release, state=one.state, seed=5) for n in (3, 4)]
+
+    def write(place: int) -> str:
+        try:
+            made[place].write(tmp_path / str(place), state, PASSPHRASE)
+        except shoal.SourceError as error:
+            return str(error)
+        return "written"
+
+    with ThreadPoolExecutor(2) as pool:
+        said = sorted(pool.map(write, range(2)))
+    assert said[1] == "written"
+    assert "another release was written" in said[0]
+
+
+def test_the_earlier_release_comes_back_when_the_state_cannot_be_moved(one, two, tmp_path, monkeypatch):
+    one.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    replace = Path.replace
+
+    def fail(self, target):
+        if self.name.startswith(".s.state"):
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(shoal.SourceError, match="No space left"):
+        two.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE, overwrite=True)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.receipt.json", "s.state"]
+
+
+def test_a_link_to_the_state_stays_one(one, two, tmp_path):
+    (tmp_path / "secure").mkdir()
+    real, link = tmp_path / "secure" / "s.state", tmp_path / "link.state"
+    link.symlink_to(real)
+    one.write(tmp_path / "one", link, PASSPHRASE)
+    two.write(tmp_path / "two", link, PASSPHRASE)
+    assert link.is_symlink()
+    assert shoal.SeriesState.read(real, PASSPHRASE).fingerprints() == two.state.fingerprints()
+
+
+def test_the_place_of_the_receipt_is_not_that_of_the_state(one, tmp_path):
+    with pytest.raises(shoal.ParameterError, match="stands where the receipt of the release goes"):
+        one.write(tmp_path / "out", tmp_path / "out.receipt.json", PASSPHRASE)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_later_table_of_which_nothing_is_left_is_refused(one):
+    gone = FIRST.with_columns(age=pl.lit(None, dtype=pl.Int64))
+    refuse(
+        shoal.SchemaError, "table: has no rows to publish", frame=gone, previous=one.release, state=one.state,
+        missing="drop",
+    )  # fmt: skip
+
+
+def test_what_is_no_series_is_refused(one):
+    for releases in ([None], [FIRST]):
+        with pytest.raises(shoal.ParameterError, match="releases: needs releases"):
+            shoal.verify_series(releases)
+    for people in ([1], {"a": 1}, one.state):
+        with pytest.raises(shoal.ParameterError, match="people: needs the class of everybody"):
+            shoal.verify_series([one.release], people)
