@@ -31,8 +31,9 @@ ORDER = [
     ["release.description", "report"],
     ["recipe", "release.release"],
     ["pipeline"],
-    ["series", "compiling"],
-    ["testing", "cli"],
+    ["series"],
+    ["compiling", "testing"],
+    ["cli"],
     ["__main__"],
 ]
 LEVEL = {entry: level for level, entries in enumerate(ORDER) for entry in entries}

@@ -5,12 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
+from functools import partial
 from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from shoal import sample
+from shoal.check.slices import SlicesRead
 from shoal.enforce.refine import Refine
 from shoal.errors import ShoalError
 from shoal.kernels import sharing
@@ -18,11 +23,17 @@ from shoal.methods import METHODS
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize
 from shoal.privacy.base import Requirement
+from shoal.privacy.delta_presence import DeltaPresence
+from shoal.privacy.k_map import KMap
 from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.progress import SILENT, Progress
+from shoal.release.manifest import FORMATS, Layout
+from shoal.release.release import read_release
+from shoal.series import republish
 from shoal.spec import OneOf, Real, YesNo
 from shoal.table.schema import Schema
+from shoal.table.sources import Source, read
 
 K = 3
 N_ROWS = 40 * K + 1
@@ -61,6 +72,56 @@ def _jobs() -> Iterator[Callable[[], Any]]:
             yield _publishing(method, shared=True)
     for loss, require in product(("ncp", "sse"), ([], close)):
         yield _publishing(METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), require=require, suppress=0.1)
+    yield _among_people
+    yield _again
+    for form in FORMATS:
+        yield partial(_from_files, form)
+    yield _refuted
+
+
+def _among_people() -> None:
+    """What is required of a population."""
+    frame, schema = with_schema(METHODS["mondrian"](k=K))
+    require: list[Requirement] = [KMap(k=2 * K), DeltaPresence(low=0.0, high=0.9)]
+    everybody = sample.people(3 * N_ROWS, seed=1)
+    anonymize(frame, schema, METHODS["mondrian"](k=K), require=require, population=everybody, suppress=0.5, seed=1)
+
+
+def _again() -> None:
+    """A table that is published twice, with other people in between."""
+    frame = sample.people(2 * N_ROWS, seed=1).select("age", "sex", SENSITIVE).with_row_index("name")
+    quasi = {name: sample.schema().quasi[name] for name in ("age", "sex")}
+    schema = Schema(identifying=["name"], quasi=quasi, sensitive=[SENSITIVE])
+    method: Any = METHODS["m-invariance"](m=2, id="name", column=SENSITIVE)
+    before = republish(frame.head(N_ROWS), schema, method, seed=1)
+    republish(frame.tail(N_ROWS + K), schema, method, previous=before.release, state=before.state, seed=1)
+
+
+def _from_files(form: str) -> None:
+    """A table that is read from a file, and a release that is written and read back."""
+    with TemporaryDirectory() as folder:
+        data = Path(folder) / "people.csv"
+        frame, schema = with_schema(METHODS["mondrian"](k=K))
+        frame.write_csv(data)
+        release = anonymize(read(Source(path=str(data))), schema, METHODS["mondrian"](k=K), seed=1)
+        read_release(release.write(Path(folder) / "release", format=form)).membership(frame, schema=schema)
+
+
+def _refuted() -> None:
+    """Slices of which the checker cannot say at once whether they keep their promise."""
+    table = pl.DataFrame({"bucket": [0] * 4, "age": [1, 1, 2, 3], "sex": list("mfmf"), SENSITIVE: list("aabc")})
+    parts = [table.select("age", SENSITIVE), table.select("sex")]
+    quasi = [{"name": name, "kind": kind, "form": "raw", "columns": [name], "has_missing": False}
+             for name, kind in (("age", "numeric"), ("sex", "nominal"))]  # fmt: skip
+    layout = Layout.model_validate(
+        {"shape": "slices", "quasi": quasi, "passed": [{"name": SENSITIVE, "role": "sensitive", "kind": "nominal"}]}
+    )
+    buckets = table["bucket"].cast(pl.Int64)
+    numbers, times = buckets.to_numpy(), np.ones(table.height)
+    slices = SlicesRead(layout, tuple(parts), (numbers, numbers), (times, times), buckets)
+    slices.chances_of_all({SENSITIVE: 0.5})
+    slices.refuted({SENSITIVE: 0.5})
+    slices.chances(table)
 
 
 def _choices(method: type[Method]) -> Iterator[Method]:
