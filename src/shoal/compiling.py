@@ -22,9 +22,8 @@ from shoal.kernels import sharing
 from shoal.methods import METHODS
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize
+from shoal.privacy import MODELS
 from shoal.privacy.base import Requirement
-from shoal.privacy.delta_presence import DeltaPresence
-from shoal.privacy.k_map import KMap
 from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.progress import SILENT, Progress
@@ -82,7 +81,9 @@ def _jobs() -> Iterator[Callable[[], Any]]:
 def _among_people() -> None:
     """What is required of a population."""
     frame, schema = with_schema(METHODS["mondrian"](k=K))
-    require: list[Requirement] = [KMap(k=2 * K), DeltaPresence(low=0.0, high=0.9)]
+    known = {"k": 2 * K, "low": 0.0, "high": 0.9}
+    models = [MODELS[name] for name in MODELS.own if MODELS[name].needs == "population"]
+    require = [model(**{one.name: known[one.name] for one in model.parameters() if one.required}) for model in models]
     everybody = sample.people(3 * N_ROWS, seed=1)
     anonymize(frame, schema, METHODS["mondrian"](k=K), require=require, population=everybody, suppress=0.5, seed=1)
 
