@@ -9,25 +9,35 @@ import polars as pl
 from shoal.errors import ParameterError, Problems, SchemaError, some
 from shoal.release.manifest import Layout, Manifest
 from shoal.table.clean import clean
-from shoal.table.schema import Column, Kind, Nominal, Numeric
+from shoal.table.schema import Column, Kind, Nominal, Numeric, Schema
 from shoal.table.spelling import find_variants, merge_variants
 
 
 def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str] = ()) -> pl.DataFrame:
     """The published columns of the input in their canonical types, or one error with all problems."""
-    layout, problems = manifest.layout, Problems()
-    columns = [Column(one.name, "quasi", _kind(one.kind)) for one in layout.quasi]
-    columns += [Column(one.name, one.role, _kind(one.kind)) for one in layout.passed]
+    problems = Problems()
     least = manifest.rows.published + (manifest.rows.left_out or 0)
     if original.height < least or (manifest.rows.left_out is not None and original.height != least):
         at_least = "" if manifest.rows.left_out is not None else "at least "
         what = f"has {original.height} rows, but the release was made from {at_least}{least}"
         problems.add("original", what, "give the input of the release", error=ParameterError)
-    if lacking := [column.name for column in columns if column.name not in original.columns]:
-        fix = "give the input of the release"
-        problems.add("original", f"has no column {some(lacking, 50)}", fix, error=ParameterError)
-    there = [column for column in columns if column.name in original.columns]
-    found = [clean(original[column.name], column, missing_values, problems) for column in there]
+    return rows_like_input(manifest, original, missing_values, "original", "give the input of the release", problems)
+
+
+def rows_like_input(
+    manifest: Manifest, frame: pl.DataFrame, missing_values: Sequence[str], what: str, fix: str, problems: Problems
+) -> pl.DataFrame:
+    """The published columns of the input, or of rows like it, in their canonical types; or one error with all problems.
+
+    `what` is what messages call the frame, `fix` what to do where it lacks columns.
+    """
+    layout = manifest.layout
+    columns = [Column(one.name, "quasi", _kind(one.kind)) for one in layout.quasi]
+    columns += [Column(one.name, one.role, _kind(one.kind)) for one in layout.passed]
+    if lacking := [column.name for column in columns if column.name not in frame.columns]:
+        problems.add(what, f"has no column {some(lacking, 50)}", fix, error=ParameterError)
+    there = [column for column in columns if column.name in frame.columns]
+    found = [clean(frame[column.name], column, missing_values, problems) for column in there]
     problems.raise_if_any(SchemaError)
     if manifest.recipe.normalise:
         found = [_spelt(series, layout, missing_values) for series in found]
@@ -43,9 +53,13 @@ def _spelt(series: pl.Series, layout: Layout, missing_values: Sequence[str]) -> 
     return merge_variants(series, find_variants(series, known=known, missing_values=missing_values))
 
 
-def published_people(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str] = ()) -> pl.DataFrame:
-    """The rows of the input that were not dropped before the work."""
-    rows = input_rows(manifest, original, missing_values)
+def published_people(
+    manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str] = (), schema: Schema | None = None
+) -> pl.DataFrame:
+    """The rows of the input that were not dropped before the work; with people's choices, where the schema has them."""
+    rows, choice = input_rows(manifest, original, missing_values), None if schema is None else schema.choice
+    if choice is not None and choice in original.columns and choice not in rows.columns:
+        rows = rows.with_columns(clean(original[choice], None, missing_values, Problems()))
     if manifest.recipe.missing == "keep":
         return rows
     return rows.drop_nulls([column.name for column in manifest.layout.quasi])

@@ -31,11 +31,16 @@ def axis_with_values(
     """
     form = form_of(column)
     ranges = [read_cell(form, *row).range for row in cells]
-    placed = _places(form, [_text(value) for value in values if value is not None], schema)
+    people = ranges_of_values(form, values, schema)
+    return people if isinstance(people, str) else axis_of([*ranges, *people], discrete=form.discrete)
+
+
+def ranges_of_values(form: CellForm, values: Sequence[object], schema: Schema | None = None) -> list[Range] | str:
+    """What distinct values are in the terms of the cells that a form has read; or why one has no place there."""
+    placed = places_of(form, [value_text(value) for value in values if value is not None], schema)
     if isinstance(placed, str):
         return placed
-    people = [MISSING_VALUE if value is None else _range(placed[_text(value)]) for value in values]
-    return axis_of([*ranges, *people], discrete=form.discrete)
+    return [MISSING_VALUE if value is None else _range(placed[value_text(value)]) for value in values]
 
 
 def _range(place: float | None) -> Range:
@@ -43,12 +48,12 @@ def _range(place: float | None) -> Range:
     return Range(UNREAD) if place is None else Range(SPAN, place, place)
 
 
-def _text(value: object) -> str:
+def value_text(value: object) -> str:
     """A value as cells and hierarchies write it."""
     return number_text(value) if isinstance(value, (int, float)) else str(value)
 
 
-def _places(form: CellForm, texts: Sequence[str], schema: Schema | None) -> Mapping[str, float | None] | str:
+def places_of(form: CellForm, texts: Sequence[str], schema: Schema | None) -> Mapping[str, float | None] | str:
     """The place of every value in the terms of the cells, or why one has none."""
     if form.column.form == "order":
         return _ranks(form.column, texts, schema)
@@ -76,7 +81,7 @@ def _ranks(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -> 
 def _node_places(form: CellForm, texts: Sequence[str], schema: Schema | None) -> Mapping[str, float | None] | str:
     """Places of the lowest published nodes above values, None where there is none."""
     column, root = form.column, form.column.nodes[0]
-    paths, places = _paths(column, texts, schema), dict[str, float | None]()
+    paths, places = paths_of(column, texts, schema), dict[str, float | None]()
     for text in texts:
         path = (text,) if form.place(text) is not None else paths.get(text)
         if path is None and root.height > 1:
@@ -94,7 +99,7 @@ def _other(what: str) -> ParameterError:
     )
 
 
-def _paths(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -> dict[str, tuple[str, ...]]:
+def paths_of(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -> dict[str, tuple[str, ...]]:
     """The way to the root of every value, where the schema's own hierarchy knows it."""
     kind = None if schema is None else schema.quasi.get(column.name)
     hierarchy = None if kind is None else kind.hierarchy

@@ -14,6 +14,7 @@ LACKING = {
     "population": "needs the population",
     "choices": "needs the schema and the guarding nodes that people chose",
     "original": "needs the original table",
+    "key": "needs the key of the aliases and grades",
 }
 """What is said of a promise that rests on knowledge from outside, when that knowledge is not given."""
 
@@ -46,7 +47,9 @@ def reached(
     """Re-derive requirements, noting those that do not hold; `lacking` says why outside knowledge is not at hand."""
     found = Reached({}, {})
     for requirement in requirements:
-        if misfit := _misfit(requirement, classes) or _misnamed(requirement):
+        if getattr(requirement, "column", None) in classes.sealed:
+            found.unchecked[requirement.key] = f"{requirement.name}: {LACKING['key']}"
+        elif misfit := _misfit(requirement, classes) or _misnamed(requirement):
             problems.add(requirement.name, misfit)
         elif not _at_hand(requirement, classes):
             found.unchecked[requirement.key] = f"{requirement.name}: {lacking[str(requirement.needs)]}"
@@ -82,7 +85,7 @@ def probes(classes: Classes) -> list[Requirement]:
 def _probes_of(name: str, model: type[Requirement], classes: Classes) -> Sequence[Requirement]:
     """The instances of a model; one of another package that fails is passed over, with a warning."""
     try:
-        return list(model.probes(classes.columns))
+        return list(model.probes({name: one for name, one in classes.columns.items() if name not in classes.sealed}))
     except Exception as error:
         if name in MODELS.own:
             raise

@@ -20,6 +20,8 @@ from shoal.check.cell_text import check_facts, check_types, check_written
 from shoal.check.cells import read_column
 from shoal.check.classes import check_class_table
 from shoal.check.counterfeits import check_counterfeits, fewest_people
+from shoal.check.hidden import check_absent, check_hidden, opened
+from shoal.check.meanings import check_meanings
 from shoal.check.population import population_matches
 from shoal.check.promises import LACKING, Reached, reached, survey
 from shoal.check.row_order import check_order
@@ -29,6 +31,7 @@ from shoal.check.vocabulary import check_closed
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
+from shoal.release.key import Key
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import Shape
 from shoal.table.fingerprint import content_sha256
@@ -85,6 +88,7 @@ def verify(
     guards: pl.Series | None = None,
     schema: Schema | None = None,
     original: pl.DataFrame | None = None,
+    key: Key | None = None,
 ) -> Verdict:
     """Check published tables against their manifest.
 
@@ -105,7 +109,9 @@ def verify(
         a hierarchy that were published.
     original
         The rows that were published, with their quasi-identifiers as they were, for promises that speak of everybody
-        in the table.
+        in the table. With the key, what is published is compared with them.
+    key
+        What aliases and grades stand for, for promises about the columns that show them.
 
     Raises
     ------
@@ -122,6 +128,11 @@ def verify(
     check_written(tables, manifest.layout, problems)
     problems.raise_if_any(GuaranteeError)  # cells that are none cannot be looked at further
     _check_rows(tables, manifest, problems)
+    shown, written, told = tables, manifest, frozenset[str]()
+    if key is not None:
+        check_absent(manifest, key, problems)
+        tables, manifest, told = opened(tables, manifest, key, problems)
+        problems.raise_if_any(GuaranteeError)  # what cannot be opened cannot be looked at further
     layout, shape = manifest.layout, manifest.layout.laid_out
     slices = SlicesRead.of(tables, layout, problems) if layout.slices else None
     if slices is not None:  # slices that do not fit cannot be looked at further
@@ -136,33 +147,45 @@ def verify(
     cells = shape.cells(tables, layout, problems)
     _check_cells(cells, manifest, problems)
     before = len(problems)
-    rows = shape.rows(tables, layout, problems)
+    as_shown = shape.rows(shown, written.layout, problems)
     if len(problems) > before:  # rows that cannot be told cannot be looked at further
         problems.raise_if_any(GuaranteeError)
+    # Two aliases of one value are two lines of a bucket, and the same line once they are known: no mistake.
+    rows = as_shown if key is None else shape.rows(tables, layout, Problems())
+    if key is not None and original is not None:
+        check_meanings(shown, written, key, original, schema, problems)
+    check_hidden(as_shown, written, problems)
     sensitive = sensitive_values(rows, manifest, problems, schema)
-    if any(one.spelt(sensitive) != one for one in promise):
+    if any(one.spelt(sensitive) != one for one in promise if getattr(one, "column", None) not in layout.hidden):
         problems.add("promise", "has values that are not in Shoal's notation")
     problems.raise_if_any(GuaranteeError)
-    check_order(tables, manifest.layout, problems)
+    check_order(shown, written.layout, problems)
     labels = _classes(rows, layout.class_columns)
     matches, lacking = _outside(cells, labels, manifest, promise, population, schema)
     chances = None if together is None or original is None else together.chances(original, schema)
-    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances)
+    sealed = frozenset(layout.hidden)
+    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances, sealed)
     found = reached(promise, classes, problems, lacking)
     if together is not None:
-        _look_at_all(together, promise, found, problems)
+        _look_at_all(together, promise, found, sealed, problems)
+    for one in promise:
+        if getattr(one, "column", None) in told:
+            found.needing.update((one.key, one.every) if isinstance(one, SliceDiversity) else (one.key,))
     if shape.has_counterfeits:  # they hide nobody, and everybody can count them
         found.achieved["k"] = fewest_people(tables, manifest)
-    _check_reached(found, manifest, problems, claims=claims)
+    _check_reached(found, written, problems, claims=claims)
     problems.raise_if_any(GuaranteeError)
     unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
     return Verdict(rows.height, classes.n_classes, found.achieved, shape.reading, unchecked, classes, found.outside)
 
 
-def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reached, problems: Problems) -> None:
+def _look_at_all(
+    slices: SlicesRead, promise: Sequence[Requirement], found: Reached, sealed: frozenset[str], problems: Problems
+) -> None:
     """Note what holds for whatever slices can be put together to, and what holds for none of it.
 
-    Who is in the table need not be known for that. What neither shows is left to who has the original.
+    Who is in the table need not be known for that. What neither shows is left to who has the original. Aliases that
+    nobody can open may stand for one value: what is refuted of them is refuted of the values, what holds need not.
     """
     asked = [one for one in promise if isinstance(one, SliceDiversity)]
     chances = slices.chances_of_all({one.column: 1 / one.l for one in asked})
@@ -171,7 +194,7 @@ def _look_at_all(slices: SlicesRead, promise: Sequence[Requirement], found: Reac
         if one.column in refuted and one.key in found.unchecked:
             what = f"l = {one.l} was promised, but a person has a value with a probability of {refuted[one.column]:g}"
             problems.add(one.name, f"column {one.column!r}: {what}, whichever way the slices are combined")
-        if one.column in chances:
+        if one.column in chances and one.column not in sealed:
             found.achieved[one.every] = 1.0 / chances[one.column]
             if one.key in found.unchecked and one.holds(found.achieved[one.every]):
                 found.covered.add(one.key)
@@ -206,6 +229,10 @@ def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, cl
             problems.add("promise", "has a k, but buckets and slices do not make quasi-identifiers equal")
         if not any("column" in promise for promise in manifest.promise):
             problems.add("promise", "has no model of a sensitive attribute")
+    elif manifest.layout.laid_out.protects == "values":
+        bare = [name for name in manifest.layout.sensitive if name not in manifest.layout.hidden]
+        if bare or not manifest.layout.hidden:
+            problems.add("layout", "shows records as they are with their sensitive columns as they are, too")
     elif "k" not in found.achieved:
         problems.add("promise", "has no model of the class size")
     claimed, own = manifest.achieved, found.public

@@ -70,7 +70,21 @@ def _shuffle(n_rows: int, salt: int = 0) -> Ints:
 
 def _ranks(table: pl.DataFrame) -> Ints:
     """Place of every row when rows are sorted by their texts, column after column, missing last."""
-    return _ranked(table.select(pl.all().cast(pl.String)))
+    numbers = {series.name: _as_texts(series) for series in table if series.dtype == pl.Int64}
+    texts = [pl.col(name) if name in numbers else pl.col(name).cast(pl.String) for name in table.columns]
+    return _ranked(table.with_columns(numbers.values()).select(texts))
+
+
+def _as_texts(numbers: pl.Series) -> pl.Series:
+    """Numbers from 0 that rise as the texts of whole numbers do: there may be many of them, and texts are slow."""
+    known = numbers.drop_nulls().unique().sort()
+    if not len(known) or int(known[-1]) - int(known[0]) > 4 * len(numbers):
+        return numbers.cast(pl.String)
+    places = known.to_numpy() - known[0]
+    ranks = np.zeros(int(places[-1]) + 1, dtype=np.int64)
+    ranks[places[known.cast(pl.String).arg_sort().to_numpy()]] = np.arange(len(known))
+    found = pl.Series(numbers.name, ranks[(numbers.fill_null(known[0]) - known[0]).to_numpy()])
+    return found.set(numbers.is_null(), None) if numbers.null_count() else found
 
 
 def _rises(table: pl.DataFrame) -> bool:
@@ -95,6 +109,8 @@ def _place(name: str, values: pl.Series) -> pl.Expr:
     """Place of each cell of a column among its values, that of missing ones at the end."""
     if values.dtype == pl.String:
         return pl.col(name).cast(pl.Enum(values)).to_physical().cast(pl.Int64).fill_null(len(values))
+    if len(values) and values[0] == 0 and values[-1] == len(values) - 1:
+        return pl.col(name).fill_null(len(values))
     place = pl.lit(values).search_sorted(pl.col(name)).cast(pl.Int64)
     return pl.when(pl.col(name).is_null()).then(len(values)).otherwise(place).alias(name)
 
@@ -119,11 +135,21 @@ def _check_numbers(parts: Sequence[tuple[pl.Series, pl.DataFrame]], what: str, p
             tied = verdict
 
 
+def _in_groups(ranks: Ints, group: Ints, n_groups: int) -> Ints:
+    """Ranks group after group, lowest first in each."""
+    most = int(ranks.max(initial=0)) + 1
+    if most > (1 << 62) // max(n_groups, 1):
+        return ranks[np.lexsort((ranks, group))]
+    both = group * most + ranks
+    both.sort()
+    found: Ints = both % most
+    return found
+
+
 def _compared(group: Ints, ranks: Ints, n_groups: int, tied: Ints) -> Ints | None:
     """Those groups that show the same rows as the next; None where one comes after what should follow it."""
-    order = np.lexsort((ranks, group))
-    begin = np.searchsorted(group[order], np.arange(n_groups + 1))
-    sorted_ranks, place = np.append(ranks[order], -1), 0
+    begin = np.append(0, np.cumsum(np.bincount(group, minlength=n_groups)))
+    sorted_ranks, place = np.append(_in_groups(ranks, group, n_groups), -1), 0
     equal: list[Ints] = []
     while len(tied):
         here, there = (_next(begin, groups, place, len(ranks)) for groups in (tied, tied + 1))

@@ -1,4 +1,4 @@
-"""Rows of two slices put together in pairs, each row as often as it is there: the transportation problem."""
+"""Things of two sides put together in pairs, each as often as it is there: the transportation problem."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def can_be_paired(allowed: Bools, left: Ints, right: Ints) -> bool:
     # one that is no partner of theirs has only the rest of the left.
     if sum(fewest) >= n:
         return True
-    return _flow(allowed, left, right) == n
+    one, other = np.nonzero(allowed)
+    return largest_flow(one, other, left, right) == n
 
 
 def bottleneck(cost: Floats, left: Ints, right: Ints, above: float) -> float:
@@ -49,13 +50,24 @@ def bottleneck(cost: Floats, left: Ints, right: Ints, above: float) -> float:
     return float(costs[low])
 
 
-def _flow(allowed: Bools, left: Ints, right: Ints) -> int:
-    """How many pairs there can be at once: the largest flow from a source through left and right to a sink."""
+def largest_flow(one: Ints, other: Ints, left: Ints, right: Ints) -> int:
+    """How many pairs there can be at once: the largest flow from a source through left and right to a sink.
+
+    Parameters
+    ----------
+    one, other
+        The pairs that are allowed: which sort on the left, and which on the right; none of them twice.
+    left, right
+        How many there are of each sort.
+    """
     from scipy.sparse import csr_array  # takes long to load, and only this needs it
     from scipy.sparse.csgraph import maximum_flow
 
-    one, other = np.nonzero(allowed)
-    n_left, n_right = allowed.shape
+    if (np.bincount(other, minlength=1) <= 1).all():  # nothing on the right can be paired in two ways
+        return int(np.minimum(np.bincount(one, weights=right[other], minlength=len(left)), left).sum())
+    order = np.argsort(one, kind="stable")
+    one, other = one[order], other[order]
+    n_left, n_right = len(left), len(right)
     sink = 1 + n_left + n_right
     heads = np.concatenate([np.arange(1, 1 + n_left), 1 + n_left + other, np.full(n_right, sink)])
     capacity = np.concatenate([left, np.minimum(left[one], right[other]), right])

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from shoal.declared import REFINE, Declared, method_called, publisher_called
+from shoal.declared import COLUMN_PUBLISHERS, REFINE, Declared, method_called, publisher_called
 from shoal.errors import GuaranteeError, Problems, ShoalError
 from shoal.privacy import MODELS, OF_METHODS, promised_requirement
 from shoal.privacy.base import Requirement
@@ -90,6 +90,7 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
         _check_parameters("recipe.publish", recipe.publish, publisher.parameters, columns, problems)
     if method is not None:
         _check_parameters("recipe.method", recipe.method, method.parameters, columns, problems)
+    _check_sensitive(manifest, problems)
     if recipe.refine is not None:
         _check_parameters("recipe.refine", recipe.refine, REFINE, columns, problems)
         if "name" in recipe.refine:
@@ -110,6 +111,29 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
             problems.add("recipe.require", f"asks for {name}, which cannot be asked for")
         elif name not in MODELS:
             problems.add("recipe.require", *_unknown("model", name))
+
+
+def _check_sensitive(manifest: Manifest, problems: Problems) -> None:
+    """Every hidden column has its publisher in the request, in the order of the table, and no other column has one."""
+    asked = []
+    for place, entry in enumerate(manifest.recipe.sensitive):
+        where, name = f"recipe.sensitive[{place}]", entry.get("name")
+        declared = COLUMN_PUBLISHERS.get(str(name))
+        if declared is None:
+            problems.add(where, *_unknown("publisher", name))
+            continue
+        _check_parameters(where, entry, declared.parameters, list(manifest.layout.kinds), problems)
+        asked.append((entry.get("column"), name))
+    shown = [(column.name, column.form) for column in manifest.layout.passed if column.form != "raw"]
+    if asked != shown or not {name for name, _ in shown} <= set(manifest.layout.sensitive):
+        problems.add("layout", "hides other columns than the recipe asks for")
+    kinds = {"aliases": "nominal", "grades": "numeric"}
+    for column in manifest.layout.passed:
+        where = f"column {column.name!r}"
+        if column.form != "raw" and (column.kind != kinds[column.form] or column.order or column.nodes):
+            problems.add(where, "has a kind, an order or a hierarchy that hidden values cannot have")
+        if column.clear and column.form != "aliases":
+            problems.add(where, "lists values in clear, but shows no aliases")
 
 
 def _unknown(what: str, name: object) -> tuple[str, str]:

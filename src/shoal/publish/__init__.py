@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from shoal.declared import PUBLISHER_CLASSES
 
@@ -18,3 +19,10 @@ def default_publisher(method: Method) -> Publisher:
     """The publisher that fits a method."""
     made: Publisher = PUBLISHERS[method.publisher]()
     return made
+
+
+def listed(publish: Any) -> list[Any]:
+    """What is given to publish by, as a list: nothing, one publisher, or several."""
+    if publish is None:
+        return []
+    return list(publish) if isinstance(publish, Sequence) and not isinstance(publish, str) else [publish]

@@ -86,6 +86,7 @@ class Publisher(Spec, ABC):
         why = {
             "cells": f"{method.name} promises a k, and {self.name} shows quasi-identifiers as they are",
             "links": f"the buckets of {method.name} cannot be shown by {self.name} so that their promise holds",
+            "values": f"{method.name} forms no groups, which {self.name} could show",
         }
         problems.add("publish=", why[method.protects], f"publish by {method.publisher}, or use another method")
 
@@ -145,13 +146,24 @@ def shuffled_order(codes: Labels, salt: int = 0) -> Labels:
 def text_codes(table: pl.DataFrame) -> Labels:
     """Numbers in the order of the texts that rows show, column after column, missing ones last."""
     codes, n_codes = np.zeros(table.height, dtype=np.int64), 1
-    for column in value_codes(table.select(pl.all().cast(pl.String))).values():
+    whole = [name for name, dtype in table.schema.items() if dtype == pl.Int64 and not table[name].null_count()]
+    found = value_codes(table.select(pl.all().exclude(whole).cast(pl.String)))
+    found |= {name: _by_text(table[name].to_numpy()) for name in whole}
+    for column in (found[name] for name in table.columns):
         n_values = int(column.max(initial=0)) + 1
         if n_codes * n_values >= MOST_CODES:
             codes = np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
             n_codes = int(codes.max(initial=0)) + 1
         codes, n_codes = codes * n_values + column, n_codes * n_values
     return codes
+
+
+def _by_text(numbers: Labels) -> Labels:
+    """Codes of whole numbers in the order of their texts; only distinct ones are written as texts, which are slow."""
+    known, codes = np.unique(numbers, return_inverse=True)
+    rank = np.empty(len(known), dtype=np.int64)
+    rank[pl.Series(known).cast(pl.String).arg_sort().to_numpy()] = np.arange(len(known))
+    return rank[codes.reshape(-1)]
 
 
 def numbered_groups(parts: Sequence[tuple[Labels, pl.DataFrame]]) -> Labels:
@@ -165,13 +177,20 @@ def numbered_groups(parts: Sequence[tuple[Labels, pl.DataFrame]]) -> Labels:
     for labels, frame in parts:
         if not frame.width:
             continue
-        codes = text_codes(frame)
-        order = np.lexsort((codes, labels))
-        begin = np.searchsorted(labels[order], np.arange(n_groups + 1))
-        rank = _refined(rank, codes[order], begin)
+        begin = np.append(0, np.cumsum(np.bincount(labels, minlength=n_groups)))
+        rank = _refined(rank, _sorted_within(text_codes(frame), labels), begin)
     number = np.empty(n_groups, dtype=np.int64)
     number[np.argsort(rank, kind="stable")] = np.arange(1, n_groups + 1)
     return number
+
+
+def _sorted_within(codes: Labels, labels: Labels) -> Labels:
+    """Codes of one group after the other, each in rising order."""
+    n_codes = int(codes.max(initial=0)) + 1
+    if n_codes * (int(labels.max(initial=0)) + 1) >= MOST_CODES:
+        return codes[np.lexsort((codes, labels))]
+    within: Labels = np.sort(labels * n_codes + codes) % n_codes  # some ten times quicker
+    return within
 
 
 def _refined(rank: Labels, codes: Labels, begin: Labels) -> Labels:

@@ -27,7 +27,7 @@ from shoal.release.manifest import FILE, Place
 from shoal.release.private_files import locked_folder
 from shoal.release.receipt import staged
 from shoal.release.release import Release, check_places
-from shoal.series import sealed
+from shoal.release.sealed import STATE
 from shoal.series.checks import check_previous, check_shape, check_table, parts_given
 from shoal.series.state import SeriesState
 from shoal.series.values import Coded
@@ -74,11 +74,11 @@ class Republished:
             Whether an earlier release in that place may be replaced.
         """
         target, secret = Path(folder), Path(os.path.realpath(state))  # where a link leads, the state stays
-        sealed.check_place(secret, target)
+        STATE.check_place(secret, target)
         check_places(target, overwrite=overwrite)
         with (
             locked_folder(secret.parent, "the state"),
-            sealed.staged(secret, self.state.to_bytes(), passphrase) as move,
+            STATE.staged(secret, self.state.to_bytes(), passphrase) as move,
             staged(self.release.receipt, target) as keep,
         ):
             self._check_follows(secret, passphrase)
@@ -197,11 +197,12 @@ def republish_recipe(
         problems.add("method.name", f"{method.name} is not for repeated releases", 'use name = "m-invariance"')
     for key, given in (
         ("require", recipe.require), ("refine", recipe.refine), ("suppress", recipe.suppress),
-        ("population", recipe.population),
+        ("population", recipe.population), ("publish", recipe.sensitive),
     ):  # fmt: skip
         if given:
             what = "cannot be combined with m-invariance"
-            problems.add(key, what, f"remove {key} from the recipe")
+            fix = "remove aliases and grades from the recipe" if key == "publish" else f"remove {key} from the recipe"
+            problems.add(key, what, fix)
     problems.raise_if_any(ParameterError)
     assert isinstance(method, MInvariance)  # noqa: S101  checked above
     source = recipe.require_source()

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from shoal.errors import Problem, SourceError
 from shoal.methods.m_invariance import MInvariance
-from shoal.series import sealed
+from shoal.release.sealed import STATE
 from shoal.table.schema import Schema, kind_name
 
 Ints = npt.NDArray[np.int64]
@@ -124,14 +124,14 @@ class SeriesState:
 
     def write(self, path: str | Path, passphrase: str) -> Path:
         """Encrypt the state into a file, which is replaced in one step or not at all."""
-        with sealed.staged(Path(path), self.to_bytes(), passphrase) as ready:
+        with STATE.staged(Path(path), self.to_bytes(), passphrase) as ready:
             ready()
         return Path(path)
 
     @classmethod
     def read(cls, path: str | Path, passphrase: str) -> SeriesState:
         """Read a state file; a wrong passphrase, and a file that was changed or is none, give the same error."""
-        return cls.from_bytes(sealed.opened(Path(path), passphrase), str(path))
+        return cls.from_bytes(STATE.opened(Path(path), passphrase), str(path))
 
     def to_bytes(self) -> bytes:
         """Everything, as compressed JSON."""

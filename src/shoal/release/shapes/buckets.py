@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import polars as pl
 
 from shoal.declared import Protects
@@ -60,15 +61,18 @@ def rows_of_buckets(tables: Tables, layout: Layout, problems: Problems) -> pl.Da
     if not (counts > 0).fill_null(value=False).all():
         problems.add("table 'sensitive'", "has a count that is not a positive whole number")
         return table.clear()
-    spread = values.with_columns(pl.col("bucket").cast(pl.String), counts.alias("count"))
+    whole = table["bucket"].dtype == values["bucket"].dtype == pl.Int64  # quicker than texts
+    bucket = pl.col("bucket").cast(pl.Int64 if whole else pl.String)
+    spread = values.with_columns(bucket, counts.alias("count"))
     if spread.select(pl.struct("bucket", *layout.sensitive).is_duplicated().any()).item():
         problems.add("table 'sensitive'", "lists the same values of a bucket more than once")
-    shown = table.select(pl.col("bucket").cast(pl.String)).group_by("bucket").len()
+    shown = table.select(bucket).group_by("bucket").len()
     counted = spread.group_by("bucket").agg(pl.col("count").sum())
     both = shown.join(counted, on="bucket", how="full", coalesce=True, nulls_equal=True)
     if both.filter(pl.col("len").cast(pl.Int64).ne_missing(pl.col("count"))).height:
         problems.add("table 'sensitive'", "its counts do not add up to the rows of each bucket")
         return table.clear()
-    rows = spread.select(pl.all().exclude("count").repeat_by("count").explode())
+    rows = spread.drop("count")[np.repeat(np.arange(spread.height), counts.to_numpy())]
+    rows = rows.with_columns(pl.col("bucket").cast(pl.String))
     others = [column.name for column in layout.passed if column.role != "sensitive"]
     return pl.concat([rows, table.select(others)], how="horizontal")

@@ -1,0 +1,1 @@
+"""What can be found in a release: rules over its cells."""

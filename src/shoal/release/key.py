@@ -1,0 +1,109 @@
+"""The key of a release: what its aliases and grades stand for. It belongs to the holder, or into a vault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from shoal.errors import GuaranteeError, Problem, SourceError
+from shoal.release.manifest import Int, Manifest, Node, canonical_json
+from shoal.release.sealed import KEY
+
+SUFFIX = ".key"
+Value = int | float | str | None
+"""A value of the input: whole numbers of any size, exactly."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Meaning(_Part):
+    """What one published cell stands for."""
+
+    cell: Int | float | str
+    values: tuple[Value, ...] = Field(description="one value; more where grades tie; null for a missing one")
+
+
+class ColumnKey(_Part):
+    """What the cells of one sensitive column stand for."""
+
+    name: str
+    kind: Literal["numeric", "ordinal", "nominal"] | None
+    order: tuple[str, ...] = Field(default=(), description="ordinal: all categories, lowest first")
+    nodes: tuple[Node, ...] = Field(default=(), description="nominal with a hierarchy: values, and where they meet")
+    meanings: tuple[Meaning, ...] = Field(description="every cell that is not shown as it is, in the order of cells")
+    categories: tuple[tuple[float, float], ...] = Field(default=(), description="grades: ends of each category")
+    private: dict[str, Any] = Field(default_factory=dict, description="parameters that are not published")
+
+    @cached_property
+    def values(self) -> dict[Any, tuple[Any, ...]]:
+        """The values that each cell stands for."""
+        return {one.cell: one.values for one in self.meanings}
+
+
+class Key(_Part):
+    """What only the holder of a release, or a trusted server, may know."""
+
+    format: Literal[1] = 1
+    shoal: str = Field(description="version of Shoal that made the release")
+    release: str = Field(description="fingerprint of the manifest that it belongs to")
+    seed: int = Field(ge=0, description="what all draws came from")
+    table: str = Field(description="fingerprint of the published rows as they were: aliases are drawn from it, too")
+    columns: tuple[ColumnKey, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, ColumnKey]:
+        """The columns by their names."""
+        return {column.name: column for column in self.columns}
+
+    def to_bytes(self) -> bytes:
+        """Write it."""
+        return canonical_json(self).encode()
+
+    @contextmanager
+    def staged(self, path: str | Path, passphrase: str) -> Iterator[Callable[[], None]]:
+        """Encrypt it into a file beside its place, and give the step that moves it there."""
+        with KEY.staged(Path(path), self.to_bytes(), passphrase) as move:
+            yield move
+
+    def write(self, path: str | Path, passphrase: str) -> Path:
+        """Write it into an encrypted file, readable by its owner alone."""
+        with self.staged(path, passphrase) as move:
+            move()
+        return Path(path)
+
+    @classmethod
+    def read(cls, path: str | Path, passphrase: str) -> Key:
+        """Read the key of a release from its encrypted file."""
+        try:
+            return cls.model_validate_json(KEY.opened(Path(path), passphrase))
+        except ValidationError:
+            raise SourceError(Problem(str(path), "holds no key of a release", "check the path")) from None
+
+    def check_belongs(self, manifest: Manifest, where: str = "key") -> None:
+        """Refuse the key of another release."""
+        if self.release != manifest.fingerprint():
+            what = "belongs to another release, or the release was changed since it was made"
+            raise GuaranteeError(Problem(where, what, "give the key that was written with the release"))
+
+
+@contextmanager
+def staged_key(key: Key | None, target: Path, passphrase: str | None) -> Iterator[Callable[[], None]]:
+    """Encrypt a key into a file beside a release directory, and give the step that moves it there; none for no key."""
+    if key is None or passphrase is None:
+        yield lambda: None
+        return
+    with key.staged(key_path(target), passphrase) as move:
+        yield move
+
+
+def key_path(folder: Path) -> Path:
+    """Where the key of a release directory stands: beside it, and never in it."""
+    place = folder if folder.name not in ("", "..") else folder.resolve()
+    return place.parent / f"{place.name}{SUFFIX}"
