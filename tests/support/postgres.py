@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pwd
 import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -36,6 +38,25 @@ def server() -> Iterator[str]:
             _run([*as_user, programs / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop"], folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def databases() -> Iterator[Callable[[], str]]:
+    """Start a server, and give a way to new databases in it, each by its uri."""
+    from pg8000.dbapi import connect
+
+    with server() as url:
+        place, numbers = urlsplit(url), itertools.count(1)
+
+        def new() -> str:
+            name = f"shoal_{next(numbers)}"
+            connection = connect(USER, host=place.hostname, port=place.port, database="postgres")
+            connection.autocommit = True
+            connection.cursor().execute(f"CREATE DATABASE {name}")
+            connection.close()
+            return url.removesuffix("postgres") + name
+
+        yield new
 
 
 def _programs() -> Path | None:

@@ -1,0 +1,388 @@
+"""`shoal vault`: the trusted server, and what its steward does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from shoal.vault.database import Database
+    from shoal.vault.service import Service
+
+vault = typer.Typer(
+    name="vault",
+    help="Keep the keys of releases, and interpret results for researchers who may ask.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+DATABASE, KEY_FILE = "SHOAL_VAULT_DATABASE", "SHOAL_VAULT_KEY_FILE"
+DatabaseOption = Annotated[
+    str, typer.Option("--database", envvar=DATABASE, help="A file for SQLite, or postgresql://USER@HOST/NAME.")
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key-file", envvar=KEY_FILE, help="File with the master key; else SHOAL_VAULT_KEY holds it."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Release = Annotated[str, typer.Option("--release", help="Name of the release in the vault.")]
+PasswordFile = Annotated[
+    Path | None, typer.Option("--password-file", help="File with a password to sign in with, besides the token.")
+]
+
+
+@vault.command("init")
+def init(
+    database: DatabaseOption = "vault.db",
+    key_file: Annotated[Path, typer.Option("--key-file", envvar=KEY_FILE, help="New file for the master key.")] = Path(
+        "vault.key"
+    ),
+    steward: Annotated[str, typer.Option("--steward", help="Name of the first steward.")] = "steward",
+    password_file: PasswordFile = None,
+    upgrade: Annotated[bool, typer.Option("--upgrade", help="Bring the tables of a vault to this version.")] = False,
+    json: Json = False,
+) -> None:
+    """Make a new vault: its tables, its master key, its first steward."""
+    from shoal.cli import show
+    from shoal.errors import ParameterError, Problem
+    from shoal.vault.keys import MasterKeys
+    from shoal.vault.service import Service
+
+    opened = _database(database)
+    if upgrade:
+        if not opened.has_vault():
+            raise ParameterError(Problem(opened.shown, "is no vault", "leave --upgrade out to make one"))
+        opened.migrate()
+        typer.echo(f"{opened.shown}: has the tables of this version.")
+        return
+    if key_file.exists():
+        raise ParameterError(Problem(str(key_file), "exists already", "choose another file for the master key"))
+    keys = MasterKeys.new()
+    keys.write(key_file)
+    try:
+        _, token = Service.init(opened, keys, steward, _password(password_file))
+    except BaseException:
+        key_file.unlink(missing_ok=True)
+        raise
+    if json:
+        show.as_json({"database": opened.shown, "key_file": str(key_file), "steward": steward, "token": token})
+        return
+    typer.echo(f"Vault in {opened.shown}.")
+    typer.echo(f"Master key in {key_file}: keep a copy elsewhere, apart from the database and its backups.")
+    _show_token(steward, token)
+
+
+@vault.command("serve")
+def serve(
+    database: DatabaseOption = "vault.db",
+    key_file: KeyFile = None,
+    host: Annotated[str, typer.Option("--host", help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen at.")] = 8443,
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate chain, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Key of the certificate, PEM.")] = None,
+    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A proxy before it speaks TLS.")] = False,
+    proxies: Annotated[str, typer.Option("--proxies", help="Addresses of such proxies.")] = "127.0.0.1",
+    requests: Annotated[int, typer.Option("--requests", min=1, help="Requests of one person a minute.")] = 600,
+    sealed: Annotated[bool, typer.Option("--sealed", help="Wait for a steward to give the master key.")] = False,
+) -> None:
+    """Serve a vault. Without a master key it stays sealed until a steward gives it."""
+    from shoal.vault.limiting import Limits
+    from shoal.vault.server import Serving
+    from shoal.vault.server import serve as run
+
+    service = _service(database, key_file, sealed=sealed)
+    run(service, Serving(host, port, tls_cert, tls_key, behind_proxy, proxies), Limits(requests=requests))
+
+
+@vault.command("add-release")
+def add_release(
+    folder: Annotated[Path, typer.Argument(help="The release directory.")],
+    key: Annotated[Path | None, typer.Option("--key", help="Its key file; else FOLDER.key beside it.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Its name in the vault; else that of the directory.")
+    ] = None,
+    min_support: Annotated[float, typer.Option("--min-support", help="Share of rows that a rule needs.")] = 0.01,
+    min_confidence: Annotated[float, typer.Option("--min-confidence", help="Confidence that a rule needs.")] = 0.5,
+    passphrase_file: Annotated[
+        Path | None, typer.Option("--passphrase-file", help="File with the passphrase of the key.")
+    ] = None,
+    database: DatabaseOption = "vault.db",
+    key_file: KeyFile = None,
+) -> None:
+    """Put the rows and the key of a release into the vault."""
+    from shoal.cli.passphrase import passphrase
+    from shoal.release.key import Key, key_path
+    from shoal.release.release import read_release
+
+    service = _service(database, key_file)
+    release = read_release(folder)
+    held = Key.read(key or key_path(folder), passphrase(passphrase_file, new=False, what="key"))
+    release.verify(key=held)
+    given = name or folder.resolve().name
+    what = {"min_support": min_support, "min_confidence": min_confidence}
+    service.add_release(_me(), given, release, held, **what)
+    typer.echo(f"Release {given!r} is in the vault. Its key file can now be kept offline.")
+
+
+@vault.command("add-researcher")
+def add_researcher(
+    name: Annotated[str, typer.Argument(help="Name to know the person by.")],
+    steward: Annotated[bool, typer.Option("--steward", help="A further steward instead.")] = False,
+    password_file: PasswordFile = None,
+    renew: Annotated[bool, typer.Option("--renew", help="A new token for somebody who is there already.")] = False,
+    database: DatabaseOption = "vault.db",
+    json: Json = False,
+) -> None:
+    """Add somebody who may ask; the token is shown once."""
+    from shoal.cli import show
+    from shoal.vault.people import add_person, renew_token
+
+    with _service(database, None, sealed=True).changing() as ledger:
+        if renew:
+            token = renew_token(ledger, _me(), name)
+        else:
+            role = "steward" if steward else "researcher"
+            token = add_person(ledger, _me(), name, role, _password(password_file))
+    if json:
+        show.as_json({"name": name, "token": token})
+        return
+    _show_token(name, token)
+
+
+@vault.command("grant")
+def grant(
+    name: Annotated[str, typer.Argument(help="The researcher.")],
+    release: Release,
+    column: Annotated[str, typer.Option("--column", help="The hidden column.")],
+    budget: Annotated[int, typer.Option("--budget", help="How many of its cells she may know in all.")],
+    operation: Annotated[str, typer.Option("--operation", help="rules, or values for single cells.")] = "rules",
+    days: Annotated[int, typer.Option("--days", min=1, max=3650, help="For how long.")] = 90,
+    database: DatabaseOption = "vault.db",
+) -> None:
+    """Allow a researcher to have a column interpreted; replaces what she was allowed before."""
+    from shoal.vault import grants
+
+    with _service(database, None, sealed=True).changing() as ledger:
+        expires = ledger.now + days * 86_400_000_000
+        grants.grant(ledger, _me(), name, release, column, operation, budget, expires)
+    typer.echo(f"{name} may know {budget} cells of {column!r} in {release!r}, for {days} days.")
+
+
+@vault.command("revoke")
+def revoke(
+    name: Annotated[str, typer.Argument(help="The researcher.")],
+    release: Annotated[
+        str | None, typer.Option("--release", help="Of this release only; else she is let in no more.")
+    ] = None,
+    column: Annotated[str | None, typer.Option("--column", help="Of this column only.")] = None,
+    operation: Annotated[str | None, typer.Option("--operation", help="Of this operation only.")] = None,
+    database: DatabaseOption = "vault.db",
+) -> None:
+    """Take grants back, or let somebody in no more."""
+    from shoal.vault import grants, people
+
+    with _service(database, None, sealed=True).changing() as ledger:
+        if release is None:
+            people.remove_person(ledger, _me(), name)
+            typer.echo(f"{name} is let in no more.")
+        else:
+            done = grants.revoke(ledger, _me(), name, release, column, operation)
+            typer.echo(f"{done} grants of {name} are revoked.")
+
+
+@vault.command("list")
+def list_all(database: DatabaseOption = "vault.db", json: Json = False) -> None:
+    """Show releases, people and grants."""
+    from shoal.cli import show
+    from shoal.vault import grants, people
+
+    service = _service(database, None, sealed=True)
+    with service.reading() as connection:
+        persons = people.listed(connection)
+        given = grants.listed(connection)
+    found = {"releases": service.released(), "people": persons, "grants": given}
+    if json:
+        show.as_json(found)
+        return
+    out = show.console()
+    for one in found["releases"]:
+        hidden = ", ".join(f"{column['name']} ({column['cells']:,} {column['form']})" for column in one["columns"])
+        out.print(f"release  {one['name']}: {one['rows']:,} rows; hidden: {hidden}", markup=False)
+    for one in persons:
+        out.print(f"{one['role']:8} {one['name']}{'' if one['active'] else ' (no longer)'}", markup=False)
+    for one in given:
+        what = f"{one['budget']:,} cells of {one['column']!r} in {one['release']!r} by {one['operation']}"
+        out.print(f"grant    {one['name']}: {what}, until {_day(one['expires'])} ({one['state']})", markup=False)
+
+
+@vault.command("audit")
+def audit(
+    verify: Annotated[bool, typer.Option("--verify", help="Follow the log from its first entry to its end.")] = False,
+    kept: Annotated[str | None, typer.Option("--kept", help="Hash of an entry that you kept elsewhere.")] = None,
+    search: Annotated[str | None, typer.Option("--search", help="Only entries with this word.")] = None,
+    database: DatabaseOption = "vault.db",
+    json: Json = False,
+) -> None:
+    """Show the last hundred entries of the audit log, or check all of it; exit status 1 if it is broken."""
+    from shoal.cli import show
+    from shoal.errors import GuaranteeError, Problem
+    from shoal.vault.audit import entries
+
+    service = _service(database, None, sealed=True)
+    if verify:
+        found = service.verify_audit(kept)
+        if not found.whole:
+            places = ", ".join(map(str, found.broken[:10]))
+            raise GuaranteeError(Problem("audit log", f"is broken at entry {places}", "restore a backup, and ask why"))
+        if json:
+            told = {"ahead": found.ahead, "trusted": found.trusted}
+            show.as_json({"whole": True, "entries": found.entries, "head": found.head, **told})
+        else:
+            if found.ahead:
+                typer.echo(f"The clock was ahead: {found.ahead:,} entries are later than it is now.")
+            typer.echo(f"The audit log is whole: {found.entries:,} entries. Its last hash, to be kept elsewhere:")
+            typer.echo(found.head)
+        return
+    with service.reading() as connection:
+        listed = entries(connection, search=search)
+    if json:
+        show.as_json(listed)
+        return
+    for one in reversed(listed):
+        typer.echo(
+            f"{one['seq']:>6}  {_day(one['time'])}  {one['actor']}  {one['action']}  {one['subject']}  {one['outcome']}"
+        )
+
+
+@vault.command("backup")
+def backup(path: Annotated[Path, typer.Argument(help="File to write.")], database: DatabaseOption = "vault.db") -> None:
+    """Write all of the vault but its master key into one file."""
+    from shoal.vault.backup import back_up
+
+    service = _service(database, None, sealed=True)
+    n_rows = back_up(service.database, path)
+    typer.echo(f"{n_rows:,} rows in {path}. The master key is not in it.")
+
+
+@vault.command("restore")
+def restore(
+    path: Annotated[Path, typer.Argument(help="The backup.")],
+    database: DatabaseOption = "vault.db",
+    key_file: KeyFile = None,
+) -> None:
+    """Fill an empty database from a backup. All grants are suspended until you grant them again."""
+    from shoal.vault import backup as backups
+
+    suspended = backups.restore(_database(database), path, _me(), key_file or _default_key_file())
+    typer.echo(f"Restored. {suspended} grants are suspended: grant again what researchers may still learn.")
+
+
+@vault.command("rotate-key")
+def rotate_key(
+    database: DatabaseOption = "vault.db",
+    key_file: Annotated[Path, typer.Option("--key-file", envvar=KEY_FILE, help="File with the master key.")] = Path(
+        "vault.key"
+    ),
+) -> None:
+    """Replace the master key, while the vault is served."""
+    from shoal.vault.keys import MasterKeys
+
+    service = _service(database, key_file)
+    done = service.rotate(_me(), MasterKeys.new())
+    typer.echo(f"{done} releases have a new master key, in {key_file}. Servers read it when they need it.")
+    typer.echo("Make a new backup: older ones open with the old key only, which is not kept.")
+
+
+@vault.command("trust-clock")
+def trust_clock(database: DatabaseOption = "vault.db") -> None:
+    """Go on by the clock of this machine, though the audit log is ahead of it. All grants are suspended."""
+    suspended = _service(database, None, sealed=True).trust_clock(_me())
+    typer.echo(f"The vault goes on by the clock. {suspended} grants are suspended: grant again what is to go on.")
+    typer.echo("All sessions are over. Restart the servers, which counted requests by the clock as it was.")
+
+
+@vault.command("status")
+def status(database: DatabaseOption = "vault.db", json: Json = False) -> None:
+    """Show how the vault is."""
+    from shoal.cli import show
+    from shoal.vault.refusals import ClockError
+
+    found = _service(database, None, sealed=True).status()
+    del found["sealed"]  # that is for a server to say
+    if json:
+        show.as_json(found)
+        return
+    for name, value in found.items():
+        typer.echo(f"{name.replace('_', ' '):18} {value}")
+    if found["clock_behind"]:
+        typer.echo(f"Nothing is interpreted. {ClockError(found['clock_behind'])}")
+
+
+# -- what they share --------------------------------------------------------------------------------------------------
+
+
+def _database(given: str) -> Database:
+    from shoal.extras import load
+
+    load("sqlalchemy", extra="vault", what="the vault")
+    load("alembic", extra="vault", what="the vault")
+    from shoal.vault.database import Database
+
+    return Database(given)
+
+
+def _service(given: str, key_file: Path | None, *, sealed: bool = False) -> Service:
+    """The vault in a database, with its master key unless it is to stay sealed."""
+    from shoal.errors import Problem, SourceError
+    from shoal.vault.keys import MasterKeys
+    from shoal.vault.service import Service
+
+    if "://" not in given and not Path(given).is_file():
+        raise SourceError(Problem(given, "there is no vault", "run: shoal vault init"))
+    database = _database(given)
+    database.check()
+    place = key_file or _default_key_file()
+    return Service(database, None if sealed else MasterKeys.given(place), place)
+
+
+def _default_key_file() -> Path | None:
+    return Path("vault.key") if Path("vault.key").is_file() else None
+
+
+def _password(file: Path | None) -> str | None:
+    from shoal.errors import Problem, SourceError
+
+    if file is None:
+        return None
+    try:
+        return file.read_text(encoding="utf-8-sig").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise SourceError(Problem(str(file), f"the password cannot be read ({reason})")) from None
+
+
+def _me() -> str:
+    """Who runs the command, for the audit log."""
+    import getpass
+
+    from shoal.vault.names import COMMAND_LINE
+
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = f"user {os.getuid()}"
+    return f"{COMMAND_LINE} {name}"[:100]
+
+
+def _show_token(name: str, token: str) -> None:
+    typer.echo(f"Token of {name}, shown this once: {token}")
+
+
+def _day(microseconds: int) -> Any:
+    import datetime
+
+    moment = datetime.datetime.fromtimestamp(microseconds / 1_000_000, datetime.UTC)
+    return moment.strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,106 @@
+"""Backups: all rows of all tables in one file, from SQLite or PostgreSQL, to be restored into either.
+
+What is encrypted in the database stays so; the master key is not in the backup. After a restore every grant is
+suspended: what was learnt since the backup is not known, so nobody may learn more until a steward grants it again.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import secrets
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import LargeBinary, delete, insert, select, update
+
+from shoal.errors import ParameterError, Problem, SourceError
+from shoal.release.private_files import staged_file
+from shoal.vault import grants
+from shoal.vault.audit import Ledger, clock
+from shoal.vault.database import Database
+from shoal.vault.keys import MasterKeys
+from shoal.vault.seen import Seen
+from shoal.vault.tables import chain, failures, metadata, releases, sessions
+
+FORMAT = 1
+LEFT_OUT = (failures.name, sessions.name)
+"""What nobody needs again."""
+
+
+def back_up(database: Database, path: Path) -> int:
+    """Write a backup into a new file; how many rows it has."""
+    if path.exists() or path.is_symlink():
+        raise ParameterError(Problem(str(path), "exists already", "choose another file for the backup"))
+    revision, _ = database.revision()
+    lines, n_rows = [json.dumps({"shoal vault": FORMAT, "revision": revision, "time": clock()})], 0
+    with database.reading(at_once=True) as connection:
+        for table in metadata.sorted_tables:
+            if table.name in LEFT_OUT:
+                continue
+            for row in connection.execute(select(table).order_by(*table.primary_key)).mappings():
+                lines.append(json.dumps([table.name, {key: _written(value) for key, value in row.items()}]))
+                n_rows += 1
+    text = "\n".join(lines).encode()
+    lines_and_hash = text + b"\n" + hashlib.sha256(text).hexdigest().encode() + b"\n"
+    with staged_file(path, gzip.compress(lines_and_hash, mtime=0), "the backup") as move:
+        move()
+    return n_rows
+
+
+def restore(database: Database, path: Path, actor: str, key_file: Path | None = None) -> int:
+    """Fill an empty database from a backup; how many grants are suspended until a steward grants them again.
+
+    A key file is held against the backup, and then remembers this database as the one that is served with it.
+    """
+    head, rows = _read(path)
+    there, needed = database.revision()
+    if head.get("revision") != needed:
+        what = "was made by another version of Shoal"
+        raise SourceError(Problem(str(path), what, "restore it with that version, then upgrade"))
+    if there is not None and database.has_vault():
+        raise ParameterError(Problem(database.shown, "is a vault already", "restore into an empty database"))
+    used = {values["master_key"] for name, values in rows if name in (chain.name, releases.name)}
+    if key_file is not None and not used <= set(MasterKeys.from_file(key_file).names):
+        what = "does not open this backup, which was made before the master key was rotated, or of another vault"
+        raise ParameterError(Problem(str(key_file), what, "give the key that was in use then"))
+    database.migrate()
+    with database.writing() as connection:
+        connection.execute(delete(chain))
+        for table in metadata.sorted_tables:
+            own = [_typed(table, values) for name, values in rows if name == table.name]
+            if own:
+                connection.execute(insert(table), own)
+        connection.execute(update(chain).values(vault=secrets.token_hex(16)))  # not the one that servers saw before
+        ledger = Ledger.locked(connection)
+        suspended = grants.suspend_all(ledger)
+        ledger.add(actor, "restore", ledger.vault, "done", made=head.get("time"), suspended=suspended)
+    Seen(key_file).note(ledger)
+    return suspended
+
+
+def _read(path: Path) -> tuple[dict[str, Any], list[tuple[str, dict[str, Any]]]]:
+    try:
+        data = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, gzip.BadGzipFile) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise SourceError(Problem(str(path), f"the backup cannot be read ({reason})", "check the path")) from None
+    text, _, last = data.rstrip(b"\n").rpartition(b"\n")
+    if hashlib.sha256(text).hexdigest().encode() != last:
+        raise SourceError(Problem(str(path), "is no backup of a vault, or is damaged", "use another one"))
+    try:
+        head, *rows = (json.loads(line) for line in text.split(b"\n"))
+        return dict(head), [(str(name), dict(values)) for name, values in rows]
+    except (ValueError, TypeError):
+        raise SourceError(Problem(str(path), "is no backup of a vault", "use another one")) from None
+
+
+def _written(value: Any) -> Any:
+    return {"bytes": base64.b64encode(value).decode()} if isinstance(value, bytes | memoryview) else value
+
+
+def _typed(table: Any, values: dict[str, Any]) -> dict[str, Any]:
+    binary = {column.name for column in table.columns if isinstance(column.type, LargeBinary)}
+    return {key: base64.b64decode(value["bytes"]) if key in binary else value for key, value in values.items()}

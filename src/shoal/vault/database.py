@@ -1,0 +1,186 @@
+"""The database of a vault: SQLite in a file, or PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, SQLAlchemyError
+
+from shoal.errors import Problem, SourceError
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+PASSWORD_FILE = "SHOAL_VAULT_DATABASE_PASSWORD_FILE"  # noqa: S105
+WAIT = 30.0
+"""Seconds that one waits for another who writes."""
+
+
+class DatabaseError(SourceError):
+    """The database cannot be reached, or refuses; nothing was changed."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(
+            Problem("database", f"cannot be used ({kind})", "check its address, and that it can be written")
+        )
+
+
+def address(given: str) -> URL:
+    """Where the database is: a path, or an address of PostgreSQL or SQLite."""
+    if "://" not in given:
+        return URL.create("sqlite", database=str(Path(given).absolute()))
+    try:
+        url = make_url(given)
+    except ArgumentError:
+        raise SourceError(
+            Problem("database", "the address cannot be read", "give a path or postgresql://...")
+        ) from None
+    if url.get_backend_name() == "postgresql":
+        return url.set(drivername="postgresql+pg8000", password=url.password or _password())
+    if url.get_backend_name() != "sqlite":
+        raise SourceError(Problem("database", "must be SQLite or PostgreSQL", "give a path or postgresql://..."))
+    return url
+
+
+def _password() -> str | None:
+    """The password of PostgreSQL from a file, so that it stands in no address and no environment."""
+    place = os.environ.get(PASSWORD_FILE)
+    if place is None:
+        return None
+    try:
+        return Path(place).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise SourceError(Problem(PASSWORD_FILE, f"the password cannot be read ({reason})", "check the path")) from None
+
+
+class Database:
+    """Where everything is kept. Every change is one transaction, and waits for its turn."""
+
+    def __init__(self, given: str) -> None:
+        self.url = address(given)
+        self.engine = _engine(self.url)
+
+    @property
+    def shown(self) -> str:
+        """The address without a password."""
+        return self.url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def reading(self, *, at_once: bool = False) -> Iterator[Connection]:
+        """A connection that changes nothing; with `at_once`, all it reads is as it was at one moment."""
+        with _told(), self.engine.connect() as connection:
+            if at_once and self.url.get_backend_name() == "postgresql":
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection whose changes are kept together when the block ends, or not at all."""
+        with _told(), self.engine.connect().execution_options(shoal_writes=True) as connection, connection.begin():
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    def migrate(self) -> None:
+        """Bring the tables to what this version of Shoal needs."""
+        from alembic import command
+
+        with _told(), self.engine.connect().execution_options(shoal_writes=True) as connection, connection.begin():
+            command.upgrade(_alembic(connection), "head")
+
+    def revision(self) -> tuple[str | None, str]:
+        """The revision of the tables that are there, and the one that is needed."""
+        from alembic.runtime.migration import MigrationContext
+        from alembic.script import ScriptDirectory
+
+        with self.reading() as connection:
+            there = MigrationContext.configure(connection).get_current_revision()
+            needed = ScriptDirectory.from_config(_alembic(connection)).get_current_head()
+        return there, str(needed)
+
+    def check(self) -> None:
+        """Refuse a database that is no vault, or that of another version."""
+        there, needed = self.revision()
+        if there is None or not self.has_vault():
+            fix = "run: shoal vault init" if not self._has_tables() else "give the database of a vault"
+            raise SourceError(Problem(self.shown, "is not the database of a vault", fix))
+        if there != needed:
+            what = "has the tables of another version of Shoal"
+            raise SourceError(Problem(self.shown, what, "make a backup, then run: shoal vault init --upgrade"))
+
+    def has_vault(self) -> bool:
+        """Whether the tables hold a vault: they are empty if somebody stopped while it was made."""
+        from shoal.vault.tables import chain
+
+        with self.reading() as connection:
+            if not inspect(connection).has_table(chain.name):
+                return False
+            return connection.execute(select(chain.c.id)).first() is not None
+
+    def _has_tables(self) -> bool:
+        with self.reading() as connection:
+            return bool(inspect(connection).get_table_names())
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        engine = create_engine(url, pool_size=8, max_overflow=8, connect_args={"timeout": WAIT})
+        event.listen(engine, "checkout", _still_there)
+        return engine
+    _make_private(url.database)
+    engine = create_engine(url, connect_args={"timeout": WAIT, "check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # we say ourselves when a transaction begins
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("shoal_writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _make_private(place: str | None) -> None:
+    """Make a new file of SQLite one that its owner alone can read: it holds hashes of passwords and tokens."""
+    if place and place != ":memory:":
+        with suppress(OSError):
+            os.close(os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _still_there(connection: Any, _record: Any, _proxy: Any) -> None:
+    """Try a connection before it is used: one that broke meanwhile is replaced. The driver says so in its own ways."""
+    try:
+        connection.cursor().execute("SELECT 1")
+        connection.rollback()
+    except Exception:
+        raise DisconnectionError from None
+
+
+def _alembic(connection: Connection) -> Any:
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tell of a database that is away or full in words of ours: those of a driver may hold a password or a cell."""
+    try:
+        yield
+    except (DBAPIError, SQLAlchemyError, OSError) as error:
+        cause = getattr(error, "orig", None)
+        raise DatabaseError(type(cause or error).__name__) from None

@@ -1,0 +1,40 @@
+"""Chromium, driven by Playwright, for tests of pages."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+ARGUMENTS = (
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run",
+    "--disable-quic",
+)  # fmt: skip
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser; skips where there is none."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        _missing("Chromium is not installed: run `make system`")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("Playwright is not installed: run `make test-setup`")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def _missing(why: str) -> None:
+    if os.environ.get("SHOAL_REQUIRE_ALL") == "1":
+        pytest.fail(why)
+    pytest.skip(why)

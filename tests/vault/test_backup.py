@@ -1,0 +1,166 @@
+"""Backups: from one database into another of either kind, with all grants suspended."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+
+import pytest
+from sqlalchemy import event, select
+
+import shoal
+from shoal.vault.backup import back_up, restore
+from shoal.vault.database import Database
+from shoal.vault.keys import MasterKeys
+from shoal.vault.refusals import NotAllowedError
+from shoal.vault.service import Service
+from shoal.vault.tables import audit, learnt, people
+from support import postgres
+from support.vaults import Made, aliases, made, rule_for
+
+
+@pytest.fixture(scope="module")
+def new_database():
+    """A way to a new database of one PostgreSQL."""
+    with postgres.databases() as new:
+        yield new
+
+
+def used(tmp_path, url=None):
+    vault = made(tmp_path, url)
+    vault.grant(budget=3)
+    vault.service.interpret(vault.person(), "clinic", [rule_for(aliases()[0])])
+    return vault
+
+
+def check_restored(vault, target, folder):
+    """Nobody learns more than before until it is granted again, and what was learnt counts."""
+    key_file = folder / f"{target.url.get_backend_name()}.key"
+    key_file.write_bytes((folder / "vault.key").read_bytes())
+    key_file.chmod(0o600)
+    (folder / f"{key_file.name}.seen").unlink(missing_ok=True)
+    assert restore(target, folder / "backup", "sue", key_file) == 1
+    service = Service(target, MasterKeys.from_file(key_file), key_file)
+    again = Made(service, folder, vault.tokens)
+    assert service.status()["suspended_grants"] == 1
+    assert service.verify_audit().whole
+    with pytest.raises(NotAllowedError):
+        service.interpret(again.person(), "clinic", [rule_for(aliases()[0])])
+    again.grant(budget=3)
+    found = service.interpret(again.person(), "clinic", [rule_for(alias) for alias in aliases()[:4]])
+    assert [one.refused for one in found.answers] == [None, None, None, "budget"]
+    assert service.verify_audit().whole
+    target.close()
+
+
+def test_into_another_file(tmp_path):
+    vault = used(tmp_path)
+    assert back_up(vault.service.database, tmp_path / "backup") > 5
+    vault.service.interpret(vault.person(), "clinic", [rule_for(aliases()[0])])  # seen by this server, and not in it
+    assert (tmp_path / "backup").stat().st_mode & 0o777 == 0o600
+    check_restored(vault, Database(str(tmp_path / "other.db")), tmp_path)
+
+
+def test_from_sqlite_to_postgresql_and_back(tmp_path, new_database):
+    vault = used(tmp_path)
+    back_up(vault.service.database, tmp_path / "backup")
+    url = new_database()
+    check_restored(vault, Database(url), tmp_path)
+    filled = Database(url)
+    back_up(filled, tmp_path / "second")
+    filled.close()
+    (tmp_path / "backup").unlink()
+    (tmp_path / "second").replace(tmp_path / "backup")
+    check_restored(vault, Database(str(tmp_path / "third.db")), tmp_path)
+
+
+def test_a_backup_of_a_vault_in_use_is_one_moment(tmp_path, new_database):
+    """On PostgreSQL, where somebody learns something between any two tables that are read."""
+    url = new_database()
+    vault, words = made(tmp_path, url), aliases()
+    names = [vault.add()[0] for _ in range(6)]
+    for name in names:
+        vault.grant(name, budget=3)
+    asked = iter([(vault.person(name), rule_for(word)) for word in words[:3] for name in names])
+    busy = Database(url)
+
+    def meanwhile(*_given) -> None:
+        person, rule = next(asked)
+        assert vault.service.interpret(person, "clinic", [rule]).answers[0].meant is not None
+
+    event.listen(busy.engine, "after_cursor_execute", meanwhile)
+    back_up(busy, tmp_path / "backup")
+    event.remove(busy.engine, "after_cursor_execute", meanwhile)
+    assert len(list(asked)) < 12, "nobody asked meanwhile"
+    for database in (busy, vault.service.database):
+        database.close()
+    target = Database(str(tmp_path / "new.db"))
+    (tmp_path / "vault.key.seen").unlink()
+    restore(target, tmp_path / "backup", "sue", tmp_path / "vault.key")
+    service = Service(target, MasterKeys.from_file(tmp_path / "vault.key"), tmp_path / "vault.key")
+    assert service.verify_audit().whole
+    with service.reading() as connection:
+        kept = Counter(connection.execute(select(people.c.name).join(learnt)).scalars())
+        told = Counter()
+        for row in connection.execute(select(audit.c.actor, audit.c.detail).where(audit.c.action == "interpret-rules")):
+            told[row.actor] += json.loads(row.detail)["learnt"].get("disease", 0)
+    assert kept == told
+    assert told
+    target.close()
+
+
+def test_no_secret_is_in_it(tmp_path):
+    vault = used(tmp_path)
+    back_up(vault.service.database, tmp_path / "backup")
+    data = gzip.decompress((tmp_path / "backup").read_bytes())
+    for secret in (*aliases(), "gout", "Ada", *vault.tokens.values(), (tmp_path / "vault.key").read_text().strip()):
+        assert secret.encode() not in data
+
+
+def test_a_damaged_backup_and_a_database_that_is_in_use_are_refused(tmp_path):
+    vault = used(tmp_path)
+    back_up(vault.service.database, tmp_path / "backup")
+    with pytest.raises(shoal.ParameterError, match="is a vault already"):
+        restore(vault.service.database, tmp_path / "backup", "sue")
+    data = gzip.decompress((tmp_path / "backup").read_bytes())
+    for wrong in (data[:-70], data.replace(b'"ada"', b'"eva"'), b"{}"):
+        (tmp_path / "wrong").write_bytes(gzip.compress(wrong))
+        with pytest.raises(shoal.SourceError, match="no backup of a vault, or is damaged"):
+            restore(Database(str(tmp_path / "new.db")), tmp_path / "wrong", "sue")
+    (tmp_path / "wrong").write_bytes(b"no gzip")
+    with pytest.raises(shoal.SourceError, match="cannot be read"):
+        restore(Database(str(tmp_path / "new.db")), tmp_path / "wrong", "sue")
+
+
+def test_no_file_is_overwritten(tmp_path):
+    vault = used(tmp_path)
+    before = (tmp_path / "vault.key").read_bytes()
+    for place in ("vault.key", "vault.db", "vault.key.seen"):
+        with pytest.raises(shoal.ParameterError, match="exists already"):
+            back_up(vault.service.database, tmp_path / place)
+    assert (tmp_path / "vault.key").read_bytes() == before
+
+
+def test_a_key_that_does_not_open_a_backup_is_refused_before_anything_is_restored(tmp_path):
+    vault = used(tmp_path)
+    back_up(vault.service.database, tmp_path / "backup")
+    vault.service.rotate("sue", MasterKeys.new())
+    target = Database(str(tmp_path / "new.db"))
+    with pytest.raises(shoal.ParameterError, match="does not open this backup"):
+        restore(target, tmp_path / "backup", "sue", tmp_path / "vault.key")
+    assert not target.has_vault()
+    assert restore(target, tmp_path / "backup", "sue") == 1
+
+
+def test_a_database_from_before_a_restore_is_refused(tmp_path):
+    """Else whoever puts it back gives everybody their budget back."""
+    vault = used(tmp_path)
+    back_up(vault.service.database, tmp_path / "backup")
+    other = Database(str(tmp_path / "new.db"))
+    restore(other, tmp_path / "backup", "sue", tmp_path / "vault.key")
+    with pytest.raises(shoal.ShoalError, match="is not the one that was served"):
+        vault.service.interpret(vault.person(), "clinic", [rule_for(aliases()[1])])
+    (tmp_path / "vault.key.seen").write_text("{")
+    with pytest.raises(shoal.ShoalError, match="is not the one that was served"):
+        vault.service.interpret(vault.person(), "clinic", [rule_for(aliases()[1])])
