@@ -1,0 +1,1 @@
+"""What is learnt from a release: its cells, rows shown like them, and how well models do."""
