@@ -1,0 +1,185 @@
+"""Published cells in a tree, so that those that fit what is known of a person are found without asking all of them.
+
+Cells side by side are boxes. They are halved over and over, each time in the column in which they differ most, and
+every half knows its bounds: what is known of a person rules out whole halves at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.check.value_ranges import FARTHEST, Boxes
+from shoal.kernels.attack import matching, nearest
+from shoal.kernels.sharing import in_parts
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+T = TypeVar("T")
+
+LEAF = 8
+"""Boxes of a leaf, at most."""
+VISITED = 256
+"""About how many nodes and boxes a query looks at, in each column: what sharing between cores is decided by."""
+
+
+class Found(NamedTuple):
+    """What fits some queries: that of query number i is ``places[first[i]:first[i + 1]]``."""
+
+    first: Ints
+    places: Ints
+
+
+class Halved(NamedTuple):
+    """Boxes in the order of their tree, and the bounds of all its nodes."""
+
+    order: Ints
+    low: npt.NDArray[Any]
+    high: npt.NDArray[Any]
+    edges: Ints
+
+
+def halved(low: npt.NDArray[Any], high: npt.NDArray[Any]) -> Halved:
+    """Halve boxes until few are left together; arrays have one line per box, and there is one box at least."""
+    n_boxes = len(low)
+    centres = _centres(low, high)
+    order, edges = np.arange(n_boxes), np.array([0, n_boxes])
+    for _ in range(max(0, math.ceil(math.log2(n_boxes / LEAF)))):
+        here = centres[order]
+        spread = np.maximum.reduceat(here, edges[:-1]) - np.minimum.reduceat(here, edges[:-1])
+        half = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
+        widest = here[np.arange(n_boxes), spread.argmax(axis=1)[half]]
+        order = order[np.lexsort((widest, half))]
+        edges = np.sort(np.concatenate([edges, (edges[:-1] + edges[1:]) // 2]))
+    least = [np.minimum.reduceat(low[order], edges[:-1])]
+    most = [np.maximum.reduceat(high[order], edges[:-1])]
+    while len(least[0]) > 1:
+        least.insert(0, np.minimum(least[0][::2], least[0][1::2]))
+        most.insert(0, np.maximum(most[0][::2], most[0][1::2]))
+    return Halved(order, np.concatenate(least), np.concatenate(most), edges.astype(np.int64))
+
+
+def _centres(low: npt.NDArray[Any], high: npt.NDArray[Any]) -> Floats:
+    """The middle of every box, as a share of what its column spans; an open end counts as the end of the column."""
+    if low.dtype.kind == "i":
+        ends = np.where(high == FARTHEST, low, high).max(axis=0)
+        low, high = np.maximum(low, 0), np.minimum(high, ends)
+    middles = (low.astype(np.float64) + high) / 2
+    span = middles.max(axis=0) - middles.min(axis=0)
+    found: Floats = middles / np.where(span > 0, span, 1.0)
+    return found
+
+
+def _in_parts(run: Callable[[int, int], T], n_queries: int, width: int) -> list[T]:
+    """Answer queries on all cores, where they are many."""
+    return in_parts(run, 0, n_queries, n_queries * VISITED * max(width, 1))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BoxIndex:
+    """Boxes that can be asked which of them meet others."""
+
+    order: Ints
+    tree: matching.Tree
+    boxes: matching.Boxes
+    lists: matching.PlaceLists
+
+    @classmethod
+    def of(cls, boxes: Boxes) -> BoxIndex:
+        """Halve boxes; there must be one at least."""
+        made = halved(boxes.low, boxes.high)
+        kept = matching.Boxes(*(np.ascontiguousarray(a[made.order]) for a in (boxes.low, boxes.high, boxes.listed)))
+        lists = matching.PlaceLists(boxes.first, boxes.places)
+        return cls(made.order, matching.Tree(made.low, made.high, made.edges), kept, lists)
+
+    def count(self, queries: Boxes) -> Ints:
+        """How many boxes each query meets; queries share the columns and the lists of the boxes."""
+        counts = np.zeros(len(queries), dtype=np.int64)
+
+        def count(begin: int, end: int) -> None:
+            matching.count_matches(self.tree, self.boxes, self.lists, _some(queries, begin, end), counts[begin:end])
+
+        _in_parts(count, len(queries), queries.low.shape[1])
+        return counts
+
+    def find(self, queries: Boxes, counts: Ints) -> Found:
+        """Which boxes each query meets; `counts` says how many."""
+        first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        found = np.zeros(int(first[-1]), dtype=np.int64)
+
+        def find(begin: int, end: int) -> None:
+            asked = _some(queries, begin, end)
+            matching.find_matches(self.tree, self.boxes, self.lists, asked, first[begin:end], found)
+
+        _in_parts(find, len(queries), queries.low.shape[1])
+        return Found(first, self.order[found])
+
+
+def _some(queries: Boxes, begin: int, end: int) -> matching.Boxes:
+    return matching.Boxes(queries.low[begin:end], queries.high[begin:end], queries.listed[begin:end])
+
+
+class Near(NamedTuple):
+    """What is known of people, as stretches of Gower's coordinates, one line each."""
+
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PointIndex:
+    """Points that can be asked which of them are nearest."""
+
+    order: Ints
+    points: nearest.Points
+
+    SLACK = 1e-9
+    """By how much two distances may differ and still count as the same."""
+
+    @classmethod
+    def of(cls, points: Floats, number: npt.NDArray[np.bool_]) -> PointIndex:
+        """Halve points in Gower's coordinates; `number` says which columns have numbers."""
+        made = halved(points, points)
+        kept = np.ascontiguousarray(points[made.order])
+        return cls(made.order, nearest.Points(made.low, made.high, made.edges, kept, number))
+
+    def distances(self, known: Near) -> Floats:
+        """How far the nearest point is from each query."""
+        found = np.zeros(len(known.low))
+
+        def measure(begin: int, end: int) -> None:
+            nearest.nearest_distances(self.points, known.low[begin:end], known.high[begin:end], found[begin:end])
+
+        _in_parts(measure, len(known.low), known.low.shape[1])
+        return found
+
+    def count(self, known: Near, distances: Floats) -> Ints:
+        """How many points are so far from each query, or less."""
+        counts, within = np.zeros(len(distances), dtype=np.int64), distances + self.SLACK
+
+        def count(begin: int, end: int) -> None:
+            low, high = known.low[begin:end], known.high[begin:end]
+            nearest.count_within(self.points, low, high, within[begin:end], counts[begin:end])
+
+        _in_parts(count, len(distances), known.low.shape[1])
+        return counts
+
+    def find(self, known: Near, distances: Floats, counts: Ints) -> Found:
+        """Which points are so far from each query, or less; `counts` says how many."""
+        first, within = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), distances + self.SLACK
+        found = np.zeros(int(first[-1]), dtype=np.int64)
+
+        def find(begin: int, end: int) -> None:
+            low, high = known.low[begin:end], known.high[begin:end]
+            nearest.find_within(self.points, low, high, within[begin:end], first[begin:end], found)
+
+        _in_parts(find, len(distances), known.low.shape[1])
+        return Found(first, self.order[found])
+
+
+__all__ = ["BoxIndex", "Found", "Halved", "Ints", "Near", "PointIndex", "halved"]

@@ -1,0 +1,129 @@
+"""`shoal attack`: what an adversary with a stated background gets out of a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli.run import PassphraseFile
+
+SHOWN = 3
+"""Rows at risk that are named in a line."""
+
+
+def attack(
+    context: typer.Context,
+    release: Annotated[Path, typer.Argument(help="The release directory.")],
+    original: Annotated[
+        Path | None,
+        typer.Option(help="The recipe that the release was made with: guesses are compared with the input."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--attack", "-a", help="Only this attack; `shoal attacks` lists them all.")
+    ] = None,
+    known: Annotated[
+        str | None, typer.Option(help="Columns that the attacker knows, such as age,zip; else all quasi-identifiers.")
+    ] = None,
+    tolerance: Annotated[
+        str | None, typer.Option(help="How precisely numbers are known, such as age=2; else exactly.")
+    ] = None,
+    level: Annotated[
+        str | None, typer.Option(help="How many levels up categories are known, such as zip=1; else themselves.")
+    ] = None,
+    people: Annotated[str | None, typer.Option(help="How many people are attacked, drawn; else all.")] = None,
+    other: Annotated[
+        list[Path] | None, typer.Option(help="The directory of another release that the attacker has; may be repeated.")
+    ] = None,
+    outside: Annotated[
+        str | None, typer.Option(help="A table of people that the attacker has; else those of the input are attacked.")
+    ] = None,
+    control: Annotated[str | None, typer.Option(help="A table of people who are not in the release.")] = None,
+    person: Annotated[
+        str | None, typer.Option(help="Columns that say whose row it is, such as id; else every row is a person.")
+    ] = None,
+    receipt: Annotated[
+        Path | None, typer.Option(help="The receipt, to be sure that the input is the one of the release.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="The key file, for columns with aliases or grades.")] = None,
+    passphrase_file: PassphraseFile = None,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
+) -> None:
+    """Attack a release as an adversary with a stated background would, and say how often that succeeds.
+
+    For the data holder: guesses are compared with the input. Any parameter of the attack that is asked for is a flag
+    of its name, for example `--epsilon 30`; `shoal attacks` lists them.
+    """
+    from shoal.cli import show
+    from shoal.cli.flags import attack_parameters
+    from shoal.cli.verify import opened_key
+    from shoal.release.release import read_release
+    from shoal.table.sources import read
+
+    parameters = attack_parameters(name, context.args)
+    background = _background(known=known, tolerance=tolerance, level=level, people=people)
+    given = _input(original)
+    others = [read_release(folder) for folder in other or []]
+    found = read_release(release, receipt).attack(
+        given.pop("original"), name, **given,
+        background=background(others), outside=None if outside is None else read(outside),
+        control=None if control is None else read(control), person=person.split(",") if person else (),
+        key=opened_key(key, passphrase_file), seed=seed, **parameters,
+    )  # fmt: skip
+    if json:
+        outcomes = [one.to_mapping() for one in found.values()]
+        show.as_json({"outcomes": outcomes, "skipped": found.skipped})
+        return
+    _print(found, release)
+
+
+def _background(**given: str | None) -> Any:
+    """What makes the background of flags, given other releases."""
+    from shoal.attack import Background
+
+    bounds = {one.name: one.bound for one in Background.parameters()}
+    values = {key: bounds[key].parse(text) for key, text in given.items() if text is not None}
+    return lambda releases: Background.from_mapping(values | ({"releases": releases} if releases else {}), "background")
+
+
+def _input(recipe: Path | None) -> dict[str, Any]:
+    """The input of a release, and how it is read, from the recipe that the release was made with."""
+    from shoal.errors import ParameterError, Problem
+    from shoal.recipe.recipe import Recipe
+    from shoal.table.sources import read
+
+    if recipe is None:
+        what, fix = "is needed: guesses are compared with the input", "give the recipe the release was made with"
+        raise ParameterError(Problem("--original", what, fix))
+    loaded = Recipe.load(recipe)
+    source = loaded.require_source()
+    return {"original": read(source), "schema": loaded.schema, "missing_values": source.missing_values}
+
+
+def _print(found: Any, release: Path) -> None:
+    from shoal.cli import show
+
+    out = show.console()
+    shown = show.table(
+        f"Attacks on {release}", "attack", "tried", "success, in %", "baseline", "gain", "rows most at risk"
+    )
+    for key, one in found.items():
+        success = f"{_percent(one.success)} ({_percent(one.low)} to {_percent(one.high)})"
+        shown.add_row(
+            key, f"{one.n:,}", success, _percent(one.baseline), _percent(one.advantage), _rows(one.at_risk)
+        )  # fmt: skip
+    out.print(shown)
+    for key, why in found.skipped.items():
+        out.print(f"not tried: {key}, which {why}")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}"
+
+
+def _rows(positions: tuple[int, ...]) -> str:
+    """The first positions, counted from 1."""
+    more = ", ..." if len(positions) > SHOWN else ""
+    return ", ".join(str(position + 1) for position in positions[:SHOWN]) + more
