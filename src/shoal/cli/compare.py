@@ -1,0 +1,210 @@
+"""`shoal compare`: many recipes on one table, or releases side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli.run import Quiet
+
+UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+def compare(
+    what: Annotated[list[Path], typer.Argument(help="A recipe, or release directories.")],
+    method: Annotated[
+        list[str] | None, typer.Option(help="A method, or several with commas; all when not given.")
+    ] = None,
+    k: Annotated[str | None, typer.Option("--k", help="Sizes of classes, such as 3,5,10.")] = None,
+    l: Annotated[  # noqa: E741
+        str | None, typer.Option("--l", help="Values in a bucket, such as 2,3, for methods that cut links.")
+    ] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='Requirements to try besides those of the recipe, such as "l-diversity column=disease l=3"; '
+            'several in one alternative are separated by ";"; "none" for nothing; may be repeated.'
+        ),
+    ] = None,
+    publish: Annotated[list[str] | None, typer.Option(help="A publisher, or several with commas.")] = None,
+    measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="Measures besides the usual.")] = None,
+    recommend: Annotated[
+        str | None, typer.Option(help='What should be best, and bounds: "loss, risk <= 0.05". Writes the recipe.')
+    ] = None,
+    time: Annotated[str | None, typer.Option("--time", help="What it may take in all, such as 90s, 10m, 2h.")] = None,
+    memory: Annotated[str | None, typer.Option("--memory", help="What it may use in all, such as 4GB.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="How many processes; one for each core.")] = None,
+    sample: Annotated[int, typer.Option("--sample", help="Rows of each sample, for large tables; 0 for none.")] = 5000,
+    original: Annotated[
+        Path | None, typer.Option(help="For releases: the recipe they were made with, to compare with the input.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for figures, picture and recipe; a comparison that ended goes on."),
+    ] = None,
+    quiet: Quiet = False,
+    json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+) -> None:
+    """Compare methods, sizes, requirements and publishers on one table: what each loses, risks and costs.
+
+    Nothing is published. Folder and figures speak of the input: they are for the data holder.
+
+    With release directories instead of a recipe, their figures are put side by side.
+    """
+    from shoal.comparison.compare import Budget
+    from shoal.comparison.output import Report
+    from shoal.release.manifest import is_release
+
+    releases = [one for one in what if is_release(one)]
+    grid = {"method": method, "k": k, "l": l, "require": require, "publish": publish, "time": time, "memory": memory}
+    _check(what, releases, grid, original)
+    if releases:
+        found, source = _releases(what, measure, original), None
+    else:
+        axes = _axes(method, k, l, require, publish)
+        budget = Budget(_read(time, UNITS, "--time"), _whole(_read(memory, BYTES, "--memory")), jobs)
+        found, source = _recipe(what[0], axes, budget, sample, _commas(measure), out, quiet=quiet or json)
+    report = Report(found, recommend, out, source)
+    report.write()
+    _show(report, json=json)
+
+
+def _check(what: list[Path], releases: list[Path], grid: dict[str, Any], original: Path | None) -> None:
+    """Refuse what does not go together, all at once."""
+    from shoal.errors import ParameterError, Problems
+
+    problems = Problems()
+    if releases and len(releases) < len(what):
+        for one in what:
+            if one not in releases:
+                problems.add(str(one), "is no release directory", "name releases only, or one recipe")
+    elif not releases and len(what) > 1:
+        problems.add("shoal compare", f"got {len(what)} files that are no releases", "name one recipe, or releases")
+    if releases:
+        for name, value in grid.items():
+            if value:
+                problems.add(f"--{name}", "is for a recipe: releases are what they are", "leave it out")
+    elif original is not None:
+        problems.add("--original", "is for releases: a recipe knows its input", "leave it out")
+    problems.raise_if_any(ParameterError)
+
+
+def _releases(folders: list[Path], measure: list[str] | None, original: Path | None) -> Any:
+    from shoal.cli.measure import input_of
+    from shoal.comparison.compare import compare_releases
+    from shoal.recipe.recipe import Recipe
+    from shoal.release.release import read_release
+
+    given = {} if original is None else {"original": input_of(original)["original"], "recipe": Recipe.load(original)}
+    releases = {str(folder): read_release(folder) for folder in folders}
+    return compare_releases(releases, measures=_commas(measure), **given)
+
+
+def _recipe(
+    path: Path, axes: dict[str, Any], budget: Any, sample: int, measures: list[str], out: Path | None, *, quiet: bool
+) -> tuple[Any, Any]:
+    from shoal.cli import show
+    from shoal.comparison.compare import compare_recipe
+    from shoal.recipe.recipe import Recipe
+
+    recipe = Recipe.load(path)
+    methods = axes.pop("methods")
+    with show.ShownProgress(quiet=quiet) as progress:
+        found = compare_recipe(
+            recipe, methods, budget=budget, measures=measures, sample=sample or None,
+            cache=None if out is None else out / "figures", progress=progress, tell=_tell, **axes,
+        )  # fmt: skip
+    return found, recipe.source
+
+
+def _tell(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def _axes(
+    method: list[str] | None,
+    k: str | None,
+    l: str | None,  # noqa: E741
+    require: list[str] | None,
+    publish: list[str] | None,
+) -> dict[str, Any]:
+    """What the grid is made of."""
+    from shoal.errors import ParameterError, Problems
+
+    problems = Problems()
+    names = _commas(method)
+    found = {
+        "methods": None if not names or names == ["all"] else names, "publish": _commas(publish),
+        "k": _numbers(k, "--k", problems), "l": _numbers(l, "--l", problems),
+        "require": [_required(one, problems) for one in require or ()],
+    }  # fmt: skip
+    problems.raise_if_any(ParameterError)
+    return found
+
+
+def _required(text: str, problems: Any) -> list[Any]:
+    """One alternative of requirements."""
+    from shoal.cli.flags import promise
+    from shoal.privacy import MODELS
+
+    if text.strip() == "none":
+        return []
+    before = len(problems)
+    entries = [promise(part, problems) for part in text.split(";")]
+    if len(problems) > before:
+        return []
+    return [MODELS[entry.pop("model")].from_mapping(entry, "--require") for entry in entries]
+
+
+def _commas(given: list[str] | None) -> list[str]:
+    return [word.strip() for text in given or () for word in text.split(",") if word.strip()]
+
+
+def _numbers(text: str | None, flag: str, problems: Any) -> list[int]:
+    words = _commas(None if text is None else [text])
+    wrong = [word for word in words if not word.isdecimal()]
+    if wrong:
+        problems.add(flag, "needs whole numbers, separated by commas", f"write {flag} 3,5,10")
+        return []
+    return [int(word) for word in words]
+
+
+def _read(text: str | None, units: dict[str, int], flag: str) -> float | None:
+    """A number with a unit."""
+    import re
+
+    from shoal.errors import ParameterError, Problem
+
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", text)
+    if found is None or found[2].lower() not in units:
+        fix = f"write a number and one of {', '.join(unit for unit in units if unit)}"
+        raise ParameterError(Problem(flag, "cannot be read", fix))
+    return float(found[1]) * units[found[2].lower()]
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _show(report: Any, *, json: bool) -> None:
+    from shoal.cli import show
+
+    if json:
+        show.as_json(report.entries())
+        return
+    out = show.console()
+    axes = report.found.axes
+    title = "Comparison" if report.found.certainty is None else "Comparison, means of samples"
+    shown = show.table(title, "release", *(f"{short} ({key})" for short, key in axes.items()), "")
+    best = report.found.frontier() if report.found.figures else []
+    first = next(iter(axes.values()), None)
+    for name, row in sorted(report.found.figures.items(), key=lambda one: one[1].get(first, 0.0)):
+        shown.add_row(name, *(f"{row[key]:.4g}" for key in axes.values()), "unbeaten" if name in best else "")
+    out.print(shown)
+    for line in report.lines():
+        out.print(line)

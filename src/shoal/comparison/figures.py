@@ -1,0 +1,106 @@
+"""What is measured of each release of a comparison, and the short names that stand for it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import ParameterError, Problem, Problems, ShoalError, did_you_mean
+from shoal.measure import MEASURES
+from shoal.pipeline import anonymize
+from shoal.recipe.recipe import Recipe
+from shoal.release.release import Release
+
+SECONDS = "seconds"
+SHORT = {
+    "loss": ("ncp", "sse_percent"),
+    "risk": ("prosecutor_max",),
+    "time": (SECONDS,),
+}
+"""Short names, and the figures they stand for: the first that all releases of a comparison have."""
+ALSO: tuple[str, ...] = ()
+"""Measures that are worked out besides those of manifest and receipt: any release has them, whatever its shape."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be measured besides what manifest and receipt have."""
+
+    measures: tuple[str, ...] = ALSO
+    missing_values: tuple[str, ...] = ()
+    threads: int | None = None
+
+    @classmethod
+    def of(cls, measures: Sequence[str], **more: Any) -> Wanted:
+        """Refuse measures that there are not."""
+        problems = Problems()
+        for name in measures:
+            if name not in MEASURES:
+                problems.add("measures=", f"{name!r} is no measure", did_you_mean(name, MEASURES))
+        problems.raise_if_any(ParameterError)
+        return cls(tuple(dict.fromkeys([*ALSO, *measures])), **more)
+
+
+def tried(recipe: Recipe, frame: pl.DataFrame, wanted: Wanted, population: pl.DataFrame | None = None) -> Release:
+    """The release of a table by a recipe, whose source does not matter."""
+    publish = [one for one in (recipe.publish, *recipe.sensitive) if one is not None]
+    return anonymize(
+        frame, recipe.schema, recipe.method, require=recipe.require, publish=publish, refine=recipe.refine,
+        suppress=recipe.suppress, population=population, seed=recipe.seed, missing=recipe.missing,
+        missing_values=wanted.missing_values, normalise=recipe.normalise, left_out=recipe.left_out,
+        threads=wanted.threads,
+    )  # fmt: skip
+
+
+def figures(recipe: Recipe, frame: pl.DataFrame, wanted: Wanted, population: pl.DataFrame | None = None) -> Figures:
+    """Publish a table by a recipe, and measure the release; how long the first took is one of the figures."""
+    begun = time.perf_counter()
+    release = tried(recipe, frame, wanted, population)
+    seconds = time.perf_counter() - begun
+    return of_release(release, wanted, frame, replace(recipe, source=None)) | {SECONDS: seconds}
+
+
+Figures = dict[str, float]
+
+
+def of_release(
+    release: Release, wanted: Wanted, original: pl.DataFrame | None = None, recipe: Recipe | None = None
+) -> Figures:
+    """All figures of a release that are wanted and can be had."""
+    found = dict(release.measure())
+    for name in wanted.measures:
+        kind = MEASURES[name]
+        if release.manifest.layout.shape not in kind.shapes or (kind.needs == "original" and original is None):
+            continue
+        given: dict[str, Any] = {}
+        if original is not None and recipe is not None:
+            given = {"original": original, "schema": recipe.schema}
+        found |= release.measure(name, **given, missing_values=wanted.missing_values)
+    return {name: value for name, value in found.items() if math.isfinite(value)}
+
+
+def meant(name: str, rows: Sequence[Mapping[str, Any]], where: str) -> str:
+    """The figure that a name stands for among some rows; an error names those there are."""
+    known = [key for key in (rows[0] if rows else {}) if all(key in row for row in rows)]
+    for one in SHORT.get(name, (name,)):
+        if one in known:
+            return one
+    short = [key for key, names in SHORT.items() if any(one in known for one in names)]
+    fix = did_you_mean(name, [*short, *known]) or f"use one of {', '.join([*short, *known])}"
+    raise ParameterError(Problem(where, f"{name!r} is no figure that all releases have", fix))
+
+
+def is_better_lower(name: str) -> bool:
+    """Whether small figures are the better ones."""
+    kind = MEASURES.get(name.partition(":")[0])
+    return True if kind is None else kind.direction != "higher"
+
+
+def said(error: ShoalError) -> str:
+    """Why a recipe gives no release, in one line."""
+    return "; ".join(str(one) for one in error.problems)

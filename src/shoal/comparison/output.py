@@ -1,0 +1,94 @@
+"""What a comparison leaves behind: figures, a picture, and the recipe to take, in a folder of the holder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shoal.comparison.result import Choice, Comparison
+from shoal.errors import InputError
+from shoal.release.private_files import staged_file
+
+FIGURES, RECIPE = "comparison.json", "recipe.toml"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A comparison, what is wished for, and the folder it goes to."""
+
+    found: Comparison
+    wish: str | None = None
+    folder: Path | None = None
+    source: Any = None
+
+    @cached_property
+    def choice(self) -> Choice | None:
+        """The recipe to take, judged on the whole table where that was tried."""
+        return None if self.wish is None else (self.found.whole or self.found).recommend(self.wish)
+
+    @cached_property
+    def pictures(self) -> dict[str, bytes]:
+        """The picture, where the packages for it are installed and there are two figures to draw."""
+        from shoal.comparison.picture import picture
+
+        if not {"loss", "risk"} <= set(self.found.axes):
+            return {}
+        try:
+            return picture(self.found)
+        except InputError:  # not installed: the figures are there without it
+            return {}
+
+    def entries(self) -> dict[str, Any]:
+        """Everything as JSON."""
+        found = self.found
+        said: dict[str, Any] = {
+            "axes": found.axes, "releases": found.figures, "unbeaten": found.frontier() if found.figures else [],
+            "failed": found.failed, "left_out": found.left_out,
+        }  # fmt: skip
+        if found.certainty is not None:
+            key = found.axes.get("loss") or next(iter(found.axes.values()))
+            said["certainty"] = {
+                "rows": found.certainty.rows, "samples": len(found.certainty.by_sample), "by": key,
+                "pairs_in_one_order": found.certainty.agreement(key),
+            }  # fmt: skip
+        if found.whole is not None:
+            said["whole_table"] = {"releases": found.whole.figures, "failed": found.whole.failed}
+        if self.choice is not None:
+            said["recommended"] = {"release": self.choice.name, "why": self.choice.why}
+        return said
+
+    def write(self) -> None:
+        """Write figures, picture and recipe; each file appears whole, and only its owner reads it."""
+        if self.folder is None:
+            return
+        files = {FIGURES: (json.dumps(self.entries(), indent=2) + "\n").encode(), **self.pictures}
+        if self.choice is not None and self.choice.recipe is not None:
+            placed = self.found.with_recipes_at(self.source, self.folder)
+            recipes = (placed.recipes if self.choice.name in placed.recipes else {}) or {}
+            recipe = recipes.get(self.choice.name, self.choice.recipe)
+            files[RECIPE] = f"# {self.choice.why}\n{recipe.to_toml()}".encode()
+        for name, content in files.items():
+            with staged_file(self.folder / name, content, "the comparison") as move:
+                move()
+
+    def lines(self) -> list[str]:
+        """What there is to say besides the table."""
+        found = self.found
+        lines = [f"failed: {name}: {reason}" for name, reason in found.failed.items()]
+        if found.certainty is not None:
+            key = found.axes.get("loss") or next(iter(found.axes.values()))
+            lines.append(found.certainty.said(key))
+        if found.whole is not None:
+            axes = found.whole.axes.items()
+            for name, row in found.whole.figures.items():
+                said = ", ".join(f"{short} {row[key]:.4g}" for short, key in axes)
+                lines.append(f"whole table: {name}: {said}")
+        if self.choice is not None:
+            lines.append(f"Recommended: {self.choice.why}")
+        if self.folder is not None:
+            recipe = f", and the recipe in {self.folder / RECIPE}" if self.choice and self.choice.recipe else ""
+            lines.append(f"Figures are in {self.folder / FIGURES}{recipe}. They speak of the input: keep them.")
+        return lines

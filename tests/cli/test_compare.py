@@ -1,0 +1,118 @@
+"""`shoal compare`, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import shoal
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A table, a recipe and two releases of it."""
+    folder = tmp_path_factory.mktemp("compare")
+    people = shoal.sample.people(120, seed=1)
+    people.write_csv(folder / "people.csv")
+    recipe = shoal.Recipe(shoal.sample.schema(), shoal.Mondrian(k=4), shoal.Source(path="people.csv"), seed=0)
+    (folder / "recipe.toml").write_text(recipe.to_toml())
+    for k in (3, 8):
+        shoal.anonymize(people, shoal.sample.schema(), shoal.Mondrian(k=k), seed=0).write(folder / f"k{k}")
+    return folder
+
+
+def test_a_grid_is_shown_and_the_recipe_to_take_is_written(place, call, tmp_path):
+    out = tmp_path / "out"
+    status, shown, _ = call(
+        "compare", str(place / "recipe.toml"), "--method", "mondrian,caat", "--k", "3,8", "--jobs", "1",
+        "--recommend", "loss, risk <= 0.2", "--out", str(out),
+    )  # fmt: skip
+    assert status == 0
+    assert "unbeaten" in shown
+    figures = json.loads((out / "comparison.json").read_text())
+    assert set(figures["releases"]) == {"mondrian k=3", "mondrian k=8", "caat k=3", "caat k=8"}
+    best = figures["recommended"]["release"]
+    assert best in ("mondrian k=8", "caat k=8")
+    recipe = shoal.Recipe.load(out / "recipe.toml")
+    assert f"{recipe.method.name} k={recipe.method.k}" == best
+    release = shoal.run(recipe)
+    assert release.measure()["ncp"] == figures["releases"][best]["ncp"]
+    assert {file.suffix for file in out.iterdir() if file.stem == "comparison"} == {".json", ".html", ".svg"}
+    for file in out.rglob("*.*"):
+        assert file.stat().st_mode & 0o077 == 0, file.name
+
+
+def test_json_has_everything(place, call):
+    status, shown, _ = call(
+        "compare", str(place / "recipe.toml"), "--method", "mondrian", "--k", "3,500", "--jobs", "1", "--json"
+    )
+    found = json.loads(shown)
+    assert status == 0
+    assert found["unbeaten"] == ["mondrian k=3"]
+    assert list(found["failed"]) == ["mondrian k=500"]
+
+
+def test_releases_are_compared(place, call):
+    status, shown, _ = call("compare", str(place / "k3"), str(place / "k8"), "--json")
+    assert status == 0
+    assert json.loads(shown)["releases"][str(place / "k8")]["prosecutor_max"] == 1 / 9
+    status, shown, _ = call(
+        "compare", str(place / "k3"), str(place / "k8"), "--original", str(place / "recipe.toml"), "--json",
+        "--measure", "membership_chance",
+    )  # fmt: skip
+    assert status == 0
+    assert json.loads(shown)["releases"][str(place / "k3")]["membership_chance"] > 0
+
+
+def test_requirements_are_alternatives(place, call):
+    status, shown, _ = call(
+        "compare", str(place / "recipe.toml"), "--method", "mondrian", "--jobs", "1", "--json",
+        "--require", "none", "--require", "l-diversity column=disease l=2; alpha-k column=disease alpha=0.9",
+    )  # fmt: skip
+    plain, required = json.loads(shown)["releases"]
+    assert status == 0
+    assert plain == "mondrian k=4"
+    assert "l-diversity(" in required
+    assert "alpha-k(" in required
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["recipe.toml", "--k", "three"], "--k: needs whole numbers"),
+        (["recipe.toml", "--time", "5 parsecs"], "--time: cannot be read; write a number and one of s, m"),
+        (["recipe.toml", "--memory", "lots"], "--memory: cannot be read"),
+        (["recipe.toml", "--method", "mondriaan"], "did you mean 'mondrian'?"),
+        (["recipe.toml", "--require", "l-diversity l=2"], "--require l-diversity.column: missing"),
+        (["recipe.toml", "--measure", "ncpp", "--method", "mondrian"], "'ncpp' is no measure"),
+        (["recipe.toml", "--jobs", "0", "--method", "mondrian"], "jobs=: needs a whole number"),
+        (["recipe.toml", "--original", "recipe.toml"], "--original: is for releases"),
+        (["k3", "recipe.toml"], "recipe.toml: is no release directory"),
+        (["recipe.toml", "recipe.toml"], "got 2 files that are no releases"),
+        (["k3", "k8", "--k", "3"], "--k: is for a recipe"),
+        (["nowhere.toml"], "nowhere.toml"),
+        (["recipe.toml", "--method", "mondrian", "--jobs", "1", "--recommend", "beauty"], "'beauty' is no figure"),
+        (
+            ["recipe.toml", "--method", "mondrian", "--jobs", "1", "--recommend", "loss, risk < 0.01"],
+            "the best risk of all",
+        ),
+    ],
+)
+def test_bad_input_is_one_clear_error(place, call, monkeypatch, arguments, said):
+    monkeypatch.chdir(place)
+    status, shown, told = call("compare", *arguments)
+    assert status == 2
+    assert said in " ".join(told.split())
+    assert "Traceback" not in told + shown
+
+
+def test_a_release_that_does_not_fit_its_manifest_is_refused(place, call, tmp_path):
+    import shutil
+
+    broken = shutil.copytree(place / "k3", tmp_path / "broken")
+    text = (broken / "table.csv").read_text().splitlines()
+    (broken / "table.csv").write_text("\n".join([*text[:-1], ""]) + "\n")
+    status, _, told = call("compare", str(place / "k8"), str(broken))
+    assert status == 1
+    assert "table.csv" in told
