@@ -68,7 +68,7 @@ def drawn(name: str, chart: Any, title: str) -> dict[str, bytes]:
 
     version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     spec = chart.to_dict(context={"pre_transform": False})
-    svg = _renumbered(vl_convert.vegalite_to_svg(spec, vl_version=version))
+    svg = renumbered(vl_convert.vegalite_to_svg(spec, vl_version=version))
     # A name may hold anything, the end of a script too.
     text = json.dumps(spec, sort_keys=True, ensure_ascii=True).replace("<", "\\u003c")
     bundle: str = vl_convert.javascript_bundle(vl_version=version)  # type: ignore[call-arg]
@@ -77,7 +77,7 @@ def drawn(name: str, chart: Any, title: str) -> dict[str, bytes]:
     return {f"{name}.html": page.encode(), f"{name}.svg": svg.encode()}
 
 
-def _renumbered(svg: str) -> str:
+def renumbered(svg: str) -> str:
     """Number gradients and clips from 0: the library counts on from picture to picture."""
     known: dict[str, str] = {}
 

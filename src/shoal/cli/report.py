@@ -1,0 +1,64 @@
+"""`shoal report`: the page of a release that a review board reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def report(
+    release: Annotated[Path, typer.Argument(help="The release directory.")],
+    original: Annotated[
+        Path | None, typer.Option(help="For the data holder: the recipe it was made with, to compare with the input.")
+    ] = None,
+    receipt: Annotated[Path | None, typer.Option(help="For the data holder: the receipt of the release.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write; NAME.report.html or NAME.holder.html.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report.")] = False,
+) -> None:
+    """Write the report of a release: one page that opens offline and prints.
+
+    From the release alone it is the public edition. With the input or the receipt it is the holder's, which is never
+    written into a release directory and must not be published.
+    """
+    from shoal.cli import show
+    from shoal.cli.measure import input_of
+    from shoal.release.release import read_release
+
+    held = original is not None or receipt is not None
+    target = out or page_path(release, held=held)
+    check(target, overwrite=overwrite)
+    read = read_release(release, receipt)
+    page = read.report(name=release.resolve().name, **input_of(original))
+    page.write(target, overwrite=overwrite)
+    show.console().print(f"The report is in {target}{'; keep it to yourself' if held else ''}.")
+
+
+def page_path(release: Path, *, held: bool = False) -> Path:
+    """Where the report of a release goes: beside its directory, which holds nothing but tables and manifest."""
+    whole = release.resolve()
+    return release.parent / f"{whole.name}.{'holder' if held else 'report'}.html"
+
+
+def check(target: Path, *, overwrite: bool) -> None:
+    """Refuse a place inside the release, or one where something is already."""
+    from shoal.release.directories import check_outside
+    from shoal.release.manifest import is_release
+    from shoal.report.page import check_place
+
+    check_outside(target, is_release, "the report")
+    check_place(target, overwrite=overwrite)
+
+
+def write_public(release: Any, out: Path, *, overwrite: bool) -> Path:
+    """Write the public edition of a release that was just written."""
+    from dataclasses import replace
+
+    from shoal.release.manifest import Manifest
+
+    seen = replace(release.public(), manifest=Manifest.read(out))
+    page: Path = seen.report(name=out.resolve().name).write(page_path(out), overwrite=overwrite)
+    return page

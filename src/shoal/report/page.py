@@ -1,0 +1,70 @@
+"""The page of a report: one template for both editions, which asks the network for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from shoal.errors import Problem, SourceError
+from shoal.release.private_files import staged_file
+from shoal.report.blocks import Chart, Section
+from shoal.report.charts import svg
+
+EDITIONS = {"public": "Public edition", "holder": "Holder's edition: keep it to yourself"}
+CLOSING = {
+    "public": "Everything here follows from the published files. Anyone who has them can make this page again.",
+    "holder": "This page compares the release with its input. It is for the data holder and must not be published.",
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report that is ready to be shown.
+
+    In a notebook it shows itself; `write` puts it into a file.
+    """
+
+    edition: Literal["public", "holder"]
+    title: str
+    lead: str
+    sections: tuple[Section, ...]
+
+    @cached_property
+    def html(self) -> str:
+        """The page as text: it opens offline and prints."""
+        from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
+
+        text = files("shoal.report").joinpath("template.html").read_text(encoding="utf-8")
+        made = Environment(autoescape=True, undefined=StrictUndefined).from_string(text)
+        charts = [block for section in self.sections for block in section.blocks if isinstance(block, Chart)]
+        # What Vega draws is escaped already.
+        drawn = {id(one): Markup(svg(one.spec, at)) for at, one in enumerate(charts) if one.spec is not None}  # noqa: S704
+        return made.render(
+            title=self.title, lead=self.lead, sections=self.sections, drawn=lambda block: drawn.get(id(block)),
+            edition=self.edition, edition_words=EDITIONS[self.edition], closing=CLOSING[self.edition],
+        )  # fmt: skip
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the page into a file, whole or not at all; the holder's edition is readable by its owner alone."""
+        target = Path(path)
+        check_place(target, overwrite=overwrite)
+        with staged_file(target, self.html.encode(), "the report", private=self.edition == "holder") as move:
+            move()
+        return target
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        # In a frame of its own: styles of the page and of the notebook do not meet.
+        return f'<iframe title="{escape(self.title)}" srcdoc="{escape(self.html)}" width="100%" height="600"></iframe>'
+
+
+def check_place(target: Path, *, overwrite: bool) -> None:
+    """Refuse a place for a page where something else is."""
+    if target.is_dir() or (target.exists() and not overwrite):
+        fix = "choose another name" if target.is_dir() else "choose another name, or overwrite it"
+        raise SourceError(Problem(str(target), "is there already", fix))

@@ -1,0 +1,83 @@
+"""What somebody who decides about the release should look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shoal.report.blocks import Notes, Section, percent
+from shoal.report.facts import Facts
+
+MUCH = 0.5
+"""A column that loses more than half of what it says is of little use."""
+FEW = 5
+"""Classes below this size are small by the usual rules of statistics offices."""
+MANY_LEFT_OUT = 0.05
+"""More rows than this share make a release differ from its input."""
+FOUND = (
+    "Quasi-identifiers are published unchanged: who knows them finds the row of a person. Only the way in which "
+    "sensitive values are shown protects what is in it."
+)
+SEEN = (
+    "Quasi-identifiers are published unchanged: it can be seen who is in the table. What is hidden is which sensitive "
+    "value belongs to whom."
+)
+ALIKE = "who knows that a person is in it knows that too. l-diversity or t-closeness prevent this."
+
+Note = tuple[str, str]
+
+
+def attention(facts: Facts) -> Section:
+    """Notes: what is weak first, then what is good."""
+    notes = [*_kind(facts), *_sizes(facts), *_values(facts), *_rows(facts), *_columns(facts)]
+    order = {"look": 0, "plain": 1, "good": 2}
+    notes.sort(key=lambda note: order[note[0]])
+    return Section.of("look", "What to look at", [Notes(tuple(notes))])
+
+
+def _kind(facts: Facts) -> Iterator[Note]:
+    protects = facts.manifest.layout.laid_out.protects
+    if protects != "cells":
+        yield "look", FOUND if protects == "values" else SEEN
+
+
+def _sizes(facts: Facts) -> Iterator[Note]:
+    if not facts.shares_cells or not len(facts.given.matching_sizes):
+        return
+    fewest = int(facts.given.matching_sizes[0])
+    if fewest < FEW:
+        yield "look", f"The smallest class has {fewest} people. Many offices ask for {FEW} or more."
+    else:
+        yield "good", f"Everybody shares the published quasi-identifiers with at least {fewest - 1} others."
+
+
+def _values(facts: Facts) -> Iterator[Note]:
+    """What classes tell of sensitive values, whatever was promised."""
+    if not facts.shares_cells:
+        return
+    for name in facts.sensitive:
+        least = facts.verdict.surveyed.get(f"l:{name}")
+        if least is not None and least < 2:
+            yield "look", f"In some class everybody has the same {name}: {ALIKE}"
+        elif least is not None:
+            yield "good", f"In every class there are at least {int(least)} different values of {name}."
+
+
+def _rows(facts: Facts) -> Iterator[Note]:
+    rows = facts.manifest.rows
+    if rows.left_out:
+        share = rows.left_out / (rows.left_out + rows.published)
+        said = f"{rows.left_out:,} rows ({percent(share)}) are not published, and they are no random ones."
+        yield "look" if share > MANY_LEFT_OUT else "plain", said
+    elif rows.left_out is None:
+        yield "plain", "How many rows are not published is not told."
+    if rows.counterfeits:
+        yield "plain", f"{rows.counterfeits:,} published rows stand for nobody; each class says how many it has."
+
+
+def _columns(facts: Facts) -> Iterator[Note]:
+    for name in facts.quasi:
+        lost = facts.figures.get(f"ncp:{name}")
+        if lost is not None and lost > MUCH:
+            yield "look", f"Column {name} loses {percent(lost)} of what it says: little can be learnt from it."
+    if facts.figures.get("ncp", 1.0) <= 0.1:
+        yield "good", f"Cells lose {percent(facts.figures['ncp'])} of what they say on average."

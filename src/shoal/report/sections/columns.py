@@ -1,0 +1,61 @@
+"""What became of each column, and what it lost."""
+
+from __future__ import annotations
+
+from shoal.report.blocks import Chart, Grid, Section, Text, number, percent
+from shoal.report.charts import bars
+from shoal.report.facts import Facts
+
+FORMS = {
+    "interval": "interval",
+    "order": "range of ordered categories",
+    "node": "node of a hierarchy",
+    "set": "set of values",
+    "value": "average of its group",
+    "raw": "as it is",
+}
+LOST = "What the cells of each column leave open: 0 is exact, 100 % says nothing (NCP)."
+
+
+def columns(facts: Facts) -> Section:
+    """A table of all published columns, and a chart of the loss of each."""
+    return Section.of("columns", "What became of each column", [_grid(facts), _lost(facts), _all(facts)])
+
+
+def _grid(facts: Facts) -> Grid:
+    layout = facts.manifest.layout
+    hidden = {str(one["column"]): str(one["name"]) for one in facts.manifest.recipe.sensitive}
+    rows = [
+        (column.name, "quasi-identifier", FORMS.get(column.form, column.form), _lost_text(facts, column.name))
+        for column in layout.quasi
+    ]
+    rows += [
+        (column.name, str(column.role), hidden.get(column.name, "as it is"), "") for column in layout.passed
+    ]  # fmt: skip
+    return Grid("Published columns", ("column", "role", "shown", "lost"), tuple(rows), (3,))
+
+
+def _lost_text(facts: Facts, name: str) -> str:
+    lost = facts.figures.get(f"ncp:{name}")
+    return "" if lost is None else percent(lost)
+
+
+def _lost(facts: Facts) -> Chart | None:
+    losses = [(name, facts.figures[f"ncp:{name}"]) for name in facts.quasi if f"ncp:{name}" in facts.figures]
+    if not losses:
+        return None
+    losses.sort(key=lambda one: -one[1])
+    most, least = losses[0], losses[-1]
+    words = f"Bars: {most[0]} loses most, {percent(most[1])}; {least[0]} least, {percent(least[1])}."
+    rows = [{"column": name, "lost": lost} for name, lost in losses]
+    grid = Grid("Loss of each column", ("column", "lost"), tuple((name, percent(lost)) for name, lost in losses), (1,))
+    return Chart(LOST, words, bars(rows, "column", "lost", title="lost", form=".0%"), grid)
+
+
+def _all(facts: Facts) -> Text | None:
+    said = []
+    if "ncp" in facts.figures:
+        said.append(f"on average over all cells {percent(facts.figures['ncp'])} (NCP)")
+    if "sse_percent" in facts.figures:
+        said.append(f"{number(facts.figures['sse_percent'])} % of the variance of the numbers (SSE / SST)")
+    return Text(f"Lost in all: {', '.join(said)}.") if said else None

@@ -1,0 +1,54 @@
+"""How many people share the same published quasi-identifiers."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from shoal.report.blocks import Chart, Grid, Section, Text, number
+from shoal.report.charts import bars
+from shoal.report.facts import Facts
+
+MOST_BARS = 12
+
+
+def sizes(facts: Facts) -> Section | None:
+    """A histogram of the sizes of classes, by people rather than by classes."""
+    if not facts.shares_cells:
+        return None
+    found = facts.given.matching_sizes
+    if not len(found):
+        return None
+    said = (
+        f"{len(found):,} classes hold between {int(found[0]):,} and {int(found[-1]):,} people; half of the classes "
+        f"have {number(float(np.median(found)))} or fewer."
+    )
+    return Section.of("sizes", "How many people share a class", [Text(said), _chart(found)])
+
+
+def _chart(found: np.ndarray) -> Chart:
+    edges = _edges(int(found[0]), int(found[-1]))
+    rows: list[dict[str, Any]] = []
+    for low, high in pairwise(edges):
+        inside = found[(found >= low) & (found < high)]
+        if len(inside):
+            name = f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}"
+            rows.append({"size": name, "people": int(inside.sum()), "classes": len(inside)})
+    caption = "How many people are in classes of each size."
+    most = max(rows, key=lambda row: row["people"])
+    words = f"Bars: most people, {most['people']:,}, are in classes of {most['size']}."
+    grid = Grid(
+        "Sizes of classes", ("size", "people", "classes"),
+        tuple((row["size"], f"{row['people']:,}", f"{row['classes']:,}") for row in rows), (1, 2),
+    )  # fmt: skip
+    return Chart(caption, words, bars(rows, "size", "people", title="people", form=",.0f"), grid)
+
+
+def _edges(low: int, high: int) -> list[int]:
+    """Where bars begin: every size while they are few, else by steps that grow."""
+    if high - low < MOST_BARS:
+        return list(range(low, high + 2))
+    steps = np.unique(np.round(np.geomspace(low, high + 1, MOST_BARS + 1)).astype(int))
+    return [int(step) for step in steps[:-1]] + [high + 1]

@@ -1,0 +1,69 @@
+"""`shoal report`, and the report that `shoal run` leaves beside a release."""
+
+from __future__ import annotations
+
+import pytest
+
+import shoal
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    shoal.sample.people(100, seed=1).write_csv(folder / "people.csv")
+    recipe = shoal.Recipe(shoal.sample.schema(), shoal.Mondrian(k=4), shoal.Source(path="people.csv"), seed=1)
+    (folder / "recipe.toml").write_text(recipe.to_toml())
+    return folder
+
+
+def test_every_run_leaves_a_report_beside_the_release(place, call, tmp_path):
+    status, shown, _ = call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"))
+    assert status == 0
+    assert "r.report.htmlsaysinplainwords" in "".join(shown.split())
+    page = (tmp_path / "r.report.html").read_text(encoding="utf-8")
+    assert "Public edition" in page
+    assert sorted(file.name for file in (tmp_path / "r").iterdir()) == ["manifest.json", "table.csv"]
+    assert call("verify", str(tmp_path / "r"))[0] == 0
+    status, _, told = call("report", str(tmp_path / "r"))
+    assert status == 2
+    assert "is there already" in told
+    assert call("report", str(tmp_path / "r"), "--overwrite")[0] == 0
+    assert (tmp_path / "r.report.html").read_text(encoding="utf-8") == page
+
+
+def test_the_holder_has_an_edition_of_her_own(place, call, tmp_path):
+    call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"), "--no-report")
+    assert not (tmp_path / "r.report.html").exists()
+    for flags in (["--original", str(place / "recipe.toml")], ["--receipt", str(tmp_path / "r.receipt.json")]):
+        status, shown, _ = call("report", str(tmp_path / "r"), *flags, "--overwrite")
+        assert status == 0
+        assert "keep it to yourself" in " ".join(shown.split())
+        assert "Holder" in (tmp_path / "r.holder.html").read_text(encoding="utf-8")
+    assert (tmp_path / "r.holder.html").stat().st_mode & 0o077 == 0
+
+
+def test_a_place_that_is_taken_is_told_before_the_work(place, call, tmp_path):
+    (tmp_path / "r.report.html").write_text("something else")
+    status, _, told = call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"))
+    assert status == 2
+    assert "r.report.html: is there already" in told
+    assert not (tmp_path / "r").exists()
+    assert (tmp_path / "r.report.html").read_text() == "something else"
+
+
+def test_nothing_is_written_into_a_release(place, call, tmp_path):
+    call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"), "--no-report")
+    status, _, told = call("report", str(tmp_path / "r"), "--out", str(tmp_path / "r" / "report.html"))
+    assert status == 2
+    assert "would lie inside another release" in told
+    assert call("verify", str(tmp_path / "r"))[0] == 0
+
+
+def test_a_broken_release_has_no_report(place, call, tmp_path):
+    call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"), "--no-report")
+    table = tmp_path / "r" / "table.csv"
+    table.write_text(table.read_text().replace("[", "(", 1))
+    status, _, told = call("report", str(tmp_path / "r"))
+    assert status == 1
+    assert "table.csv" in told
+    assert not (tmp_path / "r.report.html").exists()

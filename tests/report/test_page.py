@@ -1,0 +1,213 @@
+"""The report of a release: what it says, of what, and to whom."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.report import charts
+from shoal.report.blocks import Chart, Grid, Notes, number, percent
+from shoal.report.page import Page
+from shoal.report.sections.sizes import _edges
+from support.mixed_table import MIXED, mixed_frame
+
+PEOPLE, SCHEMA = shoal.sample.people(200, seed=1), shoal.sample.schema()
+
+
+def released(method=None, **more):
+    return shoal.anonymize(PEOPLE, SCHEMA, method or shoal.Mondrian(k=5), seed=0, **more)
+
+
+def one_sensitive():
+    return replace(SCHEMA, sensitive={"disease": SCHEMA.sensitive["disease"]}, rest="drop")
+
+
+RELEASES = {
+    "generalised": lambda: released(),
+    "typed": lambda: released(publish=shoal.Generalize("typed")),
+    "classes": lambda: released(publish=shoal.Generalize("classes", sets=True)),
+    "averages": lambda: released(shoal.Mdav(k=5)),
+    "centres": lambda: released(shoal.RGather(k=5), publish=shoal.Centres()),
+    "required": lambda: released(require=[shoal.LDiversity("disease", l=2), shoal.TCloseness("disease", t=0.9)]),
+    "buckets": lambda: shoal.anonymize(PEOPLE, one_sensitive(), shoal.Anatomy(l=2), seed=0),
+    "slices": lambda: shoal.anonymize(PEOPLE, one_sensitive(), shoal.Slicing(l=2, sensitive_apart=True), seed=0),
+    "personal": lambda: shoal.anonymize(
+        PEOPLE, one_sensitive(), shoal.Personal(), publish=[shoal.Aliases("disease", default=2)], seed=2**100
+    ),
+}  # fmt: skip
+
+
+def text_of(page: Page) -> str:
+    """What a reader sees of it."""
+    bare = re.sub(r"<(style|svg)\b.*?</\1>", " ", page.html, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", bare)).split())
+
+
+@pytest.fixture(autouse=True)
+def _quiet(recwarn):
+    """Warnings of methods are not what is tried here."""
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_every_release_has_both_editions(name):
+    release = RELEASES[name]()
+    public, holder = release.public().report(name="r"), release.report(name="r")
+    assert (public.edition, holder.edition) == ("public", "holder")
+    for page in (public, holder):
+        said = text_of(page)
+        for promise in release.manifest.promise:
+            assert promise["model"] in said
+        assert release.manifest.fingerprint() in said
+        assert "What it does not protect" in said
+    assert "Where every row went" in text_of(holder)
+    assert "Where every row went" not in text_of(public)
+    assert "must not be published" in text_of(holder)
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_public_edition_is_a_function_of_the_files(name, tmp_path):
+    release = RELEASES[name]()
+    release.write(tmp_path / "r", **({"passphrase": "several words"} if release.key else {}))
+    one = shoal.read_release(tmp_path / "r").report(name="r").html
+    other = replace(release.public(), manifest=shoal.Manifest.read(tmp_path / "r")).report(name="r").html
+    assert one == other
+    assert one == shoal.read_release(tmp_path / "r").report(name="r").html
+
+
+def test_another_seed_or_source_says_nothing_in_the_public_edition():
+    pages = {
+        shoal.anonymize(PEOPLE, SCHEMA, shoal.Mondrian(k=5), seed=seed, source=source).public().report().html
+        for seed, source in ((1, "one.csv"), (2, "secret place.csv"))
+    }
+    assert len(pages) == 1
+
+
+def test_what_is_weak_comes_first():
+    frame = pl.DataFrame({"age": [20, 21, 22, 60, 61, 62], "disease": ["flu"] * 3 + ["gout", "flu", "ache"]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    page = shoal.anonymize(frame, schema, shoal.Mondrian(k=3), seed=0).public().report()
+    (notes,) = [block for section in page.sections if section.name == "look" for block in section.blocks]
+    assert isinstance(notes, Notes)
+    assert notes.notes[0] == ("look", "The smallest class has 3 people. Many offices ask for 5 or more.")
+    assert notes.notes[1][1].startswith("In some class everybody has the same disease")
+    marks = [mark for mark, _ in notes.notes]
+    assert marks == sorted(marks, key=["look", "plain", "good"].index)
+
+
+def test_rows_left_out_are_said():
+    release = released(shoal.ThresholdGreedy(k=5, delta=0.6))
+    left_out = release.manifest.rows.left_out
+    assert left_out > 0
+    assert f"{left_out:,} rows (" in text_of(release.public().report())
+    quiet = shoal.anonymize(
+        PEOPLE, SCHEMA, shoal.ThresholdGreedy(k=5, delta=0.6), seed=0, left_out="private"
+    ).public().report()  # fmt: skip
+    assert "How many rows are not published is not told." in text_of(quiet)
+    assert f"{left_out:,} rows (" not in text_of(quiet)
+
+
+def test_pseudonymisation_is_called_that():
+    page = RELEASES["personal"]().public().report()
+    assert page.lead.endswith("Pseudonymisation, no k-anonymity.")
+    assert "promises no anonymity" in text_of(page)
+
+
+def test_names_and_cells_are_escaped():
+    bad = "<script>alert('x')</script>"
+    frame = mixed_frame(40).rename({"town": bad})
+    schema = replace(MIXED, quasi={bad if name == "town" else name: kind for name, kind in MIXED.quasi.items()})
+    page = shoal.anonymize(frame, schema, shoal.Mondrian(k=4), seed=0).public().report(name=bad)
+    assert "<script" not in page.html
+    assert html.escape(bad, quote=False)[:20] in page.html.replace("&#39;", "'")
+
+
+def test_the_page_asks_the_network_for_nothing():
+    page = released().report()
+    assert "default-src 'none'" in page.html
+    assert not re.search(r"""(?:src|href)\s*=\s*["'](?!#)""", page.html.replace('xlink:href="#', 'href="#'))
+    assert "<script" not in page.html
+    assert "url(http" not in page.html
+
+
+def test_without_altair_the_figures_are_tables(monkeypatch):
+    drawn = released().report()
+    monkeypatch.setattr(charts, "altair_or_none", lambda: None)
+    bare = released().report()
+    assert "<svg" in drawn.html
+    assert "<svg" not in bare.html
+    assert "Loss of each column" in text_of(bare)
+    assert [section.name for section in bare.sections] == [section.name for section in drawn.sections]
+
+
+def test_every_chart_has_words_and_a_table():
+    charts_shown = [
+        block for section in released().report().sections for block in section.blocks if isinstance(block, Chart)
+    ]
+    assert len(charts_shown) >= 2
+    for one in charts_shown:
+        assert len(one.words) > 20
+        assert one.grid.rows
+    page = released().report().html
+    assert page.count('role="img"') == len(charts_shown)
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_figures_of_the_chart_of_sizes_add_up():
+    release = released()
+    (grid,) = [
+        block.grid
+        for section in release.report().sections
+        if section.name == "sizes"
+        for block in section.blocks
+        if isinstance(block, Chart)
+    ]
+    assert isinstance(grid, Grid)
+    assert sum(int(row[1].replace(",", "")) for row in grid.rows) == 200
+    assert sum(int(row[2].replace(",", "")) for row in grid.rows) == release.measure()["classes"]
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 1), (5, 9), (3, 40), (2, 100_000)])
+def test_every_size_has_one_bar(low, high):
+    edges = _edges(low, high)
+    assert edges[0] == low
+    assert edges[-1] == high + 1
+    assert edges == sorted(set(edges))
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0, "0 %"), (1, "100 %"), (0.123, "12 %"), (0.0123, "1.2 %"), (1e-5, "0.001 %")]
+)
+def test_shares_are_short(share, text):
+    assert percent(share) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(3.0, "3"), (1234.0, "1,234"), (0.98765, "0.9877"), (float("inf"), "inf")])
+def test_figures_are_short(value, text):
+    assert number(value) == text
+
+
+def test_a_page_is_written_whole_and_replaces_nothing_unasked(tmp_path):
+    page = released().public().report()
+    target = page.write(tmp_path / "page.html")
+    assert target.read_text(encoding="utf-8") == page.html
+    assert target.stat().st_mode & 0o044
+    with pytest.raises(shoal.SourceError, match="is there already"):
+        page.write(target)
+    page.write(target, overwrite=True)
+    with pytest.raises(shoal.SourceError, match="is there already; choose another name"):
+        page.write(tmp_path, overwrite=True)
+    held = released().report().write(tmp_path / "held.html")
+    assert held.stat().st_mode & 0o077 == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["held.html", "page.html"]
+
+
+def test_a_notebook_shows_it_in_a_frame_of_its_own():
+    shown = released().report()._repr_html_()
+    assert shown.startswith("<iframe ")
+    assert "<h1>" not in shown
