@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
-PACKAGES := postgresql
+PACKAGES := postgresql chromium
 comma := ,
 
-.PHONY: help setup test-setup demo test lint lists bench table three-ways mutants system clean
+.PHONY: help setup test-setup demo test lint lists bench table three-ways table-five attacks mutants system clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
@@ -60,6 +60,12 @@ table: $(VENV)/.ready-test   ## all methods side by side, written to docs/compar
 
 three-ways: $(VENV)/.ready-test   ## generalisation, bucketization and slicing on Adult, written to docs/side-by-side.md
 	$(BIN)/python bench/three_ways.py
+
+table-five: $(VENV)/.ready-test   ## accuracy of C4.5 on Adult before and after aliases, written to docs/personal-accuracy.md
+	$(BIN)/python bench/table_five.py
+
+attacks: $(VENV)/.ready-test   ## linking beside Mondrian, Anonymeter beside the attacks, written to docs/attacks.md
+	$(BIN)/python bench/attacks.py
 
 $(VENV)/.ready-mutants: pyproject.toml
 	$(call install,".[test$(comma)mutants]")

@@ -20,7 +20,8 @@ import shoal
 from data import DATA, SEVEN, occupation_schema, whole_adult
 from shoal.slicing.attributes import attributes_of, partition_attributes
 from shoal.slicing.buckets import TOLERANCE, BucketSearch, sliced_of
-from shoal.table.encode import encode, value_codes
+from shoal.table.encode import encode
+from shoal.table.numbering import value_codes
 from shoal.table.prepare import prepare
 from slice_check import check_all
 
@@ -40,7 +41,8 @@ def laid_out(frame: pl.DataFrame, names: tuple[str, ...]):
     columns = partition_attributes(attributes_of(table, names), None, last="occupation").groups
     parts = [table.frame.select(pl.struct(group).rank("dense")).to_series().to_numpy() for group in columns[:-1]]
     parts = np.stack([*parts, np.zeros(table.n_rows)]).astype(np.int32)
-    return encode(table), sliced_of(parts, [(len(columns) - 1, value_codes(table.frame["occupation"]))]), columns
+    occupation = value_codes(table.frame.select("occupation"))["occupation"]
+    return encode(table), sliced_of(parts, [(len(columns) - 1, occupation)]), columns
 
 
 def searched(encoded, sliced) -> tuple[float, BucketSearch]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.declared import MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
+from shoal.declared import ATTACK_CLASSES, MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 from support.registered import REPEATED
 
 ROOT = Path(__file__).parent.parent
@@ -20,10 +20,11 @@ KINDS = {
     "a privacy model": MODEL_CLASSES,
     "a publisher": PUBLISHER_CLASSES,
     "a measure": MEASURE_CLASSES,
+    "an attack": ATTACK_CLASSES,
 }
 BLOCK = re.compile(r"<!-- list: .*?<!-- end of list -->", re.DOTALL)
-WRITTEN = {"src/shoal/__init__.pyi", "docs/comparison.md", "docs/side-by-side.md"}
-"""Files that a command writes: `make lists`, `make table`, `make three-ways`."""
+WRITTEN = {"src/shoal/__init__.pyi", "docs/comparison.md", "docs/side-by-side.md", "docs/personal-accuracy.md"}
+"""Files that a command writes: `make lists`, `make table`, `make three-ways`, `make table-five`."""
 NEED_NO_MORE = {
     "CHANGELOG.md",  # says what was added when
     "tests/test_same_bytes.py",  # golden hashes of what there was

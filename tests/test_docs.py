@@ -14,7 +14,7 @@ import typer
 
 import shoal
 from shoal.cli.app import app
-from shoal.declared import MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
+from shoal.declared import ATTACK_CLASSES, MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 from shoal.measure import MEASURES, written_to
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
@@ -183,6 +183,15 @@ def test_every_measure_is_described_as_it_is_declared(name):
     assert f"- {one.reference}" in references
 
 
+@pytest.mark.parametrize("name", ATTACK_CLASSES.own)
+def test_every_attack_has_a_section_with_its_parameters(name):
+    said = section("attacks.md", f"### {name}")
+    for parameter in ATTACK_CLASSES[name].parameters():
+        assert f"`{parameter.name}" in said or parameter.name == "column", f"{parameter.name} is not described"
+    for parameter in shoal.Background.parameters():
+        assert f"| `{parameter.name}` |" in section("attacks.md", "## What the attacker knows")
+
+
 def test_all_measures_are_listed_in_their_order():
     listed = re.findall(r"^\| `(\w+)` \|", section("measures.md", "## All measures"), re.MULTILINE)
     assert listed == OWN_MEASURES
@@ -308,7 +317,7 @@ def test_a_real_receipt_fits_its_schema(tmp_path):
 @pytest.mark.parametrize(("where", "code"), [pytest.param(w, c, id=w) for w, to_run, c in blocks("python") if to_run])
 def test_every_example_runs(where, code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for registry in (METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, MEASURE_CLASSES):  # what an example adds goes
+    for registry in (METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, MEASURE_CLASSES, ATTACK_CLASSES):  # to be undone
         monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
     exec(compile(code, where, "exec", dont_inherit=True), {"__name__": "example"})  # as a reader would run it
 

@@ -11,11 +11,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.methods.groups import Groups
-from shoal.publish.base import arrange
-from shoal.release.description import Asked, describe
 from shoal.release.receipt import Receipt
-from shoal.table.prepare import prepare
+from support.by_hand import PATIENT_SCHEMA, PATIENTS, TABLES, release_of
 from support.on_disk import verify_directory
 from support.postgres import server
 from support.realdata import ADULT_QUASI, adult, adult_schema, data_folder
@@ -116,27 +113,11 @@ def test_adult_with_hierarchies(method):
 
 # -- worked figures --------------------------------------------------------------------------------------------------
 
-PATIENTS = pl.DataFrame(
-    {
-        "Name": ["Anand", "Barbie", "Charles", "Dinesh", "Esra", "Febi", "Girija"],
-        "Age": [33, 29, 21, 31, 22, 60, 25],
-        "Sex": ["M", "F", "M", "M", "M", "M", "F"],
-        "Zip": [600018, 600008, 600006, 600009, 600006, 600019, 600006],
-        "Income": [22000, 15000, 10000, 20000, 10020, 23000, 10030],
-        "Disease": ["Flu", "Stomach Cancer", "Bronchitis", "Gastritis", "Bronchitis", "Flu", "Bronchitis"],
-    }
-)
-PATIENT_SCHEMA = shoal.Schema(
-    identifying=["Name"],
-    quasi={"Age": shoal.Numeric(), "Sex": shoal.Nominal(), "Zip": shoal.Numeric()},
-    sensitive=["Income", "Disease"],
-)
-
 
 def test_measures_of_the_patients_table():
     """Table III of Poovammal and Ponnavaikko is what Mondrian makes of the patients: IL 13.8718, IL/(n d) 0.66056."""
     release = shoal.anonymize(PATIENTS, PATIENT_SCHEMA, shoal.Mondrian(k=3))
-    assert release.labels.tolist() == [0, 0, 1, 0, 1, 0, 1]
+    assert release.labels.tolist() == TABLES["III"]
     figures = release.measure()
     assert figures["il_total"] == pytest.approx(13.8718, abs=5e-5)
     assert figures["il"] == figures["ncp"] == pytest.approx(0.66056, abs=5e-6)
@@ -148,18 +129,9 @@ def test_measures_of_the_patients_table():
     assert set(release.table["Age"]) == {"[29, 60]", "[21, 25]"}
 
 
-def release_of(frame, schema, labels, k):
-    """A release of groups given by hand."""
-    table, groups = prepare(frame, schema), Groups(pl.Series(labels).to_numpy())
-    method, publish = shoal.Mondrian(k=k), shoal.Generalize()
-    published, _ = arrange(publish.publish(table, groups))
-    asked = Asked(method, publish, suppress=groups.n_suppressed / len(labels))
-    return shoal.Release(published.tables, describe(published, asked, left_out=groups.n_suppressed), groups.labels)
-
-
 def test_measures_of_the_best_partition():
     """Their Table IV, {2,3,5,7},{1,4,6}: IL 9.9744, IL/(n d) 0.47497; here through labels given by hand."""
-    figures = release_of(PATIENTS, PATIENT_SCHEMA, [1, 0, 0, 1, 0, 1, 0], k=3).measure()
+    figures = release_of(PATIENTS, PATIENT_SCHEMA, TABLES["IV"], k=3).measure()
     assert figures["il_total"] == pytest.approx(9.9744, abs=5e-5)
     assert figures["ncp"] == pytest.approx(0.47497, abs=5e-6)
 

@@ -354,8 +354,8 @@ def bad(base, **attributes):
 @pytest.mark.parametrize(
     ("thing", "said"),
     [
-        (5, "needs a method, a model, a publisher or a measure, got int"),
-        (dict, "needs a method, a model, a publisher or a measure, got dict"),
+        (5, "needs a method, a model, a publisher, a measure or an attack, got int"),
+        (dict, "needs a method, a model, a publisher, a measure or an attack, got dict"),
         (bad(InTurn, name="In Turn"), "has the name 'In Turn'; use small letters, digits"),
         (bad(InTurn, name="x", title=None), "does not say its title"),
         (type("Bad", (InTurn,), {"name": "x"}), "is not a frozen dataclass"),

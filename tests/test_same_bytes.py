@@ -150,8 +150,9 @@ def digest(make: Callable[[], shoal.Release]) -> str:
 
 
 PREPARED: dict[tuple[int, int], Table] = {}
-ENCODED: dict[int, Encoded] = {}
-FORMED: dict[tuple[Method, int], Groups] = {}
+ENCODED: dict[int, tuple[Table, Encoded]] = {}
+FORMED: dict[tuple[Method, int], tuple[Table, Groups]] = {}
+"""Each with its table: while that is kept, no other one gets its id."""
 
 
 @pytest.fixture(autouse=True)
@@ -170,8 +171,8 @@ def _one_preparation(monkeypatch):
 
     def encode(table: Table) -> Encoded:
         if id(table) not in ENCODED:
-            ENCODED[id(table)] = plain_encode(table)
-        return ENCODED[id(table)]
+            ENCODED[id(table)] = table, plain_encode(table)
+        return ENCODED[id(table)][1]
 
     def formed_once(partition):
         def wrapped(self, task, rng, progress=None) -> Groups:
@@ -179,8 +180,8 @@ def _one_preparation(monkeypatch):
                 return partition(self, task, rng, progress)
             key = self, id(task.table)
             if key not in FORMED:
-                FORMED[key] = partition(self, task, rng, progress)
-            return FORMED[key]
+                FORMED[key] = task.table, partition(self, task, rng, progress)
+            return FORMED[key][1]
 
         return wrapped
 

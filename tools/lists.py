@@ -1,4 +1,4 @@
-"""Writes every list of methods, models, publishers and measures anew: in the docs, and for type checkers.
+"""Writes every list of methods, models, publishers, measures and attacks anew: in the docs, and for type checkers.
 
 `make lists` calls it; a test says when it has to be called.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import shoal
-from shoal.declared import MEASURE_CLASSES, METHOD_CLASSES, METHODS, MODEL_CLASSES, PUBLISHER_CLASSES
+from shoal.declared import ATTACK_CLASSES, MEASURE_CLASSES, METHOD_CLASSES, METHODS, MODEL_CLASSES, PUBLISHER_CLASSES
 from shoal.measure import written_to
 from shoal.spec import Spec
 
@@ -96,6 +96,16 @@ def measures() -> str:
     return table("name", "title", "needs", "range", "better", "found in", rows=rows)
 
 
+def attacks() -> str:
+    """Every attack: what its attacker knows, when a guess is right, what it needs, and its parameters."""
+    found = ((name, ATTACK_CLASSES[name]) for name in ATTACK_CLASSES.own)
+    rows = (
+        (f"[`{name}`](#{name})", one.title, one.knows, ", ".join(one.needs) or "nothing else", parameters(one))
+        for name, one in found
+    )
+    return table("name", "what", "the attacker knows", "needs", "parameters", rows=rows)
+
+
 def _needs(needs: str | None) -> str:
     return {None: "", "choices": "a `choice` column", "population": "a `[population]`"}[needs]
 
@@ -108,6 +118,7 @@ LISTS = {
     "model keys": model_keys,
     "publisher keys": publisher_keys,
     "measures": measures,
+    "attacks": attacks,
 }
 
 

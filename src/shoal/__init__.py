@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from shoal._version import __version__
-from shoal.declared import METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
+from shoal.declared import COLUMN_PUBLISHER_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 
 _HOME = {
     "shoal": ("sample",),
@@ -18,13 +18,21 @@ _HOME = {
         "GuaranteeError", "InfeasibleError", "InputError", "InternalError", "ParameterError", "RecipeError",
         "SchemaError", "ShoalError", "ShoalWarning", "SourceError",
     ),
+    "shoal.attack.base": ("Background", "Outcome"),
+    "shoal.attack.run": ("Outcomes",),
     "shoal.check.release": ("Verdict",),
     "shoal.check.series": ("SeriesVerdict", "verify_series"),
     "shoal.check.table": ("TableVerdict", "verify_table"),
+    "shoal.comparison.compare": ("Budget", "compare", "compare_releases"),
+    "shoal.comparison.result": ("Comparison",),
     "shoal.enforce.refine": ("Refine",),
+    "shoal.learning.released.utility": ("Utility",),
+    "shoal.learning.split": ("utility",),
+    "shoal.mining.mine": ("mine",),
     "shoal.pipeline": ("anonymize", "run"),
     "shoal.recipe.recipe": ("Recipe",),
     "shoal.registry": ("register",),
+    "shoal.release.key": ("Key",),
     "shoal.release.manifest": ("Manifest",),
     "shoal.release.receipt": ("Receipt",),
     "shoal.release.release": ("Release", "read_release"),
@@ -34,11 +42,12 @@ _HOME = {
     "shoal.table.profile.profile": ("profile",),
     "shoal.table.schema": ("Nominal", "Numeric", "Ordinal", "Schema"),
     "shoal.table.sources": ("Source", "read"),
+    "shoal.vault.client": ("Vault",),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _REGISTERED = {
     class_name: (registry, name)
-    for registry in (METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES)
+    for registry in (METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, COLUMN_PUBLISHER_CLASSES)
     for class_name, name in registry.class_names().items()
 }
 

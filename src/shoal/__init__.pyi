@@ -1,11 +1,18 @@
 # Written by make lists.
 from shoal import sample as sample
 from shoal._version import __version__ as __version__
+from shoal.attack.base import Background as Background
+from shoal.attack.base import Outcome as Outcome
+from shoal.attack.run import Outcomes as Outcomes
 from shoal.check.release import Verdict as Verdict
 from shoal.check.series import SeriesVerdict as SeriesVerdict
 from shoal.check.series import verify_series as verify_series
 from shoal.check.table import TableVerdict as TableVerdict
 from shoal.check.table import verify_table as verify_table
+from shoal.comparison.compare import Budget as Budget
+from shoal.comparison.compare import compare as compare
+from shoal.comparison.compare import compare_releases as compare_releases
+from shoal.comparison.result import Comparison as Comparison
 from shoal.enforce.refine import Refine as Refine
 from shoal.errors import GuaranteeError as GuaranteeError
 from shoal.errors import InfeasibleError as InfeasibleError
@@ -17,6 +24,8 @@ from shoal.errors import SchemaError as SchemaError
 from shoal.errors import ShoalError as ShoalError
 from shoal.errors import ShoalWarning as ShoalWarning
 from shoal.errors import SourceError as SourceError
+from shoal.learning.released.utility import Utility as Utility
+from shoal.learning.split import utility as utility
 from shoal.methods.anatomy import Anatomy as Anatomy
 from shoal.methods.caat import Caat as Caat
 from shoal.methods.cbfs import Cbfs as Cbfs
@@ -29,6 +38,7 @@ from shoal.methods.mdav import Mdav as Mdav
 from shoal.methods.mondrian import Mondrian as Mondrian
 from shoal.methods.oka import Oka as Oka
 from shoal.methods.optimal_univariate import OptimalUnivariate as OptimalUnivariate
+from shoal.methods.personal import Personal as Personal
 from shoal.methods.r_cellular import RCellular as RCellular
 from shoal.methods.r_gather import RGather as RGather
 from shoal.methods.slicing import Slicing as Slicing
@@ -36,6 +46,9 @@ from shoal.methods.tfrp import Tfrp as Tfrp
 from shoal.methods.threshold_greedy import ThresholdGreedy as ThresholdGreedy
 from shoal.methods.v_mdav import VMdav as VMdav
 from shoal.methods.weighted_c_means import WeightedCMeans as WeightedCMeans
+from shoal.mining.mine import mine as mine
+from shoal.personal.aliases import Aliases as Aliases
+from shoal.personal.grades import Grades as Grades
 from shoal.pipeline import anonymize as anonymize
 from shoal.pipeline import run as run
 from shoal.privacy.alpha_k import AlphaK as AlphaK
@@ -52,9 +65,11 @@ from shoal.publish.aggregate import Aggregate as Aggregate
 from shoal.publish.buckets import Buckets as Buckets
 from shoal.publish.centres import Centres as Centres
 from shoal.publish.generalize import Generalize as Generalize
+from shoal.publish.records import Records as Records
 from shoal.publish.slices import Slices as Slices
 from shoal.recipe.recipe import Recipe as Recipe
 from shoal.registry import register as register
+from shoal.release.key import Key as Key
 from shoal.release.manifest import Manifest as Manifest
 from shoal.release.receipt import Receipt as Receipt
 from shoal.release.release import Release as Release
@@ -76,3 +91,4 @@ from shoal.table.schema import Ordinal as Ordinal
 from shoal.table.schema import Schema as Schema
 from shoal.table.sources import Source as Source
 from shoal.table.sources import read as read
+from shoal.vault.client import Vault as Vault

@@ -27,6 +27,7 @@ from shoal.privacy.base import Requirement
 from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.progress import SILENT, Progress
+from shoal.publish import PUBLISHERS
 from shoal.release.manifest import FORMATS, Layout
 from shoal.release.release import read_release
 from shoal.series import republish
@@ -76,6 +77,8 @@ def _jobs() -> Iterator[Callable[[], Any]]:
     for form in FORMATS:
         yield partial(_from_files, form)
     yield _refuted
+    yield partial(_attacked, "generalize")
+    yield partial(_attacked, "aggregate")
 
 
 def _among_people() -> None:
@@ -106,6 +109,13 @@ def _from_files(form: str) -> None:
         frame.write_csv(data)
         release = anonymize(read(Source(path=str(data))), schema, METHODS["mondrian"](k=K), seed=1)
         read_release(release.write(Path(folder) / "release", format=form)).membership(frame, schema=schema)
+
+
+def _attacked(publisher: str) -> None:
+    """People linked with cells that cover them, and with averages."""
+    frame, schema = with_schema(METHODS["mondrian"](k=K))
+    release = anonymize(frame, schema, METHODS["mondrian"](k=K), publish=PUBLISHERS[publisher](), seed=1)
+    release.attack(frame, "linking", schema=schema)
 
 
 def _refuted() -> None:

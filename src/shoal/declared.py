@@ -13,10 +13,24 @@ from typing import Any, Literal
 
 from shoal.errors import ParameterError, Problem, did_you_mean
 from shoal.registry import Registry
-from shoal.spec import Bound, ByColumn, ColumnName, Maybe, OneOf, Real, Several, Weights, Whole, YesNo
+from shoal.spec import (
+    Bound,
+    ByColumn,
+    ByName,
+    ColumnName,
+    Maybe,
+    OneOf,
+    Ranges,
+    Real,
+    Several,
+    Weights,
+    Whole,
+    YesNo,
+)  # fmt: skip
 
-Protects = Literal["cells", "links"]
-"""What keeps a person from being found: quasi-identifiers that many share, or links to the rest that are cut."""
+Protects = Literal["cells", "links", "values"]
+"""What keeps a person's values from being told: quasi-identifiers that many share, links to the rest that are cut, or
+nothing but how the values themselves are shown, which is pseudonymisation."""
 Entry = dict[str, Any]
 
 
@@ -105,6 +119,17 @@ class DeclaredPublisher:
     def shape(self, given: Mapping[str, Any]) -> str | None:
         """The shape of a release."""
         return self.shapes.get(given.get("shape") if "shape" in self.parameters else None)
+
+
+@dataclass(frozen=True)
+class DeclaredColumnPublisher:
+    """A publisher of a sensitive column: where it is, its parameters, and those of them that are not published."""
+
+    home: str
+    """``"module:class"``; the checker never loads it."""
+    parameters: Mapping[str, Bound]
+    private: Mapping[str, Bound]
+    """Parameters that speak of the values alone: they are part of the key."""
 
 
 K: dict[str, Bound] = {"k": Whole(2)}
@@ -229,6 +254,7 @@ METHODS: dict[str, Declared] = {
         protects="links",
         publishers=("slices",),
     ),
+    "personal": Declared("shoal.methods.personal:Personal", {}, (), protects="values", publishers=("records",)),
     "m-invariance": Declared(
         "shoal.methods.m_invariance:MInvariance",
         {"m": Whole(2), "column": ColumnName(), "newcomers": OneOf(("mix", "apart"))},
@@ -266,7 +292,27 @@ PUBLISHERS: dict[str, DeclaredPublisher] = {
         {"table": "slices", "files": "slices"},
         protects="links",
     ),
+    "records": DeclaredPublisher("shoal.publish.records:Records", {}, {None: "records"}, protects="values"),
 }
+
+COLUMN_PUBLISHERS: dict[str, DeclaredColumnPublisher] = {
+    "aliases": DeclaredColumnPublisher(
+        "shoal.personal.aliases:Aliases",
+        {
+            "column": ColumnName(),
+            "choice2": OneOf(("alias", "generalise")),
+            "min_support": Whole(1),
+            "flatten": Maybe(Real(1)),
+        },
+        private={"default": Maybe(Whole(1, 3)), "rule": Maybe(ByName(Whole(1, 3)))},
+    ),
+    "grades": DeclaredColumnPublisher(
+        "shoal.personal.grades:Grades",
+        {"column": ColumnName(), "quantiles": Maybe(Whole(1)), "variant": OneOf(("linear", "random"))},
+        private={"categories": Maybe(Ranges())},
+    ),
+}
+"""Publishers of sensitive columns."""
 
 REFINE: dict[str, Bound] = {"loss": Maybe(OneOf(("sse", "ncp"))), "rounds": Whole(0)}
 """Parameters of the local search after a method."""
@@ -278,6 +324,10 @@ PUBLISHER_CLASSES: Registry[Any] = Registry(
     "shoal.publishers", {name: one.home for name, one in PUBLISHERS.items()}, "a publisher"
 )
 """The publishers themselves, those of other packages too."""
+COLUMN_PUBLISHER_CLASSES: Registry[Any] = Registry(
+    "", {name: one.home for name, one in COLUMN_PUBLISHERS.items()}, "a publisher of a sensitive column"
+)
+"""The publishers of sensitive columns themselves."""
 MODEL_CLASSES: Registry[Any] = Registry(
     "shoal.models",
     {
@@ -335,12 +385,32 @@ FURTHER_MEASURES = {
     "membership_ratio": "shoal.measure.membership_ratio:MembershipRatio",
     "membership_chance": "shoal.measure.membership_chance:MembershipChance",
     "pair_error": "shoal.measure.pair_error:PairError",
+    "proximity_breach": "shoal.measure.proximity_breach:ProximityBreach",
+    "divergence_breach": "shoal.measure.divergence_breach:DivergenceBreach",
 }
 """The measures that are worked out on request alone."""
 MEASURE_CLASSES: Registry[Any] = Registry(
     "shoal.measures", MANIFEST_MEASURES | RECEIPT_MEASURES | FURTHER_MEASURES, "a measure"
 )
 """All measures, those of other packages too."""
+ATTACK_CLASSES: Registry[Any] = Registry(
+    "shoal.attacks",
+    {
+        "linking": "shoal.attack.linking:Linking",
+        "homogeneity": "shoal.attack.homogeneity:Homogeneity",
+        "background": "shoal.attack.background:BackgroundKnowledge",
+        "skewness": "shoal.attack.skewness:Skewness",
+        "proximity": "shoal.attack.proximity:Proximity",
+        "divergence": "shoal.attack.divergence:Divergence",
+        "membership": "shoal.attack.membership:MembershipAttack",
+        "intersection": "shoal.attack.intersection:Intersection",
+        "inference": "shoal.attack.inference:Inference",
+        "singling-out": "shoal.attack.singling_out:SinglingOut",
+        "linkability": "shoal.attack.linkability:Linkability",
+    },
+    "an attack",
+)
+"""All attacks, those of other packages too."""
 
 
 def method_called(name: object) -> Declared | None:
@@ -368,6 +438,7 @@ def declared_method(name: object) -> Declared:
 
 
 __all__ = [
+    "ATTACK_CLASSES", "COLUMN_PUBLISHERS", "COLUMN_PUBLISHER_CLASSES",
     "FURTHER_MEASURES", "K_ANONYMITY", "MANIFEST_MEASURES", "MEASURE_CLASSES", "METHODS", "METHOD_CLASSES",
     "METHOD_MODEL_CLASSES", "MODEL_CLASSES", "PUBLISHERS", "PUBLISHER_CLASSES", "RECEIPT_MEASURES", "REFINE",
     "Declared", "DeclaredPublisher", "Of", "OneOver", "Promised", "Protects", "declared_method", "method_called",

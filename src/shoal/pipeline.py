@@ -15,18 +15,21 @@ from shoal.enforce.refine import Refine
 from shoal.errors import InternalError
 from shoal.measure import measure
 from shoal.methods.base import Method, Task
+from shoal.personal.base import ColumnPublisher
+from shoal.personal.hiding import as_shown, hidden_columns, key_of, marked, warn_of_split_aliases
 from shoal.privacy.base import Requirement
 from shoal.privacy.required import check_shown, in_one_spelling
 from shoal.progress import SILENT, Progress
-from shoal.publish import default_publisher
+from shoal.publish import listed
 from shoal.publish.base import Publisher, shown_classes
 from shoal.recipe.recipe import Recipe
-from shoal.release.description import Asked, describe, holder_figures, parts_given, receipt_of
+from shoal.release.description import Asked, describe, holder_figures, parts_given, receipt_of, split
 from shoal.release.release import Release
 from shoal.settings import check_arguments, limited_threads, secret_seed
 from shoal.table.frames import to_polars
 from shoal.table.prepare import prepare
 from shoal.table.schema import Schema
+from shoal.table.shown import only_rows
 from shoal.table.sources import read
 
 
@@ -36,7 +39,7 @@ def anonymize(
     method: Method,
     *,
     require: Sequence[Requirement] = (),
-    publish: Publisher | None = None,
+    publish: Publisher | ColumnPublisher | Sequence[Publisher | ColumnPublisher] | None = None,
     refine: Refine | None = None,
     suppress: float = 0.0,
     population: Any = None,
@@ -62,7 +65,8 @@ def anonymize(
     require
         Models that every class must satisfy besides k.
     publish
-        How groups are shown; the default of the method when not given.
+        How groups are shown; the default of the method when not given. Sensitive columns are shown as they are, unless
+        `Aliases` or `Grades` are listed for them: ``publish=[Generalize(), Aliases("disease")]``.
     refine
         A local search after the method, such as ``Refine()``: rows move and swap between groups while that lowers what
         is lost.
@@ -103,13 +107,14 @@ def anonymize(
     >>> release.table["age"].unique().sort().to_list(), release.verify().k
     (['[21, 25]', '[55, 60]'], 3)
     """
+    publishers = listed(publish)
     check_arguments(
-        parts_given(schema, method, require, publish, refine), suppress=suppress, seed=seed, normalise=normalise,
+        parts_given(schema, method, require, publishers, refine), suppress=suppress, seed=seed, normalise=normalise,
         left_out=left_out, missing_values=missing_values, threads=threads,
     )  # fmt: skip
-    publish = default_publisher(method) if publish is None else publish
+    publish, hiding = split(publishers, method)
     refine = None if refine is None else replace(refine, loss=refine.loss or publish.loses)
-    asked = Asked(method, publish, require, refine, suppress, missing, normalise, left_out)
+    asked = Asked(method, publish, require, refine, suppress, missing, normalise, left_out, hiding)
     asked.check_parts()
     seed = secret_seed(seed)
 
@@ -127,7 +132,7 @@ def anonymize(
     with limited_threads(threads):
         # What buckets promise of themselves must outlast what is done for further promises.
         own = method.promises(table.schema) if require and method.protects == "links" else ()
-        task = Task.of(table, (*own, *require), people)
+        task = Task.of(asked.judged(table), (*own, *require), people)
         sets = bool(getattr(publish, "sets", False))
         groups = method.partition(task, np.random.default_rng([seed, 0]), progress)
         groups.check(table.n_rows, method.min_group_size)
@@ -146,15 +151,21 @@ def anonymize(
 
     progress.stage("publishing")
     check_shown(require, table, groups.labels >= 0)
-    published, order = publish.arrange(publish.publish(table, groups))
+    kept = groups.labels >= 0
+    shown = only_rows(table, kept)
+    if hiding:
+        warn_of_split_aliases(hiding, (*method.promises(table.schema), *require), method.min_group_size)
+    hidden = hidden_columns(shown, hiding, seed)
+    published, order = publish.arrange(marked(publish.show(as_shown(shown, hidden), groups.only(kept)), hiding, hidden))
     manifest = describe(published, asked, left_out=table.n_input - table.n_rows + groups.n_suppressed)
 
     progress.stage("verifying")
-    shown, choice = table.frame.filter(pl.Series(groups.labels >= 0)), table.schema.choice
-    guards = None if choice is None else shown[choice][order]
+    people_shown, choice = table.frame.filter(pl.Series(kept)), table.schema.choice
     verdict = verify(
-        published.tables, manifest, claims=False, population=people, guards=guards, schema=schema, original=shown
-    )
+        published.tables, manifest, claims=False, population=people,
+        guards=None if choice is None else people_shown[choice][order], schema=schema, original=people_shown,
+        key=key_of(manifest, shown, hiding, hidden, seed),
+    )  # fmt: skip
     if verdict.unchecked:
         raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
 
@@ -163,12 +174,13 @@ def anonymize(
     manifest = manifest.model_copy(update=known)
     outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
     receipt = receipt_of(
-        manifest, table, groups, asked, seed=seed, achieved=outside, source=source, population=people,
-        figures=holder_figures(published, manifest, table, groups),
+        manifest, table, groups, asked, seed=None if hidden else seed, achieved=outside, source=source,
+        population=people, figures=holder_figures(published, manifest, table, groups),
     )  # fmt: skip
     labels = np.full(table.n_input, -1, dtype=np.int64)
     labels[table.kept] = groups.labels
-    return Release(published.tables, manifest, labels, receipt, to_native, groups.slices)
+    key = key_of(manifest, shown, hiding, hidden, seed)
+    return Release(published.tables, manifest, labels, receipt, to_native, groups.slices, key)
 
 
 def run(
@@ -178,7 +190,8 @@ def run(
     progress.stage("reading")
     source = recipe.require_source()
     return anonymize(
-        read(source), recipe.schema, recipe.method, require=recipe.require, publish=recipe.publish,
+        read(source), recipe.schema, recipe.method, require=recipe.require,
+        publish=[one for one in (recipe.publish, *recipe.sensitive) if one is not None],
         refine=recipe.refine, suppress=recipe.suppress,
         population=None if recipe.population is None else read(recipe.population), seed=recipe.seed,
         missing=recipe.missing, missing_values=source.missing_values, normalise=recipe.normalise,

@@ -1,8 +1,8 @@
 """What can be asked for by name: of Shoal itself, and of other packages that are installed beside it.
 
-Another package brings a method, a model, a publisher or a measure through an entry point of the group `shoal.methods`,
-`shoal.models`, `shoal.publishers` or `shoal.measures`; a notebook, through `register`. Nothing is imported before it is
-asked for.
+Another package brings a method, a model, a publisher, a measure or an attack through an entry point of the group
+`shoal.methods`, `shoal.models`, `shoal.publishers`, `shoal.measures` or `shoal.attacks`; a notebook, through
+`register`. Nothing is imported before it is asked for.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
 
 def register(thing: T) -> T:
-    """Add a method, a model, a publisher or a measure of your own, so that it can be asked for by its name.
+    """Add a method, a model, a publisher, a measure or an attack of your own, to be asked for by its name.
 
     It may stand above the class as a decorator. A package that is installed needs no call: its entry points say what
     it brings.
@@ -160,8 +160,9 @@ def register(thing: T) -> T:
     registry = getattr(thing, "registry", None)
     if not isinstance(registry, Registry):
         got = getattr(thing, "__name__", type(thing).__name__)
-        what = f"needs a method, a model, a publisher or a measure, got {got}"
-        raise ParameterError(Problem("register", what, "write a class after Method, Requirement, Publisher or Measure"))
+        what = f"needs a method, a model, a publisher, a measure or an attack, got {got}"
+        fix = "write a class after Method, Requirement, Publisher, Measure or Attack"
+        raise ParameterError(Problem("register", what, fix))
     registry.register(thing)
     return thing
 

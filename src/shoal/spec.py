@@ -7,6 +7,7 @@ the recipe key, the command-line flag, the row in the documentation and the bad 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import operator
 import re
@@ -246,6 +247,8 @@ class ByColumn:
     """A value for each of some columns, by name, that fits another bound."""
 
     bound: Bound
+    named: ClassVar[str] = "column "
+    """What is named, for errors."""
 
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
@@ -255,7 +258,7 @@ class ByColumn:
             if not isinstance(column, str) or not column:
                 return f"needs {self.describe()}, got the name {_named(column)}"
             if self.bound.complaint(entry):
-                return f"needs {self.describe()}, got {_named(entry)} for column {column!r}"
+                return f"needs {self.describe()}, got {_named(entry)} for {self.named}{column!r}"
         return None
 
     def describe(self) -> str:
@@ -284,6 +287,64 @@ class Weights(ByColumn):
     def describe(self) -> str:
         """Say what is allowed, in a few words."""
         return "positive numbers by column name"
+
+
+@dataclass(frozen=True)
+class ByName(ByColumn):
+    """A value for each of some values of a column, or nodes of its hierarchy, that fits another bound."""
+
+    named: ClassVar[str] = ""
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return f"{self.bound.describe()}, by name of a value or a node"
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Pairs of a lower and an upper end, in rising order, of which none reaches into the next."""
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        if isinstance(value, str) or not isinstance(value, Sequence) or not value:
+            return f"needs {self.describe()}"
+        for place, pair in enumerate(value, 1):
+            if (
+                isinstance(pair, str)
+                or not isinstance(pair, Sequence)
+                or len(pair) != 2
+                or any(map(Real().complaint, pair))
+            ):
+                return f"needs {self.describe()}; number {place} is no pair of numbers"
+            if pair[0] > pair[1]:
+                return f"needs {self.describe()}; number {place} ends before it begins"
+        for place, (one, other) in enumerate(itertools.pairwise(value), 1):
+            if one[1] > other[0] or one[0] == other[0]:
+                return f"needs {self.describe()}; numbers {place} and {place + 1} overlap, or are not in rising order"
+        return None
+
+    def describe(self) -> str:
+        """Say what is allowed, in a few words."""
+        return "a list of pairs, lower and upper end, in rising order and without overlap"
+
+    def parse(self, text: str) -> object:
+        """Read `0..10,10..20`."""
+        pairs = [item.split("..") for item in text.split(",")]
+        return [[Real().parse(end) for end in pair] for pair in pairs]
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        return [
+            [],
+            "0..1",
+            [1, 2],
+            [[0, 1, 2]],
+            [[1, 0]],
+            [[0, 2], [1, 3]],
+            [[2, 3], [0, 1]],
+            [[0, "x"]],
+            [[0, math.nan]],
+        ]
 
 
 def _named(value: object) -> str:

@@ -67,7 +67,7 @@ def entry_mutants(victim: Victim) -> Iterator[Mutant]:
     entries = entries_of(victim.files)
     for path, entry in places(entries):
         for word, other in other_values(entry):
-            if json_bytes(other) == json_bytes(entry):
+            if json.dumps(other) == json.dumps(entry):
                 continue
             yield Mutant(f"entry {named(path)} {word}", partial(_with_entry, victim, path, other))
 

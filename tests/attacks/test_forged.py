@@ -22,8 +22,8 @@ import pytest
 
 import shoal
 from shoal.measure import measure
+from shoal.release import sealed
 from shoal.release.manifest import FILE, Slice
-from shoal.series import sealed
 from support.forging import arranged, fingerprinted, mended, rewritten, with_entries
 
 PASSPHRASE = "correct horse battery"

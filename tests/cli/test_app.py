@@ -141,7 +141,7 @@ def test_flags_go_over_the_recipe(place, call):
     printed = json.loads(out)
     manifest = printed["manifest"]
     assert status == 0
-    assert list(printed) == ["release", "receipt", "manifest"]
+    assert list(printed) == ["release", "receipt", "report", "manifest"]
     assert (printed["release"], printed["receipt"]) == ("release", "release.receipt.json")
     assert manifest["recipe"] == {
         "method": {"name": "caat", "k": 4, "interval": "hull", "ties": "one"},
@@ -177,7 +177,7 @@ def test_demo(place, call):
     assert status == 0
     assert "400 published of 400" in out
     assert {path.name for path in (place / "shoal-demo").iterdir()} == {
-        "people.csv", "hierarchies", "recipe.toml", "release", "release.receipt.json",
+        "people.csv", "hierarchies", "recipe.toml", "release", "release.receipt.json", "release.report.html",
     }  # fmt: skip
     assert call("verify", "shoal-demo/release", "--receipt", "shoal-demo/release.receipt.json")[0] == 0
     seed = str(Receipt.read("shoal-demo/release.receipt.json").seed)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import shoal
-from shoal.series import sealed
+from shoal.release import sealed
 
 CANARY = "Zyx9Canary"
 PASSPHRASE = "correct horse battery"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def test_everything_is_declared(name):
     assert set(one.shapes) <= set(EVERY_SHAPE)
     assert len(set(one.shapes)) == len(one.shapes) > 0
     assert all(key.partition(":")[0] == name for key in one.figure_names())
-    assert (one.needs == "release") == (name in IN_MANIFEST)
+    assert one.needs == "release" or name not in IN_MANIFEST
 
 
 def test_every_file_with_a_measure_is_registered():
@@ -150,11 +151,11 @@ def test_figures_are_in_their_range(releases, shape):
             continue
         low, high = MEASURES[name].range
         found = releases[shape].measure(name, original=FRAME, schema=SCHEMA)
-        assert found or name == "c_avg", name
+        assert found or name in ("c_avg", "proximity_breach"), name  # no k is promised, no number is sensitive
         for key, value in found.items():
             assert low <= value <= high, key
-            pattern = ":".join([key.partition(":")[0], *["<column>"] * key.count(":")])
-            assert pattern in MEASURES[name].figure_names()
+            patterns = [re.escape(one).replace("<column>", r"\w+") for one in MEASURES[name].figure_names()]
+            assert any(re.fullmatch(pattern, key) for pattern in patterns), key
 
 
 # -- by hand -----------------------------------------------------------------------------------------------------------

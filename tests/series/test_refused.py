@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.release import sealed
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import check_receipt
-from shoal.series import sealed
 from support.forging import arranged, fingerprinted, mended, rewritten, with_entries
 from support.series_example import FIRST, SCHEMA, TWO, table
 

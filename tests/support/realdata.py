@@ -26,11 +26,20 @@ def data_folder() -> Path:
     return folder
 
 
-@cache
 def adult() -> pl.DataFrame:
     """The rows of Adult's training part without missing cells, all columns as text."""
+    return _adult()[0]
+
+
+def adult_test() -> pl.DataFrame:
+    """Those of its test part, who are other people."""
+    return _adult()[1]
+
+
+@cache
+def _adult() -> tuple[pl.DataFrame, pl.DataFrame]:
     frame = pl.read_csv(data_folder() / "adult" / "adult.csv.gz", infer_schema=False, null_values="?")
-    return frame.head(ADULT_TRAIN).drop_nulls()
+    return frame.head(ADULT_TRAIN).drop_nulls(), frame.tail(-ADULT_TRAIN).drop_nulls()
 
 
 @cache

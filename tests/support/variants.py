@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import cycle
 
 import shoal
+from shoal import declared
 from shoal.publish import PUBLISHERS
 from shoal.testing import options_to_try, variants
 from support.pairwise import ALL, pairwise
@@ -22,7 +23,7 @@ ALSO = {
 }
 """Parameters that are tried besides those that every method is tried with."""
 VARIANTS = {name: [*options_to_try(method), *ALSO.get(name, ())] for name, method in METHODS.items()}
-LINKS = [name for name in METHODS if name not in K_METHODS]
+LINKS = [name for name in METHODS if declared.METHODS[name].protects == "links"]
 """Methods that promise no k, but cut what links people to sensitive values."""
 CHOSEN = [
     *(shoal.Generalize(shape=shape, sets=sets) for shape in ("text", "typed", "classes") for sets in (False, True)),

@@ -17,8 +17,8 @@ from typing import NoReturn
 
 import typer
 
+from shoal.cli import attack, compare, demo, init, listings, measure, report, republish, run, vault, verify
 from shoal.cli import compile as compile_
-from shoal.cli import demo, init, listings, measure, republish, run, verify
 from shoal.errors import GuaranteeError, InternalError, ShoalError, ShoalWarning
 
 app = typer.Typer(
@@ -36,12 +36,17 @@ app.command("run", context_settings=run.ANY_FLAG)(run.run)
 app.command("verify")(verify.verify)
 app.command("republish", context_settings=run.ANY_FLAG)(republish.republish)
 app.command("verify-series")(republish.verify_series)
-app.command("measure")(measure.measure)
+app.command("measure", context_settings=run.ANY_FLAG)(measure.measure)
+app.command("attack", context_settings=run.ANY_FLAG)(attack.attack)
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.command("methods")(listings.methods)
 app.command("models")(listings.models)
 app.command("publishers")(listings.publishers)
 app.command("measures")(listings.measures)
+app.command("attacks")(listings.attacks)
 app.command("compile")(compile_.compile_all)
+app.add_typer(vault.vault)
 
 
 @app.callback(invoke_without_command=True)

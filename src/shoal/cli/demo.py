@@ -57,7 +57,7 @@ def demo(
     console = show.console()
     console.print(show.release_table(release, f"Release in {out / 'release'}"))
     console.print(show.rows_table(release.frames["table"].head(3), "Three of its rows"))
-    show.tell_receipt(out / "release")
+    show.tell_receipt(out / "release", report=out / "release.report.html")
     console.print(f"The sample and its recipe are in {out}. Next:")
     console.print(f"  shoal verify {out / 'release'}")
     console.print(f"  shoal run {out / 'recipe.toml'} --method mondrian --k 10 --out another")

@@ -24,19 +24,69 @@ def apply_flags(
 
     problems = Problems()
     flags = _pairs(arguments, problems)
-    added = [_promise(text, problems) for text in require]
+    added = [promise(text, problems) for text in require]
     if population is not None:
         entries = entries | {"population": _place(population)}
     if added and isinstance(entries.get("require", []), list):
         entries = entries | {"require": [*entries.get("require", []), *added]}
     # Where a table of the recipe is none, the reader of recipes says so.
-    if all(isinstance(entries.get(key, {}), dict) for key in ("method", "publish", "refine")):
+    listed = entries.get("publish", {})
+    tables = listed if isinstance(listed, list) else [listed]
+    if all(isinstance(one, dict) for one in (*tables, *(entries.get(key, {}) for key in ("method", "refine")))):
         try:
             entries = _with_parameters(entries, flags, problems)
         except ShoalError as error:
             problems.take(error)
     problems.raise_if_any(ParameterError)
     return entries
+
+
+MEASURING = ("measure", "label", "membership", "original", "plot", "receipt", "key", "passphrase-file", "json")
+"""Flags of `shoal measure` that are no parameter of a measure."""
+
+
+ATTACKING = (
+    "attack", "original", "known", "tolerance", "level", "people", "other", "outside", "control", "person", "receipt",
+    "key", "passphrase-file", "seed", "json",
+)  # fmt: skip
+"""Flags of `shoal attack` that are no parameter of an attack."""
+
+
+def measure_parameters(name: str | None, arguments: list[str]) -> dict[str, Any]:
+    """The parameters of a measure that flags such as `--epsilon 30` give; the measure checks their values."""
+    from shoal.measure import MEASURES
+
+    return _parameters(MEASURES, name, "measure", arguments, MEASURING)
+
+
+def attack_parameters(name: str | None, arguments: list[str]) -> dict[str, Any]:
+    """The parameters of an attack that flags such as `--epsilon 30` give; the attack checks their values."""
+    from shoal.attack import ATTACKS
+
+    return _parameters(ATTACKS, name, "attack", arguments, ATTACKING)
+
+
+def _parameters(
+    registry: Any, name: str | None, what: str, arguments: list[str], others: Sequence[str]
+) -> dict[str, Any]:  # fmt: skip
+    """The parameters of the one that is named, read as their bounds say; flags that are none are noted."""
+    from shoal.errors import ParameterError, Problems, did_you_mean
+    from shoal.spec import YesNo, find
+
+    problems = Problems()
+    found: dict[str, Any] = {}
+    bounds = {} if name is None else {one.name: one.bound for one in find(registry, name, what).parameters()}
+    for flag, text in _pairs(arguments, problems).items():
+        shown = f"--{flag.replace('_', '-')}"
+        if flag not in bounds:
+            near = did_you_mean(flag, (*bounds, *others), f"parameters go with --{what}")
+            problems.add(shown, "unknown flag", near.replace("mean '", "mean '--"))
+        elif text is None and not isinstance(bounds[flag], YesNo):
+            problems.add(shown, "has no value", f"write {shown} VALUE")
+        else:
+            found[flag] = True if text is None else bounds[flag].parse(text)
+    problems.raise_if_any(ParameterError)
+    return found
 
 
 def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], problems: Any) -> dict[str, Any]:
@@ -51,7 +101,8 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     if exchanged:
         method = _exchanged(method, find(METHODS, flags.pop("method"), "--method"))
     current = METHODS.get(str(method.get("name")))
-    publish = {"name": current.publisher if current else "generalize", **entries.get("publish", {})}
+    given, hiding = _publishers(entries.get("publish", {}))
+    publish = {"name": current.publisher if current else "generalize", **given}
     shown = PUBLISHERS.get(str(publish["name"]))
     if exchanged and current and shown and shown.protects != current.protects:  # the recipe's was for its own method
         publish = _exchanged(publish, PUBLISHERS[current.publisher])
@@ -70,7 +121,18 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
         problems.add("--refine", "takes no value", "write --refine, and --rounds N to search longer")
     homes |= search | {key: [(entries, bound)] for key, (bound, _) in SETTINGS.items()}
     _fill(homes, flags, problems)
-    return entries | {"method": method, "publish": publish} | ({"refine": refine} if refined else {})
+    shown_by = [publish, *hiding] if hiding else publish
+    return entries | {"method": method, "publish": shown_by} | ({"refine": refine} if refined else {})
+
+
+def _publishers(entry: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """How groups are shown, and how sensitive columns are, where a recipe lists both."""
+    from shoal.personal import COLUMN_PUBLISHERS
+
+    if isinstance(entry, dict):
+        return entry, []
+    hiding = [one for one in entry if one.get("name") in COLUMN_PUBLISHERS]
+    return next((one for one in entry if one not in hiding), {}), hiding
 
 
 def _refuse_old_names(spec: Any, flags: dict[str, str | None], problems: Any) -> None:
@@ -122,7 +184,7 @@ def _pairs(arguments: list[str], problems: Any) -> dict[str, str | None]:
     return pairs
 
 
-def _promise(text: str, problems: Any) -> dict[str, Any]:
+def promise(text: str, problems: Any) -> dict[str, Any]:
     """One promise as a recipe holds it, read from `model key=value ...`; quotes keep a name with spaces together."""
     from shoal.errors import ShoalError
     from shoal.privacy import MODELS

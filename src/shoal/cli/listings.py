@@ -1,4 +1,4 @@
-"""`shoal methods`, `shoal models`, `shoal publishers` and `shoal measures`: what there is, of other packages too."""
+"""`shoal methods`, `models`, `publishers`, `measures` and `attacks`: what there is, of other packages too."""
 
 from __future__ import annotations
 
@@ -56,6 +56,13 @@ def measures(
             facts = _measure_facts(one) | {"needs": one.needs}
             shown.add_row(*(facts[column] for column in columns))
         show.console().print(shown)
+
+
+def attacks(json: Json = False) -> None:
+    """List the attacks: what each attacker knows, when a guess is right, what it is compared with, and parameters."""
+    from shoal.attack import ATTACKS
+
+    _list(ATTACKS, ("title", "knows", "succeeds", "against", "needs", "reference"), json=json)
 
 
 def _explain(measure: Any, *, json: bool) -> None:
@@ -178,5 +185,6 @@ def _fact(spec: Any, fact: str) -> object:
     if fact == "monotone":
         return spec.joining
     if fact == "needs":
-        return {"population": "a table of the population", "choices": "a choice column"}.get(spec.needs)
+        words = {"population": "a table of the population", "choices": "a choice column"}
+        return ", ".join(spec.needs) if isinstance(spec.needs, tuple) else words.get(spec.needs)
     return getattr(spec, fact)

@@ -8,11 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli.run import PassphraseFile
+
 MOST_LINES = 20
 """Lines of a histogram that are printed."""
 
 
 def measure(
+    context: typer.Context,
     release: Annotated[Path, typer.Argument(help="The release directory.")],
     name: Annotated[
         str | None, typer.Option("--measure", "-m", help="Only this measure; `shoal measures` lists them all.")
@@ -37,18 +40,30 @@ def measure(
         Path | None,
         typer.Option(help="For the data holder: the receipt, which has the figures that compare with the input."),
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(help="For the data holder: the key file, for measures of columns with aliases or grades."),
+    ] = None,
+    passphrase_file: PassphraseFile = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Measure what a release lost and what is at risk, from its files; with its receipt, also against the input."""
+    """Measure what a release lost and what is at risk, from its files; with its receipt, also against the input.
+
+    Any parameter of the measure that is asked for is a flag of its name, for example `--epsilon 30`; `shoal measures
+    NAME` lists them.
+    """
     from shoal.cli import show
+    from shoal.cli.flags import measure_parameters
+    from shoal.cli.verify import opened_key
     from shoal.release.release import read_release
 
-    _check_options(membership=membership, name=name, label=label, original=original, plot=plot)
+    _check_options(membership=membership, name=name, label=label, original=original, plot=plot, key=key)
+    parameters = measure_parameters(name, context.args)
     read = read_release(release, receipt)
     if membership:
         _measure_membership(read, release, original, plot, json=json)
         return
-    figures = read.measure(name, label=label, **_input(original))
+    figures = read.measure(name, label=label, **input_of(original), key=opened_key(key, passphrase_file), **parameters)
     if json:
         show.as_json({key: _finite(value) for key, value in figures.items()})
         return
@@ -60,7 +75,7 @@ def measure(
     show.console().print(shown)
 
 
-def _input(recipe: Path | None) -> dict[str, Any]:
+def input_of(recipe: Path | None) -> dict[str, Any]:
     """The input of a release, and how it is read, from the recipe that the release was made with."""
     from shoal.recipe.recipe import Recipe
     from shoal.table.sources import read
@@ -73,7 +88,13 @@ def _input(recipe: Path | None) -> dict[str, Any]:
 
 
 def _check_options(
-    *, membership: bool, name: str | None, label: str | None, original: Path | None, plot: Path | None
+    *,
+    membership: bool,
+    name: str | None,
+    label: str | None,
+    original: Path | None,
+    plot: Path | None,
+    key: Path | None,
 ) -> None:
     """Refuse options that do not go together, all at once."""
     from shoal.errors import ParameterError, Problems
@@ -88,6 +109,8 @@ def _check_options(
         problems.add("--measure", "is for one measure", "leave one of them out")
     if original is not None and not membership and name is None:
         problems.add("--original", "is for --membership and --measure", "add one of them, or leave it out")
+    if key is not None and name is None:
+        problems.add("--key", "is for --measure", "add it, or leave this out")
     if plot is not None and not membership:
         problems.add("--plot", "works with --membership only", "add --membership, or leave it out")
     problems.raise_if_any(ParameterError)
@@ -97,7 +120,7 @@ def _measure_membership(read: Any, release: Path, original: Path | None, plot: P
     from shoal.cli import show
     from shoal.report.membership import write_picture
 
-    found = read.membership(**_input(original))
+    found = read.membership(**input_of(original))
     written = [] if plot is None else write_picture(found, plot)
     if json:
         show.as_json(_entries(found))

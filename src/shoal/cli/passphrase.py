@@ -1,4 +1,4 @@
-"""Where the passphrase of a state file comes from: a file, the environment, or a prompt; never the command line."""
+"""Where the passphrase of a state or a key comes from: a file, the environment, or a prompt; never the command line."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import typer
 VARIABLE = "SHOAL_PASSPHRASE"
 
 
-def passphrase(file: Path | None, *, new: bool) -> str:
-    """Ask for the passphrase; twice when it is a new one."""
+def passphrase(file: Path | None, *, new: bool, what: str = "state") -> str:
+    """Ask for the passphrase of a state or a key; twice when it is a new one."""
     from shoal.errors import ParameterError, Problem, SourceError
-    from shoal.series.sealed import check_passphrase
+    from shoal.release.sealed import check_passphrase
 
     if file is not None:
         try:
@@ -25,7 +25,7 @@ def passphrase(file: Path | None, *, new: bool) -> str:
     elif VARIABLE in os.environ:
         found = os.environ[VARIABLE]
     elif sys.stdin.isatty():
-        found = typer.prompt("Passphrase of the state", hide_input=True, confirmation_prompt=new, err=True)
+        found = typer.prompt(f"Passphrase of the {what}", hide_input=True, confirmation_prompt=new, err=True)
     else:
         fix = f"set {VARIABLE}, or give --passphrase-file FILE"
         raise ParameterError(Problem("passphrase", "is not given, and there is no terminal to ask at", fix))

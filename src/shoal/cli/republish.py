@@ -63,7 +63,7 @@ def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: b
     """Refuse places that are taken or missing, before anything is read or asked."""
     from shoal.errors import ParameterError, Problems
     from shoal.release.release import check_places
-    from shoal.series.sealed import check_place
+    from shoal.release.sealed import STATE
 
     problems = Problems()
     if previous is None and state.exists():
@@ -75,7 +75,7 @@ def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: b
     if previous is not None and previous.resolve() == out.resolve():
         problems.add(str(out), "is the previous release, which is not replaced", "choose another directory")
     problems.raise_if_any(ParameterError)
-    check_place(state, out)
+    STATE.check_place(state, out)
     check_places(out, overwrite=overwrite)
 
 

@@ -16,9 +16,16 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier
 Threads = Annotated[int | None, typer.Option("--threads", help="How many cores to use; the result is the same.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report beside the release.")]
 Require = Annotated[
     list[str] | None,
     typer.Option("--require", help='A further requirement, such as "l-diversity column=disease l=3"; may be repeated.'),
+]
+PassphraseFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--passphrase-file", help="File with the passphrase of the key; else SHOAL_PASSPHRASE, or you are asked."
+    ),
 ]
 Population = Annotated[
     str | None,
@@ -32,7 +39,9 @@ def run(
     out: Out = Path("release"),
     require: Require = None,
     population: Population = None,
+    passphrase_file: PassphraseFile = None,
     overwrite: Overwrite = False,
+    no_report: NoReport = False,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -47,21 +56,28 @@ def run(
     """
     from shoal.cli import show
     from shoal.cli.flags import apply_flags
+    from shoal.cli.report import page_path
     from shoal.recipe.recipe import Recipe
     from shoal.recipe.text import read_entries
+    from shoal.release.key import key_path
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import receipt_path
 
     entries = apply_flags(read_entries(recipe), context.args, require=require or (), population=population)
     read = Recipe.from_entries(entries, recipe.parent)
-    release = follow(read, out, overwrite=overwrite, threads=threads, quiet=quiet or json)
+    release = follow(
+        read, out, overwrite=overwrite, threads=threads, quiet=quiet or json, passphrase_file=passphrase_file,
+        report=not no_report,
+    )  # fmt: skip
     if json:
         written = Manifest.read(out)
         held = {"receipt": str(receipt_path(out))}
+        held |= {} if release.key is None else {"key": str(key_path(out))}
+        held |= {} if no_report else {"report": str(page_path(out))}
         show.as_json({"release": str(out), **held, "manifest": written.model_dump(mode="json")})
     else:
         show.console().print(show.release_table(release, f"Release in {out}"))
-        show.tell_receipt(out)
+        show.tell_receipt(out, key=release.key is not None, report=None if no_report else page_path(out))
 
 
 def follow(
@@ -72,20 +88,30 @@ def follow(
     threads: int | None = None,
     quiet: bool = False,
     source_name: str | None = None,
+    passphrase_file: Path | None = None,
+    report: bool = True,
 ) -> Any:
-    """Run a recipe and write its release, with progress where somebody is looking."""
+    """Run a recipe and write its release and report, with progress where somebody is looking."""
+    from shoal.cli import report as reports
     from shoal.cli import show
+    from shoal.cli.passphrase import passphrase
     from shoal.errors import ShoalWarning
     from shoal.pipeline import run as run_recipe
     from shoal.release.release import check_places
 
-    check_places(out, overwrite=overwrite)
+    check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
+    if report:
+        reports.check(reports.page_path(out), overwrite=overwrite)
+    secret = passphrase(passphrase_file, new=True, what="key") if recipe.sensitive else None
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always", ShoalWarning)
         with show.ShownProgress(quiet=quiet) as progress:
             release = run_recipe(recipe, source_name=source_name, threads=threads, progress=progress)
             progress.stage("writing")
-            release.write(out, format=recipe.format, overwrite=overwrite)
+            release.write(out, format=recipe.format, overwrite=overwrite, passphrase=secret)
+            if report:
+                progress.stage("reporting")
+                reports.write_public(release, out, overwrite=overwrite)
     for one in noted:
         typer.echo(f"warning: {one.message}", err=True)
     return release

@@ -72,10 +72,15 @@ def release_table(release: Release, title: str) -> Table:
     shown.add_row("rows", _rows(manifest, receipt))
     shown.add_row("method", described(manifest.recipe.method))
     shown.add_row("published", described(manifest.recipe.publish))
+    for hiding in manifest.recipe.sensitive:
+        shown.add_row("", described(hiding))
+    if manifest.layout.laid_out.protects == "values":
+        shown.add_row("", manifest.layout.laid_out.reading, style="yellow")
     for promise in manifest.promise:
         shown.add_row("promised", described(promise, "model"))
     reached = ", ".join(f"{name} = {value:g}" for name, value in manifest.achieved.items())
-    shown.add_row("reached", f"{reached}  (re-derived from the published cells)", style="green")
+    if reached:
+        shown.add_row("reached", f"{reached}  (re-derived from the published cells)", style="green")
     own = () if receipt is None else receipt.against_input
     figures = {**manifest.measures, **{entry.measure: entry.value for entry in own}}
     if "ncp" in figures:  # what averages lose is known from the input alone; cells say it themselves
@@ -100,11 +105,20 @@ def _rows(manifest: Manifest, receipt: Receipt | None) -> str:
     return ", ".join(texts)
 
 
-def tell_receipt(out: Path) -> None:
-    """Say where the receipt is, and that it is not to be published."""
+def tell_receipt(out: Path, *, key: bool = False, report: Path | None = None) -> None:
+    """Say where the receipt is, and the key, and that they are not to be published."""
+    from shoal.release.key import key_path
     from shoal.release.receipt import receipt_path
 
-    console().print(f"Publish {out}; keep {receipt_path(out)} to yourself: it has the seed and figures of the input.")
+    said = f"Publish {out}; keep {receipt_path(out)} to yourself: it has the seed and figures of the input."
+    if key:
+        said = (
+            f"Publish {out}; keep {receipt_path(out)} and {key_path(out)} to yourself: they have figures of the input, "
+        )
+        said += "the seed, and what aliases and grades stand for."
+    console().print(said)
+    if report is not None:
+        console().print(f"{report} says in plain words what was promised and lost; it may be published with it.")
 
 
 def rows_table(frame: pl.DataFrame, title: str) -> Table:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.run import PassphraseFile
+
 if TYPE_CHECKING:
     from shoal.check.release import Verdict
     from shoal.check.table import TableVerdict
@@ -42,12 +44,17 @@ def verify(
         Path | None,
         typer.Option(help="For the data holder: the receipt, to check that it belongs to this release."),
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(help="For the data holder: the key file, for promises about columns with aliases or grades."),
+    ] = None,
+    passphrase_file: PassphraseFile = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Check a release from its files alone, or any published table with --schema; exit status 1 if it does not hold."""
-    _check_options(target, schema, reading, suppressed, population, original, receipt)
+    _check_options(target, schema, reading, suppressed, population, original, receipt, key)
     if schema is None or population is not None:
-        _verify_release(target, schema, population, original, receipt, json=json)
+        _verify_release(target, schema, population, original, receipt, opened_key(key, passphrase_file), json=json)
     else:
         _verify_table(target, schema, reading or "cells", suppressed, json=json)
 
@@ -60,6 +67,7 @@ def _check_options(
     population: str | None,
     original: Path | None,
     receipt: Path | None,
+    key: Path | None,
 ) -> None:
     """Refuse options that do not fit what is to be checked, all at once."""
     from shoal.errors import ParameterError, Problems
@@ -73,7 +81,7 @@ def _check_options(
         problems.add(target, "is not needed for a release directory: its manifest describes the columns", fix)
     if population is not None and not folder:
         problems.add("--population", "is for a release directory", "leave it out")
-    for flag, given in (("--original", original), ("--receipt", receipt)):
+    for flag, given in (("--original", original), ("--receipt", receipt), ("--key", key)):
         if given is not None and not folder:
             problems.add(flag, "is for a release directory", "leave it out")
     if original is not None and schema is not None:
@@ -87,8 +95,23 @@ def _check_options(
 # -- releases ------------------------------------------------------------------------------------------------------
 
 
+def opened_key(key: Path | None, passphrase_file: Path | None) -> Any:
+    """The key of a release, from its encrypted file; none where none is given."""
+    from shoal.cli.passphrase import passphrase
+    from shoal.release.key import Key
+
+    return None if key is None else Key.read(key, passphrase(passphrase_file, new=False, what="key"))
+
+
 def _verify_release(
-    target: str, schema: Path | None, population: str | None, original: Path | None, receipt: Path | None, *, json: bool
+    target: str,
+    schema: Path | None,
+    population: str | None,
+    original: Path | None,
+    receipt: Path | None,
+    key: Any,
+    *,
+    json: bool,
 ) -> None:
     from shoal.cli import show
     from shoal.recipe.recipe import Promise, Recipe
@@ -103,7 +126,7 @@ def _verify_release(
     held, frame = None if receipt is None else Receipt.read(receipt), None if source is None else read(source)
     verdict, manifest = check_directory(
         target, population=people, schema=known if recipe is None else recipe.schema,
-        original=frame,
+        original=frame, key=key,
         missing_values=() if source is None else source.missing_values,
     )  # fmt: skip
     if held is not None:
@@ -119,7 +142,8 @@ def _verify_release(
     out.print(f"{target} keeps {kept}.", style="bold")
     for promise in manifest.promise:
         out.print(f"  promised  {show.described(promise, 'model')}")
-    out.print(f"  reached   {_listed(verdict.achieved)}")
+    if verdict.achieved:
+        out.print(f"  reached   {_listed(verdict.achieved)}")
     for text in verdict.unchecked:
         out.print(f"  unchecked {text}", style="yellow")
     out.print(f"  read      {verdict.n_rows:,} rows in {verdict.n_classes:,} classes")

@@ -12,7 +12,7 @@ from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
 
 Ints = npt.NDArray[np.signedinteger]
-Records = npt.NDArray[np.void]
+RecordArray = npt.NDArray[np.void]
 
 
 def fill(groups: CentroidGroups, ruler: Ruler, lines: Floats, codes: Ints, labels: Labels) -> None:
@@ -32,7 +32,7 @@ def fill(groups: CentroidGroups, ruler: Ruler, lines: Floats, codes: Ints, label
             _fill_counted(modes, values, nodes[rows].astype(np.int64), of, rows)
 
 
-def _fill_line(line: np.void, means: Records, numbers: Floats, of: Labels, size: Labels) -> None:
+def _fill_line(line: np.void, means: RecordArray, numbers: Floats, of: Labels, size: Labels) -> None:
     """As the kernel `centre_of` has it."""
     grid, span = line["grid"], line["span"]
     means["total"], means["square"] = 0, 0
@@ -48,7 +48,7 @@ def _fill_line(line: np.void, means: Records, numbers: Floats, of: Labels, size:
     means["centre"] = np.where(size > 0, np.where(gone | (present == 0), np.nan, centre), means["centre"])
 
 
-def _fill_common(nodes: Records, modes: Records, codes: Ints, of: Labels) -> None:
+def _fill_common(nodes: RecordArray, modes: RecordArray, codes: Ints, of: Labels) -> None:
     """Nodes are numbered depth first: what all have in common is what the lowest and the highest number have."""
     low, high = np.full(len(modes), len(nodes)), np.full(len(modes), -1)
     np.minimum.at(low, of, codes)
@@ -57,7 +57,7 @@ def _fill_common(nodes: Records, modes: Records, codes: Ints, of: Labels) -> Non
     modes["node"][filled] = meet(nodes["parent"], nodes["depth"], low[filled], high[filled])
 
 
-def _fill_counted(modes: Records, values: Records, codes: Labels, of: Labels, rows: Labels) -> None:
+def _fill_counted(modes: RecordArray, values: RecordArray, codes: Labels, of: Labels, rows: Labels) -> None:
     """The values of each group, chained, the most frequent first, of those that tie the one met in the lowest row."""
     pairs = of * (int(codes.max(initial=0)) + 1) + codes
     _, first, counts = np.unique(pairs, return_index=True, return_counts=True)

@@ -15,7 +15,7 @@ from itertools import combinations, product
 import numpy as np
 
 from shoal.enforce.constraints import Constraints
-from shoal.enforce.losses import Cells, Loss, Records
+from shoal.enforce.losses import Cells, Loss, RecordArray
 from shoal.enforce.slots import with_room
 from shoal.kernels.enforce import coarsening as kernel
 from shoal.kernels.enforce import violation as kinds
@@ -142,7 +142,7 @@ def _levels(cells: Cells, j: int, rows: Labels) -> list[Level]:
     return [finest, anything]
 
 
-def _tree_levels(tree: Records, values: Floats) -> list[Level]:
+def _tree_levels(tree: RecordArray, values: Floats) -> list[Level]:
     """Nodes above the leaves, at every depth from the deepest up to just below the root."""
     gone = np.isnan(values)
     nodes = np.where(gone, 0, tree["leaf"][np.where(gone, 0, values).astype(np.int64)])

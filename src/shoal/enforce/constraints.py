@@ -39,7 +39,7 @@ DENSE = 16
 """Up to how many times as many numbers as there are rows are counted without sorting."""
 NO_NODES = np.zeros(0, dtype=kernel.NODE)
 
-Records = npt.NDArray[np.void]
+RecordArray = npt.NDArray[np.void]
 
 
 class Laid(NamedTuple):
@@ -49,8 +49,8 @@ class Laid(NamedTuple):
     bound: float
     second: float
     codes: Ints
-    values: Records
-    nodes: Records
+    values: RecordArray
+    nodes: RecordArray
 
     @property
     def resembles(self) -> bool:
@@ -363,7 +363,7 @@ LAID_OUT: dict[type[Requirement], Callable[..., Laid]] = {
 
 
 def _laid(
-    kind: int, bound: float, codes: Ints, shares: Floats, *, second: float = 0.0, nodes: Records = NO_NODES,
+    kind: int, bound: float, codes: Ints, shares: Floats, *, second: float = 0.0, nodes: RecordArray = NO_NODES,
     **known: npt.NDArray[np.generic],
 ) -> Laid:  # fmt: skip
     """A promise with what it knows of its values."""
@@ -387,7 +387,7 @@ def _present(values: Values, shown: npt.NDArray[np.bool_]) -> list[object]:
     return [value for value, count in zip(values.known, counts, strict=False) if count]
 
 
-def _leaf_runs(tree: Tree) -> Records:
+def _leaf_runs(tree: Tree) -> RecordArray:
     """The nodes of a tree, with the first and the last leaf below each; in depth-first order those are one run."""
     nodes = np.zeros(len(tree.names), dtype=kernel.NODE)
     n_leaves = 0

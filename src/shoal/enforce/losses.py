@@ -29,7 +29,7 @@ from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
 from shoal.table.schema import Nominal, Numeric
 
-Records = npt.NDArray[np.void]
+RecordArray = npt.NDArray[np.void]
 
 
 class Loss(Protocol):
@@ -102,8 +102,8 @@ class Cells(NamedTuple):
     """The rows as the cells that cover them see them; see `kernels/enforce/refine_covers.py`."""
 
     values: Floats
-    column: Records
-    tree: Records
+    column: RecordArray
+    tree: RecordArray
 
 
 class Covered:
@@ -211,7 +211,7 @@ def _from_zero(
     return np.where(codes == missing, np.nan, np.searchsorted(known, codes)), float(len(known))
 
 
-def _nodes(tree: TreeArrays) -> Records:
+def _nodes(tree: TreeArrays) -> RecordArray:
     """A tree for walks from leaves to their common node."""
     nodes = np.zeros(len(tree.parent), dtype=covers.NODE)
     nodes["leaf"][: len(tree.leaf_node)] = tree.leaf_node
@@ -219,7 +219,7 @@ def _nodes(tree: TreeArrays) -> Records:
     return nodes
 
 
-def _near_nodes(tree: TreeArrays) -> Records:
+def _near_nodes(tree: TreeArrays) -> RecordArray:
     """A tree for what two values cost that meet in a node."""
     nodes = np.zeros(len(tree.parent), dtype=near.NODE)
     nodes["parent"], nodes["share"] = tree.parent, _shares(tree)

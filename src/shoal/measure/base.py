@@ -18,6 +18,7 @@ from shoal.check.cells import ReadColumn, read_column
 from shoal.declared import MEASURE_CLASSES
 from shoal.errors import ParameterError, Problems
 from shoal.registry import Registry
+from shoal.release.key import Key
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import SHAPES
 from shoal.spec import Spec
@@ -31,7 +32,7 @@ COVERING_SHAPES = tuple(name for name, shape in SHAPES.items() if shape.covers_v
 """Shapes whose cells say which values their rows may have had."""
 GROUPED_SHAPES = tuple(name for name, shape in SHAPES.items() if shape.protects == "cells")
 """Shapes whose rows are grouped so that they share their cells."""
-MATCHING_SHAPES = (*GROUPED_SHAPES, "buckets")
+MATCHING_SHAPES = (*GROUPED_SHAPES, "buckets", "records")
 """Shapes that show the quasi-identifiers of a row side by side, so that a person can be matched with rows."""
 
 
@@ -51,6 +52,8 @@ class Given:
     """Texts that stand for a missing cell of the input, besides the empty text."""
     labels: npt.NDArray[np.int64] | None = None
     """The group of each row of the input, -1 where it is not published."""
+    key: Key | None = None
+    """What aliases and grades stand for."""
 
     @property
     def charged(self) -> int:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from shoal.cluster.points import Clusters, Free, Space
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import dba as kernel
+from shoal.kernels.cluster.points import NEIGHBOUR
 from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods import mdav
 from shoal.methods.base import Method, Task
@@ -108,7 +109,7 @@ def _take_densest(free: Free, k: int, around: Neighbourhoods, label: int) -> Non
     rows = free.store.rows[: len(free)]
     errors = around["error"][rows]
     densest = np.flatnonzero(errors == errors.min())
-    near, _ = free.near(free.at(int(densest[np.argmin(rows[densest])])), k)
+    near = _neighbours(free, int(densest[np.argmin(rows[densest])]), k, around)
     gone, gone_rows = np.ascontiguousarray(free.store.columns[:, near].T), free.store.rows[near]
     free.take(near, label)
     if len(free) >= k:
@@ -117,9 +118,18 @@ def _take_densest(free: Free, k: int, around: Neighbourhoods, label: int) -> Non
         _measure(free, np.flatnonzero(lost), k, around)
 
 
+def _neighbours(free: Free, place: int, k: int, around: Neighbourhoods) -> Labels:
+    """Places of a point and its k - 1 nearest; of more, or of others, if promises need that."""
+    if free.constraints.any:
+        return free.near(free.at(place), k)[0]
+    near = np.empty(k, dtype=NEIGHBOUR)  # the kernel that is at work already finds them: one less to compile
+    kernel.density(free.store, np.array([place]), near, around)
+    return near["place"]
+
+
 def _measure(free: Free, places: Labels, k: int, around: Neighbourhoods) -> None:
     def part(begin: int, end: int) -> None:
-        kernel.density(free.store, places[begin:end], k, around)
+        kernel.density(free.store, places[begin:end], np.empty(k, dtype=NEIGHBOUR), around)
 
     in_parts(part, 0, len(places), len(places) * free.cells)
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.balls import Cells
+from shoal.cluster.balls import Cells, distances_in_units
 from shoal.cluster.points import Space, check_raw
 from shoal.errors import Problems
 from shoal.kernels.cluster import r_cellular as kernel
@@ -126,7 +126,6 @@ class Offers:
         self.witness: Labels = np.empty(n_points, dtype=np.int64)
         self.balls: list[tuple[int, int]] = []
         self._next_balls = np.empty(n_points, dtype=kernel.BALL)
-        self._distance: Labels = np.empty(n_points, dtype=np.int64)
 
     def collect(self, progress: Progress) -> None:
         """Let offers rise at the same speed, until everybody has stopped at a ball that is paid for.
@@ -194,5 +193,4 @@ class Offers:
         return int(time), int(radius)
 
     def _measure(self, point: int) -> Labels:
-        kernel.measure(self._space.axes, self._space.columns, point, self._terms.scale, self._distance)
-        return self._distance
+        return distances_in_units(self._space, self._space.columns, point, self._terms.scale)

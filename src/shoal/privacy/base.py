@@ -56,6 +56,8 @@ class Classes:
     matches: Matches | None = None
     chances: Mapping[str, float] | None = None
     """How sure anybody can be of a value of each sensitive column who matches a person of the table with slices."""
+    sealed: frozenset[str] = frozenset()
+    """Columns that show something in place of their values, which nobody can tell who has not the key."""
 
     @cached_property
     def sizes(self) -> Ints:

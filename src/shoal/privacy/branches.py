@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.privacy.base import Tree, Values
-from shoal.privacy.counts import Floats, Ints
+from shoal.privacy.base import SLACK, Tree, Values
+from shoal.privacy.counts import Counts, Floats, Ints
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,3 +87,30 @@ def _depth_first(tree: Tree) -> Ints:
         order.append(node)
         waiting.extend(reversed(below[node]))
     return np.array(order, dtype=np.int64)
+
+
+def related_rows(values: Values, counts: Counts, theta: float) -> Ints:
+    """Of each pair of a class and a value, the rows of the class whose value is related to it.
+
+    That is the same value, or any below the highest node above it that is lower than theta.
+    """
+    if values.tree is None:
+        return counts.count
+    branches = Branches.of(values)
+    low, place = branches.height < theta - SLACK, branches.place_of[counts.code]
+    top = _highest(branches.parent, low)[place]
+    placed = counts.recoded(branches.place_of, branches.n_places)
+    below = placed.up_to(counts.owner, branches.end[top]) - placed.up_to(counts.owner, top)
+    # A shown node that is itself that high is an ancestor of what lies below it, and still related to none of that.
+    return np.where(low[place], below, counts.count)
+
+
+def _highest(parent: Ints, low: np.typing.NDArray[np.bool_]) -> Ints:
+    """The highest node above each node, or itself, that can be reached over low nodes alone."""
+    top = np.arange(len(parent))
+    while True:
+        above = parent[top]
+        climbs = (above >= 0) & low[above]
+        if not climbs.any():
+            return top
+        top = np.where(climbs, above, top)

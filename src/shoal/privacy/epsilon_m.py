@@ -73,20 +73,10 @@ class EpsilonM(ColumnRequirement):
 
     def per_class(self, classes: Classes) -> Floats:
         """Rows of each class over the most of them that are near any one."""
-        low, high = self._windows(self.fitting(classes))
+        low, high = near_codes(self.fitting(classes), self.epsilon, relative=self.relative)
         counts = classes.count(self.column)
         near = counts.up_to(counts.owner, high[counts.code]) - counts.up_to(counts.owner, low[counts.code])
         return counts.sizes / counts.largest(near.astype(np.float64))
-
-    def _windows(self, values: Values) -> tuple[Ints, Ints]:
-        """First code that is near each code, and one past the last."""
-        numbers = np.array(values.known, dtype=np.float64)
-        reach = self.epsilon * np.abs(numbers) if self.relative else np.full(len(numbers), float(self.epsilon))
-        # The safe side: what is too far only by rounding is near.
-        reach = reach + ROUNDING * (np.abs(numbers) + reach)
-        low = np.searchsorted(numbers, numbers - reach, side="left")
-        high = np.searchsorted(numbers, numbers + reach, side="right")
-        return np.append(low, len(numbers)), np.append(high, len(numbers) + 1)
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note, besides what every model notes, that too many numbers are too close for any grouping."""
@@ -132,3 +122,14 @@ class EpsilonM(ColumnRequirement):
     def nearest(self, reached: float) -> str:
         """What is reached; another epsilon gives another m."""
         return f"use an m of at most {rounded(reached, up=False)}, or a smaller epsilon"
+
+
+def near_codes(values: Values, epsilon: float, *, relative: bool) -> tuple[Ints, Ints]:
+    """First code whose number is near that of each code, and one past the last; missing is near missing alone."""
+    numbers = np.array(values.known, dtype=np.float64)
+    reach = epsilon * np.abs(numbers) if relative else np.full(len(numbers), float(epsilon))
+    # The safe side: what is too far only by rounding is near.
+    reach = reach + ROUNDING * (np.abs(numbers) + reach)
+    low = np.searchsorted(numbers, numbers - reach, side="left")
+    high = np.searchsorted(numbers, numbers + reach, side="right")
+    return np.append(low, len(numbers)), np.append(high, len(numbers) + 1)

@@ -11,6 +11,7 @@ from shoal.enforce.refine import Refine
 from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mean
 from shoal.methods import METHODS
 from shoal.methods.base import Method
+from shoal.personal import COLUMN_PUBLISHERS
 from shoal.privacy import MODELS
 from shoal.privacy.base import Requirement
 from shoal.publish import PUBLISHERS
@@ -64,15 +65,30 @@ class RecipeReader:
         schema = self._schema()
         method = self._spec("method", METHODS, self._table("method", needed=True))
         fitting = {"name": method.publisher} if isinstance(method, Method) else {"name": "generalize"}
-        publish = self._spec("publish", PUBLISHERS, {**fitting, **(self._table("publish") or {})})
+        publish, sensitive = self._publishers(fitting)
         require, refine = tuple(self._requirements()), self._refine()
         top = self._top_values()
         self.problems.raise_if_any(RecipeError)
         assert schema is not None and isinstance(method, Method) and isinstance(publish, Publisher)  # noqa: S101, PT018
         return {
             "schema": schema, "method": method, "source": source, "require": require, "publish": publish,
-            "refine": refine, "population": population, **top,
+            "sensitive": tuple(sensitive), "refine": refine, "population": population, **top,
         }  # fmt: skip
+
+    def _publishers(self, fitting: dict[str, Any]) -> tuple[Spec | None, list[Any]]:
+        """How groups are shown, and how sensitive columns are: one table, or a list of tables."""
+        entries = self.entries.get("publish")
+        if not isinstance(entries, list):
+            return self._spec("publish", PUBLISHERS, {**fitting, **(self._table("publish") or {})}), []
+        if not all(isinstance(entry, dict) for entry in entries):
+            self.problems.add("publish", "needs to be a table, or a list of tables", "write [publish] or [[publish]]")
+            return None, []
+        groups = [entry for entry in entries if entry.get("name") not in COLUMN_PUBLISHERS]
+        if len(groups) > 1:
+            self.problems.add("publish", f"has {len(groups)} publishers of groups", "keep one")
+        columns = [entry for entry in entries if entry.get("name") in COLUMN_PUBLISHERS]
+        made = [self._spec("publish", COLUMN_PUBLISHERS, entry) for entry in columns]
+        return self._spec("publish", PUBLISHERS, groups[0] if groups else fitting), made
 
     def _top_values(self) -> dict[str, Any]:
         """The single values at the top of a recipe that it has a field for."""

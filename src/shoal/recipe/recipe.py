@@ -13,6 +13,7 @@ from typing import Any
 from shoal.enforce.refine import Refine
 from shoal.errors import Problem, RecipeError
 from shoal.methods.base import Method
+from shoal.personal.base import ColumnPublisher
 from shoal.privacy.base import Requirement
 from shoal.publish import default_publisher
 from shoal.publish.base import Publisher
@@ -73,6 +74,7 @@ class Recipe:
     population: Source | None = None
     normalise: bool = False
     left_out: str = "public"
+    sensitive: tuple[ColumnPublisher, ...] = ()
 
     def __post_init__(self) -> None:
         if self.publish is None:
@@ -119,7 +121,8 @@ class Recipe:
         if self.require:
             entries["require"] = [{"model": model.name, **model.to_mapping()} for model in self.require]
         assert self.publish is not None  # noqa: S101  settled when the recipe was made
-        entries["publish"] = {"name": self.publish.name, **_listed(self.publish)}
+        publish = [{"name": one.name, **_listed(one)} for one in (self.publish, *self.sensitive)]
+        entries["publish"] = publish if self.sensitive else publish[0]
         if self.refine is not None:
             entries["refine"] = self.refine.to_mapping()
         return entries

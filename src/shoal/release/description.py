@@ -11,18 +11,27 @@ from typing import Any
 import polars as pl
 
 from shoal._version import __version__
-from shoal.declared import METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, declared_method
+from shoal.declared import (
+    COLUMN_PUBLISHER_CLASSES,
+    METHOD_CLASSES,
+    MODEL_CLASSES,
+    PUBLISHER_CLASSES,
+    declared_method,
+)  # fmt: skip
 from shoal.enforce.refine import Refine
-from shoal.errors import ParameterError, Problems
+from shoal.errors import ParameterError, Problem, Problems
 from shoal.measure import input_figures, measure
 from shoal.measure.base import Given
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
+from shoal.personal.base import ColumnPublisher
+from shoal.personal.hiding import as_judged
 from shoal.privacy import promised_requirement
-from shoal.privacy.base import Requirement
+from shoal.privacy.base import ColumnRequirement, Requirement
+from shoal.publish import default_publisher
 from shoal.publish.base import Published, Publisher
 from shoal.publish.covers import published_nodes
-from shoal.release.manifest import Manifest, Place, PublishedTable, QuasiColumn, Request, Rows
+from shoal.release.manifest import Layout, Manifest, Place, PublishedTable, QuasiColumn, Request, Rows
 from shoal.release.receipt import HierarchyMark, Input, InputFigure, InputRows, Receipt, SchemaColumn
 from shoal.settings import Part
 from shoal.spec import Spec
@@ -33,13 +42,18 @@ from shoal.table.schema import Schema, kind_name
 from shoal.table.shown import only_rows
 
 
-def parts_given(schema: object, method: object, require: Any, publish: object, refine: object) -> list[Part]:
+def parts_given(schema: object, method: object, require: Any, publish: Any, refine: object) -> list[Part]:
     """The objects that a release is made by, with what each must be."""
     listed = isinstance(require, (list, tuple))
     return [
         ("schema", schema, Schema, None, "shoal.Schema(quasi={...})"),
         ("method", method, Method, METHOD_CLASSES, "shoal.Caat(k=5)"),
-        ("publish", publish, Publisher | None, PUBLISHER_CLASSES, "shoal.Generalize()"),
+        *(
+            ("publish", one, ColumnPublisher, COLUMN_PUBLISHER_CLASSES, 'shoal.Aliases("disease")')
+            if isinstance(one, ColumnPublisher)
+            else ("publish", one, Publisher | None, PUBLISHER_CLASSES, "shoal.Generalize()")
+            for one in publish
+        ),
         ("refine", refine, Refine | None, None, "shoal.Refine()"),
         ("require", require, list | tuple, None, "[shoal.KAnonymity(k=5)]"),
         *(
@@ -47,6 +61,16 @@ def parts_given(schema: object, method: object, require: Any, publish: object, r
             for one in (require if listed else ())
         ),
     ]
+
+
+def split(publish: Sequence[Any], method: Method) -> tuple[Publisher, tuple[ColumnPublisher, ...]]:
+    """How groups are shown, by the default of the method where nobody says, and how sensitive columns are."""
+    of_groups = [one for one in publish if isinstance(one, Publisher)]
+    if len(of_groups) > 1:
+        what = f"has {len(of_groups)} publishers of groups: {', '.join(one.name for one in of_groups)}"
+        raise ParameterError(Problem("publish=", what, "keep one; publishers of sensitive columns may stand beside it"))
+    of_columns = tuple(one for one in publish if isinstance(one, ColumnPublisher))
+    return of_groups[0] if of_groups else default_publisher(method), of_columns
 
 
 @dataclass(frozen=True)
@@ -61,11 +85,16 @@ class Asked:
     missing: str = "keep"
     normalise: bool = False
     left_out: str = "public"
+    sensitive: Sequence[ColumnPublisher] = ()
+    """How sensitive columns are shown that are not shown as they are."""
 
     def check_parts(self) -> None:
         """Refuse parts that cannot go together, all at once."""
         problems = Problems()
         self.publish.check_method(self.method, problems)
+        names = [one.column for one in self.sensitive]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            problems.add("publish=", f"column {name!r} has more than one publisher", "keep one")
         if self.refine is not None:
             self.refine.check_method(self.method, problems)
         self.method.check_supports(self.require, problems)
@@ -73,20 +102,54 @@ class Asked:
 
     def check_table(self, table: Table, population: pl.DataFrame | None, problems: Problems) -> None:
         """Note what this table cannot give, whoever asks for it."""
+        for hiding in self.sensitive:
+            hiding.check(table, problems)
+        table = table if len(problems) else self.judged(table)
         self.method.check(table, problems)
         for one in self.require:
             one.check(table, problems)
             if one.needs == "population":
                 self.publish.check_population(one, table, population, problems)
         self.publish.check(table, problems)
+        self._check_hidden(table.schema, problems)
         if not len(problems) and table.n_rows and not int(self.suppress * table.n_rows):
             for one in self.require:
                 one.check_unsuppressed(table, problems)
 
-    def request(self) -> Request:
+    def judged(self, table: Table) -> Table:
+        """The table as promises about it are judged."""
+        if not self.sensitive:
+            return table
+        return as_judged(table, self.sensitive, (*self.method.promises(table.schema), *self.require))
+
+    def _check_hidden(self, schema: Schema, problems: Problems) -> None:
+        """Note sensitive columns that would be shown bare, and promises about what nobody could check."""
+        if self.publish.protects == "values":
+            shown = {one.column for one in self.sensitive}
+            for name in schema.sensitive:
+                if name not in shown:
+                    fix = "show it by Aliases (categories) or Grades (numbers)"
+                    problems.add(f"column {name!r}", f"{self.publish.name} would publish it as it is", fix)
+        hidden = {one.column for one in self.sensitive}
+        for one in self.require:
+            if getattr(one, "column", None) in hidden and getattr(one, "values", None):
+                what = f"{one.name} names values of column {one.column!r}, which the manifest would publish"  # type: ignore[attr-defined]
+                problems.add("require=", what, "leave its values out", error=ParameterError)
+        vague = {one.column for one in self.sensitive if getattr(one, "choice2", None) == "generalise"}
+        promised = [*self.method.promises(schema), *self.require] if vague else []
+        for one in promised:
+            if isinstance(one, ColumnRequirement) and one.column in vague:
+                what = f"{one.name} cannot be judged where choice 2 generalises column {one.column!r}"
+                problems.add(
+                    "publish=", what, 'use choice2 = "alias", or leave the requirement out', error=ParameterError
+                )
+
+    def request(self, layout: Layout) -> Request:
         """As a manifest writes it: without what speaks of the input."""
+        place = {column.name: number for number, column in enumerate(layout.passed)}
         return Request.model_validate(
             {
+                "sensitive": [one.public() for one in sorted(self.sensitive, key=lambda one: place[one.column])],
                 "method": public(self.method),
                 "require": [named(requirement, "model") for requirement in self.require],
                 "publish": named(self.publish),
@@ -113,7 +176,7 @@ def describe(
     shown = published.tables[next(iter(layout.contents))].height
     return Manifest(
         shoal=__version__,
-        recipe=asked.request(),
+        recipe=asked.request(layout),
         rows=Rows(
             published=shown - counterfeits,
             left_out=left_out if asked.left_out == "public" else None,
@@ -137,7 +200,7 @@ def receipt_of(
     groups: Groups,
     asked: Asked,
     *,
-    seed: int,
+    seed: int | None,
     achieved: Mapping[str, float],
     figures: Sequence[InputFigure] = (),
     source: str | None = None,

@@ -72,11 +72,21 @@ class QuasiColumn(_Part):
 
 
 class PassedColumn(_Part):
-    """A column published as it is."""
+    """A column published row by row: as it is, or as a publisher of sensitive columns shows it."""
 
     name: str
     role: Literal["sensitive", "neutral"]
     kind: Literal["numeric", "ordinal", "nominal"] | None
+    form: Literal["raw", "aliases", "grades"] = Field(
+        default="raw",
+        exclude_if=lambda form: form == "raw",
+        description="raw: the values of the input, as they are; left out then",
+    )
+    clear: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda clear: not clear,
+        description="form aliases: what its cells show that is no alias, sorted; left out where there is none",
+    )
     order: tuple[str, ...] = Field(default=(), description="ordinal: the published categories, lowest first")
     nodes: tuple[Node, ...] = Field(default=(), description="nominal with a hierarchy: values, and where they meet")
 
@@ -91,7 +101,7 @@ class Slice(_Part):
 class Layout(_Part):
     """How the published tables are to be read."""
 
-    shape: Literal["text", "typed", "classes", "values", "centres", "invariant", "buckets", "slices"]
+    shape: Literal["text", "typed", "classes", "values", "centres", "invariant", "buckets", "slices", "records"]
     quasi: tuple[QuasiColumn, ...]
     passed: tuple[PassedColumn, ...]
     slices: tuple[Slice, ...] = Field(default=(), description="shape slices: which attributes stay together")
@@ -131,6 +141,11 @@ class Layout(_Part):
         return [column.name for column in self.passed if column.role == "sensitive"]
 
     @property
+    def hidden(self) -> dict[str, PassedColumn]:
+        """The sensitive columns that are not shown as they are."""
+        return {column.name: column for column in self.passed if column.form != "raw"}
+
+    @property
     def class_table(self) -> str | None:
         """The table that has one row per class, with the quasi-identifiers; None where every row carries them."""
         return self.laid_out.class_table
@@ -152,6 +167,11 @@ class Request(_Part):
     method: dict[str, Setting]
     require: tuple[dict[str, Setting], ...]
     publish: dict[str, Setting]
+    sensitive: tuple[dict[str, Setting], ...] = Field(
+        default=(),
+        exclude_if=lambda entries: not entries,
+        description="publishers of sensitive columns, in the order of the table; left out where there are none",
+    )
     refine: dict[str, Setting] | None = Field(default=None, description="the local search after the method, if any")
     suppress: float = Field(default=0.0, ge=0, le=1, description="share of rows that might be suppressed for a promise")
     missing: Literal["keep", "drop"]

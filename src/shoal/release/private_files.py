@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import Problem, SourceError
 
 
 @contextmanager
-def staged_file(path: Path, content: bytes, what: str) -> Iterator[Callable[[], None]]:
-    """Write content beside its place, readable by its owner alone, and give the step that moves it there.
+def staged_file(path: Path, content: bytes, what: str, *, private: bool = True) -> Iterator[Callable[[], None]]:
+    """Write content beside its place, readable by its owner alone if private, and give the step that moves it there.
 
     What was not moved when the block ends is removed. `what` says what it is, should it fail.
     """
@@ -27,15 +27,25 @@ def staged_file(path: Path, content: bytes, what: str) -> Iterator[Callable[[], 
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        mode = 0o600 if private else 0o666
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        keep_owner(partial, path)
         yield move
     except OSError as error:
         raise _unwritable(path, what, error) from None
     finally:
         partial.unlink(missing_ok=True)
+
+
+def keep_owner(new: Path, like: Path | None) -> None:
+    """Give a file the owner of another one that is there: else root would lock out whose file it was."""
+    if like is not None and os.name == "posix" and os.geteuid() == 0:
+        with suppress(OSError):
+            there = like.stat()
+            os.chown(new, there.st_uid, there.st_gid)
 
 
 @contextmanager

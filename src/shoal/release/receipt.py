@@ -74,7 +74,7 @@ class Receipt(_Part):
     shoal: str = Field(description="version of Shoal that made the release")
     release: str = Field(description="fingerprint of the manifest that it belongs to")
     created: str = Field(description="when the release was made, in UTC")
-    seed: int = Field(ge=0, description="what all draws came from; a secret")
+    seed: int | None = Field(ge=0, description="what all draws came from; a secret; null where the key has it")
     source: str | None = Field(default=None, description="where the table was read, without a password")
     input: Input
     population: Input | None = Field(default=None, description="the people the release was compared with, if any")
@@ -135,7 +135,8 @@ def warn_of_reuse(receipt: Receipt, target: Path) -> None:
             other = Receipt.read(path)
         except SourceError:
             continue
-        if other.seed == receipt.seed and other.input.sha256 != receipt.input.sha256 and path != receipt_path(target):
+        same = other.seed is not None and other.seed == receipt.seed and path != receipt_path(target)
+        if same and other.input.sha256 != receipt.input.sha256:
             what = f"the seed is that of {path.name}, a release of another table; leave it out, so that one is drawn"
             warnings.warn(ShoalWarning(what), stacklevel=3)
             return

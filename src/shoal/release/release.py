@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from shoal.check.release import Verdict, verify
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
 from shoal.measure import MEASURES, measure
 from shoal.measure.base import Given
+from shoal.measure.breaches import breaches_by_row
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
 from shoal.measure.pair_error import pair_errors
@@ -24,6 +25,7 @@ from shoal.methods.groups import SliceColumns
 from shoal.release.column_types import typed_table
 from shoal.release.directories import check_outside, check_target, whole_directory
 from shoal.release.files import read_directory
+from shoal.release.key import Key, key_path, staged_key
 from shoal.release.manifest import FILE, FORMATS, Manifest, is_release
 from shoal.release.parquet_writing import write_parquet
 from shoal.release.queries import Answers
@@ -31,6 +33,16 @@ from shoal.release.receipt import Receipt, check_receipt, receipt_path, staged, 
 from shoal.spec import find
 from shoal.table.frames import same, to_polars
 from shoal.table.schema import Schema
+
+if TYPE_CHECKING:
+    from shoal.attack import Background, Outcomes
+    from shoal.learning.released.utility import Utility
+    from shoal.learning.scores import Learner
+    from shoal.report.page import Page
+
+
+ATTACKED = 1000
+"""How many people the attacks of a report are tried on."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,6 +70,8 @@ class Release:
     _to_native: Callable[[pl.DataFrame], Any] = field(default=same, repr=False)
     _gathered: SliceColumns | None = field(default=None, repr=False)
     """How slicing gathered attributes, for the pictures of the holder."""
+    key: Key | None = field(default=None, repr=False)
+    """For the holder alone, written into an encrypted file: what aliases and grades stand for; None without such."""
 
     @property
     def table(self) -> Any:
@@ -86,6 +100,7 @@ class Release:
         schema: Schema | None = None,
         original: Any = None,
         missing_values: Sequence[str] = (),
+        key: Key | None = None,
     ) -> Verdict:
         """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold.
 
@@ -98,14 +113,20 @@ class Release:
         schema
             The schema the release was made with: it knows where values of the population belong that are not published.
         original
-            The input of the release, for promises that speak of everybody in it: those of slices.
+            The input of the release, for promises that speak of everybody in it: those of slices. With the key, rows
+            are compared with it, too.
         missing_values
             Texts that stand for a missing cell of the input, besides the empty text.
+        key
+            What aliases and grades stand for, for promises about such columns; that of the release, if it has it.
         """
-        people = None if original is None else published_people(self.manifest, to_polars(original)[0], missing_values)
+        if key is not None:
+            key.check_belongs(self.manifest)
+        frame = None if original is None else to_polars(original)[0]
+        people = None if frame is None else published_people(self.manifest, frame, missing_values, schema)
         return verify(
             self.frames, self.manifest, claims=self.labels is None,
-            population=population, guards=guards, schema=schema, original=people,
+            population=population, guards=guards, schema=schema, original=people, key=key or self.key,
         )  # fmt: skip
 
     def measure(
@@ -116,6 +137,7 @@ class Release:
         original: Any = None,
         schema: Schema | None = None,
         missing_values: Sequence[str] = (),
+        key: Key | None = None,
         **parameters: Any,
     ) -> dict[str, float]:
         """Information loss, class sizes and risk, by name; or the figures of one measure that is asked for.
@@ -136,12 +158,15 @@ class Release:
             The schema the release was made with: it knows where values belong that are not published.
         missing_values
             Texts that stand for a missing cell of the input, besides the empty text.
+        key
+            What aliases and grades stand for, for measures of such columns; that of the release, if it has it.
         parameters
             Those of the measure that is asked for.
         """
         held = {} if self.receipt is None else {one.measure: one.value for one in self.receipt.against_input}
         if name is None:
-            _refuse_parameters(original=original, schema=schema, missing_values=missing_values or None, **parameters)
+            given = {"original": original, "schema": schema, "missing_values": missing_values or None, "key": key}
+            _refuse_parameters(**given, **parameters)
             return measure(self.frames, self.manifest, label=label) | held
         asked = parameters if label is None else {"label": label, **parameters}
         one = find(MEASURES, name, "measure").from_mapping(asked, f"measure {name}")
@@ -149,8 +174,112 @@ class Release:
         if held and original is None and one.needs == "original":
             return held
         rows = None if original is None else to_polars(original)[0]
-        figures = one.figures(Given(self.frames, self.manifest, rows, schema, missing_values, self.labels))
+        figures = one.figures(
+            Given(self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key)
+        )
         return figures | held if one.needs == "release" else figures
+
+    def breaches(
+        self, *, epsilon: float = 0.0, relative: bool = False, theta: float = 1.0, key: Key | None = None
+    ) -> Any:
+        """How much of its class every published row shares a near number with, or an unrelated category.
+
+        A row for each published one, in the order of the published table, in the type of frame that was given: what
+        says its class, its sensitive cells, ``proximity_breach:<column>`` for numbers, and for all others
+        ``divergence_breach:<column>``. Columns that show aliases or grades have them only where the key is at hand.
+
+        Parameters
+        ----------
+        epsilon
+            Numbers at most this far apart are near.
+        relative
+            Whether epsilon is a share of the row's own number.
+        theta
+            Values are unrelated whose lowest common ancestor is at least this high; 1 is the height of the root.
+        key
+            What aliases and grades stand for; that of the release, if it has it.
+
+        Examples
+        --------
+        >>> import polars as pl, shoal
+        >>> frame = pl.DataFrame({"age": [21, 22, 23], "income": [100, 103, 200]})
+        >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"income": shoal.Numeric()})
+        >>> release = shoal.anonymize(frame, schema, shoal.Mondrian(k=3))
+        >>> sorted(release.breaches(epsilon=5).select("income", "proximity_breach:income").rows())
+        [(100, 0.666...), (103, 0.666...), (200, 0.333...)]
+        """
+        asked = {"proximity_breach": {"epsilon": epsilon, "relative": relative}, "divergence_breach": {"theta": theta}}
+        measures = [MEASURES[name].from_mapping(values, "breaches") for name, values in asked.items()]
+        given = Given(self.frames, self.manifest, key=key or self.key)
+        return self._to_native(breaches_by_row(given, measures))  # type: ignore[arg-type]
+
+    def attack(
+        self,
+        original: Any,
+        name: str | None = None,
+        *,
+        background: Background | None = None,
+        outside: Any = None,
+        control: Any = None,
+        schema: Schema | None = None,
+        missing_values: Sequence[str] = (),
+        person: str | Sequence[str] = (),
+        key: Key | None = None,
+        seed: int = 0,
+        **parameters: Any,
+    ) -> Outcomes:
+        """Try what an adversary with a stated background gets out of the release: one attack, or all that can be tried.
+
+        Every outcome has the success rate, a baseline, the advantage over it, 95 % intervals, and the positions of the
+        rows most at risk. It is for the holder, who knows the truth that guesses are compared with.
+
+        Parameters
+        ----------
+        original
+            The input of the release, whole.
+        name
+            An attack, as `shoal attacks` lists them; all that can be tried, if not given.
+        background
+            What the attacker knows: which columns, how precisely, of how many people, and which other releases. All
+            quasi-identifiers of everybody, exactly, if not given.
+        outside
+            A table that the attacker has, with people who may be in the release and what is known of them; a missing
+            cell is not known. The people of the original are attacked, if not given.
+        control
+            People who are not in the release, for attacks that compare with such.
+        schema
+            The schema the release was made with: it knows where values belong that are not published, and which
+            columns name people.
+        missing_values
+            Texts that stand for a missing cell, besides the empty text.
+        person
+            Columns that say whose row it is, of the original and of an outside table: people are counted then, not
+            rows. Those that identify people in the schema tell who is who in an outside table, if not given.
+        key
+            What aliases and grades stand for, for attacks on such columns; that of the release, if it has it.
+        seed
+            Of all that is drawn: people, predicates, models. Same seed, same outcome.
+        parameters
+            Those of the attack that is asked for.
+
+        Examples
+        --------
+        >>> import polars as pl, shoal
+        >>> frame = pl.DataFrame({"age": [21, 22, 41, 42], "disease": ["flu", "flu", "flu", "ulcer"]})
+        >>> schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+        >>> release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+        >>> found = release.attack(frame, schema=schema)
+        >>> found["linking"].success, found["homogeneity:disease"].success
+        (0.5, 0.5)
+        """
+        from shoal.attack import Background, Holder, attack  # only who attacks waits for what they need to be loaded
+
+        people = (person,) if isinstance(person, str) else tuple(person)
+        holder = Holder(
+            self.frames, self.manifest, original, background or Background(), outside, control, schema, missing_values,
+            self.labels, self.receipt, key or self.key, people, seed,
+        )  # fmt: skip
+        return attack(holder, name, **parameters)
 
     def pictures(self) -> dict[str, bytes]:
         """Pictures for the holder alone, by file name: how slicing gathered its attributes. They show the input."""
@@ -159,6 +288,46 @@ class Release:
         from shoal.report.columns import picture  # needs packages that only pictures need
 
         return picture(self._gathered.phi2, self._gathered.columns)
+
+    def report(
+        self, *, name: str = "", original: Any = None, schema: Schema | None = None, missing_values: Sequence[str] = ()
+    ) -> Page:
+        """A page that a review board can read: what was promised, lost and left open; it shows itself in a notebook.
+
+        With the input, or where the receipt is at hand, it is the holder's edition and must not be published; else the
+        public one, a function of the release alone.
+
+        Parameters
+        ----------
+        name
+            What the release is called.
+        original
+            The input of the release, whole.
+        schema
+            The schema the release was made with.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        """
+        from shoal.report.facts import Facts
+        from shoal.report.report import report
+
+        rows = None if original is None else to_polars(original)[0]
+        verdict = self.verify(original=original, schema=schema, missing_values=missing_values)
+        given = Given(self.frames, self.manifest, rows, schema, missing_values, self.labels, self.key)
+        outcomes = () if rows is None else self._attacked(rows, schema, missing_values)
+        return report(Facts(given, verdict, self.measure(), self.receipt, schema, outcomes), name)
+
+    def _attacked(self, rows: pl.DataFrame, schema: Schema | None, missing_values: Sequence[str]) -> tuple[Any, ...]:
+        """What attacks get, tried on some people of the input: enough for the intervals of a report."""
+        from shoal.attack.base import Background
+
+        background = Background(people=min(ATTACKED, rows.height))
+        found = self.attack(rows, background=background, schema=schema, missing_values=missing_values)
+        return tuple(found.values())
+
+    def public(self) -> Release:
+        """The release as its receivers see it: without labels, receipt and key."""
+        return replace(self, labels=None, receipt=None, key=None, _gathered=None)
 
     def membership(
         self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = (), seed: int = 0
@@ -202,6 +371,64 @@ class Release:
             self.frames, self.manifest, to_polars(original)[0], schema=schema, missing_values=missing_values
         )
 
+    def utility(
+        self,
+        target: str,
+        *,
+        holdout: Any = None,
+        original: Any = None,
+        learners: Sequence[str | Learner] = ("c45", "logistic", "boosting", "bayes"),
+        folds: int = 10,
+        seed: int = 0,
+        draws: int = 5,
+        numbers: str = "midpoint",
+        schema: Schema | None = None,
+        missing_values: Sequence[str] = (),
+        key: Key | None = None,
+    ) -> Utility:
+        """How well a column is predicted by what is learnt from the release.
+
+        Models are trained on the release and tested on itself, by cross-validation, and on held-out rows, which are
+        shown as the release would show them: each by the cells of the class that covers it, or of the nearest. Where
+        the input is given, models that are trained on it stand beside them. Rows that the release was made of are
+        refused as held-out rows; `shoal.utility` cuts a table and makes a release of each part to be learnt from.
+
+        Parameters
+        ----------
+        target
+            The column to predict from all others that are published: a sensitive or a neutral one.
+        holdout
+            Rows of the same columns as the input that are not in the release.
+        original
+            The input of the release, whole, to compare with.
+        learners
+            By name, or with their parameters: ``"c45"`` or ``C45(confidence=0.1)``. All but the first need the extra
+            ``shoal[learning]``.
+        folds
+            Number of folds, for cross-validation and for the intervals.
+        seed
+            Of the folds, and of the tables that are drawn.
+        draws
+            Buckets and slices leave open which cells belong together: so many tables are drawn that could have been the
+            one, and figures are means over them.
+        numbers
+            What is learnt from an interval: its ``"midpoint"``, or both its ``"ends"``.
+        schema
+            The schema the release was made with: it knows where values belong that are not published.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        key
+            What aliases stand for, where the target is published by some; that of the release, if it has it.
+        """
+        from shoal.learning.released.utility import Published, utility_of  # most releases are not learnt from here
+        from shoal.learning.trials import Setting
+
+        setting = Setting.checked(target, learners, folds=folds, seed=seed, draws=draws, numbers=numbers)
+        published = Published(self.frames, self.manifest, setting, key or self.key)
+        given = {"original": original, "holdout": holdout}
+        frames = {name: None if frame is None else to_polars(frame)[0] for name, frame in given.items()}
+        return utility_of(published, **frames, schema=schema, missing_values=missing_values)
+
     def expected_counts(self, *columns: str) -> Any:
         """How many rows can be expected to have each combination of cells, in the type of frame that was given.
 
@@ -236,11 +463,19 @@ class Release:
         """
         return self._to_native(Answers.of(self.frames, self.manifest.layout).plausible_table(seed))
 
-    def write(self, folder: str | Path, *, format: str = "csv", overwrite: bool = False) -> Path:  # noqa: A002
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        format: str = "csv",  # noqa: A002
+        overwrite: bool = False,
+        passphrase: str | None = None,
+    ) -> Path:
         """Write tables and manifest into a new directory, and the receipt beside it, or nothing at all.
 
         The files are written beside their destination, checked there from their bytes, and moved in one step. The
-        receipt, ``NAME.receipt.json``, is for the holder and readable by its owner alone: never publish it.
+        receipt, ``NAME.receipt.json``, is for the holder and readable by its owner alone: never publish it. Where
+        sensitive columns show aliases or grades, their key goes into an encrypted file, ``NAME.key``.
 
         Parameters
         ----------
@@ -250,11 +485,16 @@ class Release:
             ``"csv"`` or ``"parquet"``.
         overwrite
             Whether an earlier release in that place may be replaced; anything else there is never touched.
+        passphrase
+            What the key is encrypted with, where there is one.
         """
         target = Path(folder)
-        check_places(target, overwrite=overwrite, receipt=self.receipt is not None)
-        with staged(self.receipt, target) as keep:
-            with whole_directory(target, marker=FILE, overwrite=overwrite) as partial:
+        if self.key is not None and passphrase is None:
+            what = "is not given: the key of the aliases and grades would be lost"
+            raise ParameterError(Problem("passphrase=", what, "give the text that the key file is encrypted with"))
+        check_places(target, overwrite=overwrite, receipt=self.receipt is not None, key=self.key is not None)
+        with staged(self.receipt, target) as keep, staged_key(self.key, target, passphrase) as keep_key:
+            with whole_directory(target, marker=FILE, overwrite=overwrite, then=keep_key) as partial:
                 self.fill(partial, format)
             keep()
         if self.receipt is not None:
@@ -285,14 +525,18 @@ def _refuse_parameters(**given: Any) -> None:
     problems.raise_if_any(ParameterError)
 
 
-def check_places(target: Path, *, overwrite: bool, receipt: bool = True) -> None:
-    """Refuse places that are taken, before any work starts: that of a release, and that of its receipt."""
+def check_places(target: Path, *, overwrite: bool, receipt: bool = True, key: bool = False) -> None:
+    """Refuse places that are taken, before any work starts: those of a release, its receipt and its key."""
     check_target(target, marker=FILE, overwrite=overwrite)
     check_outside(target, is_release, "the release and its receipt")
     beside = receipt_path(target)
     if receipt and beside.exists() and not (overwrite and beside.is_file()):
         fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"
         raise SourceError(Problem(str(beside), "already exists: the receipt of another release", fix))
+    secret = key_path(target)
+    if key and secret.exists() and not (overwrite and secret.is_file()):
+        fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"
+        raise SourceError(Problem(str(secret), "already exists: the key of another release", fix))
 
 
 def _write_csv(frame: pl.DataFrame, path: Path) -> None:
@@ -312,9 +556,10 @@ def check_directory(
     schema: Schema | None = None,
     original: pl.DataFrame | None = None,
     missing_values: Sequence[str] = (),
+    key: Key | None = None,
 ) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
-    release, verdict = _read(Path(folder), population, guards, schema, original, missing_values)
+    release, verdict = _read(Path(folder), population, guards, schema, original, missing_values, key)
     found = measure(release.frames, release.manifest)
     if _written(release.manifest.measures) != _written(found):
         raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
@@ -351,10 +596,13 @@ def _read(
     schema: Schema | None = None,
     original: pl.DataFrame | None = None,
     missing_values: Sequence[str] = (),
+    key: Key | None = None,
 ) -> tuple[Release, Verdict]:
     """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
     manifest, tables = read_directory(folder)
-    people = None if original is None else published_people(manifest, original, missing_values)
-    verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=people)
+    people = None if original is None else published_people(manifest, original, missing_values, schema)
+    if key is not None:
+        key.check_belongs(manifest)
+    verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=people, key=key)
     frames = {name: typed_table(frame, manifest.layout) for name, frame in tables.items()}
     return Release(frames, manifest), verdict

@@ -63,7 +63,7 @@ def canonical(
         return _as_it_came(series)
     if isinstance(kind, Numeric):
         return _numbers(series, problems)
-    return _texts(series)
+    return category_texts(series)
 
 
 def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
@@ -159,7 +159,7 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     return _whole(floats)
 
 
-def _texts(series: pl.Series) -> pl.Series:
+def category_texts(series: pl.Series) -> pl.Series:
     """Categories as text, each by itself: whole numbers without a point, midnights as days, no zeros at the end."""
     if series.dtype.is_float() or series.dtype.is_decimal():
         floats = series.cast(pl.Float64)

@@ -53,7 +53,7 @@ def filled(codes: pl.Series, missing: int) -> Ints:
     return (codes.fill_null(missing) if codes.null_count() else codes).to_numpy()
 
 
-def combined(columns: Sequence[Ints]) -> Ints:
+def combined(columns: Sequence[npt.NDArray[np.integer]]) -> Ints:
     """Number the combinations of columns of numbers, in their order."""
     found = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:  # both factors are at most the number of rows, so their product fits

@@ -84,6 +84,12 @@ class Table:
             if name in columns and columns[name].role in roles
         }
 
+    @cached_property
+    def rows_sha256(self) -> str:
+        """Fingerprint of the rows that go on, the same in whatever order they are."""
+        names = sorted(self.frame.columns)
+        return content_sha256(self.frame.select(names).sort(names))
+
     def read_quasi(self, frame: pl.DataFrame, missing_values: Sequence[str], what: str) -> pl.DataFrame:
         """The quasi-identifiers of another frame, read as those of the table; problems of all columns in one error."""
         problems = Problems()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.cluster.points import BLOCK, NEIGHBOUR, PointStore, before, error_of, fill, read, sort, survey
+from shoal.kernels.cluster.points import BLOCK, PointStore, before, error_of, fill, read, sort, survey
 from shoal.kernels.jit import jit
 
 NEIGHBOURHOOD = np.dtype([("error", np.float64), ("radius", np.float64), ("last", np.int64)], align=True)
@@ -14,13 +14,14 @@ NEIGHBOURHOOD = np.dtype([("error", np.float64), ("radius", np.float64), ("last"
 
 
 @jit
-def density(store: PointStore, places: Any, k: int, out: Any) -> None:
+def density(store: PointStore, places: Any, near: Any, out: Any) -> None:
     """Measure the k-neighbourhood of some free points.
 
     IN   places int64[m]
-    OUT  out NEIGHBOURHOOD[n], by row
+    OUT  near NEIGHBOUR[k], that of the last of them;  out NEIGHBOURHOOD[n], by row
     """
-    near, members, rows = np.empty(k, dtype=NEIGHBOUR), np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
+    k = len(near)
+    members, rows = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     point, centre = np.empty(len(store.columns)), np.empty(len(store.columns))
     for mine in places:
         read(store.columns, mine, point)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.points import BLOCK, between, fill, read, sort
+from shoal.kernels.cluster.points import BLOCK, fill, read, sort
 from shoal.kernels.jit import jit
 
 BINS = 11
@@ -33,25 +33,18 @@ class Terms(NamedTuple):
 
 
 @jit
-def units(squared: float, scale: float) -> Any:
-    """A squared distance as a distance in whole units."""
-    return np.int64(np.rint(np.sqrt(squared) * scale))
+def measure(axes: Any, columns: Any, point: Any, scale: float, out: Any) -> None:
+    """Distances of all points to one, in whole units.
 
-
-@jit
-def measure(axes: Any, columns: Any, row: int, scale: float, out: Any) -> None:
-    """Distances of all points to one of them, in units.
-
-    IN   axes AXIS[d];  columns float64[d, n]
+    IN   axes AXIS[d];  columns float64[d, n];  point float64[d]
     OUT  out int64[n]
     """
-    n, point, block = columns.shape[1], np.empty(len(columns)), np.empty(BLOCK)
-    read(columns, row, point)
+    n, block = columns.shape[1], np.empty(BLOCK)
     for first in range(0, n, BLOCK):
         part = block[: n - first]
         fill(axes, columns, point, first, part)
         for i in range(len(part)):
-            out[first + i] = units(part[i], scale)
+            out[first + i] = np.int64(np.rint(np.sqrt(part[i]) * scale))
 
 
 # -- payments ---------------------------------------------------------------------------------------------------------
@@ -67,9 +60,10 @@ def next_paid(axes: Any, columns: Any, payers: Any, terms: Terms, begin: int, en
     IN   axes AXIS[d];  columns float64[d, n];  payers PAYER[n]
     OUT  out BALL[n], at places begin .. end - 1
     """
-    distance = np.empty(len(payers), dtype=np.int64)
+    point, distance = np.empty(len(columns)), np.empty(len(payers), dtype=np.int64)
     for row in range(begin, end):
-        measure(axes, columns, row, terms.scale, distance)
+        read(columns, row, point)
+        measure(axes, columns, point, terms.scale, distance)
         out[row].time, out[row].radius = _next_paid(distance, payers, terms, now)
 
 
@@ -219,19 +213,3 @@ def borrow(distance: Any, labels: Any, spare: Any, group: int, wanted: int, out:
         spare[labels[nearest]] -= 1
         out[found] = nearest
     return wanted
-
-
-@jit
-def reach_of_centres(axes: Any, columns: Any, scale: float, members: Any, centres: Any, out: Any) -> None:
-    """How far the members of a group are from the centre of each other one, at most.
-
-    IN     axes AXIS[d];  columns float64[d, n];  members int64[m];  centres int64[groups], -1 where gone
-    INOUT  out int64[groups], what they are at least
-    """
-    point = np.empty(len(columns))
-    for g in range(len(centres)):
-        if centres[g] >= 0:
-            read(columns, centres[g], point)
-            for member in members:
-                reach = units(between(axes, columns, member, point), scale)
-                out[g] = reach if reach > out[g] else out[g]
