@@ -34,6 +34,14 @@ def chromium() -> Iterator[Any]:
             browser.close()
 
 
+def expect(found: Any) -> Any:
+    """What must come to be true of a part of a page, also on a machine that is busy."""
+    from playwright.sync_api import expect as soon
+
+    soon.set_options(timeout=30_000)
+    return soon(found)
+
+
 def _missing(why: str) -> None:
     if os.environ.get("SHOAL_REQUIRE_ALL") == "1":
         pytest.fail(why)

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, text, update
 from shoal.vault import pages, people
 from shoal.vault.limiting import Limits
 from shoal.vault.tables import audit
-from support.browser import chromium
+from support.browser import chromium, expect
 from support.vaults import ILLNESSES, PATIENTS, STEWARD, alias_of, made, served, town_rule
 
 EVIL = "<b id=evil>\"'&amp;{{7*7}}</b>"
@@ -101,21 +101,21 @@ def test_a_researcher_asks(vault, visit, tmp_path):
     page.get_by_role("button", name="Sign in with the password").click()
     assert page.url.endswith("/interpret")
     assert page.get_by_label("disease", exact=True).get_attribute("value") == "2"
-    assert page.get_by_text("2 of 2 cells left").is_visible()
+    expect(page.get_by_text("2 of 2 cells left")).to_be_visible()
 
     seldom = f"town = Ada -> disease = {alias_of('Migraine')}"
     weak = f"sex = female -> disease = {alias_of('Asthma')}"
     page.get_by_label("Rules, one a line").fill("\n".join([*map(town_rule, range(3)), "", seldom, weak]))
     page.get_by_role("button", name="Interpret").click()
     rows = page.locator("table.answers tbody tr")
-    assert rows.count() == 5
-    assert "2 of 5 rules interpreted, 3 refused" in page.inner_text("main")
-    assert 'town = "Bad Aussee" -> disease = Gout' in rows.nth(1).inner_text()
-    assert "22.5 %" in rows.nth(0).inner_text()
-    assert "45 of 200 rows" in rows.nth(0).inner_text()
+    expect(rows).to_have_count(5)
+    expect(page.locator("main")).to_contain_text("2 of 5 rules interpreted, 3 refused", use_inner_text=True)
+    expect(rows.nth(1)).to_contain_text('town = "Bad Aussee" -> disease = Gout', use_inner_text=True)
+    expect(rows.nth(0)).to_contain_text("22.5 %", use_inner_text=True)
+    expect(rows.nth(0)).to_contain_text("45 of 200 rows", use_inner_text=True)
     for place, why in enumerate(("budget", "support", "confidence"), 2):
         assert all(words in rows.nth(place).inner_text() for words in pages.researcher.WHY[why])
-    assert page.get_by_text("0 of 2 cells left").is_visible()
+    expect(page.get_by_text("0 of 2 cells left")).to_be_visible()
     assert "disease" not in page.url
 
     lines = tmp_path / "rules.txt"
@@ -123,47 +123,47 @@ def test_a_researcher_asks(vault, visit, tmp_path):
     page.get_by_label("Rules, one a line").fill("")
     page.get_by_label("Or a file with rules").set_input_files(lines)
     page.get_by_role("button", name="Interpret").click()
-    assert "2 of 2 rules interpreted" in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("2 of 2 rules interpreted", use_inner_text=True)
     written = tmp_path / "rules.json"
     written.write_text(json.dumps({"rules": [{"if": {"town": "Ada"}, "then": {"disease": alias_of("Asthma")}}]}))
     page.get_by_label("Rules, one a line").fill("")
     page.get_by_label("Or a file with rules").set_input_files(written)
     page.get_by_role("button", name="Interpret").click()
-    assert "town = Ada -> disease = Asthma" in page.inner_text("table.answers")
+    expect(page.locator("table.answers")).to_contain_text("town = Ada -> disease = Asthma", use_inner_text=True)
 
     page.get_by_role("link", name="History").click()
     told = page.content()
-    assert page.locator("table.log tbody tr").count() == 4  # three requests, and signing in
-    assert "refused budget: 1, confidence: 1, support: 1" in page.inner_text("main")
+    expect(page.locator("table.log tbody tr")).to_have_count(4)  # three requests, and signing in
+    expect(page.locator("main")).to_contain_text("refused budget: 1, confidence: 1, support: 1", use_inner_text=True)
     assert not [one for one in (*ILLNESSES, *map(alias_of, ILLNESSES), "Bad Aussee") if one in told]
 
     secret = next(one for one in page.context.cookies() if one["name"] == "shoal-session")["value"]
     page.get_by_role("button", name="Sign out").click()
     assert page.url.endswith("/sign-in")
     page.goto("/history")
-    assert page.get_by_role("heading", name="Sign in", exact=True).is_visible()
+    expect(page.get_by_role("heading", name="Sign in", exact=True)).to_be_visible()
     page.context.add_cookies([{"name": "shoal-session", "value": secret, "url": page.url}])
     page.goto("/history")
-    assert page.get_by_role("heading", name="Sign in", exact=True).is_visible()
+    expect(page.get_by_role("heading", name="Sign in", exact=True)).to_be_visible()
     assert "shoal-session" not in {one["name"] for one in page.context.cookies()}
 
 
 def test_single_cells(vault, visit):
     name, _ = vault.add()
     page = visit(name)
-    assert "You have no grant" in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("You have no grant", use_inner_text=True)
     page.get_by_role("link", name="Single cells").click()
-    assert "You have no grant for single cells" in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("You have no grant for single cells", use_inner_text=True)
     vault.grant(name, budget=1, operation="values")
     page.reload()
     page.get_by_label("Cells, one a line").fill(f"{alias_of('Gout')}\n{alias_of('Asthma')}")
     page.get_by_role("button", name="Interpret").click()
     rows = page.locator("table.answers tbody tr")
-    assert "disease = Gout" in rows.nth(0).inner_text()
-    assert "budget" in rows.nth(1).inner_text()
+    expect(rows.nth(0)).to_contain_text("disease = Gout", use_inner_text=True)
+    expect(rows.nth(1)).to_contain_text("budget", use_inner_text=True)
     page.get_by_label("Cells, one a line").fill("nix")
     page.get_by_role("button", name="Interpret").click()
-    assert "the release shows no cell like" in page.get_by_role("alert").inner_text()
+    expect(page.get_by_role("alert")).to_contain_text("the release shows no cell like", use_inner_text=True)
 
 
 def test_a_steward_manages(vault, visit, site):
@@ -171,8 +171,8 @@ def test_a_steward_manages(vault, visit, site):
     assert page.url.endswith("/health")
     assert page.locator(".tile.good").inner_text().split() == ["Vault", "Open", "has", "its", "master", "key"]
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Releases").click()
-    assert page.get_by_role("heading", name=PATIENTS).is_visible()
-    assert page.get_by_role("row", name="disease aliases 4 2").is_visible()
+    expect(page.get_by_role("heading", name=PATIENTS)).to_be_visible()
+    expect(page.get_by_role("row", name="disease aliases 4 2")).to_be_visible()
 
     page.get_by_role("link", name="People").click()
     page.get_by_label("Name", exact=True).fill("Grace")
@@ -192,38 +192,38 @@ def test_a_steward_manages(vault, visit, site):
     page.get_by_label("Release and column").select_option(label="disease (budget up to 2)")
     page.get_by_label("Budget, in cells").fill("9")
     page.get_by_role("button", name="Give the grant").click()
-    assert "must be from 1 to 2" in page.get_by_role("alert").inner_text()
+    expect(page.get_by_role("alert")).to_contain_text("must be from 1 to 2", use_inner_text=True)
     page.get_by_role("alert").get_by_role("link").click()
     assert page.evaluate("document.activeElement.id") == "budget"
     page.get_by_label("Budget, in cells").fill("2")  # the other fields are as they were
     page.get_by_role("button", name="Give the grant").click()
-    assert "The grant is given." in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("The grant is given.", use_inner_text=True)
 
     grace = visit("Grace")
     grace.get_by_label("Rules, one a line").fill(town_rule(3))
     grace.get_by_role("button", name="Interpret").click()
-    assert "disease = Migraine" in grace.inner_text("table.answers")
+    expect(grace.locator("table.answers")).to_contain_text("disease = Migraine", use_inner_text=True)
 
     page.reload()
     row = page.get_by_role("row", name=re.compile("^Grace"))
-    assert "1 of 2 cells" in row.inner_text()
+    expect(row).to_contain_text("1 of 2 cells", use_inner_text=True)
     row.get_by_text("Revoke…").click()
     row.get_by_role("button", name="Revoke").click()
-    assert "revoked" in page.get_by_role("row", name=re.compile("^Grace")).inner_text()
+    expect(page.get_by_role("row", name=re.compile("^Grace"))).to_contain_text("revoked", use_inner_text=True)
     grace.get_by_role("button", name="Interpret").click()
-    assert "is not allowed" in grace.get_by_role("alert").inner_text()
+    expect(grace.get_by_role("alert")).to_contain_text("is not allowed", use_inner_text=True)
 
     page.get_by_role("link", name="People").click()
-    assert page.get_by_role("button", name=f"Remove {STEWARD}").count() == 0
+    expect(page.get_by_role("button", name=f"Remove {STEWARD}")).to_have_count(0)
     row = page.get_by_role("row", name=re.compile("^Grace"))
     row.get_by_text("Remove…").click()
     row.get_by_role("button", name="Remove Grace").click()
-    assert "removed" in page.get_by_role("row", name=re.compile("^Grace")).inner_text()
+    expect(page.get_by_role("row", name=re.compile("^Grace"))).to_contain_text("removed", use_inner_text=True)
     grace.goto("/interpret")
-    assert grace.get_by_role("heading", name="Sign in", exact=True).is_visible()
+    expect(grace.get_by_role("heading", name="Sign in", exact=True)).to_be_visible()
 
     page.get_by_role("link", name="Audit").click()
-    assert "The log is whole." in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("The log is whole.", use_inner_text=True)
     page.get_by_label("Search", exact=True).fill("grace")
     page.get_by_role("button", name="Search").click()
     actions = page.locator("table.log tbody td[data-label=What]").all_inner_texts()
@@ -240,23 +240,23 @@ def test_a_vault_is_sealed_and_opened(vault, visit):
     page, other = visit(STEWARD), visit(name)
     page.get_by_text("Seal the vault…").click()
     page.get_by_role("button", name="Seal it now").click()
-    assert "The vault is sealed." in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("The vault is sealed.", use_inner_text=True)
     other.get_by_label("Rules, one a line").fill(town_rule(0))
     with other.expect_response("**/interpret") as response:
         other.get_by_role("button", name="Interpret").click()
     assert response.value.status == 503
-    assert "The vault is sealed." in other.inner_text("main")
+    expect(other.locator("main")).to_contain_text("The vault is sealed.", use_inner_text=True)
     assert other.get_by_label("Rules, one a line").input_value() == town_rule(0)  # nothing that was typed is lost
     for key in ("nix", "A" * 43 + "="):
         page.get_by_label("Master key", exact=True).fill(key)
         page.get_by_role("button", name="Unseal the vault").click()
-        assert page.get_by_role("alert").is_visible()
+        expect(page.get_by_role("alert")).to_be_visible()
         assert vault.service.is_sealed
     page.get_by_label("Master key", exact=True).fill((vault.folder / "vault.key").read_text().strip())
     page.get_by_role("button", name="Unseal the vault").click()
-    assert "The vault is open" in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("The vault is open", use_inner_text=True)
     other.get_by_role("button", name="Interpret").click()
-    assert "Asthma" in other.inner_text("table.answers")
+    expect(other.locator("table.answers")).to_contain_text("Asthma", use_inner_text=True)
 
 
 def test_by_keyboard_alone(vault, visit):
@@ -294,7 +294,7 @@ def test_by_keyboard_alone(vault, visit):
     tab_to("form.panel > button")
     press("Enter")
     page.wait_for_selector("table.answers")
-    assert "Gout" in page.inner_text("table.answers")
+    expect(page.locator("table.answers")).to_contain_text("Gout", use_inner_text=True)
     tab_to("nav a[href='/history']")
     press("Enter")
     page.wait_for_url("**/history")
@@ -413,7 +413,7 @@ def test_an_error_is_a_page(vault, visit):
     page = visit(STEWARD)
     for where, title in (("/interpret", "This is not allowed"), ("/nix", "There is no such page")):
         page.goto(where)
-        assert page.get_by_role("heading", name=title).is_visible()
+        expect(page.get_by_role("heading", name=title)).to_be_visible()
         assert page.evaluate(CONTRAST) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= DESK["width"]
 
@@ -426,7 +426,7 @@ def test_a_file_that_is_too_large_is_refused_on_a_page(vault, visit, tmp_path):
     large.write_text("sex = male -> town = Ada\n" * 60_000)
     page.get_by_label("Or a file with rules").set_input_files(large)
     page.get_by_role("button", name="Interpret").click()
-    assert page.get_by_role("heading", name="That is too large").is_visible()
+    expect(page.get_by_role("heading", name="That is too large")).to_be_visible()
 
 
 WRONG_FILES = {
@@ -468,17 +468,17 @@ def test_what_others_typed_is_shown_as_text(vault, visit):
     for where in ("/people", "/grants", "/audit"):
         steward.goto(where)
         assert EVIL in steward.inner_text("main"), where
-        assert steward.locator("#evil").count() == 0
+        expect(steward.locator("#evil")).to_have_count(0)
     steward.get_by_label("Search", exact=True).fill(EVIL)
     steward.get_by_role("button", name="Search").click()
     assert steward.get_by_label("Search", exact=True).input_value() == EVIL
-    assert EVIL in steward.inner_text("caption")
+    expect(steward.locator("caption")).to_contain_text(EVIL, use_inner_text=True)
     steward.goto("/people")
     steward.get_by_label("Name", exact=True).fill(EVIL)
     steward.get_by_role("button", name="Add", exact=True).click()
     assert steward.get_by_label("Name", exact=True).input_value() == EVIL
-    assert "somebody has this name already" in steward.get_by_role("alert").inner_text()
-    assert steward.locator("#evil").count() == 0
+    expect(steward.get_by_role("alert")).to_contain_text("somebody has this name already", use_inner_text=True)
+    expect(steward.locator("#evil")).to_have_count(0)
 
     page = visit(name)
     rules = [f"{json.dumps(EVIL)} = 1 -> sex = male", f"sex = {json.dumps(EVIL)} -> town = Ada", "</textarea>" + EVIL]
@@ -486,13 +486,13 @@ def test_what_others_typed_is_shown_as_text(vault, visit):
         page.get_by_label("Rules, one a line").fill(rule)
         page.get_by_role("button", name="Interpret").click()
         assert page.get_by_label("Rules, one a line").input_value() == rule
-        assert page.locator("#evil").count() == 0
+        expect(page.locator("#evil")).to_have_count(0)
     page.get_by_label("Rules, one a line").fill(rules[1])
     page.get_by_role("button", name="Interpret").click()
     assert rules[1] in page.inner_text("table.answers")
     for where in ("/<b id=evil>", "/audit?search=<b id=evil>", "/interpret?done=<b id=evil>"):
         page.goto(where)
-        assert page.locator("#evil").count() == 0
+        expect(page.locator("#evil")).to_have_count(0)
 
 
 # -- who is let in ----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import time
@@ -24,6 +25,10 @@ TurnedAway = Callable[[Scope, Problem, int], App]
 
 LARGEST = 1_000_000
 """Bytes of a request, at most."""
+DRAINED = 50 * LARGEST
+"""Bytes of a larger one that are still taken in, unread: who is answered while sending sees a broken connection."""
+DRAIN_SECONDS = 1
+"""How long such a body may pause."""
 HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'",
@@ -101,7 +106,7 @@ class Guard:
         """The whole body, or the status to refuse it with."""
         for name, value in scope["headers"]:
             if name == b"content-length" and (not value.isdigit() or int(value) > LARGEST):
-                return 413
+                return await _drained(receive, self._slowest)
         parts, size = [], 0
         try:
             async with asyncio.timeout(self._slowest):
@@ -112,7 +117,7 @@ class Guard:
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
                     if size > LARGEST:
-                        return 413
+                        return await _drained(receive, self._slowest)
                     if not message.get("more_body", False):
                         return b"".join(parts)
         except TimeoutError:
@@ -125,6 +130,19 @@ class Guard:
         self._figures.seconds.labels(route).observe(seconds)
         told = {"route": route, "method": scope["method"], "status": status, "ms": round(1000 * seconds, 2)}
         log.info("request", extra={"fields": {**told, "id": number, "who": scope.get("state", {}).get("who")}})
+
+
+async def _drained(receive: Receive, slowest: float) -> int:
+    """Let a body that is too large arrive, keeping nothing of it; 413."""
+    size = 0
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(slowest):
+            while size <= DRAINED:
+                message = await asyncio.wait_for(receive(), DRAIN_SECONDS)
+                size += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    break
+    return 413
 
 
 def _given(body: bytes, receive: Receive) -> Receive:
