@@ -38,7 +38,7 @@ class Distribution:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class JointDistribution:
-    """Two columns in few categories; arrays have a line for each of the first column, a column for each of the second."""
+    """Two columns in few categories; arrays have a line for each of the first, a column for each of the second."""
 
     columns: tuple[str, str]
     categories: tuple[tuple[str, ...], tuple[str, ...]]
@@ -118,10 +118,11 @@ class Expected:
             found = _side_by_side(both, (one, other), self._means(both, one, left), self._means(both, other, right))
         else:
             found = self._apart(one, other, left, right)
-        return found + self.shown.n_left_out * np.outer(left.mean(axis=0), right.mean(axis=0))
+        total: Floats = found + self.shown.n_left_out * np.outer(left.mean(axis=0), right.mean(axis=0))
+        return total
 
     def _apart(self, one: str, other: str, left: Floats, right: Floats) -> Floats:
-        """The same of columns that stand in different parts: every way to put rows of a bucket together is as likely."""
+        """The same of columns in different parts: every way to put rows of a bucket together is as likely."""
         first, second = self.shown.home(one), self.shown.home(other)
         assert first is not None and second is not None  # noqa: S101, PT018  every column stands in some part
         links = _links(first, second)
@@ -215,12 +216,15 @@ def _categories(column: InputColumn, bins: int) -> _Categories:
     of_value[column.code] = of_row
     number = np.unique(of_value, return_inverse=True)[1].reshape(-1)
     texts = column.values.cast(pl.String).to_list() if column.n_values <= bins * bins * bins else None
-    names = tuple(_name(column, np.flatnonzero(number == place), texts) for place in range(int(number.max(initial=0)) + 1))
+    names = tuple(
+        _name(column, np.flatnonzero(number == place), texts) for place in range(int(number.max(initial=0)) + 1)
+    )
     return _Categories(names, number, np.eye(len(names))[number])
 
 
 def _name(column: InputColumn, values: Ints, texts: list[str | None] | None) -> str:
     """What a category is called: its value, the range of its numbers."""
+
     def text(code: int) -> str:
         found = texts[code] if texts is not None else column.values[int(code)]
         return GONE if found is None else str(found)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar, Literal
 
-import numpy as np
-
 from shoal.measure.base import Given, Measure
+from shoal.measure.divergences import total_variation
 from shoal.measure.expected import Expected, JointDistribution
 
 
@@ -45,4 +44,4 @@ def pair_errors(given: Given) -> dict[tuple[str, str], float]:
 
     The distance is the total variation: the share of rows that would have to change their categories.
     """
-    return {one.columns: min(0.5 * float(np.abs(one.before - one.after).sum()), 1.0) for one in pairs(given)}
+    return {one.columns: total_variation(one) for one in pairs(given)}

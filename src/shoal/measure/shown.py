@@ -206,9 +206,8 @@ def _weights(tables: Mapping[str, pl.DataFrame], layout: Layout, n_rows: int) ->
     """How many people every row stands for."""
     if not layout.laid_out.has_counterfeits:
         return np.ones(n_rows)
-    classes = tables[str(layout.class_table)].select(
-        pl.col("class").cast(pl.String), weight=1.0 - pl.col("counterfeits").cast(pl.Int64) / pl.col("size").cast(pl.Int64)
-    )  # fmt: skip
+    share = pl.col("counterfeits").cast(pl.Int64) / pl.col("size").cast(pl.Int64)
+    classes = tables[str(layout.class_table)].select(pl.col("class").cast(pl.String), weight=1.0 - share)
     rows = tables["table"].select(pl.col("class").cast(pl.String))
     return rows.join(classes, on="class", how="left", maintain_order="left")["weight"].to_numpy().astype(np.float64)
 
