@@ -125,6 +125,8 @@ class Given:
             problems.add("schema=", "is needed to read the input, and none is given", "give that of the release")
         problems.raise_if_any(ParameterError)
         assert self.original is not None and self.schema is not None  # noqa: S101, PT018  checked above
+        if self.labels is not None and len(self.labels) != self.original.height:
+            raise another_input(f"has {self.original.height} rows, the release was made of {len(self.labels)}")
         found = prepared(self.manifest, self.original, self.schema, self.missing_values)
         if self.input_sha256 is not None and found.sha256 != self.input_sha256:
             raise another_input("has other cells than the input that the receipt of the release was made of")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problem, Problems
+from shoal.errors import Problems
 from shoal.measure.base import GROUPED_SHAPES, Given, Measure
 from shoal.release.receipt import InputFigure
 from shoal.table.numbering import value_codes
@@ -81,9 +81,6 @@ class GroupMeasure(Measure):
     def entries(self, given: Given) -> dict[str, float]:
         """The figure, where a column enters."""
         assert given.labels is not None  # noqa: S101  seen to before
-        if len(given.labels) != given.table.n_input:
-            what = f"has {given.table.n_input} rows, the release was made of {len(given.labels)}"
-            raise ParameterError(Problem("original", what, "give the input of the release"))
         found = self.of_groups(GroupErrors(given.table, given.labels[given.table.kept]))
         return {} if found is None else {found.measure: found.value}
 
