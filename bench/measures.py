@@ -85,7 +85,10 @@ def lines_of(whole: dict[str, float], seconds: dict[str, float], n_rows: int) ->
 def main(n_rows: int = MILLION) -> int:
     whole, seconds, skipped = run(n_rows)
     lines = lines_of(whole, seconds, n_rows)
-    lines += ["", f"Peak memory of both: {whole['gb']:.1f} GB. What measures share is counted with the first that asks."]
+    lines += [
+        "",
+        f"Peak memory of both: {whole['gb']:.1f} GB. What measures share is counted with the first that asks.",
+    ]
     print("\n".join(lines))
     if skipped:
         print("not measured, for they need more than the input:", ", ".join(skipped))

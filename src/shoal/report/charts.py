@@ -80,12 +80,12 @@ def intervals(rows: list[dict[str, Any]]) -> Any:
 
 
 def squares(rows: list[dict[str, Any]], *, title: str) -> Any:
-    """A square for every pair of columns, coloured by a value from -1 to 1, one panel for each `which`."""
+    """A square for every pair of columns, coloured by a value from 0 to 1, one panel for each `which`."""
     alt = altair_or_none()
     if alt is None:
         return None
     names = list(dict.fromkeys(row["one"] for row in rows))
-    scale = alt.Scale(domain=[-1, 0, 1], range=["#b2182b", "#f7f7f7", "#2166ac"])
+    scale = alt.Scale(domain=[0, 1], range=["#f7f7f7", "#2166ac"])
     side = max(min(34, 260 // max(len(names), 1)), 14)
     return _styled(
         alt.Chart(alt.Data(values=rows))

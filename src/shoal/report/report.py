@@ -12,6 +12,7 @@ from shoal.report.facts import Facts
 from shoal.report.page import Page
 from shoal.report.sections.attacks import attacks
 from shoal.report.sections.attention import attention
+from shoal.report.sections.before_after import before_after
 from shoal.report.sections.columns import columns
 from shoal.report.sections.limits import limits
 from shoal.report.sections.promised import promised
@@ -19,7 +20,9 @@ from shoal.report.sections.recipe import recipe
 from shoal.report.sections.risk import risk
 from shoal.report.sections.sizes import sizes
 
-SECTIONS: tuple[Callable[[Facts], object], ...] = (promised, attention, columns, sizes, risk, attacks, limits, recipe)
+SECTIONS: tuple[Callable[[Facts], object], ...] = (
+    promised, attention, columns, before_after, sizes, risk, attacks, limits, recipe,
+)  # fmt: skip
 
 
 def report(facts: Facts, name: str = "") -> Page:

@@ -1,0 +1,78 @@
+"""Distributions and links before and after, as the holder's report shows them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats.contingency import association
+
+import shoal
+from shoal.report.blocks import Chart, Grid
+from shoal.report.sections.before_after import cramers_v
+
+PEOPLE, SCHEMA = shoal.sample.people(150, seed=1), shoal.sample.schema()
+
+
+def blocks_of(release, **given):
+    page = release.report(original=PEOPLE, schema=SCHEMA, **given)
+    found = [section for section in page.sections if section.name == "before-after"]
+    return found[0].blocks if found else None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_links_are_those_of_scipy(seed):
+    counts = np.random.default_rng(seed).integers(1, 30, (2 + seed, 4))
+    assert cramers_v(counts / counts.sum()) == pytest.approx(association(counts, method="cramer"))
+
+
+def test_links_at_their_ends():
+    assert cramers_v(np.eye(3)) == 1
+    assert cramers_v(np.ones((3, 2))) == 0
+    assert cramers_v(np.array([[0.5, 0.5]])) == 0  # a column with one value says nothing
+    assert cramers_v(np.array([[0.5, 0.0], [0.0, 0.5], [0.0, 0.0]])) == 1  # a category that nobody has
+    assert cramers_v(np.zeros((2, 2))) == 0
+
+
+def test_what_changes_most_comes_first_and_what_does_not_change_is_not_drawn():
+    blocks = blocks_of(shoal.anonymize(PEOPLE, SCHEMA, shoal.Mondrian(k=5), seed=0))
+    summary = next(one for one in blocks if isinstance(one, Grid))
+    names = [name for name, _ in summary.rows]
+    assert set(names) == {*SCHEMA.quasi, *SCHEMA.sensitive}
+    changed = dict(summary.rows)
+    assert changed["disease"] == "0 %"
+    charts = [one.caption for one in blocks if isinstance(one, Chart)]
+    assert charts[0] == f"Distribution of {names[0]}."
+    assert "Distribution of disease." not in charts
+    assert charts[-1].startswith("How much one column says of another")
+    shares = next(one.grid for one in blocks if isinstance(one, Chart))
+    assert shares.heads == (names[0], "before", "after")
+    counted = PEOPLE[names[0]].cast(pl.String).value_counts(name="rows").sort("rows").tail(1).row(0)
+    assert (counted[0], shoal.report.blocks.percent(counted[1] / 150)) in [row[:2] for row in shares.rows]
+
+
+def test_a_release_that_loses_nothing_changes_nothing():
+    twice = pl.concat([PEOPLE, PEOPLE])
+    release = shoal.anonymize(twice, SCHEMA, shoal.Kaca(k=2), seed=0)
+    page = release.report(original=twice, schema=SCHEMA)
+    blocks = next(section.blocks for section in page.sections if section.name == "before-after")
+    summary = next(one for one in blocks if isinstance(one, Grid))
+    assert {changed for _, changed in summary.rows} == {"0 %"}
+    links = next(one.grid for one in blocks if isinstance(one, Chart))
+    assert all(before == after for _, before, after in links.rows)
+
+
+def test_without_the_input_there_is_nothing_to_compare():
+    release = shoal.anonymize(PEOPLE, SCHEMA, shoal.Mondrian(k=5), seed=0)
+    assert "before-after" not in [section.name for section in release.report().sections]
+
+
+@pytest.mark.parametrize("method", [shoal.Mdav(k=5), shoal.Anatomy(l=2, column="disease"), shoal.Slicing(l=2)])
+def test_other_shapes_are_compared_too(method):
+    names = [*SCHEMA.quasi, "disease"]
+    schema = shoal.Schema(quasi=SCHEMA.quasi, sensitive={"disease": SCHEMA.sensitive["disease"]}, rest="drop")
+    release = shoal.anonymize(PEOPLE, schema, method, seed=0)
+    page = release.report(original=PEOPLE, schema=schema)
+    blocks = next(section.blocks for section in page.sections if section.name == "before-after")
+    summary = next(one for one in blocks if isinstance(one, Grid))
+    assert {name for name, _ in summary.rows} == set(names)
