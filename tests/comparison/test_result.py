@@ -22,6 +22,22 @@ def test_short_names_stand_for_what_all_have():
     assert Comparison(ROWS).axes == {"loss": "ncp", "risk": "prosecutor_max", "time": "seconds"}
     mixed = ROWS | {"mdav k=3": {"sse_percent": 3.0, "prosecutor_max": 0.3, "seconds": 1.0}}
     assert "loss" not in Comparison(mixed).axes
+    shared = {name: row | {"pair_error": 0.1, "linking": 0.2} for name, row in mixed.items()}
+    del shared["mdav k=3"]["prosecutor_max"]
+    shared = {name: row | {"accuracy": 0.8} for name, row in shared.items()}
+    assert Comparison(shared).axes == {
+        "loss": "pair_error", "risk": "linking", "accuracy": "accuracy", "time": "seconds",
+    }  # fmt: skip
+
+
+def test_accuracy_is_the_better_the_higher():
+    rows = {
+        name: row | {"accuracy": score} for (name, row), score in zip(ROWS.items(), (0.9, 0.8, 0.7, 0.95), strict=True)
+    }
+    found = Comparison(rows)
+    assert found.frontier("accuracy") == ["kaca k=10"]
+    assert found.recommend("accuracy, loss <= 0.45").name == "mondrian k=3"
+    assert found.recommend("loss, risk <= 0.1, accuracy >= 0.75").name == "mondrian k=10"
 
 
 def test_the_table_has_a_row_for_each():

@@ -31,8 +31,12 @@ def compare(
     ] = None,
     publish: Annotated[list[str] | None, typer.Option(help="A publisher, or several with commas.")] = None,
     measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="Measures besides the usual.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="A column to predict by what is learnt from each release: its accuracy.")
+    ] = None,
     recommend: Annotated[
-        str | None, typer.Option(help='What should be best, and bounds: "loss, risk <= 0.05". Writes the recipe.')
+        str | None,
+        typer.Option(help='What should be best, and bounds: "loss, risk <= 0.05, accuracy >= 0.8". Writes the recipe.'),
     ] = None,
     time: Annotated[str | None, typer.Option("--time", help="What it may take in all, such as 90s, 10m, 2h.")] = None,
     memory: Annotated[str | None, typer.Option("--memory", help="What it may use in all, such as 4GB.")] = None,
@@ -62,11 +66,12 @@ def compare(
     grid = {"method": method, "k": k, "l": l, "require": require, "publish": publish, "time": time, "memory": memory}
     _check(what, releases, grid, original)
     if releases:
-        found, source = _releases(what, measure, original), None
+        found, source = _releases(what, {"measures": _commas(measure), "target": target}, original), None
     else:
         axes = _axes(method, k, l, require, publish)
         budget = Budget(_read(time, UNITS, "--time"), _whole(_read(memory, BYTES, "--memory")), jobs)
-        found, source = _recipe(what[0], axes, budget, sample, _commas(measure), out, quiet=quiet or json)
+        axes |= {"measures": _commas(measure), "target": target}
+        found, source = _recipe(what[0], axes, budget, sample, out, quiet=quiet or json)
     report = Report(found, recommend, out, source)
     report.write()
     _show(report, json=json)
@@ -92,7 +97,7 @@ def _check(what: list[Path], releases: list[Path], grid: dict[str, Any], origina
     problems.raise_if_any(ParameterError)
 
 
-def _releases(folders: list[Path], measure: list[str] | None, original: Path | None) -> Any:
+def _releases(folders: list[Path], wanted: dict[str, Any], original: Path | None) -> Any:
     from shoal.cli.measure import input_of
     from shoal.comparison.compare import compare_releases
     from shoal.recipe.recipe import Recipe
@@ -100,11 +105,11 @@ def _releases(folders: list[Path], measure: list[str] | None, original: Path | N
 
     given = {} if original is None else {"original": input_of(original)["original"], "recipe": Recipe.load(original)}
     releases = {str(folder): read_release(folder) for folder in folders}
-    return compare_releases(releases, measures=_commas(measure), **given)
+    return compare_releases(releases, **wanted, **given)
 
 
 def _recipe(
-    path: Path, axes: dict[str, Any], budget: Any, sample: int, measures: list[str], out: Path | None, *, quiet: bool
+    path: Path, axes: dict[str, Any], budget: Any, sample: int, out: Path | None, *, quiet: bool
 ) -> tuple[Any, Any]:
     from shoal.cli import show
     from shoal.comparison.compare import compare_recipe
@@ -114,7 +119,7 @@ def _recipe(
     methods = axes.pop("methods")
     with show.ShownProgress(quiet=quiet) as progress:
         found = compare_recipe(
-            recipe, methods, budget=budget, measures=measures, sample=sample or None,
+            recipe, methods, budget=budget, sample=sample or None,
             cache=None if out is None else out / "figures", progress=progress, tell=_tell, **axes,
         )  # fmt: skip
     return found, recipe.source

@@ -25,7 +25,7 @@ class Cache:
     def of(cls, folder: Path, table: Table) -> Cache:
         """The figures of one table in a folder."""
         people = "" if table.population is None else content_sha256(table.population)
-        wanted = [*table.wanted.missing_values, *table.wanted.measures]
+        wanted = [table.wanted.missing_values, table.wanted.measures, table.wanted.target]
         return cls(folder, f"{content_sha256(table.frame)} {people} {wanted}")
 
     def get(self, variant: Variant) -> Outcome | None:

@@ -18,7 +18,7 @@ from shoal.comparison.planning import Plan, plan
 from shoal.comparison.result import Comparison
 from shoal.comparison.variants import Grid, Variant, grid
 from shoal.comparison.workers import Outcome, Table, one_by_one, side_by_side
-from shoal.errors import InfeasibleError, ParameterError, Problem, Problems
+from shoal.errors import InfeasibleError, ParameterError, Problem, Problems, did_you_mean
 from shoal.methods.base import Method
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
@@ -80,6 +80,7 @@ def compare(
     require: Sequence[Sequence[Requirement]] = (),
     publish: Sequence[str | Publisher] = (),
     measures: Sequence[str] = (),
+    target: str | None = None,
     budget: Budget | None = None,
     sample: int | None = SAMPLE,
     cache: str | Path | None = None,
@@ -107,6 +108,9 @@ def compare(
         Publishers to try; the default of each method when none is given.
     measures
         Measures besides those that every release comes with.
+    target
+        A sensitive or neutral column: how well it is predicted by what is learnt from each release is its accuracy.
+        The table is cut three times for that, so a recipe takes about five times as long.
     budget
         Seconds, memory and processes.
     sample
@@ -135,7 +139,7 @@ def compare(
     some = _any_method(methods, k)
     base = Recipe(schema, some, **{"seed": SEED, **settings})
     asked = grid(base, methods, k=k, l=l, require=require, publish=publish)
-    wanted = Wanted.of(measures, missing_values=missing_values)
+    wanted = Wanted.of(measures, missing_values=missing_values, target=_learnable(target, given.columns, schema))
     people = None if population is None else to_polars(population)[0]
     return run(asked, Table(given, people, wanted), budget or Budget(), sample, cache, progress, tell)
 
@@ -148,12 +152,25 @@ def _any_method(methods: Sequence[str | Method] | None, k: Sequence[int]) -> Met
     return own or Mondrian(k=k[0] if k else 5)
 
 
+def _learnable(target: str | None, columns: Sequence[str], schema: Schema) -> str | None:
+    """Refuse a target that is not there, or that releases show generalised or not at all."""
+    if target is None:
+        return None
+    where = f"target {target!r}"
+    if target not in columns:
+        raise ParameterError(Problem(where, "is not in the table", did_you_mean(target, columns)))
+    if target in schema.quasi or target in schema.identifying:
+        raise ParameterError(Problem(where, "is not published as it is", "name a sensitive or a neutral column"))
+    return target
+
+
 def compare_recipe(
     recipe: Recipe,
     methods: Sequence[str | Method] | None = None,
     *,
     budget: Budget | None = None,
     measures: Sequence[str] = (),
+    target: str | None = None,
     sample: int | None = SAMPLE,
     cache: str | Path | None = None,
     progress: Progress = SILENT,
@@ -164,17 +181,27 @@ def compare_recipe(
     source = recipe.require_source()
     base = replace(recipe, seed=SEED if recipe.seed is None else recipe.seed)
     asked = grid(base, methods, **axes)
-    wanted = Wanted.of(measures, missing_values=source.missing_values)
+    frame = read(source)
+    target = _learnable(target, frame.columns, recipe.schema)
+    wanted = Wanted.of(measures, missing_values=source.missing_values, target=target)
     people = None if recipe.population is None else read(recipe.population)
-    found = run(asked, Table(read(source), people, wanted), budget or Budget(), sample, cache, progress, tell)
+    found = run(asked, Table(frame, people, wanted), budget or Budget(), sample, cache, progress, tell)
     return replace(found, recipes={name: replace(one, seed=recipe.seed) for name, one in found.recipes.items()})
 
 
 def compare_releases(
-    releases: Mapping[str, Release], *, measures: Sequence[str] = (), original: Any = None, recipe: Recipe | None = None
+    releases: Mapping[str, Release],
+    *,
+    measures: Sequence[str] = (),
+    target: str | None = None,
+    original: Any = None,
+    recipe: Recipe | None = None,
 ) -> Comparison:
-    """Figures of releases that were made before, side by side; with the original, also those against it."""
-    wanted = Wanted.of(measures)
+    """Figures of releases that were made before, side by side; with the original, also those against it.
+
+    How well a `target` is predicted is tested on the releases themselves: there are no other rows.
+    """
+    wanted = Wanted.of(measures, target=target)
     given = None if original is None else to_polars(original)[0]
     return Comparison({name: of_release(one, wanted, given, recipe) for name, one in releases.items()})
 

@@ -18,6 +18,8 @@ STEEPEST = 2.2
 """No method here takes longer than by such a power of the number of rows; small runs may look steeper."""
 MEASURING = 1.5
 """Measuring a release takes half as long as making it, or less."""
+LEARNING = 5.0
+"""With something to learn, it is made four times more, and learnt from."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ def expected_seconds(recipe: Recipe, table: Table) -> float:
     few = _seconds(recipe, table, SMALL, warm=True)
     more = _seconds(recipe, table, LESS_SMALL)
     power = math.log(more / few) / math.log(LESS_SMALL / SMALL) if few and more else 1.0
-    return float(MEASURING * more * (rows / LESS_SMALL) ** min(max(power, 1.0), STEEPEST))
+    besides = MEASURING if table.wanted.target is None else LEARNING
+    return float(besides * more * (rows / LESS_SMALL) ** min(max(power, 1.0), STEEPEST))
 
 
 def _seconds(recipe: Recipe, table: Table, rows: int, *, warm: bool = False) -> float:

@@ -23,7 +23,10 @@ SAID = (
     "may stand for, and what is published apart is put together in every way."
 )
 CHANGED = "Rows that would have to change their category to undo the difference: 0 is none, 100 % all."
-LINKS = "How much one column says of another, from 0 for nothing to 1 for everything (Cramér's V, numbers in ten categories)."
+LINKS = (
+    "How much one column says of another, from 0 for nothing to 1 for everything (Cramér's V; numbers in ten "
+    "categories)."
+)
 BEFORE, AFTER = "before", "after"
 
 Floats = npt.NDArray[np.float64]
