@@ -17,7 +17,7 @@ from data import ROOT
 MILLION = 1_000_000
 RATIO, MEMORY = 1.0, 3.0
 """The wanted figures: times a Mondrian run, and GB, both at the most."""
-SHOWN = 0.05
+SHOWN = 0.01
 """Measures that take a smaller share of the time of all are not listed one by one."""
 PAGE = ROOT / "docs" / "measures.md"
 MARKS = re.compile(r"(<!-- figures, written by bench/measures.py -->\n).*?(<!-- end of figures -->)", re.DOTALL)
@@ -85,7 +85,10 @@ def lines_of(whole: dict[str, float], seconds: dict[str, float], n_rows: int) ->
 def main(n_rows: int = MILLION) -> int:
     whole, seconds, skipped = run(n_rows)
     lines = lines_of(whole, seconds, n_rows)
-    lines += ["", f"Peak memory of both: {whole['gb']:.1f} GB. What measures share is counted with the first that asks."]
+    lines += [
+        "",
+        f"Peak memory of both: {whole['gb']:.1f} GB. What measures share is counted with the first that asks.",
+    ]
     print("\n".join(lines))
     if skipped:
         print("not measured, for they need more than the input:", ", ".join(skipped))
