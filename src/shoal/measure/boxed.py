@@ -17,6 +17,8 @@ from shoal.measure.products import Component, Ints, Products
 
 MOST = 4_000_000
 """Pairs of tuples and boxes that are looked at together."""
+ROOM = 4
+"""Boxes around a tuple that there is room for before they are counted: mostly there is one."""
 FEWEST = 2
 """Components that must be stretches in every class for a tree to pay."""
 
@@ -47,13 +49,22 @@ class Boxed:
         counts = np.zeros(len(tuples), dtype=np.int64)
         order = np.lexsort(tuples.T)  # neighbours walk the same way through the tree
         places = tuples[order].astype(np.int32)
-        for found in self.containers.around(_boxes(places, places), MOST):
+        n_found, first = self.containers.first(_boxes(places, places), ROOM)
+        few = n_found <= ROOM
+        owner, at = np.nonzero((np.arange(ROOM) < n_found[:, None]) & few[:, None])
+        self._add(counts, tuples, order[owner], first[owner, at])
+        many = np.flatnonzero(~few)
+        for found in self.containers.around(_boxes(places[many], places[many]), MOST):
             owner = found.begin + np.repeat(np.arange(len(found.first) - 1), np.diff(found.first))
-            holds = np.ones(len(owner), dtype=np.bool_)
-            for place, component in self.others:
-                holds &= component.holds(found.boxes, tuples[order[owner], place])
-            counts += np.bincount(order[owner[holds]], minlength=len(tuples))
+            self._add(counts, tuples, order[many[owner]], found.boxes)
         return counts
+
+    def _add(self, counts: Ints, tuples: Ints, rows: Ints, boxes: Ints) -> None:
+        """Count the boxes of tuples whose other components hold them, too."""
+        holds = np.ones(len(rows), dtype=np.bool_)
+        for place, component in self.others:
+            holds &= component.holds(boxes, tuples[rows, place])
+        counts += np.bincount(rows[holds], minlength=len(counts))
 
 
 def _is_stretch(component: Component) -> bool:
