@@ -24,7 +24,7 @@ from shoal.measure.base import Given, another_input
 from shoal.measure.covered import covered
 from shoal.release.manifest import Layout, QuasiColumn
 from shoal.release.shapes import GENERALISED
-from shoal.table.numbering import numbered, value_codes, values_of
+from shoal.table.numbering import codes_together, numbered, value_codes, values_of
 from shoal.table.schema import Schema
 
 Ints = npt.NDArray[np.int64]
@@ -156,6 +156,15 @@ class Part:
     bucket: Ints
     weight: Floats
     """How many people a row stands for: less than one where some rows of its class are counterfeits."""
+
+    @cached_property
+    def units(self) -> tuple[Ints, Floats]:
+        """Rows that show the same but for values as they are: one row of each sort, and the people in it."""
+        vague = [cells.line for cells in self.columns.values() if not cells.is_plain]
+        number = codes_together(vague) if vague else np.zeros(len(self.weight), dtype=np.int64)
+        _, head, unit = np.unique(number, return_index=True, return_inverse=True)
+        size: Floats = np.bincount(unit.reshape(-1), weights=self.weight).astype(np.float64)
+        return head.astype(np.int64), size
 
 
 @dataclass(frozen=True, repr=False, eq=False)
