@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -12,7 +13,7 @@ import shoal
 from shoal.comparison import compare as comparing
 from shoal.comparison import planning, workers
 from shoal.comparison.cache import Cache
-from shoal.comparison.compare import compare_recipe
+from shoal.comparison.compare import compare_recipe, compare_releases
 from shoal.comparison.figures import Wanted
 from shoal.comparison.variants import grid
 from shoal.comparison.workers import Outcome, Table, one_by_one, side_by_side
@@ -34,7 +35,13 @@ def untimed(found):
 def test_figures_are_those_of_the_release():
     found = shoal.compare(PEOPLE, SCHEMA, METHODS, k=[3, 6], budget=HERE)
     release = shoal.anonymize(PEOPLE, SCHEMA, shoal.Mondrian(k=6), seed=0)
-    assert untimed(found)["mondrian k=6"] == release.measure()
+    given = {"original": PEOPLE, "schema": SCHEMA}
+    pairs = release.pair_errors(**given).values()
+    beside = {
+        "pair_error": sum(pairs) / len(pairs),
+        "linking": release.attack(name="linking", **given)["linking"].success,
+    }
+    assert untimed(found)["mondrian k=6"] == release.measure() | beside
     assert list(found.figures) == ["mondrian k=3", "mondrian k=6", "caat k=3", "caat k=6"]
     assert found.recipes["caat k=6"].method == shoal.Caat(k=6)
     assert all(row["seconds"] > 0 for row in found.figures.values())
@@ -43,6 +50,31 @@ def test_figures_are_those_of_the_release():
 def test_any_frame_is_compared():
     given = shoal.compare(PEOPLE.to_pandas(), SCHEMA, ["mondrian"], k=[3], budget=HERE)
     assert untimed(given) == untimed(shoal.compare(PEOPLE, SCHEMA, ["mondrian"], k=[3], budget=HERE))
+
+
+def test_every_shape_has_a_loss_and_a_risk():
+    schema = replace(SCHEMA, sensitive={"disease": SCHEMA.sensitive["disease"]}, rest="drop")
+    methods = [shoal.Mondrian(k=3), shoal.Mdav(k=3), shoal.Anatomy(l=2), shoal.Slicing(l=2)]
+    found = shoal.compare(PEOPLE, schema, methods, budget=HERE)
+    assert len(found.figures) == 4
+    assert found.axes == {"loss": "pair_error", "risk": "linking", "time": "seconds"}
+    risk = found.to_frame("risk")["risk"].to_list()
+    assert all(0 <= one <= 1 for one in risk)
+    assert risk[0] < 0.5 < risk[2]  # buckets show quasi-identifiers as they are
+
+
+def test_accuracy_is_that_of_utility():
+    target = {"target": "disease"}
+    found = shoal.compare(PEOPLE, SCHEMA, ["mondrian"], k=[3], budget=HERE, **target)
+    wanted = shoal.utility(PEOPLE, SCHEMA, shoal.Mondrian(k=3), learners=["c45"], folds=3, **target)
+    assert found.figures["mondrian k=3"]["accuracy"] == wanted.score("c45").accuracy
+    assert found.axes["accuracy"] == "accuracy"
+    release = shoal.anonymize(PEOPLE, SCHEMA, shoal.Mondrian(k=3), seed=0)
+    inside = release.utility("disease", learners=["c45"], folds=3).score("c45", "release", "release").accuracy
+    assert compare_releases({"a": release}, **target).figures["a"]["accuracy"] == inside
+    for wrong, why in (("age", "is not published as it is"), ("diseas", "did you mean 'disease'")):
+        with pytest.raises(shoal.ParameterError, match=why):
+            shoal.compare(PEOPLE, SCHEMA, ["mondrian"], k=[3], budget=HERE, target=wrong)
 
 
 def test_settings_hold_for_all():

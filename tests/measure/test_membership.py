@@ -528,3 +528,12 @@ def test_wrong_parameters_are_refused(name, value):
 def test_figures_of_nothing():
     nothing = Membership(0, 0, 0, exact=True, error=0.0, original_matches={}, fake_matches={})
     assert (nothing.ratio, nothing.chance, nothing.to_frame().height) == (0.0, 0.0, 0)
+
+
+def test_rows_that_a_missing_cell_kept_out_have_values_of_their_own():
+    people, schema = shoal.sample.people(120, seed=1), shoal.sample.schema()
+    release = shoal.anonymize(people, schema, shoal.Mondrian(k=3), seed=0, missing="drop")
+    assert release.manifest.rows.shown < 120
+    assert release.membership(people, schema=schema).original_matches[0]
+    assert release.pair_errors(people, schema=schema)
+    assert release.attack(people, "linking", schema=schema)["linking"].n == 120

@@ -18,7 +18,7 @@ from shoal.attack.situation import Other, Situation
 from shoal.check.hidden import opened
 from shoal.check.original import input_rows
 from shoal.errors import GuaranteeError, ParameterError, Problems, ShoalError, ShoalWarning, did_you_mean, some
-from shoal.measure.base import prepared
+from shoal.measure.base import grown_schema, prepared
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import Receipt, check_input
@@ -130,7 +130,7 @@ def _grown(holder: Holder, original: pl.DataFrame, problems: Problems) -> Schema
     except ShoalError as error:
         problems.take(error)
         return None
-    return table.schema
+    return grown_schema(table, holder.manifest, original, holder.missing_values)
 
 
 def _everybody(rows: pl.DataFrame) -> Group:

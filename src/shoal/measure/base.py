@@ -122,6 +122,13 @@ class Given:
         return self.class_sizes if by_class else _sizes(self.cells, layout.cell_columns)
 
     @cached_property
+    def grown_schema(self) -> Schema | None:
+        """The schema, if given, whose trees know every value of the input; another table than the input is refused."""
+        if self.schema is None or self.original is None:
+            return None
+        return grown_schema(self.table, self.manifest, self.original, self.missing_values)
+
+    @cached_property
     def table(self) -> Table:
         """The input as the release was made of it; both it and the schema must be given."""
         problems = Problems()
@@ -173,6 +180,14 @@ def prepared(manifest: Manifest, original: pl.DataFrame, schema: Schema, missing
         return prepare(
             original, schema, missing=asked.missing, missing_values=missing_values, normalise=asked.normalise
         )
+
+
+def grown_schema(table: Table, manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str]) -> Schema:
+    """The schema of an input whose trees know all its values, those of rows too that a missing cell kept out."""
+    if not table.dropped:
+        return table.schema
+    everybody = manifest.model_copy(update={"recipe": manifest.recipe.model_copy(update={"missing": "keep"})})
+    return prepared(everybody, original, table.given, missing_values).schema
 
 
 class Measure(Spec, ABC):

@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.check.original import input_rows
 from shoal.errors import ParameterError, Problem, Problems, some
-from shoal.measure.base import prepared
+from shoal.measure.base import grown_schema, prepared
 from shoal.measure.covered import products_of_cells, written_out
 from shoal.measure.products import Component, Products
 from shoal.measure.shown import Shown
@@ -55,7 +55,8 @@ def of_release(
     layout, rows = manifest.layout, input_rows(manifest, original, missing_values)
     shape: str = layout.shape
     if schema is not None:
-        schema = prepared(manifest, original, schema, missing_values).schema
+        table = prepared(manifest, original, schema, missing_values)
+        schema = grown_schema(table, manifest, original, missing_values)
     if layout.slices:
         return _of_slices(tables, layout, rows, schema)
     if apart := layout.laid_out.sensitive_table:

@@ -185,7 +185,7 @@ class Shown:
         rows = given.input
         names = [name for name in rows.columns if name in layout.kinds and name not in layout.hidden]
         columns = {name: _column(rows[name], layout.kinds[name]) for name in names}
-        schema = None if given.schema is None else given.table.schema
+        schema = given.grown_schema
         read = layout.laid_out.parts(tables, layout)
         buckets = numbered([bucket for _, bucket in read]) if len(read) > 1 else [np.zeros(read[0][0].height, np.int64)]
         parts = []

@@ -17,7 +17,7 @@ from shoal.learning.released.cells import as_learnt_from, plausible_rows, values
 from shoal.learning.released.mapping import Covered, mapped
 from shoal.learning.scores import Meanings, Score
 from shoal.learning.trials import Results, Setting, against, mean_of, within
-from shoal.measure.base import prepared
+from shoal.measure.base import grown_schema, prepared
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
 from shoal.table.numbering import combined, numbered
@@ -171,7 +171,8 @@ def utility_of(
     manifest, setting = published.manifest, published.setting
     rows = None if original is None else input_rows(manifest, original, missing_values)
     if original is not None and schema is not None:
-        schema = prepared(manifest, original, schema, missing_values).schema
+        table = prepared(manifest, original, schema, missing_values)
+        schema = grown_schema(table, manifest, original, missing_values)
     results: dict[tuple[str, str], Results] = {}
     counts = None
     if holdout is not None:
