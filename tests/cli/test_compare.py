@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -41,6 +46,35 @@ def test_a_grid_is_shown_and_the_recipe_to_take_is_written(place, call, tmp_path
     assert {file.suffix for file in out.iterdir() if file.stem == "comparison"} == {".json", ".html", ".svg"}
     for file in out.rglob("*.*"):
         assert file.stat().st_mode & 0o077 == 0, file.name
+
+
+def test_a_comparison_that_was_killed_goes_on(place, call, tmp_path):
+    """A real process, killed when the first figures are there."""
+    out = tmp_path / "out"
+    line = ["compare", str(place / "recipe.toml"), "--method", "mondrian", "--k", "3,4,5,6,8", "--jobs", "1"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    started = subprocess.Popen(
+        [sys.executable, "-m", "shoal", *line, "--out", str(out)], env=environment, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    until = time.monotonic() + 120
+    while not (kept := list(out.glob("figures/*.json"))):
+        assert started.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    started.kill()
+    assert started.wait() == -signal.SIGKILL
+    times = {file: file.stat().st_mtime_ns for file in kept}
+    assert not (out / "comparison.json").exists()
+    status, shown, _ = call(*line, "--out", str(out), "--json")
+    assert status == 0
+    found = json.loads(shown)["releases"]
+    assert len(found) == 5
+    assert times == {file: file.stat().st_mtime_ns for file in times}  # what was there was not worked out again
+    anew = json.loads(call(*line, "--json")[1])["releases"]
+    for row in (*found.values(), *anew.values()):
+        del row["seconds"]
+    assert found == anew
 
 
 def test_json_has_everything(place, call):
