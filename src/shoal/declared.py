@@ -387,6 +387,8 @@ FURTHER_MEASURES = {
     "pair_error": "shoal.measure.pair_error:PairError",
     "proximity_breach": "shoal.measure.proximity_breach:ProximityBreach",
     "divergence_breach": "shoal.measure.divergence_breach:DivergenceBreach",
+    "sse_bound": "shoal.measure.sse_bound:SseBound",
+    "ncp_bound": "shoal.measure.ncp_bound:NcpBound",
 }
 """The measures that are worked out on request alone."""
 MEASURE_CLASSES: Registry[Any] = Registry(
