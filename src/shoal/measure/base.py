@@ -54,6 +54,8 @@ class Given:
     """The group of each row of the input, -1 where it is not published."""
     key: Key | None = None
     """What aliases and grades stand for."""
+    population: pl.DataFrame | None = None
+    """The quasi-identifiers of everybody who may be in the release."""
 
     @property
     def charged(self) -> int:
