@@ -1,11 +1,11 @@
-"""What the bounds of a loss share: for which k, and of which rows."""
+"""What the bounds of a loss share: for which k, and how many rows may be left out."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from shoal.errors import ParameterError, Problem, Problems
-from shoal.measure.base import Given, Measure
+from shoal.errors import ParameterError, Problem
+from shoal.measure.base import Given
 from shoal.measure.group_errors import Labels
 
 
@@ -17,18 +17,17 @@ def k_of(asked: int | None, given: Given) -> int:
     return max(promised, default=int(given.class_sizes[0]) if len(given.class_sizes) else 0)
 
 
-def check_input(measure: Measure, given: Given, problems: Problems) -> None:
-    """Note a release of which nobody says which rows were in one group."""
-    if given.labels is None:
-        what = "needs the groups of the input, and the files of a release do not have them"
-        problems.add(f"measure {measure.name}", what, "measure the release where it is made, in Python")
-
-
-def labels_of(given: Given) -> Labels:
-    """The group of each row that was not dropped before the work."""
-    assert given.labels is not None  # noqa: S101  seen to before
-    if len(given.labels) != given.table.n_input:
-        what = f"has {given.table.n_input} rows, the release was made of {len(given.labels)}"
+def labels_of(given: Given) -> Labels | None:
+    """The group of each row that was not dropped before the work, where that is known; the input must be that one."""
+    rows, n_input = given.manifest.rows, given.table.n_input
+    made_of = None if rows.left_out is None else rows.published + rows.left_out
+    made_of = made_of if given.labels is None else len(given.labels)
+    if n_input < rows.published or made_of not in (None, n_input):
+        what = f"has {n_input} rows, the release was made of {rows.published if made_of is None else made_of}"
         raise ParameterError(Problem("original", what, "give the input of the release"))
-    found: Labels = np.asarray(given.labels)[given.table.kept]
-    return found
+    return None if given.labels is None else np.asarray(given.labels)[given.table.kept]
+
+
+def n_suppressed(given: Given) -> int:
+    """Rows left out that were not dropped before the work."""
+    return given.table.n_rows - given.manifest.rows.published

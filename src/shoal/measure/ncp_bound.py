@@ -9,12 +9,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from shoal.check.cells import ReadColumn
-from shoal.errors import Problems
 from shoal.kernels.measure import bounds
 from shoal.kernels.sharing import in_parts
 from shoal.measure.base import Given, Measure
-from shoal.measure.bound import check_input, k_of, labels_of
-from shoal.measure.group_errors import Labels
+from shoal.measure.bound import k_of, labels_of, n_suppressed
 from shoal.measure.neighbours import Floats, Line, Nodes, Points
 from shoal.release.manifest import QuasiColumn
 from shoal.release.shapes import SHAPES
@@ -71,23 +69,20 @@ class NcpBound(Measure):
         Maybe(Whole(1)), "the size that classes must have; the promised k, if not given", default=None
     )
 
-    def check(self, given: Given, problems: Problems) -> None:
-        """Note, besides, a release of which nobody says which rows were left out."""
-        super().check(given, problems)
-        check_input(self, given, problems)
-
     def entries(self, given: Given) -> dict[str, float]:
-        """The bound and the gap; nothing where there are fewer than k rows."""
+        """The bound, and the gap where it is known what was left out; nothing where there are fewer than k rows."""
         table, k, labels = given.table, k_of(self.k, given), labels_of(given)
         if not 0 < k <= table.n_rows:
             return {}
-        n_cells = table.n_input * len(given.columns)
-        n_left_out = table.n_input - int((labels >= 0).sum())
-        n_dropped = (table.n_input - table.n_rows) * len(given.columns)
-        least = bound_of(table, given.manifest.layout.quasi, k, int((labels < 0).sum()))
-        loss = _loss(given, table, labels) + n_left_out * len(given.columns)
-        gap = (loss - n_dropped - least) / n_cells
-        return {self.name: (least + n_dropped) / n_cells, f"{self.name}:gap": max(gap, 0.0)}
+        d, n_cells = len(given.columns), max(table.n_input * len(given.columns), 1)
+        n_dropped, lost = table.n_input - table.n_rows, n_suppressed(given)
+        least = bound_of(table, given.manifest.layout.quasi, k, lost)
+        found = {self.name: (least + n_dropped * d) / n_cells}
+        if labels is not None or not lost:
+            shown = table if labels is None else only_rows(table, labels >= 0)
+            gap = (_loss(given, shown) + lost * d - least) / n_cells
+            found[f"{self.name}:gap"] = max(gap, 0.0)  # a release may reach the bound: less is rounding
+        return found
 
 
 def bound_of(table: Table, columns: tuple[QuasiColumn, ...], k: int, n_left_out: int = 0) -> float:
@@ -144,14 +139,10 @@ def _set_shares(tree: TreeArrays) -> Floats:
     return found
 
 
-def _loss(given: Given, table: Table, labels: Labels) -> float:
+def _loss(given: Given, shown: Table) -> float:
     """What the published cells lose together: as `ncp` has it, but with whole trees and ranges."""
-    shown = only_rows(table, labels >= 0)
-    return math.fsum(
-        count * loss
-        for one in given.columns
-        for count, loss in zip(one.counts, _losses(one, shown), strict=True)
-    )  # fmt: skip
+    read = [(one.counts, _losses(one, shown)) for one in given.columns]
+    return math.fsum(count * loss for counts, losses in read for count, loss in zip(counts, losses, strict=True))
 
 
 def _losses(read: ReadColumn, shown: Table) -> list[float]:

@@ -7,10 +7,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from shoal.errors import Problems
 from shoal.kernels.measure import bounds, neighbours
 from shoal.measure.base import GROUPED_SHAPES, Given, Measure
-from shoal.measure.bound import check_input, k_of, labels_of
+from shoal.measure.bound import k_of, labels_of, n_suppressed
 from shoal.measure.group_errors import Floats, GroupErrors, numbers_of
 from shoal.measure.neighbours import Ints, Line, Points, both_ways
 from shoal.spec import Maybe, Whole, param
@@ -68,24 +67,19 @@ class SseBound(Measure):
     k: int | None = param(Maybe(Whole(1)), "the size that groups must have; the promised k, if not given", default=None)
     rounds: int = param(Whole(0), "how often potentials are improved, at most", default=100)
 
-    def check(self, given: Given, problems: Problems) -> None:
-        """Note, besides, a release of which nobody says which rows were left out."""
-        super().check(given, problems)
-        check_input(self, given, problems)
-
     def entries(self, given: Given) -> dict[str, float]:
-        """The bounds, and the gap; nothing where no number enters, or all rows are alike."""
+        """The bounds, and the gap where groups are known; nothing where no number enters, or all rows are alike."""
         table, k, labels = given.table, k_of(self.k, given), labels_of(given)
         names = numbers_of(table)
-        errors = GroupErrors(table, labels)
-        whole = errors.of_one_group().total(names)
+        whole = GroupErrors(table, np.zeros(table.n_rows, dtype=np.int64)).total(names)
         if not names or not whole or not 0 < k <= table.n_rows:
             return {}
-        n_left_out = int((labels < 0).sum())
-        plain, balanced = (100 * value / whole for value in bounds_of(table, names, k, n_left_out, self.rounds))
-        gap = 100 * errors.total(names) / whole - balanced
-        # a release may reach the bound: what is below 0 then is rounding
-        return {self.name: plain, f"{self.name}:balanced": balanced, f"{self.name}:gap": max(gap, 0.0)}
+        plain, balanced = (100 * one / whole for one in bounds_of(table, names, k, n_suppressed(given), self.rounds))
+        found = {self.name: plain, f"{self.name}:balanced": balanced}
+        if labels is not None:
+            gap = 100 * GroupErrors(table, labels).total(names) / whole - balanced
+            found[f"{self.name}:gap"] = max(gap, 0.0)  # a release may reach the bound: less is rounding
+        return found
 
 
 class Bounds(NamedTuple):
