@@ -24,5 +24,5 @@ class HighJournalistRiskShare(ReidentificationMeasure):
     def entries(self, given: Given) -> dict[str, float]:
         """The share of rows."""
         return self.of_people(
-            given, lambda crowds: int(crowds.rows[crowds.risk > THRESHOLD].sum()) / crowds.n_rows
+            given, lambda risks: int(risks.rows[risks.risk > THRESHOLD].sum()) / risks.n_rows
         )  # fmt: skip

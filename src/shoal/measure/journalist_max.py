@@ -20,4 +20,4 @@ class HighestJournalistRisk(ReidentificationMeasure):
 
     def entries(self, given: Given) -> dict[str, float]:
         """The chance in the class that fits the fewest people."""
-        return self.of_people(given, lambda crowds: float(crowds.risk.max()))
+        return self.of_people(given, lambda risks: float(risks.risk.max()))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.measure.base import Given
-from shoal.measure.reidentification import Crowds, ReidentificationMeasure
+from shoal.measure.reidentification import ClassRisks, ReidentificationMeasure
 
 
 @dataclass(frozen=True)
@@ -25,5 +25,5 @@ class AverageJournalistRisk(ReidentificationMeasure):
         return self.of_people(given, _larger)
 
 
-def _larger(crowds: Crowds) -> float:
-    return max(len(crowds.rows) / crowds.people, float((crowds.rows * crowds.risk).sum()) / crowds.n_rows)
+def _larger(risks: ClassRisks) -> float:
+    return max(len(risks.rows) / risks.people, float((risks.rows * risks.risk).sum()) / risks.n_rows)

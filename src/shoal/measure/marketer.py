@@ -22,4 +22,4 @@ class MarketerRisk(ReidentificationMeasure):
 
     def entries(self, given: Given) -> dict[str, float]:
         """The share that is to be expected."""
-        return self.of_people(given, lambda crowds: float((crowds.rows * crowds.risk).sum()) / crowds.n_rows)
+        return self.of_people(given, lambda risks: float((risks.rows * risks.risk).sum()) / risks.n_rows)

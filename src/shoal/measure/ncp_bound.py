@@ -22,10 +22,10 @@ from shoal.table.hierarchy.tree import TreeArrays
 from shoal.table.prepare import Table
 from shoal.table.shown import only_rows
 
-WIDER = 3
-"""How many times k rows are looked at around each row, to raise bounds by those of neighbours."""
-ROUNDS, ENOUGH = 2, 0.002
-"""How often, at most, and by which share a round must raise the bound for another."""
+WIDER, LEAST_WIDER = 3, 1.5
+"""How many times k rows are looked at around each row, to raise bounds by those of neighbours; fewer are no use."""
+ROUNDS, MOST_CELLS = 2, 200_000_000
+"""How often, at most, and how many cells may be compared for it, some five seconds: none of very large tables."""
 GENERALISING = tuple(
     name for name, shape in SHAPES.items() if shape.covers_values and shape.protects == "cells" and
     not shape.has_counterfeits
@@ -89,14 +89,15 @@ def bound_of(table: Table, columns: tuple[QuasiColumn, ...], k: int, n_left_out:
     """A lower bound of what all cells of a table lose together, in classes of at least k rows."""
     encoded = encode(table)
     points = Points.of([_column(table, encoded, one, n_left_out) for one in columns], squared=False)
-    near = points.near(WIDER * k)
+    size = points.places.size
+    width = min(WIDER * k, math.isqrt(MOST_CELLS // size))
+    rounds = min(ROUNDS, MOST_CELLS // (size * width**2)) if width > LEAST_WIDER * k else 0
+    near = points.near(width if rounds else k)
     least = np.empty(len(points.counts))
     bounds.reach(near, points.counts, k, least)
     cover = bounds.Cover(points.columns, points.places, points.counts, near, points.beyond(near), k)
-    for _ in range(ROUNDS):
-        least, before = _raised(cover, least), least
-        if (least - before).sum() <= ENOUGH * least.sum():
-            break
+    for _ in range(rounds):
+        least = _raised(cover, least)
     return math.fsum((least * points.counts).tolist())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -71,8 +70,10 @@ class Points:
         frame = pl.DataFrame(dict(zip(names, placed, strict=True))).with_row_index("row")
         distinct = frame.group_by(names, maintain_order=True).agg(pl.len(), pl.col("row").first())
         points = np.ascontiguousarray(distinct.select(names).to_numpy().astype(np.float64))
-        kinds, halves = _kinds(columns, squared=squared), _empty(points)
-        neighbours.halve(kinds, points, np.ascontiguousarray(points.T), halves)
+        kinds, halves = _kinds(columns, squared=squared), _empty(*points.shape)
+        n_nodes = neighbours.halve(kinds, np.ascontiguousarray(points.T), halves)
+        low, high, begin, stop, part = (one[:n_nodes].copy() for one in halves[1:6])
+        halves = halves._replace(low=low, high=high, begin=begin, stop=stop, part=part)
         counts, rows = (distinct[name].to_numpy().astype(np.int64)[halves.order] for name in ("len", "row"))
         return cls(kinds, halves, np.ascontiguousarray(points[halves.order]), counts, rows)
 
@@ -107,13 +108,11 @@ def _kinds(columns: Sequence[Line | Nodes], *, squared: bool) -> neighbours.Colu
     )
 
 
-def _empty(points: Floats) -> neighbours.Halves:
-    """A tree with as many leaves as it takes for few points in each, yet to be filled."""
-    n, d = points.shape
-    n_nodes = 2 ** (1 + max(0, math.ceil(math.log2(n / neighbours.LEAF)))) - 1
-    bounds_ = (np.empty((n_nodes, d)) for _ in range(2))
-    edges = (np.zeros(n_nodes, dtype=np.int64) for _ in range(2))
-    return neighbours.Halves(np.arange(n, dtype=np.int64), *bounds_, *edges)
+def _empty(n: int, d: int) -> neighbours.Halves:
+    """Room for a tree of n points: it has fewer than 2 n nodes, since every part holds one."""
+    low, high = np.empty((2 * n, d)), np.empty((2 * n, d))
+    begin, stop, part = (np.zeros(2 * n, dtype=np.int64) for _ in range(3))
+    return neighbours.Halves(np.arange(n, dtype=np.int64), low, high, begin, stop, part, np.zeros(n, dtype=np.int64))
 
 
 def both_ways(points: Points, near: neighbours.Near) -> bounds.Graph:

@@ -24,7 +24,7 @@ from shoal.table.numbering import combined, value_codes
 FRACTION = Maybe(Real(0, 1, open_low=True))
 
 
-class Crowds(NamedTuple):
+class ClassRisks(NamedTuple):
     """Of each class that holds people: how many they are, and what is known of those who would fit it, too."""
 
     rows: Sizes
@@ -58,19 +58,19 @@ class ReidentificationMeasure(Measure):
             what = "cannot be combined with population=, which says it"
             problems.add(f"measure {self.name}, fraction=", what, "leave one of them out")
 
-    def crowds(self, given: Given) -> Crowds:
+    def risks(self, given: Given) -> ClassRisks:
         """Classes by what is known of the population."""
         if given.population is not None:
             rows, people = in_population(given)
-            return Crowds(rows, 1 / people, float(people.sum()))
+            return ClassRisks(rows, 1 / people, float(people.sum()))
         rows = people_in_classes(given)
         fraction = 1.0 if self.fraction is None else self.fraction
-        return Crowds(rows, expected_risk(rows, fraction), float(rows.sum()) / fraction)
+        return ClassRisks(rows, expected_risk(rows, fraction), float(rows.sum()) / fraction)
 
-    def of_people(self, given: Given, value: Callable[[Crowds], float]) -> dict[str, float]:
+    def of_people(self, given: Given, value: Callable[[ClassRisks], float]) -> dict[str, float]:
         """The figure; 0 where nobody is published."""
-        crowds = self.crowds(given)
-        return {self.name: min(value(crowds), 1.0) if crowds.n_rows else 0.0}
+        risks = self.risks(given)
+        return {self.name: min(value(risks), 1.0) if risks.n_rows else 0.0}
 
 
 def people_in_classes(given: Given) -> Sizes:

@@ -14,9 +14,7 @@ import numpy as np
 from shoal.kernels.jit import jit
 
 LEAF: int = 8
-"""Points of a leaf, at most."""
-MOST_WAITING: int = 128
-"""Nodes that wait to be looked at: one for each level of the tree, and some."""
+"""Points of a leaf, at most, unless they are alike."""
 
 
 class Columns(NamedTuple):
@@ -31,13 +29,15 @@ class Columns(NamedTuple):
 
 
 class Halves(NamedTuple):
-    """Points in the order of a whole tree: the halves of node i are 2 i + 1 and 2 i + 2."""
+    """Points in the order of a tree: the parts of a node are `part` and `part + 1`, where that is not 0."""
 
     order: Any  # int64[n]          OUT
     low: Any  # float64[nodes, d]   OUT
     high: Any  # float64[nodes, d]  OUT
     begin: Any  # int64[nodes]      OUT  the run of `order` that a node holds
     stop: Any  # int64[nodes]       OUT
+    part: Any  # int64[nodes]       OUT
+    leaf: Any  # int64[n]           OUT  the leaf of each place of `order`
 
 
 class Near(NamedTuple):
@@ -95,55 +95,60 @@ def _least(columns: Columns, halves: Halves, node: int, points: Any, at: int, mo
 
 
 @jit
-def _select(keys: Any, order: Any, begin: int, stop: int, middle: int) -> None:
-    """Put the smallest keys of a run before its middle."""
-    stop -= 1
-    while begin < stop:
-        pivot = keys[order[(begin + stop) // 2]]
-        i, j = begin, stop
-        while i <= j:
-            while keys[order[i]] < pivot:
-                i += 1
-            while keys[order[j]] > pivot:
-                j -= 1
-            if i <= j:
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            stop = j
-        elif middle >= i:
-            begin = i
-        else:
-            return
+def _cut(columns: Columns, j: int, keys: Any) -> int:
+    """Where to cut a sorted run of a column: in the middle of a line, of a tree where values are farthest apart."""
+    middle, best, width = len(keys) // 2, 0, -1.0
+    for i in range(1, len(keys)):
+        if keys[i - 1] != keys[i]:
+            apart = 0.0 if columns.first[j] < 0 else one_apart(columns, j, keys[i - 1], keys[i])
+            if apart > width or (apart == width and abs(i - middle) < abs(best - middle)):
+                best, width = i, apart
+    return best
 
 
 @jit
-def halve(columns: Columns, points: Any, by_column: Any, halves: Halves) -> None:
-    """Halve points over and over, each time in the column in which they differ most.
+def _widest(columns: Columns, halves: Halves, node: int, by_column: Any) -> int:
+    """Set the bounds of a node; the column to cut it in, -1 where all its points are alike."""
+    begin, stop = halves.begin[node], halves.stop[node]
+    widest, width = -1, 0.0
+    for j in range(len(by_column)):
+        low = high = by_column[j, halves.order[begin]]
+        for i in range(begin + 1, stop):
+            value = by_column[j, halves.order[i]]
+            low, high = min(low, value), max(high, value)
+        halves.low[node, j], halves.high[node, j] = low, high
+        # a cut through a tree parts values by all of that, one through a line by next to nothing
+        apart = one_apart(columns, j, low, high) * (0.5 if columns.first[j] < 0 else 1.0)
+        if apart > width:
+            widest, width = j, apart
+    return widest
 
-    IN   points float64[n, d];  by_column float64[d, n]: the same
+
+@jit
+def halve(columns: Columns, by_column: Any, halves: Halves) -> int:
+    """Cut points in two over and over, each time in the column in which they differ most; how many nodes there are.
+
+    IN   by_column float64[d, n]
     OUT  halves, whose `order` holds all places in any order
     """
-    n_nodes, d = len(halves.begin), points.shape[1]
-    n_inner = n_nodes // 2
-    halves.begin[0], halves.stop[0] = 0, len(points)
-    for node in range(n_nodes):
+    halves.begin[0], halves.stop[0] = 0, by_column.shape[1]
+    n_nodes, node = 1, 0
+    while node < n_nodes:
         begin, stop = halves.begin[node], halves.stop[node]
-        widest, width = 0, -1.0
-        for j in range(d):
-            low = high = by_column[j, halves.order[begin]]
-            for i in range(begin + 1, stop):
-                value = by_column[j, halves.order[i]]
-                low, high = min(low, value), max(high, value)
-            halves.low[node, j], halves.high[node, j] = low, high
-            if one_apart(columns, j, low, high) > width:
-                widest, width = j, one_apart(columns, j, low, high)
-        if node < n_inner:
-            middle = (begin + stop) // 2
-            _select(by_column[widest], halves.order, begin, stop, middle)
-            halves.begin[2 * node + 1], halves.stop[2 * node + 1] = begin, middle
-            halves.begin[2 * node + 2], halves.stop[2 * node + 2] = middle, stop
+        j = _widest(columns, halves, node, by_column)
+        halves.part[node] = 0
+        if stop - begin <= LEAF or j < 0:
+            halves.leaf[begin:stop] = node
+        else:
+            run = halves.order[begin:stop]
+            run[:] = run[np.argsort(by_column[j][run], kind="mergesort")]
+            middle = begin + _cut(columns, j, by_column[j][run])
+            halves.part[node] = n_nodes
+            halves.begin[n_nodes], halves.stop[n_nodes] = begin, middle
+            halves.begin[n_nodes + 1], halves.stop[n_nodes + 1] = middle, stop
+            n_nodes += 2
+        node += 1
+    return n_nodes
 
 
 @jit
@@ -178,12 +183,9 @@ def find_near(
     IN   points float64[n, d], counts int64[n]: in the order of the tree
     OUT  near, from `begin` to `stop`
     """
-    n_inner = len(halves.begin) // 2
-    stack, least = np.empty(MOST_WAITING, dtype=np.int64), np.empty(MOST_WAITING)
-    leaf = n_inner
+    stack, least = np.empty(len(halves.begin), dtype=np.int64), np.empty(len(halves.begin))
     for at in range(begin, stop):
-        while halves.stop[leaf] <= at:
-            leaf += 1
+        leaf = halves.leaf[at]
         near.size[at] = 0
         held = _look(columns, halves, leaf, points, counts, at, near, 0)  # a near bound to begin with
         stack[0], least[0], depth = 0, 0.0, 1
@@ -193,14 +195,15 @@ def find_near(
             most = _most(near, at, held)
             if node == leaf or least[depth] >= most:
                 continue
-            if node >= n_inner:
+            part = halves.part[node]
+            if part == 0:
                 held = _look(columns, halves, node, points, counts, at, near, held)
                 continue
-            left = _least(columns, halves, 2 * node + 1, points, at, most)
-            right = _least(columns, halves, 2 * node + 2, points, at, most)
+            left = _least(columns, halves, part, points, at, most)
+            right = _least(columns, halves, part + 1, points, at, most)
             first = 1 if left <= right else 0  # the nearer one is looked at first, so it waits last
-            stack[depth + first], least[depth + first] = 2 * node + 1, left
-            stack[depth + 1 - first], least[depth + 1 - first] = 2 * node + 2, right
+            stack[depth + first], least[depth + first] = part, left
+            stack[depth + 1 - first], least[depth + 1 - first] = part + 1, right
             depth += 2
 
 
