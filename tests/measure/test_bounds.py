@@ -95,7 +95,7 @@ def test_nearest_rows_are_those_of_all_pairs(seed, k, n_values):
 
 # -- of releases -------------------------------------------------------------------------------------------------------
 
-METHODS = (shoal.Mondrian, shoal.KMember, shoal.Mdav, shoal.Oka)
+METHODS = (shoal.Mondrian, shoal.Mdav)  # the loss is what counts, not who found the groups
 
 
 @settings(max_examples=12, deadline=None)

@@ -90,7 +90,8 @@ def in_population(given: Given) -> tuple[Sizes, Sizes]:
     labels = np.zeros(0, dtype=np.int64) if not cells.height else combined(list(codes.values()))
     found = population_matches(cells, labels, layout, given.population, given.schema)
     if isinstance(found, str):
-        raise ParameterError(Problem("population=", found, "give fraction=, the share of it that was sampled"))
+        fix = "give schema= (--original RECIPE) if it is a hierarchy, or fraction=, the share of it that was sampled"
+        raise ParameterError(Problem("population=", found, fix))
     people = np.ones(cells.height, dtype=np.int64)
     if layout.class_table:
         people = cells["size"].cast(pl.Int64).to_numpy().copy()

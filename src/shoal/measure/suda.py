@@ -70,13 +70,14 @@ class Suda(Measure):
 
     def _released(self, given: Given) -> float:
         """The share of people whose published cells single them out by few columns."""
+        sizes = given.matching_sizes
+        if not (sizes == 1).any():  # who has company in all columns has it in each of them
+            return 0.0
         cells, layout = given.cells, given.manifest.layout
         people = np.ones(cells.height, dtype=np.int64)
         if layout.class_table:
             people = cells["size"].cast(pl.Int64).to_numpy()
         rows = np.repeat(np.arange(len(people)), people)
-        if not len(rows):
-            return 0.0
         codes = value_codes(cells.select(pl.col(layout.cell_columns).cast(pl.String)))
         taken: dict[str, Ints] = {name: code[rows] for name, code in codes.items()}
         return float((scores_of(taken, self.size).score > 0).mean())
