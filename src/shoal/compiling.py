@@ -79,6 +79,7 @@ def _jobs() -> Iterator[Callable[[], Any]]:
     yield _refuted
     yield partial(_attacked, "generalize")
     yield partial(_attacked, "aggregate")
+    yield _bounded
 
 
 def _among_people() -> None:
@@ -116,6 +117,14 @@ def _attacked(publisher: str) -> None:
     frame, schema = with_schema(METHODS["mondrian"](k=K))
     release = anonymize(frame, schema, METHODS["mondrian"](k=K), publish=PUBLISHERS[publisher](), seed=1)
     release.attack(frame, "linking", schema=schema)
+
+
+def _bounded() -> None:
+    """The least that a release can lose."""
+    frame, schema = with_schema(METHODS["mondrian"](k=K))
+    release = anonymize(frame, schema, METHODS["mondrian"](k=K), seed=1)
+    for name in ("sse_bound", "ncp_bound"):
+        release.measure(name, original=frame, schema=schema)
 
 
 def _refuted() -> None:

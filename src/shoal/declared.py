@@ -404,6 +404,15 @@ FURTHER_MEASURES = {
     "ebil": "shoal.measure.ebil:EntropyLoss",
     "proximity_breach": "shoal.measure.proximity_breach:ProximityBreach",
     "divergence_breach": "shoal.measure.divergence_breach:DivergenceBreach",
+    "sse_bound": "shoal.measure.sse_bound:SseBound",
+    "ncp_bound": "shoal.measure.ncp_bound:NcpBound",
+    "journalist_max": "shoal.measure.journalist_max:HighestJournalistRisk",
+    "journalist_mean": "shoal.measure.journalist_mean:AverageJournalistRisk",
+    "journalist_high_share": "shoal.measure.journalist_high_share:HighJournalistRiskShare",
+    "marketer": "shoal.measure.marketer:MarketerRisk",
+    "sample_uniques": "shoal.measure.sample_uniques:SampleUniques",
+    "population_uniques": "shoal.measure.population_uniques:PopulationUniques",
+    "suda": "shoal.measure.suda:Suda",
 }
 """The measures that are worked out on request alone."""
 MEASURE_CLASSES: Registry[Any] = Registry(

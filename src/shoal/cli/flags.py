@@ -41,7 +41,9 @@ def apply_flags(
     return entries
 
 
-MEASURING = ("measure", "label", "membership", "original", "plot", "receipt", "key", "passphrase-file", "json")
+MEASURING = (
+    "measure", "label", "membership", "original", "plot", "receipt", "key", "passphrase-file", "population", "json",
+)  # fmt: skip
 """Flags of `shoal measure` that are no parameter of a measure."""
 
 

@@ -45,6 +45,9 @@ def measure(
         typer.Option(help="For the data holder: the key file, for measures of columns with aliases or grades."),
     ] = None,
     passphrase_file: PassphraseFile = None,
+    population: Annotated[
+        str | None, typer.Option(help="With --measure: a table of the population, for measures of risk among it.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Measure what a release lost and what is at risk, from its files; with its receipt, also against the input.
@@ -57,13 +60,16 @@ def measure(
     from shoal.cli.verify import opened_key
     from shoal.release.release import read_release
 
-    _check_options(membership=membership, name=name, label=label, original=original, plot=plot, key=key)
+    _check_options(
+        membership=membership, name=name, label=label, original=original, plot=plot, key=key, population=population
+    )
     parameters = measure_parameters(name, context.args)
     read = read_release(release, receipt)
     if membership:
         _measure_membership(read, release, original, plot, json=json)
         return
-    figures = read.measure(name, label=label, **input_of(original), key=opened_key(key, passphrase_file), **parameters)
+    given = input_of(original) | _people(population)
+    figures = read.measure(name, label=label, **given, key=opened_key(key, passphrase_file), **parameters)
     if json:
         show.as_json({key: _finite(value) for key, value in figures.items()})
         return
@@ -87,6 +93,13 @@ def input_of(recipe: Path | None) -> dict[str, Any]:
     return {"original": read(source), "schema": loaded.schema, "missing_values": source.missing_values}
 
 
+def _people(population: str | None) -> dict[str, Any]:
+    """The table of the population, if there is one."""
+    from shoal.table.sources import read
+
+    return {} if population is None else {"population": read(population)}
+
+
 def _check_options(
     *,
     membership: bool,
@@ -95,6 +108,7 @@ def _check_options(
     original: Path | None,
     plot: Path | None,
     key: Path | None,
+    population: str | None,
 ) -> None:
     """Refuse options that do not go together, all at once."""
     from shoal.errors import ParameterError, Problems
@@ -111,6 +125,8 @@ def _check_options(
         problems.add("--original", "is for --membership and --measure", "add one of them, or leave it out")
     if key is not None and name is None:
         problems.add("--key", "is for --measure", "add it, or leave this out")
+    if population is not None and name is None:
+        problems.add("--population", "is for --measure", "add it, or leave this out")
     if plot is not None and not membership:
         problems.add("--plot", "works with --membership only", "add --membership, or leave it out")
     problems.raise_if_any(ParameterError)

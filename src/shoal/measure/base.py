@@ -61,6 +61,8 @@ class Given:
     """The row of the published table that shows each row of the input, -1 where none does; known of a fresh release."""
     input_sha256: str | None = None
     """Fingerprint of the input, where the receipt says it: another table is refused."""
+    population: pl.DataFrame | None = None
+    """The quasi-identifiers of everybody who may be in the release."""
     _worked_out: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, make: Callable[..., T], *asked: Any) -> T:

@@ -140,6 +140,7 @@ class Release:
         schema: Schema | None = None,
         missing_values: Sequence[str] = (),
         key: Key | None = None,
+        population: Any = None,
         **parameters: Any,
     ) -> dict[str, float]:
         """Information loss, class sizes and risk, by name; or the figures of one measure that is asked for.
@@ -162,13 +163,15 @@ class Release:
             Texts that stand for a missing cell of the input, besides the empty text.
         key
             What aliases and grades stand for, for measures of such columns; that of the release, if it has it.
+        population
+            A frame with the quasi-identifiers of everybody who may be in the release, for measures of risk.
         parameters
             Those of the measure that is asked for.
         """
         held = {} if self.receipt is None else {one.measure: one.value for one in self.receipt.against_input}
         if name is None:
             given = {"original": original, "schema": schema, "missing_values": missing_values or None, "key": key}
-            _refuse_parameters(**given, **parameters)
+            _refuse_parameters(**given, population=population, **parameters)
             return measure(self.frames, self.manifest, label=label) | held
         asked = parameters if label is None else {"label": label, **parameters}
         one = find(MEASURES, name, "measure").from_mapping(asked, f"measure {name}")
@@ -176,7 +179,8 @@ class Release:
         if held and original is None and one.needs == "original":
             return held
         rows = None if original is None else to_polars(original)[0]
-        figures = one.figures(self.given(rows, schema, missing_values, key))
+        people = None if population is None else to_polars(population)[0]
+        figures = one.figures(replace(self.given(rows, schema, missing_values, key), population=people))
         return figures | held if one.needs == "release" else figures
 
     def given(

@@ -1,0 +1,97 @@
+"""Special uniques: by hand, and against a twin that compares every set of columns of every row."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal import Nominal, Numeric
+from shoal.measure.base import Given
+from shoal.measure.minimal_uniques import minimal_uniques, scores_of
+from shoal.measure.suda import Suda
+from twins import risks as twin
+
+FRAME = pl.DataFrame({"age": [20, 20, 20, 30, 30], "sex": list("mmfff"), "town": list("ABABB"), "ill": list("xyxyx")})
+SCHEMA = shoal.Schema(quasi={"age": Numeric(), "sex": Nominal(), "town": Nominal()}, sensitive=["ill"])
+CODES = {
+    "age": np.array([0, 0, 0, 1, 1]),
+    "sex": np.array([0, 0, 1, 1, 1]),
+    "town": np.array([0, 1, 0, 1, 1]),
+}
+
+
+def test_by_hand():
+    """Nobody is alone in one column. Rows 0 to 2 are in two: (sex, town) of the first, (age, sex) of the third, ..."""
+    found = {one.columns: one.rows.tolist() for one in minimal_uniques([*CODES.values()], 3)}
+    assert found == {(0, 1): [2], (0, 2): [1], (1, 2): [0, 1, 2]}
+    scores = scores_of(CODES, 2)  # (3 - 2) each, with sets of two at most
+    assert scores.score.tolist() == [1, 2, 2, 0, 0]
+    assert scores.fewest.tolist() == [2, 2, 2, 0, 0]
+    assert scores.by_column.tolist() == [2, 4, 4]
+    assert (scores.alone, scores.pairs) == (3, 1)
+    chance = 3 * 0.1 / (3 * 0.1 + 2 * 0.9)
+    assert scores.dis(0.1) == pytest.approx([chance * 3 / 5, chance * 6 / 5, chance * 6 / 5, 0, 0])
+
+
+def test_of_a_release():
+    release = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=2))
+    held = {"original": FRAME, "schema": SCHEMA}
+    found = release.measure("suda", size=2, fraction=0.1, **held)
+    chance = 3 * 0.1 / (3 * 0.1 + 2 * 0.9)
+    assert found == {
+        "suda:share": 3 / 5,
+        "suda:dis_mean": pytest.approx(chance * 3 / 5),
+        "suda:dis_max": pytest.approx(chance * 6 / 5),
+        "suda:released": 0,
+        "suda:part:age": 2 / 5,
+        "suda:part:sex": 4 / 5,
+        "suda:part:town": 4 / 5,
+    }
+    frame = FRAME.with_columns(ill=pl.Series(list("xyzxy")))
+    shown = shoal.anonymize(frame, SCHEMA, shoal.Anatomy(l=2), seed=1)
+    assert shown.measure("suda", size=2, original=frame, schema=SCHEMA)["suda:released"] == 3 / 5, (
+        "buckets show quasi-identifiers"
+    )
+    classes = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=2), publish=shoal.Generalize(shape="classes"))
+    assert classes.measure("suda", **held)["suda:released"] == 0
+    rows = Suda(size=2).by_row(Given(release.frames, release.manifest, FRAME, SCHEMA))
+    assert rows.select("row", "score", "size").rows() == [(1, 2, 2), (2, 2, 2), (0, 1, 2), (3, 0, 0), (4, 0, 0)]
+
+
+def test_a_smaller_set_scores_more():
+    codes = {name: np.array([0, 0, 0, 0]) for name in "abcdef"} | {"g": np.array([0, 0, 0, 1])}
+    scores = scores_of(codes | {"h": np.array([0, 0, 0, 0])}, 3)
+    assert scores.score.tolist() == [0, 0, 0, (8 - 1) * (8 - 2) * (8 - 3)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 25), st.integers(1, 5), st.integers(1, 4))
+def test_all_sets_of_columns_of_all_rows(seed, n, d, most):
+    rows = np.random.default_rng(seed).integers(0, 4, size=(n, d))
+    expected = twin.minimal_uniques([tuple(row) for row in rows.tolist()], most)
+    found: list[list[tuple[int, ...]]] = [[] for _ in range(n)]
+    for one in minimal_uniques([rows[:, j] for j in range(d)], most):
+        for row in one.rows:
+            found[row].append(one.columns)
+    if n > 1:  # a row that is alone in the table needs no column at all
+        assert found == expected
+        scores = scores_of({str(j): rows[:, j] for j in range(d)}, most)
+        worth = [
+            sum(math.prod(max(d - i, 1) for i in range(len(one), min(most, d) + 1)) for one in sets)
+            for sets in expected
+        ]
+        assert scores.score.tolist() == worth
+
+
+def test_many_values():
+    """Numbers of values whose product is beyond any whole number are combined all the same."""
+    wide = 2**25
+    columns = [np.array([0, wide, 0, wide]), np.array([0, wide, wide, 0]), np.array([wide, wide, 0, 0])]
+    found = {one.columns: one.rows.tolist() for one in minimal_uniques(columns, 3)}
+    assert found == {(0, 1): [0, 1, 2, 3], (0, 2): [0, 1, 2, 3], (1, 2): [0, 1, 2, 3]}
