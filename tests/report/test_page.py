@@ -211,3 +211,16 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own():
     shown = released().report()._repr_html_()
     assert shown.startswith("<iframe ")
     assert "<h1>" not in shown
+
+
+def test_the_holder_reads_how_far_from_the_best_it_is():
+    numbers = shoal.Schema(quasi={"age": shoal.Numeric(), "income": shoal.Numeric()}, rest="drop")
+    for schema, method, unit in ((SCHEMA, shoal.Mondrian(k=5), "(NCP)"), (numbers, shoal.Mdav(k=5), "of the variance")):
+        release = shoal.anonymize(PEOPLE, schema, method, seed=0)
+        said = text_of(release.report(original=PEOPLE, schema=schema))
+        name = "ncp_bound" if unit == "(NCP)" else "sse_bound"
+        found = release.measure(name, original=PEOPLE, schema=schema)
+        gap = percent(found[f"{name}:gap"]) if unit == "(NCP)" else f"{number(found[f'{name}:gap'])} %"
+        assert f"{unit}. Another one could gain {gap} at the most" in said
+        assert "How far from the best" not in text_of(release.public().report())
+        assert "links all people at once" in said

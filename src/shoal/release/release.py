@@ -328,7 +328,20 @@ class Release:
         verdict = self.verify(original=original, schema=schema, missing_values=missing_values)
         given = self.given(rows, schema, missing_values)
         outcomes = () if rows is None else self._attacked(rows, schema, missing_values)
-        return report(Facts(given, verdict, self.measure(), self.receipt, schema, outcomes), name)
+        figures = self.measure() | self._judged(given)
+        return report(Facts(given, verdict, figures, self.receipt, schema, outcomes), name)
+
+    def _judged(self, given: Given) -> dict[str, float]:
+        """Figures of a report that manifest and receipt do not have; those beside the input where that is given."""
+        from shoal.measure import MEASURES
+
+        found: dict[str, float] = {}
+        for name in ("marketer", "ncp_bound", "sse_bound"):
+            one = MEASURES[name]
+            known = one.needs == "release" or (given.original is not None and given.schema is not None)
+            if known and self.manifest.layout.shape in one.shapes:
+                found |= one().figures(given)
+        return found
 
     def _attacked(self, rows: pl.DataFrame, schema: Schema | None, missing_values: Sequence[str]) -> tuple[Any, ...]:
         """What attacks get, tried on some people of the input: enough for the intervals of a report."""

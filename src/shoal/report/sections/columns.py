@@ -19,7 +19,7 @@ LOST = "What the cells of each column leave open: 0 is exact, 100 % says nothing
 
 def columns(facts: Facts) -> Section:
     """A table of all published columns, and a chart of the loss of each."""
-    return Section.of("columns", "What became of each column", [_grid(facts), _lost(facts), _all(facts)])
+    return Section.of("columns", "What became of each column", [_grid(facts), _lost(facts), _all(facts), _best(facts)])
 
 
 def _grid(facts: Facts) -> Grid:
@@ -59,3 +59,19 @@ def _all(facts: Facts) -> Text | None:
     if "sse_percent" in facts.figures:
         said.append(f"{number(facts.figures['sse_percent'])} % of the variance of the numbers (SSE / SST)")
     return Text(f"Lost in all: {', '.join(said)}.") if said else None
+
+
+def _best(facts: Facts) -> Text | None:
+    """How much could still be gained, where the input is known."""
+    figures = facts.figures
+    if "ncp_bound:gap" in figures:
+        least, gap, unit = percent(figures["ncp_bound"]), percent(figures["ncp_bound:gap"]), "(NCP)"
+    elif "sse_bound:gap" in figures:
+        best = max(figures["sse_bound"], figures.get("sse_bound:balanced", 0.0))
+        least, gap, unit = f"{number(best)} %", f"{number(figures['sse_bound:gap'])} %", "of the variance"
+    else:
+        return None
+    return Text(
+        f"How far from the best: no release of this table whose classes are as large as promised can lose less than "
+        f"{least} {unit}. Another one could gain {gap} at the most, and perhaps none can gain that much."
+    )

@@ -5,18 +5,16 @@ from __future__ import annotations
 from shoal.report.blocks import Grid, Section, Text, number, percent
 from shoal.report.facts import Facts
 
-KNOWS, GUESSES = "knows that the person is in the table", "does not know who is in the table"
+KNOWS = "knows that the person is in the table"
 ATTACKERS = {
     "prosecutor_max": (KNOWS, "the highest chance for any person"),
     "prosecutor_mean": (KNOWS, "the chance on average"),
     "prosecutor_high_share": (KNOWS, "people above a risk of 20 %"),
-    "journalist_max": (GUESSES, "the highest chance for any person"),
-    "journalist_mean": (GUESSES, "the chance on average"),
     "marketer": ("links all people at once", "people who are linked rightly"),
 }
 SHARED = (
     "An attacker who knows all quasi-identifiers of a person looks for rows that fit. What she can do then depends on "
-    "how many there are."
+    "how many there are. Somebody who does not know whether the person is in the table can do no better."
 )
 EXACT = "Rows can be found by their quasi-identifiers. What counts is whether a sensitive value can be told then."
 TOLD = {
