@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.errors import ParameterError, Problems, did_you_mean
+from shoal.errors import ParameterError, Problems, ShoalWarning, did_you_mean
 from shoal.progress import SILENT, Progress
 from shoal.reproduce.page import Page
 from shoal.spec import Whole
@@ -75,6 +76,13 @@ def work_of(name: str) -> Work:
     """A work, loaded when it is asked for."""
     found: Work = import_module(HOMES[name]).WORK
     return found
+
+
+def reproduced(work: Work, setting: Setting) -> Page:
+    """Run a work; what methods warn of is known here, and meant: seeds that can be told, releases without a k."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShoalWarning)
+        return work.make(setting)
 
 
 def settings_of(works: Sequence[Work], asked: Asked) -> dict[str, Setting]:
