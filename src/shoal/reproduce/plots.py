@@ -12,6 +12,7 @@ from shoal.reproduce.runs import Mean
 WIDTH, HEIGHT = 290, 230
 COLOURS = ("#08519c", "#e6842a", "#2a8a57", "#a63d8f", "#6b6b6b", "#c0392b")
 """Told apart by lightness as well as by hue."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 Points = Mapping[str, Mapping[float, Mean]]
 """Of every curve, by its name: the mean at every place of the axis."""
 
@@ -50,15 +51,16 @@ def _panel(alt: Any, title: str, points: Points, names: list[str], x: str, y: st
     rows = _rows(points)
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(zero=True)
     ticks = sorted({row["x"] for row in rows})
+    legend, marks = alt.Legend(orient="top", columns=3, labelLimit=220), alt.Scale(domain=names, range=list(SHAPES))
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False, padding=12), axis=alt.Axis(values=ticks)),
-        color=alt.Color("curve:N", title=None, sort=names, scale=_scale(alt, names), legend=alt.Legend(orient="top")),
+        color=alt.Color("curve:N", title=None, sort=names, scale=_scale(alt, names), legend=legend),
     )
-    axis = alt.Axis(format="~s" if not log else "~g", tickCount=6)
+    axis = alt.Axis(format=",.3~r", tickCount=6)
     lines = base.mark_line(strokeWidth=1.6).encode(y=alt.Y("mean:Q", title=y, scale=scale, axis=axis))
     bars = base.mark_rule(strokeWidth=1.4).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
     dots = base.mark_point(filled=True, size=46, opacity=1).encode(
-        y=alt.Y("mean:Q", scale=scale), shape=alt.Shape("curve:N", title=None, sort=names)
+        y=alt.Y("mean:Q", scale=scale), shape=alt.Shape("curve:N", title=None, sort=names, legend=legend, scale=marks)
     )
     return (bars + lines + dots).properties(width=WIDTH, height=HEIGHT, title=alt.TitleParams(title, fontSize=12.5))
 

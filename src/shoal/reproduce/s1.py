@@ -121,14 +121,18 @@ def _ratios(times: Times) -> dict[tuple[int, int], Mean]:
 def _quicker(times: Times) -> Claim:
     ratios = _ratios(times)
     verdicts = {place: ratio.above(1) for place, ratio in ratios.items()}
-    held = [f"{d} at k = {k}" for (k, d), verdict in verdicts.items() if verdict == HOLDS]
+    held = [
+        f"{', '.join(str(d) for d in COUNTS if verdicts[k, d] == HOLDS)} quasi-identifiers at k = {k}"
+        for k in SIZES
+        if any(verdicts[k, d] == HOLDS for d in COUNTS)
+    ]
     ends = "; ".join(
         f"k = {k}: {ratios[k, COUNTS[0]].text('.2f')} with {COUNTS[0]} quasi-identifiers, "
         f"{ratios[k, COUNTS[-1]].text('.2f')} with {COUNTS[-1]}"
         for k in SIZES
     )
-    where = f"CAAT is quicker with {', '.join(held)}; nowhere else" if held else "CAAT is quicker nowhere"
-    if len(held) == len(ratios):
+    where = f"CAAT is quicker with {' and '.join(held)}, nowhere else" if held else "CAAT is quicker nowhere"
+    if set(verdicts.values()) == {HOLDS}:
         where = "CAAT is quicker everywhere"
     evidence = f"{where}. Time of KACA over that of CAAT, {ends}"
     return Claim("CAAT takes less time than KACA.", INFERRED, together(list(verdicts.values())), evidence)
@@ -216,10 +220,10 @@ STATED_TIME = "stated in our notes; S1 words it as growth with k, while its plot
 READING = """## Reading
 
 - KACA begins by putting equal rows into one class, and then works on classes below k alone. With few quasi-identifiers
-  most rows are equal, and there is next to nothing left to merge. CAAT compares tuples with clusters whatever is equal.
-  With many quasi-identifiers nearly every row is a class of its own, and KACA's advantage is gone.
+  most rows have k - 1 equal ones, and there is next to nothing left to merge. CAAT grows one cluster after the other
+  all the same. With many quasi-identifiers most rows are a class of their own, and KACA's advantage is gone.
 - So which is quicker depends on how many rows are different, more than on k. S1 may have had a KACA that does not
-  gather equal rows first, or numbers in fine hierarchies; we cannot tell. It publishes no figure that could be compared.
+  gather equal rows first, or other attributes; we cannot tell. It publishes no figure that could be compared.
 - As printed, CAAT moves all tuples at the smallest distance into a cluster at once. Then equal rows make clusters of any
   size. The bound below 2k needs one tuple at a time, which is the default here."""
 

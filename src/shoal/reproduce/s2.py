@@ -157,4 +157,4 @@ READING = """## Reading
 - S2 has its figures as plots, so no number of it can be compared, only the order of the methods.
 - No. 1 and No. 2 need not converge. They stop after 50 iterations here, and give the best grouping on the way."""
 
-WORK = Work("S2", ("adult",), 4_000, 50, 10, page)
+WORK = Work("S2", ("adult",), 3_000, 50, 10, page)

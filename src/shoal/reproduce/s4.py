@@ -43,7 +43,7 @@ WAYS: Mapping[str, tuple[Method, tuple[AlphaK, ...]]] = {
 DRAWN = (GENERAL, BUCKETS, SLICED)
 LEARNT = (GENERAL, BUCKETS, SLICED, COARSE)
 LEARNERS = {"c45": "C4.5", "bayes": "naive Bayes"}
-SAMPLE, FOLDS = 4_000, 5
+SAMPLE, FOLDS = 3_000, 5
 Place = tuple[int, str]
 """A number of attributes, and a way of publishing."""
 
