@@ -180,7 +180,11 @@ def anonymize(
     labels = np.full(table.n_input, -1, dtype=np.int64)
     labels[table.kept] = groups.labels
     key = key_of(manifest, shown, hiding, hidden, seed)
-    return Release(published.tables, manifest, labels, receipt, to_native, groups.slices, key)
+    places = None
+    if not published.layout.slices:  # cells of one row are in as many rows as there are slices
+        places = np.full(table.n_input, -1, dtype=np.int64)
+        places[table.kept[kept][order.to_numpy()]] = np.arange(len(order))
+    return Release(published.tables, manifest, labels, receipt, to_native, groups.slices, key, places)
 
 
 def run(

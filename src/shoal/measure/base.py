@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from shoal.check.cells import ReadColumn, read_column
+from shoal.check.original import input_rows
 from shoal.declared import MEASURE_CLASSES
-from shoal.errors import ParameterError, Problems
+from shoal.errors import ParameterError, Problem, Problems
 from shoal.registry import Registry
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
@@ -26,6 +27,7 @@ from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 
 Sizes = npt.NDArray[np.int64]
+T = TypeVar("T")
 
 EVERY_SHAPE = tuple(SHAPES)
 COVERING_SHAPES = tuple(name for name, shape in SHAPES.items() if shape.covers_values)
@@ -54,6 +56,17 @@ class Given:
     """The group of each row of the input, -1 where it is not published."""
     key: Key | None = None
     """What aliases and grades stand for."""
+    places: npt.NDArray[np.int64] | None = None
+    """The row of the published table that shows each row of the input, -1 where none does; known of a fresh release."""
+    input_sha256: str | None = None
+    """Fingerprint of the input, where the receipt says it: another table is refused."""
+    _worked_out: dict[Any, Any] = field(default_factory=dict)
+
+    def once(self, make: Callable[[Given], T]) -> T:
+        """What several measures need of it, such as `Expected.of`, worked out when the first asks."""
+        if make not in self._worked_out:
+            self._worked_out[make] = make(self)
+        return cast("T", self._worked_out[make])
 
     @property
     def charged(self) -> int:
@@ -112,7 +125,30 @@ class Given:
             problems.add("schema=", "is needed to read the input, and none is given", "give that of the release")
         problems.raise_if_any(ParameterError)
         assert self.original is not None and self.schema is not None  # noqa: S101, PT018  checked above
-        return prepared(self.manifest, self.original, self.schema, self.missing_values)
+        found = prepared(self.manifest, self.original, self.schema, self.missing_values)
+        if self.input_sha256 is not None and found.sha256 != self.input_sha256:
+            raise another_input("has other cells than the input that the receipt of the release was made of")
+        return found
+
+    @cached_property
+    def input(self) -> pl.DataFrame:
+        """The published columns of the input, every row of it, in their canonical types."""
+        if self.original is None:
+            what = "is needed to compare with, and none is given"
+            raise ParameterError(Problem("original=", what, "give the input of the release"))
+        if self.schema is not None and self.input_sha256 is not None:
+            _ = self.table  # refuses another table
+        return input_rows(self.manifest, self.original, self.missing_values)
+
+    @property
+    def n_left_out(self) -> int:
+        """Rows of the input that are not published, whether or not that number is public."""
+        return self.input.height - self.manifest.rows.published
+
+
+def another_input(what: str) -> ParameterError:
+    """What is raised where a table is not the one that a release was made of."""
+    return ParameterError(Problem("original", what, "give the input of the release"))
 
 
 def _sizes(rows: pl.DataFrame, columns: Sequence[str]) -> Sizes:
@@ -157,6 +193,8 @@ class Measure(Spec, ABC):
     """The shapes of releases that it speaks of."""
     suffixes: ClassVar[tuple[str, ...]] = ("",)
     """What stands behind the name in the keys of its figures, such as ``":<column>"``."""
+    fits_model: ClassVar[bool] = False
+    """Whether a model is fitted for it, which takes long and needs the extra ``shoal[learning]``."""
 
     @classmethod
     def figure_names(cls) -> tuple[str, ...]:

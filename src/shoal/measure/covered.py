@@ -56,7 +56,7 @@ def _covered(
     values, value_of = distinct_cells(pl.DataFrame([original]))
     axis = axis_with_values(column, shown, [row[0] for row in values], schema)
     if isinstance(axis, str):
-        raise ParameterError(Problem("membership", axis))
+        raise ParameterError(Problem("original", axis))
     places = axis.low[len(shown) :]
     order = np.argsort(places, kind="stable")
     number = np.empty(len(order), dtype=np.int64)

@@ -72,6 +72,8 @@ class Release:
     """How slicing gathered attributes, for the pictures of the holder."""
     key: Key | None = field(default=None, repr=False)
     """For the holder alone, written into an encrypted file: what aliases and grades stand for; None without such."""
+    _places: npt.NDArray[np.int64] | None = field(default=None, repr=False)
+    """For the holder alone, never written: the row of the table that shows each input row, -1 where none does."""
 
     @property
     def table(self) -> Any:
@@ -174,10 +176,17 @@ class Release:
         if held and original is None and one.needs == "original":
             return held
         rows = None if original is None else to_polars(original)[0]
-        figures = one.figures(
-            Given(self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key)
-        )
+        figures = one.figures(self._given(rows, schema, missing_values, key))
         return figures | held if one.needs == "release" else figures
+
+    def _given(
+        self, rows: pl.DataFrame | None, schema: Schema | None, missing_values: Sequence[str], key: Key | None = None
+    ) -> Given:
+        """What measures work on: all that is known of the release, and what is given of its input."""
+        sha256 = None if self.receipt is None else self.receipt.input.sha256
+        return Given(
+            self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key, self._places, sha256
+        )
 
     def breaches(
         self, *, epsilon: float = 0.0, relative: bool = False, theta: float = 1.0, key: Key | None = None
@@ -313,7 +322,7 @@ class Release:
 
         rows = None if original is None else to_polars(original)[0]
         verdict = self.verify(original=original, schema=schema, missing_values=missing_values)
-        given = Given(self.frames, self.manifest, rows, schema, missing_values, self.labels, self.key)
+        given = self._given(rows, schema, missing_values)
         outcomes = () if rows is None else self._attacked(rows, schema, missing_values)
         return report(Facts(given, verdict, self.measure(), self.receipt, schema, outcomes), name)
 
@@ -327,7 +336,7 @@ class Release:
 
     def public(self) -> Release:
         """The release as its receivers see it: without labels, receipt and key."""
-        return replace(self, labels=None, receipt=None, key=None, _gathered=None)
+        return replace(self, labels=None, receipt=None, key=None, _gathered=None, _places=None)
 
     def membership(
         self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = (), seed: int = 0
@@ -367,9 +376,7 @@ class Release:
         missing_values
             Texts that stand for a missing cell of the input, besides the empty text.
         """
-        return pair_errors(
-            self.frames, self.manifest, to_polars(original)[0], schema=schema, missing_values=missing_values
-        )
+        return pair_errors(self._given(to_polars(original)[0], schema, missing_values))
 
     def utility(
         self,
