@@ -120,7 +120,9 @@ def _check_columns(frame: pl.DataFrame, wanted: Sequence[str], where: str) -> No
     problems = Problems()
     for name in wanted:
         if name not in frame.columns:
-            problems.add(f"column {name!r}", f"not in {where}", did_you_mean(name, frame.columns, "give the whole table"))
+            problems.add(
+                f"column {name!r}", f"not in {where}", did_you_mean(name, frame.columns, "give the whole table")
+            )
     problems.raise_if_any(SchemaError)
 
 
@@ -130,7 +132,9 @@ def _as_numbers(frame: pl.DataFrame, columns: Sequence[str], where: str) -> pl.D
     for name in columns:
         values = cast[name]
         if wrong := int((values.is_null() | ~values.is_finite() | (values != values.floor())).fill_null(True).sum()):
-            problems.add(f"column {name!r}", f"has {wrong} cells in {where} that are no whole number", "correct the file")
+            problems.add(
+                f"column {name!r}", f"has {wrong} cells in {where} that are no whole number", "correct the file"
+            )
     problems.raise_if_any(SchemaError)
     return cast.with_columns(pl.col(columns).cast(pl.Int64))
 

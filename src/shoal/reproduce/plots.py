@@ -65,12 +65,16 @@ def _panel(alt: Any, title: str, points: Points, names: list[str], x: str, y: st
     return (bars + lines + dots).properties(width=WIDTH, height=HEIGHT, title=alt.TitleParams(title, fontSize=12.5))
 
 
-def bars(name: str, text: str, panels: Mapping[str, Mapping[str, Mean]], *, x: str, line: Mapping[str, float]) -> Picture:
+def bars(
+    name: str, text: str, panels: Mapping[str, Mapping[str, Mean]], *, x: str, line: Mapping[str, float]
+) -> Picture:
     """A bar to the right for every name, with its interval; in each panel a line for what needs no method."""
     alt = charts(text)
     parts = []
     for title, found in panels.items():
-        rows = [{"name": key, "mean": mean.value, "low": _low(mean), "high": _high(mean)} for key, mean in found.items()]
+        rows = [
+            {"name": key, "mean": mean.value, "low": _low(mean), "high": _high(mean)} for key, mean in found.items()
+        ]
         base = alt.Chart(alt.Data(values=rows)).encode(
             y=alt.Y("name:N", sort=list(found), title=None, axis=alt.Axis(labelLimit=210)),
             color=alt.Color("name:N", sort=list(found), scale=_scale(alt, list(found)), legend=None),

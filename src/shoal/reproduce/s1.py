@@ -178,9 +178,7 @@ def _setup(setting: Setting) -> list[str]:
     ]
 
 
-def _blocks(
-    times: Times, different: Mapping[int, Mean], lost: Mapping[tuple[str, int], Mean]
-) -> list[Block]:
+def _blocks(times: Times, different: Mapping[int, Mean], lost: Mapping[tuple[str, int], Mean]) -> list[Block]:
     ratios = _ratios(times)
     panels = {
         f"k = {k}": {name: {d: Mean.of(times[name, k, d]) for d in COUNTS} for name in METHODS} for k in SIZES
@@ -197,7 +195,9 @@ def _blocks(
     losses = [(name, str(k), mean.text(".2%")) for (name, k), mean in lost.items()]
     return [
         "## Run time",
-        curves("time", "Processor time over the number of quasi-identifiers", panels, x="quasi-identifiers", y="seconds"),
+        curves(
+            "time", "Processor time over the number of quasi-identifiers", panels, x="quasi-identifiers", y="seconds"
+        ),
         table(heads, rows),
         "## What both lose",
         f"Loss of a cell on average (IL), with all {len(EIGHT)} quasi-identifiers, published by `Generalize()`:",

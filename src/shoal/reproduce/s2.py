@@ -108,7 +108,9 @@ def _equal(found: Found, sizes: list[int], n_rows: int) -> Claim:
         for k in sizes:
             over = Mean.of([value / (n_rows * k) for value in found["discernibility", name, k]])
             most = max(most, over.value)
-            verdicts.append(over.below(1.05) if over.low < over.high else HOLDS if over.value < 1.05 else "does not hold")
+            verdicts.append(
+                over.below(1.05) if over.low < over.high else HOLDS if over.value < 1.05 else "does not hold"
+            )
     text = "Discernibility hardly tells these methods apart: all make groups of k, and it is about n times k."
     evidence = f"at most {most:.3f} times n k on average, over all methods and k"
     return Claim(text, "our expectation: our notes have no claim of S2 here", together(verdicts), evidence)

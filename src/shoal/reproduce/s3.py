@@ -129,7 +129,9 @@ def _before(found: Found, n_rows: int) -> Claim:
     verdict = HOLDS if len(inside) == len(PUBLISHED) else PARTLY if inside else FAILS
     numbers = ", ".join(f"{PUBLISHED[target][0]} for {target}" for target in PUBLISHED)
     text = f"Before publishing, C4.5 is right in so many percent of the rows: {numbers}."
-    evidence = f"{len(inside)} of {len(PUBLISHED)} lie within our intervals over folds ({n_rows:,} rows); the attributes "
+    evidence = (
+        f"{len(inside)} of {len(PUBLISHED)} lie within our intervals over folds ({n_rows:,} rows); the attributes "
+    )
     return Claim(text, "printed in Table V", verdict, evidence + "were chosen so that they do, see below")
 
 
@@ -143,7 +145,9 @@ def _unchanged(found: Found) -> Claim:
     )  # fmt: skip
     kept = len(same) == len(UNCHANGED)
     verdict = (PARTLY if all(change.below(0) == HOLDS for change in drawn) else HOLDS) if kept else FAILS
-    evidence = f"with choices {BY_VALUE}, the same to the last row for {len(same)} of {len(UNCHANGED)}; if {TWENTY} hides "
+    evidence = (
+        f"with choices {BY_VALUE}, the same to the last row for {len(same)} of {len(UNCHANGED)}; if {TWENTY} hides "
+    )
     text = "Aliases do not change how often work class, marital status and occupation are predicted."
     return Claim(text, "printed in Table V", verdict, evidence + f"a value, points gained: {lost}")
 
@@ -153,7 +157,9 @@ def _education(found: Found) -> Claim:
     wanted = (PUBLISHED["education"][1] - PUBLISHED["education"][0]) / 100
     exact = found.by_value["education"].accuracy - found.before["education"][0].accuracy
     near = twenty.below(0) == HOLDS
-    evidence = f"{100 * exact:+.2f} points with choices {BY_VALUE}; {twenty.text('+.2f', 100)} if {TWENTY} hides a value, "
+    evidence = (
+        f"{100 * exact:+.2f} points with choices {BY_VALUE}; {twenty.text('+.2f', 100)} if {TWENTY} hides a value, "
+    )
     evidence += f"chosen to come near {100 * wanted:+.2f}"
     text = "Aliases lower the accuracy for education from 41.67 to 39.64."
     return Claim(text, "printed in Table V", PARTLY if near else FAILS, evidence)
@@ -165,8 +171,12 @@ def _nothing_lost(found: Found) -> Claim:
     most = min(changes, key=lambda key: changes[key].value)
     verdict = FAILS if len(worse) == len(changes) else PARTLY if worse else HOLDS
     evidence = f"read with the key, {len(worse)} of {len(changes)} accuracies are lower than before where people draw "
-    evidence += f"their choices; most for {most[0]}, {most[1]}: {changes[most].text('+.2f', 100)} points; none {BY_VALUE}"
-    return Claim("The information loss of aliases is zero.", "stated in our notes, and doubted there", verdict, evidence)
+    evidence += (
+        f"their choices; most for {most[0]}, {most[1]}: {changes[most].text('+.2f', 100)} points; none {BY_VALUE}"
+    )
+    return Claim(
+        "The information loss of aliases is zero.", "stated in our notes, and doubted there", verdict, evidence
+    )
 
 
 def _distributions(found: Found, frame: pl.DataFrame) -> Claim:
@@ -252,7 +262,9 @@ def _setup(setting: Setting, n_rows: int) -> list[str]:
 
 def _blocks(found: Found, frame: pl.DataFrame) -> list[Block]:
     pictures = [
-        Picture(target, f"{target}, before and after", picture(frame[target], found.cells[target, TWO])["distribution.svg"])
+        Picture(
+            target, f"{target}, before and after", picture(frame[target], found.cells[target, TWO])["distribution.svg"]
+        )
         for target in PUBLISHED
     ]
     return [
@@ -262,7 +274,9 @@ def _blocks(found: Found, frame: pl.DataFrame) -> list[Block]:
 
 
 def _figures(found: Found) -> dict[str, object]:
-    figures: dict[str, object] = {f"{name}, before": [one.accuracy for one in runs] for name, runs in found.before.items()}
+    figures: dict[str, object] = {
+        f"{name}, before": [one.accuracy for one in runs] for name, runs in found.before.items()
+    }
     parts: Mapping[str, dict[tuple[str, str], list[Accuracy]]] = {"published": found.published, "read": found.read}
     for word, part in parts.items():
         figures |= {f"{name}, {rule}, {word}": [one.accuracy for one in runs] for (name, rule), runs in part.items()}

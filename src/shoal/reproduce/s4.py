@@ -136,7 +136,9 @@ def whole(setting: Setting) -> tuple[list[tuple[str, ...]], list[Picture]]:
             lines.append(_line(n_attributes, way, release, rows, known))
             if way in DRAWN:
                 svg = picture(release.membership(rows, schema=known))["membership.svg"]
-                text = f"{n_attributes} attributes, {way}: how many classes rows of the input match, and how many fakes do"
+                text = (
+                    f"{n_attributes} attributes, {way}: how many classes rows of the input match, and how many fakes do"
+                )
                 pictures.append(Picture(f"membership-{way}-{n_attributes}", text, svg))
             setting.progress.advance(1)
     return lines, pictures
@@ -228,7 +230,9 @@ def _hidden(found: Found) -> Claim:
         verdicts.append(more.above(1))
         shown.append(f"{n} attributes: {more.text(',.3g')}")
     text = "Slicing hides who is in the table, bucketization does not."
-    evidence = f"fakes for every row, as many times as with bucketization, {'; '.join(shown)}. All fakes of bucketization "
+    evidence = (
+        f"fakes for every row, as many times as with bucketization, {'; '.join(shown)}. All fakes of bucketization "
+    )
     evidence += "have the quasi-identifiers of somebody in the table"
     return Claim(text, COMPARES, together(verdicts) if verdicts else OPEN, evidence)
 
@@ -262,7 +266,9 @@ def _blocks(found: Found, lines: list[tuple[str, ...]], pictures: list[Picture])
             for way in ways:
                 inside = found.accuracy.get((n, way, learner, RELEASE))
                 within = "" if inside is None else Mean.of(inside).text(".1f", 100)
-                rows.append((str(n), title, way, panels[panel][way].text(".1f", 100), within, f"{100 * marks[panel]:.1f}"))
+                rows.append(
+                    (str(n), title, way, panels[panel][way].text(".1f", 100), within, f"{100 * marks[panel]:.1f}")
+                )
     drawn: list[Block] = [
         bars(f"accuracy-{n}", f"Accuracy with {n} attributes; the broken line is the baseline",
              {key: value for key, value in panels.items() if key.endswith(f" {n} attributes")},
