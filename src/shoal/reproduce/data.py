@@ -103,7 +103,7 @@ def _fetched() -> pl.DataFrame:
 
 def _text(cell: object) -> str | None:
     """A cell as text: whole numbers without a point, None for what is missing."""
-    if cell is None or cell != cell:  # noqa: PLR0124 - NaN differs from itself
+    if cell is None or cell != cell:  # NaN differs from itself
         return None
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -62,18 +63,19 @@ class Page:
         """The page in Markdown."""
         parts = [
             f"# {self.work}: {self.title}",
-            f"{MARK} {self.work}`. {self.reference}",
-            NOTES,
+            wrapped(f"{MARK} {self.work}`. {self.reference}"),
+            wrapped(NOTES),
             "## Claims",
             table(
                 ("the claim, as we read it", "how we know of it", "here", "what was found"),
                 [(one.text, one.origin, f"**{one.verdict}**", one.evidence) for one in self.claims],
             ),
             "## Set-up",
-            "\n".join(f"- {line}" for line in self.setup),
+            "\n".join(wrapped(f"- {line}") for line in self.setup),
         ]
-        for block in self.blocks:
-            parts.append(block if isinstance(block, str) else f"![{block.text}]({self._file_of(block)})")
+        parts += [
+            block if isinstance(block, str) else f"![{block.text}]({self._file_of(block)})" for block in self.blocks
+        ]
         return "\n\n".join(parts) + "\n"
 
     def _file_of(self, picture: Picture) -> str:
@@ -92,12 +94,19 @@ class Page:
         return sum(one.verdict == HOLDS for one in self.claims)
 
 
+WIDTH = 119
 MARK = "Written by `shoal reproduce"
 """By this a page is known as one of ours, which may be replaced."""
 NOTES = (
-    "The work itself was not at hand when this page was made: claims are written as we read them in our notes of it, and\n"
-    "said to be inferred where even those do not state them. Intervals are of 95 %, Student's t over seeded runs."
+    "The work itself was not at hand when this page was made: claims are written as we read them in our notes of it, "
+    "and said to be inferred where even those do not state them. Intervals are of 95 %, Student's t over seeded runs."
 )
+
+
+def wrapped(text: str) -> str:
+    """A paragraph, or one point of a list, in lines that are not too long."""
+    indent = "  " if text.startswith("- ") else ""
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -135,7 +144,7 @@ def write(page: Page, folder: Path) -> list[Path]:
     partial = {folder / name: folder / f".{name}.{token}" for name in files}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for (target, waiting), content in zip(partial.items(), files.values(), strict=True):
+        for waiting, content in zip(partial.values(), files.values(), strict=True):
             waiting.write_bytes(content)
         for target, waiting in partial.items():
             waiting.replace(target)

@@ -171,7 +171,8 @@ def _setup(setting: Setting) -> list[str]:
         f"**Quasi-identifiers**: the first 2 to {len(EIGHT)} of {', '.join(EIGHT)}. Age is a number, the others have "
         "hierarchies of our own, written into Shoal. Which ones S1 took we do not know.",
         '**Methods**: `Caat(k)` with a start tuple that is drawn, `Kaca(k, pick="random")`; k = 3 and k = 6.',
-        f"**Runs**: {setting.n_runs}, with seeds {setting.seeds.start} to {setting.seeds.stop - 1}; each has rows, start "
+        f"**Runs**: {setting.n_runs}, with seeds {setting.seeds.start} to {setting.seeds.stop - 1}; each has rows, "
+        "start "
         "tuple and order of classes of its own.",
         "**Time**: processor time of the grouping alone, over all cores, compiled code, nothing read, published or "
         "checked. Both methods are our implementations: a ratio says something of these, not of the programs of S1.",
@@ -181,7 +182,7 @@ def _setup(setting: Setting) -> list[str]:
 def _blocks(times: Times, different: Mapping[int, Mean], lost: Mapping[tuple[str, int], Mean]) -> list[Block]:
     ratios = _ratios(times)
     panels = {
-        f"k = {k}": {name: {d: Mean.of(times[name, k, d]) for d in COUNTS} for name in METHODS} for k in SIZES
+        f"k = {k}": {name: {float(d): Mean.of(times[name, k, d]) for d in COUNTS} for name in METHODS} for k in SIZES
     }  # fmt: skip
     rows = [
         (
@@ -211,20 +212,22 @@ def _figures(times: Times) -> dict[str, object]:
 
 
 REFERENCE = (
-    'Jiang, "Clustering-anonymity method for data-publishing privacy preservation" (CAAT); KACA is by Li, Wong, Fu, Pei,\n'
+    'Jiang, "Clustering-anonymity method for data-publishing privacy preservation" (CAAT); KACA is by Li, Wong, Fu, '
+    "Pei, "
     "DaWaK 2006."
 )
 INFERRED = "inferred: S1 measures run time beside that of KACA, and gives figures only as plots"
 STATED = "stated in our notes"
 STATED_TIME = "stated in our notes; S1 words it as growth with k, while its plots vary the quasi-identifiers"
-READING = """## Reading
+READING = """\
+## Reading
 
 - KACA begins by putting equal rows into one class, and then works on classes below k alone. With few quasi-identifiers
   most rows have k - 1 equal ones, and there is next to nothing left to merge. CAAT grows one cluster after the other
   all the same. With many quasi-identifiers most rows are a class of their own, and KACA's advantage is gone.
 - So which is quicker depends on how many rows are different, more than on k. S1 may have had a KACA that does not
   gather equal rows first, or other attributes; we cannot tell. It publishes no figure that could be compared.
-- As printed, CAAT moves all tuples at the smallest distance into a cluster at once. Then equal rows make clusters of any
-  size. The bound below 2k needs one tuple at a time, which is the default here."""
+- As printed, CAAT moves all tuples at the smallest distance into a cluster at once. Then equal rows make clusters of
+  any size. The bound below 2k needs one tuple at a time, which is the default here."""
 
 WORK = Work("S1", ("adult",), 10_000, 50, 10, page)

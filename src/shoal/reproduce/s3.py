@@ -242,20 +242,25 @@ def _setup(setting: Setting, n_rows: int) -> list[str]:
         f"**Table**: Adult, {n_rows:,} rows, both parts without unknown values.",
         "**Attributes**: age, work class, education, marital status, occupation, race, sex, native country and income. "
         "In turn, work class, education, marital status and occupation are predicted from the other eight. We do not "
-        "know which attributes S3 had. Of five sets that we tried (the usual eight, alone, with income, with income and "
+        "know which attributes S3 had. Of five sets that we tried (the usual eight, alone, with income, with income "
+        "and "
         "hours; all; all but `relationship`, `education-num` and `fnlwgt`) this one came closest to its accuracies "
         "before publishing: they agree because the set was chosen so. With `relationship` as well, marital status is "
         "predicted at 84 %, and with `education-num` education at 100 %, which speaks against both.",
-        "**Release**: `Personal()` with `Aliases(target)`: the target as each person chose, all other columns unchanged.",
-        f"**Accuracy**: percentage of right predictions of C4.5 in {FOLDS}-fold cross-validation, stratified. *Baseline* "
+        "**Release**: `Personal()` with `Aliases(target)`: the target as each person chose, all other columns "
+        "unchanged.",
+        f"**Accuracy**: percentage of right predictions of C4.5 in {FOLDS}-fold cross-validation, stratified. "
+        "*Baseline* "
         "is the share of the most frequent class: what somebody reaches who always says the same.",
-        f"**Runs**: {setting.n_runs}, seeds {setting.seeds.start} to {setting.seeds.stop - 1}; each draws folds, choices "
+        f"**Runs**: {setting.n_runs}, seeds {setting.seeds.start} to {setting.seeds.stop - 1}; each draws folds, "
+        "choices "
         "and aliases anew, of the same rows. Table V shows the first run, with intervals over its folds; all other "
         "intervals are over runs.",
         "**The choices are ours.** S3 filled its choice column by hand and did not print it, so its accuracies after "
         "publishing cannot be reproduced, only compared with those under a stated rule. The rule here is *by value*: "
         f"people with a value that at least {100 * COMMON:g} % of all have show it (choice 1); values that at least "
-        f"{100 * RARE:g} % have are shown by their first alias (choice 2), rarer ones by their second (choice 3). Any other "
+        f"{100 * RARE:g} % have are shown by their first alias (choice 2), rarer ones by their second (choice 3). Any "
+        "other "
         "rule by value gives the same accuracies.",
     ]
 
@@ -268,7 +273,8 @@ def _blocks(found: Found, frame: pl.DataFrame) -> list[Block]:
         for target in PUBLISHED
     ]
     return [
-        "## Table V", _first_table(found), READING, "## If every person chooses", CHOOSING, _second_table(found), SAYING,
+        "## Table V", _first_table(found), READING,
+        "## If every person chooses", CHOOSING, _second_table(found), SAYING,
         "## Distributions before and after", SHOWN, *pictures,
     ]  # fmt: skip
 
@@ -284,17 +290,20 @@ def _figures(found: Found) -> dict[str, object]:
 
 
 REFERENCE = (
-    'Poovammal, Ponnavaikko, "Categorical grading based personalized privacy preservation against attacks", 2009: its\n'
+    'Poovammal, Ponnavaikko, "Categorical grading based personalized privacy preservation against attacks", 2009: its '
     "Table V, and its figures 3 to 6."
 )
-READING = """Under this rule every value has one cell: cells are renamed one to one. A tree does not look at names, so folds, trees
+READING = """\
+Under this rule every value has one cell: cells are renamed one to one. A tree does not look at names, so folds, trees
 and accuracies are the same before and after, to the last row. S3 reports the same for three of its four columns: no
 loss, and no protection from somebody who knows how frequent values are."""
-CHOOSING = """S3's other column, education, loses accuracy. That happens if people with the same value choose differently: one value
+CHOOSING = """\
+S3's other column, education, loses accuracy. That happens if people with the same value choose differently: one value
 is then published as up to three cells, itself and two aliases, and each of them is a class of its own. Here every
 person draws a choice, whatever the value: *one in twenty* or *one in two* hides it, behind either alias with the same
 probability."""
-SAYING = """- **As published**, a prediction is right if it names the very cell. Nothing in the other columns says what a person
+SAYING = """\
+- **As published**, a prediction is right if it names the very cell. Nothing in the other columns says what a person
   chose, so a tree can do no better than name the most frequent cell of a value. Accuracy and baseline fall with the
   share of people who show their value: the task became harder, the other columns did not become worse.
 - **Read with the key**, cell and prediction are replaced by what they stand for, as the holder or the trusted server
@@ -303,8 +312,9 @@ SAYING = """- **As published**, a prediction is right if it names the very cell.
 - *One in twenty* was chosen because S3's accuracy for education falls to 39.64 / 41.67 = 95 % of what it was: that it
   comes out here shows that such choices would explain the figure, not that they were made. Read with the key, *one in
   two* comes close to it as well. How S3 measured, and how many people hid their education, we cannot tell."""
-SHOWN = """The pictures show the choices of *one in two*: on the left the values, on the right the cells as everybody sees them,
-each with its share of the rows. Aliases keep frequencies: a value that is twice as frequent as another has aliases that
-are twice as frequent. With `flatten`, aliases are split until they are about as frequent as each other."""
+SHOWN = """\
+The pictures show the choices of *one in two*: on the left the values, on the right the cells as everybody sees them,
+each with its share of the rows. Aliases keep frequencies: a value that is twice as frequent as another has aliases
+that are twice as frequent. With `flatten`, aliases are split until they are about as frequent as each other."""
 
 WORK = Work("S3", ("adult",), 50_000, 200, 3, page)

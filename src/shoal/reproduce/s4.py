@@ -166,8 +166,8 @@ def page(setting: Setting) -> Page:
     lines, pictures = whole(setting)
     claims = [
         _better(found, GENERAL, "Slicing keeps more for classification than generalisation does.", COMPARES),
-        _better(found, BUCKETS, "Slicing keeps more for classification with the sensitive attribute than bucketization.",
-                COMPARES),
+        _better(found, BUCKETS,
+                "Slicing keeps more for classification with the sensitive attribute than bucketization.", COMPARES),
         _more_attributes(found),
         _hidden(found),
     ]  # fmt: skip
@@ -240,15 +240,20 @@ def _hidden(found: Found) -> Claim:
 def _setup(setting: Setting) -> list[str]:
     n_rows = min(SAMPLE, setting.n_rows)
     return [
-        f"**Table**: Adult, {min(setting.n_rows, setting.tables['adult'].height):,} complete rows; occupation sensitive, "
+        f"**Table**: Adult, {min(setting.n_rows, setting.tables['adult'].height):,} complete rows; occupation "
+        "sensitive, "
         f"with 7 attributes ({', '.join(SEVEN)}) and with all 15. Hierarchies are our own, written into Shoal.",
         f"**Promise**: no occupation of a person has a probability above 1/{L}.",
         f'**Generalisation**: `Mondrian(k={L})` with `AlphaK("occupation", alpha=1/{L})`. **Bucketization**: '
-        f"`Anatomy(l={L})`. **Slicing**: `Slicing(l={L}, sensitive_apart=True)`, the occupation in a column of its own; "
-        f'*as published* with `cuts="widest"`; *generalised columns* with `p={L}` and the occupation wherever it belongs.',
+        f"`Anatomy(l={L})`. **Slicing**: `Slicing(l={L}, sensitive_apart=True)`, the occupation in a column of its "
+        "own; "
+        f'*as published* with `cuts="widest"`; *generalised columns* with `p={L}` and the occupation wherever it '
+        "belongs.",
         f"**Accuracy**: how often occupation is predicted, from {n_rows:,} rows that every run draws, by {FOLDS}-fold "
-        "cross-validation: models are trained on a release of four fifths, and tested on the fifth that was not published, "
-        "shown as the release would show it. *Within the release*: trained and tested on published rows. Of buckets and "
+        "cross-validation: models are trained on a release of four fifths, and tested on the fifth that was not "
+        "published, "
+        "shown as the release would show it. *Within the release*: trained and tested on published rows. Of buckets "
+        "and "
         "slices, rows are drawn that the release may stand for, once in every run.",
         f"**Runs**: {setting.n_runs}, seeds {setting.seeds.start} to {setting.seeds.stop - 1}.",
         "**Fakes**: tuples that match the release and are not in the input.",
@@ -283,7 +288,7 @@ def _blocks(found: Found, lines: list[tuple[str, ...]], pictures: list[Picture])
         "## Membership disclosure", "Over the runs, fakes for every different row of the input:",
         table(("attributes", "way", "fakes per row"), fakes),
         "On the whole table, once:",
-        table(("attributes", "way", "classes", "NCP", "pairs", "pairs with occupation", "fakes per row", "chance"), lines),
+        table(HEADS, lines),
         KEYS, "## Reading", READING, "## How many classes originals and fakes match", *pictures,
     ]  # fmt: skip
 
@@ -305,24 +310,27 @@ def _figures(found: Found) -> dict[str, object]:
 
 COMPARES = "inferred from what S4 compares; it follows Li, Li, Zhang, Molloy, who claim it"
 REFERENCE = (
-    'Phanikrishna, Surya Ram Prasad, "A novel framework for privacy conserving data publishing and handling high\n'
+    'Phanikrishna, Surya Ram Prasad, "A novel framework for privacy conserving data publishing and handling high '
     'dimensional data", 2014.'
 )
-KEYS = """- **NCP**: what the cells leave open. Bucketization and slicing publish values unchanged.
-- **pairs**: how much of the relation between two attributes is lost, on average over all pairs
-  (`Release.pair_errors`: total variation over categories, 0 for nothing, 1 for all); then over the pairs with the
-  occupation only.
-- **chance**: the probability that a matching tuple is in the input (`Release.membership`). "About" marks an estimate."""
-READING = """- Accuracy is about occupation itself, whose link to everything else is what all three hide. So all of them lose most of
-  what can be predicted, and which loses least depends on the learner. A tree asks for combinations of attributes, which
-  buckets and slices pair at random; naive Bayes asks for one attribute at a time, whose counts they keep.
-- Generalisation hides membership among hundreds of fakes for every row, and with more attributes among more than can be
-  counted. It loses most of the relations between attributes.
-- Bucketization keeps these relations, except those of the occupation. Everybody's quasi-identifiers are published: if a
-  person matches, the person is certainly in the table. The fakes differ from real rows only in the occupation.
-- Slicing has about as many fakes as generalisation with 7 attributes, and keeps nearly all relations between attributes,
-  those of the occupation included: more of them than bucketization. As published, a bucket whose widest attribute
-  cannot be cut is never cut again, which leaves few buckets.
+HEADS = ("attributes", "way", "classes", "NCP", "pairs", "pairs with occupation", "fakes per row", "chance")
+KEYS = """\
+- **NCP**: what the cells leave open. Bucketization and slicing publish values unchanged.
+- **pairs**: how much of the relation between two attributes is lost, on average over all pairs (`Release.pair_errors`:
+  total variation over categories, 0 for nothing, 1 for all); then over the pairs with the occupation only.
+- **chance**: the probability that a matching tuple is in the input (`Release.membership`). "About" marks an
+  estimate."""
+READING = """\
+- Accuracy is about occupation itself, whose link to everything else is what all three hide. So all of them lose most
+  of what can be predicted, and which loses least depends on the learner. A tree asks for combinations of attributes,
+  which buckets and slices pair at random; naive Bayes asks for one attribute at a time, whose counts they keep.
+- Generalisation hides membership among hundreds of fakes for every row, and with more attributes among more than can
+  be counted. It loses most of the relations between attributes.
+- Bucketization keeps these relations, except those of the occupation. Everybody's quasi-identifiers are published: if
+  a person matches, the person is certainly in the table. The fakes differ from real rows only in the occupation.
+- Slicing has about as many fakes as generalisation with 7 attributes, and keeps nearly all relations between
+  attributes, those of the occupation included: more of them than bucketization. As published, a bucket whose widest
+  attribute cannot be cut is never cut again, which leaves few buckets.
 - S4 has its results as plots, so no number of it can be compared."""
 
 WORK = Work("S4", ("adult",), 50_000, 500, 5, page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import polars as pl
 
@@ -154,7 +155,7 @@ def _grows(found: Found, sizes: list[int]) -> Claim:
     for n in SETS:
         for how in PUBLISHED:
             runs = {k: found.numbers["il6", n, how, k] for k in sizes}
-            steps = [Mean.difference(runs[b], runs[a]).above(0) for a, b in zip(sizes, sizes[1:], strict=False)]
+            steps = [Mean.difference(runs[b], runs[a]).above(0) for a, b in pairwise(sizes)]
             whole = Mean.difference(runs[last], runs[first])
             verdicts.append(whole.above(0))
             sure = sum(one == HOLDS for one in steps)
@@ -192,21 +193,28 @@ def _setup(setting: Setting, sizes: list[int]) -> list[str]:
     census, adult = setting.tables["census"].height, setting.tables["adult"].height
     return [
         f"**Numbers**: Census, the reference table of the CASC project; every run draws "
-        f"{min(setting.n_rows, census):,} of {census:,} rows. All 13 columns, or the first six: {', '.join(SETS[6])}. Which "
+        f"{min(setting.n_rows, census):,} of {census:,} rows. All 13 columns, or the first six: {', '.join(SETS[6])}. "
+        "Which "
         "six S5 took we do not know.",
         f"**Categories**: Adult; every run draws {min(setting.n_rows, adult):,} of {adult:,} complete rows. Ordinal: "
         "education, and age and hours by tens. Nominal: work class, marital status, occupation.",
-        f"**Method**: `Mdav(k)` with k = {sizes[0]} to {sizes[-1]}, which is MDAV-generic. Nothing is drawn in it: runs "
+        f"**Method**: `Mdav(k)` with k = {sizes[0]} to {sizes[-1]}, which is MDAV-generic. Nothing is drawn in it: "
+        "runs "
         "differ by their rows alone.",
-        "**Published**: numbers as `Aggregate()`, plain means, and as `Aggregate(restore_variance=True)`; ordinal columns "
+        "**Published**: numbers as `Aggregate()`, plain means, and as `Aggregate(restore_variance=True)`; ordinal "
+        "columns "
         "as medians and as convex medians, nominal ones as modes.",
-        f"**Runs**: {setting.n_runs}, seeds {setting.seeds.start} to {setting.seeds.stop - 1}. They share most of the rows "
+        f"**Runs**: {setting.n_runs}, seeds {setting.seeds.start} to {setting.seeds.stop - 1}. They share most of the "
+        "rows "
         "of Census, so its intervals are too narrow for another table.",
-        "**IL1** mean over cells of |x - x'| / |x|; **IL2** to **IL4** means over columns, or pairs of them, of how far "
-        "means, variances and covariances move, as a share of themselves; **IL5** how far correlations move; **IL6** 100 "
+        "**IL1** mean over cells of |x - x'| / |x|; **IL2** to **IL4** means over columns, or pairs of them, of how "
+        "far "
+        "means, variances and covariances move, as a share of themselves; **IL5** how far correlations move; **IL6** "
+        "100 "
         "times the mean of these five. S5 defines it as an average that has IL6 itself in it, which cannot be meant.",
         "**Dist** sum over cells of 0 or 1 for names, and difference of ranks over number of categories for an order; "
-        "**CTBIL** sum of differences between contingency tables of one and of two columns; **ACTBIL** that for every cell "
+        "**CTBIL** sum of differences between contingency tables of one and of two columns; **ACTBIL** that for every "
+        "cell "
         "of these tables; **EBIL** sum over cells of the entropy that is left of the value.",
     ]
 
@@ -262,18 +270,21 @@ def _category_pictures(found: Found, sizes: list[int]) -> list[Picture]:
 
 
 def _figures(found: Found) -> dict[str, object]:
-    numbers = {f"{name}, {n} attributes, {how}, k = {k}": v for (name, n, how, k), v in found.numbers.items()}
-    return numbers | {f"{name}, {kind}, k = {k}": v for (name, kind, k), v in found.categories.items()}
+    numbers: dict[str, object] = {
+        f"{name}, {n} attributes, {how}, k = {k}": values for (name, n, how, k), values in found.numbers.items()
+    }
+    return numbers | {f"{name}, {kind}, k = {k}": values for (name, kind, k), values in found.categories.items()}
 
 
 REFERENCE = 'Xiong, lecture slides "Anonymization algorithms: microaggregation and clustering".'
-READING = """## Reading
+READING = """\
+## Reading
 
-- Means of groups keep the mean of a column, so IL2 is 0 either way. They take away what varies inside groups: variances
-  shrink (IL3), and correlations grow (IL5). Stretching the column until its variance is the old one sets IL3 to 0, and
-  makes single numbers worse (IL1).
-- IL1 and IL4 divide by what they compare with: a few small numbers, and a few covariances near 0, weigh most in them. So
-  the mean of five losses, IL6, says more of those than of anything else.
+- Means of groups keep the mean of a column, so IL2 is 0 either way. They take away what varies inside groups:
+  variances shrink (IL3), and correlations grow (IL5). Stretching the column until its variance is the old one sets IL3
+  to 0, and makes single numbers worse (IL1).
+- IL1 and IL4 divide by what they compare with: a few small numbers, and a few covariances near 0, weigh most in them.
+  So the mean of five losses, IL6, says more of those than of anything else.
 - The median of an ordinal column is nearer to its values than the convex median, which fills the gaps between frequent
   categories. Distances of nominal columns are larger because any other name is as far as can be.
 - S5 is a set of slides. Which columns and which figures it shows we know from our notes alone, so no number of it is

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.errors import ParameterError, Problems, ShoalWarning, did_you_mean
+from shoal.errors import ParameterError, Problems, SchemaError, ShoalWarning, SourceError, did_you_mean
 from shoal.progress import SILENT, Progress
 from shoal.reproduce.page import Page
 from shoal.spec import Whole
@@ -103,7 +103,7 @@ def settings_of(works: Sequence[Work], asked: Asked) -> dict[str, Setting]:
     for name in sorted({need for work in works for need in work.needs}):
         try:
             tables[name] = readers[name]()
-        except (data.SourceError, data.SchemaError) as error:
+        except (SourceError, SchemaError) as error:
             problems.take(error)
     problems.raise_if_any(ParameterError)
     return {work.name: _setting(work, asked, tables) for work in works}
