@@ -50,7 +50,7 @@ def test_another_name_of_the_last_column_is_known(file):
 
 def test_all_missing_columns_are_named_at_once(file):
     frame = small_adult(40).rename({"education": "educations"}).drop("race")
-    with pytest.raises(SchemaError, match="(?s)'education': not in .*did you mean 'educations'.*'race': not in"):
+    with pytest.raises(SchemaError, match=r"(?s)'education': not in .*did you mean 'educations'.*'race': not in"):
         data.adult(file(frame))
 
 
@@ -62,7 +62,7 @@ def test_what_is_no_number_and_what_adult_does_not_have_is_counted_and_not_shown
     with pytest.raises(SchemaError, match="'race': has 40 cells") as caught:
         data.adult(file(frame.with_columns(race=pl.lit("secret-cell"))))
     assert "secret-cell" not in str(caught.value)
-    with pytest.raises(SchemaError, match="'fnlwgt': has 40 cells .* no whole number"):
+    with pytest.raises(SchemaError, match=r"'fnlwgt': has 40 cells .* no whole number"):
         data.adult(file(frame.with_columns(fnlwgt=pl.lit("1.5"))))
     with pytest.raises(SourceError, match="no row without a missing cell"):
         data.adult(file(frame.with_columns(race=pl.lit("?"))))
@@ -93,9 +93,9 @@ def test_without_a_network_it_is_said_what_to_do(monkeypatch):
         raise URLError("no route")
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", failing)
-    with pytest.raises(SourceError, match="could not be fetched from OpenML \\(URLError\\); give --data adult.csv"):
+    with pytest.raises(SourceError, match=r"could not be fetched from OpenML \(URLError\); give --data adult.csv"):
         data.adult()
-    with pytest.raises(SourceError, match="Census: is not at hand.*--census"):
+    with pytest.raises(SourceError, match=r"Census: is not at hand.*--census"):
         data.census()
 
 

@@ -47,9 +47,9 @@ def test_what_cannot_be_written_leaves_nothing_behind(tmp_path):
 def test_only_pages_of_ours_are_replaced(tmp_path):
     (tmp_path / "S1.md").write_text("notes of somebody")
     write(Page("S2", "t", "r", [], [], []), tmp_path)
-    with pytest.raises(SourceError, match="(?s)S1.md: is there already.*S2.md: is there already"):
+    with pytest.raises(SourceError, match=r"(?s)S1.md: is there already.*S2.md: is there already"):
         check_place(tmp_path, ["S1", "S2", "S3"], overwrite=False)
-    with pytest.raises(SourceError, match="S1.md: is no page of shoal reproduce") as caught:
+    with pytest.raises(SourceError, match=r"S1.md: is no page of shoal reproduce") as caught:
         check_place(tmp_path, ["S1", "S2"], overwrite=True)
     assert "S2.md" not in str(caught.value)
     check_place(tmp_path, ["S2", "S3"], overwrite=True)

@@ -15,6 +15,7 @@ from shoal.errors import ParameterError
 from shoal.reproduce import data, s1, s2, s3, s4, s5
 from shoal.reproduce.page import MARK, Picture
 from shoal.reproduce.runs import FAILS, HOLDS, OPEN, PARTLY
+from shoal.reproduce.trees import paths_of
 from shoal.reproduce.works import HOMES, Asked, Setting, reproduced, settings_of, work_of, works_of
 from support.small_adult import small_adult, small_census
 
@@ -93,9 +94,15 @@ def test_s2_a_claim_fails_where_another_has_less():
 
 def test_s3_renames_without_loss_and_splits_with_some(small, monkeypatch):
     monkeypatch.setattr(s3, "FOLDS", 2)
-    page = reproduced(s3.WORK, small("S3", 120))
+    setting = small("S3", 120)
+    frame = setting.tables["adult"].sort("age").with_row_index("place")
+    share = pl.when(pl.col("place") < 21).then(0).when(pl.col("place") < 57).then(1).otherwise(2)
+    few = {name: [path[0] for path in paths_of(name)[:3]] for name in s3.PUBLISHED}  # no two of them equally frequent
+    columns = [share.replace_strict([0, 1, 2], values).alias(name) for name, values in few.items()]
+    page = reproduced(s3.WORK, replace(setting, tables={"adult": frame.with_columns(columns).drop("place")}))
     check(page)
     verdicts = [claim.verdict for claim in page.claims]
+    assert page.claims[2].evidence.startswith("+0.00 points with choices by value")
     assert "the same to the last row for 3 of 3" in page.claims[1].evidence
     assert verdicts[0] == FAILS  # these are not the people of Adult
     assert verdicts[4] == PARTLY
@@ -158,7 +165,7 @@ def test_age_by_tens():
 
 
 def test_names_that_are_no_works_are_refused_at_once():
-    with pytest.raises(ParameterError, match="(?s)'S6'.*'s1'.*did you mean 'S1'"):
+    with pytest.raises(ParameterError, match=r"(?s)'S6'.*'s1'.*did you mean 'S1'"):
         works_of(["S6", "S2", "s1"])
     assert [work.name for work in works_of(["S2", "S1", "S2"])] == ["S2", "S1"]
 
