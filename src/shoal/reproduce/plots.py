@@ -51,7 +51,7 @@ def _panel(alt: Any, title: str, points: Points, names: list[str], x: str, y: st
     rows = _rows(points)
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(zero=True)
     ticks = sorted({row["x"] for row in rows})
-    legend, marks = alt.Legend(orient="top", columns=3, labelLimit=220), alt.Scale(domain=names, range=list(SHAPES))
+    legend, marks = alt.Legend(orient="top", columns=3, columnPadding=16, labelLimit=220), alt.Scale(domain=names, range=list(SHAPES))
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False, padding=12), axis=alt.Axis(values=ticks)),
         color=alt.Color("curve:N", title=None, sort=names, scale=_scale(alt, names), legend=legend),
