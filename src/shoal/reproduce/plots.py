@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.report.distributions import PADDING
 from shoal.report.pictures import FONT, INK, charts, drawn
 from shoal.reproduce.page import Picture
 from shoal.reproduce.runs import Mean
@@ -51,7 +52,10 @@ def _panel(alt: Any, title: str, points: Points, names: list[str], x: str, y: st
     rows = _rows(points)
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(zero=True)
     ticks = sorted({row["x"] for row in rows})
-    legend, marks = alt.Legend(orient="top", columns=3, columnPadding=16, labelLimit=220), alt.Scale(domain=names, range=list(SHAPES))
+    legend, marks = (
+        alt.Legend(orient="top", columns=3, columnPadding=16, labelLimit=220),
+        alt.Scale(domain=names, range=list(SHAPES)),
+    )
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False, padding=12), axis=alt.Axis(values=ticks)),
         color=alt.Color("curve:N", title=None, sort=names, scale=_scale(alt, names), legend=legend),
@@ -110,6 +114,10 @@ def _high(mean: Mean) -> float:
 
 
 def _picture(name: str, text: str, chart: Any) -> Picture:
-    styled = chart.properties(description=text).configure(font=FONT, background="white").configure_view(stroke=None)
+    styled = (
+        chart.properties(description=text)
+        .configure(font=FONT, background="white", padding=PADDING)
+        .configure_view(stroke=None)
+    )
     styled = styled.configure_axis(labelColor=INK, titleColor=INK, gridOpacity=0.6, titleFontWeight="normal")
     return Picture(name, text, drawn(name, styled, text)[f"{name}.svg"])

@@ -132,7 +132,7 @@ def _before(found: Found, n_rows: int) -> Claim:
     evidence = (
         f"{len(inside)} of {len(PUBLISHED)} lie within our intervals over folds ({n_rows:,} rows); the attributes "
     )
-    return Claim(text, "printed in Table V", verdict, evidence + "were chosen so that they do, see below")
+    return Claim(text, PRINTED, verdict, evidence + "were chosen so that they do, see below")
 
 
 def _unchanged(found: Found) -> Claim:
@@ -149,7 +149,7 @@ def _unchanged(found: Found) -> Claim:
         f"with choices {BY_VALUE}, the same to the last row for {len(same)} of {len(UNCHANGED)}; if {TWENTY} hides "
     )
     text = "Aliases do not change how often work class, marital status and occupation are predicted."
-    return Claim(text, "printed in Table V", verdict, evidence + f"a value, points gained: {lost}")
+    return Claim(text, PRINTED, verdict, evidence + f"a value, points gained: {lost}")
 
 
 def _education(found: Found) -> Claim:
@@ -162,7 +162,7 @@ def _education(found: Found) -> Claim:
     )
     evidence += f"chosen to come near {100 * wanted:+.2f}"
     text = "Aliases lower the accuracy for education from 41.67 to 39.64."
-    return Claim(text, "printed in Table V", PARTLY if near else FAILS, evidence)
+    return Claim(text, PRINTED, PARTLY if near else FAILS, evidence)
 
 
 def _nothing_lost(found: Found) -> Claim:
@@ -289,6 +289,7 @@ def _figures(found: Found) -> dict[str, object]:
     return figures
 
 
+PRINTED = "printed in Table V, as our notes have it"
 REFERENCE = (
     'Poovammal, Ponnavaikko, "Categorical grading based personalized privacy preservation against attacks", 2009: its '
     "Table V, and its figures 3 to 6."
