@@ -281,12 +281,13 @@ READING = """\
 ## Reading
 
 - Means of groups keep the mean of a column, so IL2 is 0 either way. They take away what varies inside groups:
-  variances shrink (IL3), and correlations grow (IL5). Stretching the column until its variance is the old one sets IL3
-  to 0, and makes single numbers worse (IL1).
+  variances shrink (IL3), and correlations move (IL5). Stretching a column until its variance is the old one sets IL3
+  to 0 and leaves correlations as they were before it, so covariances move farther (IL4). By IL1 stretched numbers are
+  no farther from the input, but nearer: small numbers weigh most in it, and the means of their groups lie above them.
 - IL1 and IL4 divide by what they compare with: a few small numbers, and a few covariances near 0, weigh most in them.
   So the mean of five losses, IL6, says more of those than of anything else.
-- The median of an ordinal column is nearer to its values than the convex median, which fills the gaps between frequent
-  categories. Distances of nominal columns are larger because any other name is as far as can be.
+- The convex median fills the gaps between frequent categories, and loses about as much as the median here. Distances
+  of nominal columns are larger because any other name is as far as can be.
 - S5 is a set of slides. Which columns and which figures it shows we know from our notes alone, so no number of it is
   compared here; the squared error is, with what the literature has."""
 
