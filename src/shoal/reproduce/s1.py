@@ -11,7 +11,7 @@ from shoal.methods.base import Method, Task
 from shoal.methods.caat import Caat
 from shoal.methods.kaca import Kaca
 from shoal.pipeline import anonymize
-from shoal.publish import PUBLISHERS
+from shoal.publish.generalize import Generalize
 from shoal.reproduce.data import EIGHT, drawn_rows, kind_of
 from shoal.reproduce.page import Block, Claim, Page, table
 from shoal.reproduce.plots import curves
@@ -82,7 +82,7 @@ def losses(setting: Setting) -> dict[tuple[str, int], Mean]:
         rows = drawn_rows(setting.tables["adult"], setting.n_rows, seed)
         for name in METHODS:
             for k in SIZES:
-                publish = PUBLISHERS["generalize"]()
+                publish = Generalize()
                 release = anonymize(rows, schema_of(len(EIGHT)), made(name, k), publish=publish, seed=seed)
                 found.setdefault((name, k), []).append(release.measure()["il"])
         setting.progress.advance(1)

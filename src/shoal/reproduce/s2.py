@@ -7,7 +7,7 @@ from shoal.methods.k_means import KMeans
 from shoal.methods.k_member import KMember
 from shoal.methods.oka import Oka
 from shoal.pipeline import anonymize
-from shoal.publish import PUBLISHERS
+from shoal.publish.generalize import Generalize
 from shoal.reproduce.data import EIGHT, drawn_rows, kind_of
 from shoal.reproduce.page import Block, Claim, Page, table
 from shoal.reproduce.plots import curves
@@ -55,7 +55,7 @@ def measured(setting: Setting) -> Found:
         rows = drawn_rows(setting.tables["adult"], setting.n_rows, seed)
         for k in sizes:
             for name in METHODS:
-                publish = PUBLISHERS["generalize"]()
+                publish = Generalize()
                 figures = anonymize(rows, schema(), made(name, k), publish=publish, seed=seed).measure()
                 for measure in MEASURED:
                     found.setdefault((measure, name, k), []).append(figures[measure])
