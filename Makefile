@@ -6,7 +6,7 @@ JOBS   ?= auto
 PACKAGES := postgresql chromium
 comma := ,
 
-.PHONY: help setup test-setup demo test lint lists bench table three-ways table-five attacks mutants system clean
+.PHONY: help setup test-setup demo test lint lists bench table reproduce attacks mutants system clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
@@ -58,11 +58,8 @@ bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run
 table: $(VENV)/.ready-test   ## all methods side by side, written to docs/comparison.md
 	$(BIN)/python bench/table.py
 
-three-ways: $(VENV)/.ready-test   ## generalisation, bucketization and slicing on Adult, written to docs/side-by-side.md
-	$(BIN)/python bench/three_ways.py
-
-table-five: $(VENV)/.ready-test   ## accuracy of C4.5 on Adult before and after aliases, written to docs/personal-accuracy.md
-	$(BIN)/python bench/table_five.py
+reproduce: $(VENV)/.ready-test   ## the experiments of the five works, written to docs/reproduce
+	$(BIN)/shoal reproduce all --out docs/reproduce --overwrite
 
 attacks: $(VENV)/.ready-test   ## linking beside Mondrian, Anonymeter beside the attacks, written to docs/attacks.md
 	$(BIN)/python bench/attacks.py

@@ -36,7 +36,7 @@ ORDER = [
     ["pipeline", "mining"],
     ["series", "vault", "learning.split"],
     ["comparison"],
-    ["compiling", "testing"],
+    ["compiling", "testing", "reproduce"],
     ["cli"],
     ["__main__"],
 ]

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import typer
 
-from shoal.cli import attack, compare, demo, init, listings, measure, report, republish, run, vault, verify
+from shoal.cli import attack, compare, demo, init, listings, measure, report, reproduce, republish, run, vault, verify
 from shoal.cli import compile as compile_
 from shoal.errors import GuaranteeError, InternalError, ShoalError, ShoalWarning
 
@@ -40,6 +40,7 @@ app.command("measure", context_settings=run.ANY_FLAG)(measure.measure)
 app.command("attack", context_settings=run.ANY_FLAG)(attack.attack)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
+app.command("reproduce")(reproduce.reproduce)
 app.command("methods")(listings.methods)
 app.command("models")(listings.models)
 app.command("publishers")(listings.publishers)

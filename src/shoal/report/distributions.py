@@ -14,6 +14,8 @@ STEP = 17
 """Points from bar to bar."""
 WIDTH = 240
 """Points of the longest bar."""
+PADDING = {"left": 22, "right": 8, "top": 5, "bottom": 5}
+"""Letters are not as wide in every browser as where the chart is laid out."""
 LONGEST = 170
 """Points of a label; what is longer ends in dots."""
 
@@ -48,7 +50,7 @@ def picture(before: pl.Series, after: pl.Series, name: str = "distribution") -> 
     ).properties(
         title=altair.TitleParams(title, subtitle=words, anchor="start", offset=14), description=f"{title}. {words}"
     )
-    styled = panels.configure(font=FONT).configure_view(stroke=None)
+    styled = panels.configure(font=FONT, padding=PADDING).configure_view(stroke=None)
     styled = styled.configure_title(
         color=INK, fontSize=15, subtitleColor="#444444", subtitleFontSize=12.5, subtitlePadding=6
     )

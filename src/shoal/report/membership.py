@@ -53,7 +53,7 @@ def picture(found: Membership, name: str = "membership") -> dict[str, bytes]:
             ],
         )
         .properties(
-            width=max(360, 34 * len(order)), height=280,
+            width=max(480, 34 * len(order)), height=280,
             title=altair.TitleParams(title, subtitle=_subtitle(found), anchor="start", offset=14),
             description=f"{title}. {' '.join(_subtitle(found))}",
         )
