@@ -235,7 +235,8 @@ def _cells(column: InputColumn, layout: Layout, frame: pl.DataFrame, schema: Sch
     """A column as some rows show it; None if they do not."""
     quasi = next((one for one in layout.quasi if one.name == column.name), None)
     if quasi is None or quasi.form == "raw":
-        return _as_they_are(column, frame[column.name]) if column.name in frame.columns else None
+        strange = layout.laid_out.has_counterfeits
+        return _as_they_are(column, frame[column.name], strange) if column.name in frame.columns else None
     if column.name in frame.columns and not set(quasi.columns) <= set(frame.columns):
         quasi = quasi.model_copy(update={"columns": (column.name,)})  # slices have the names of the input
     if not set(quasi.columns) <= set(frame.columns):
@@ -255,17 +256,20 @@ def _place(cells: pl.DataFrame, heads: pl.DataFrame) -> Ints:
     return found.to_numpy().astype(np.int64)
 
 
-def _as_they_are(column: InputColumn, shown: pl.Series) -> Cells:
-    """Values of the input, each its own cell."""
+def _as_they_are(column: InputColumn, shown: pl.Series, strange: bool) -> Cells:
+    """Values of the input, each its own cell; a counterfeit's that the input does not have says nothing."""
     heads = shown.to_frame().unique(maintain_order=True)
     seen, known = numbered([heads.to_series(), column.values])
     code_of = np.full(int(max(seen.max(initial=0), known.max(initial=0))) + 1, -1, dtype=np.int64)
     code_of[known] = np.arange(column.n_values)
-    if (code_of[seen] < 0).any():
+    every, ends = np.arange(column.n_values), np.arange(column.n_values)
+    if (code_of[seen] < 0).any() and strange:
+        code_of[code_of < 0] = column.n_values
+        every, ends = np.append(every, 0), np.append(ends, column.n_values - 1)
+    elif (code_of[seen] < 0).any():
         raise another_input(f"lacks values of column {column.name!r} that the release shows")
-    every = np.arange(column.n_values)
-    line = code_of[seen][_place(shown.to_frame(), heads)]
-    return Cells(line, every, every + 1, every, every, every, as_they_are=True)
+    line, cell = code_of[seen][_place(shown.to_frame(), heads)], np.arange(len(every))
+    return Cells(line, cell, cell + 1, every, ends, np.arange(column.n_values), as_they_are=True)
 
 
 def _generalised(
