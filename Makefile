@@ -6,7 +6,7 @@ JOBS   ?= auto
 PACKAGES := postgresql chromium
 comma := ,
 
-.PHONY: help setup test-setup demo test lint lists bench table three-ways table-five attacks mutants system clean
+.PHONY: help setup test-setup demo test lint lists bench table three-ways table-five attacks measures mutants system clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
@@ -66,6 +66,9 @@ table-five: $(VENV)/.ready-test   ## accuracy of C4.5 on Adult before and after 
 
 attacks: $(VENV)/.ready-test   ## linking beside Mondrian, Anonymeter beside the attacks, written to docs/attacks.md
 	$(BIN)/python bench/attacks.py
+
+measures: $(VENV)/.ready-test   ## all measures beside Mondrian, a million rows, written to docs/measures.md
+	$(BIN)/python bench/measures.py
 
 $(VENV)/.ready-mutants: pyproject.toml
 	$(call install,".[test$(comma)mutants]")
