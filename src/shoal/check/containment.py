@@ -65,16 +65,6 @@ class Containers:
             yield Found(begin, first, found)
             begin = end
 
-    def first(self, queries: Boxes, room: int) -> tuple[Ints, Ints]:
-        """How many boxes are around each query, and the first of them: those of a query on one line, at most `room`."""
-        counts, found = np.zeros(len(queries), dtype=np.int64), np.zeros((len(queries), room), dtype=np.int64)
-
-        def find(begin: int, end: int) -> None:
-            kernel.find_first(*self._asked(queries, begin, end), counts[begin:end], found[begin:end])
-
-        self._in_parts(find, 0, len(queries))
-        return counts, found
-
     def weigh(self, queries: Boxes, weights: Ints) -> Ints:
         """The weight of all queries that each box contains."""
 

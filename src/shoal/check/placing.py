@@ -30,7 +30,13 @@ def axis_with_values(
         The orders and hierarchies whole: the manifest has only what the release shows of them.
     """
     form = form_of(column)
-    ranges = [read_cell(form, *row).range for row in cells]
+    return axis_of_read(form, [read_cell(form, *row).range for row in cells], values, schema)
+
+
+def axis_of_read(
+    form: CellForm, ranges: Sequence[Range], values: Sequence[object], schema: Schema | None = None
+) -> Axis | str:
+    """The same for cells that the form has read already."""
     people = ranges_of_values(form, values, schema)
     return people if isinstance(people, str) else axis_of([*ranges, *people], discrete=form.discrete)
 

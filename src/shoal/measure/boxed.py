@@ -11,14 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal.check.containment import Containers
-from shoal.check.value_ranges import Boxes
+from shoal.kernels.measure.holding import HalvedBoxes, find_holders
+from shoal.kernels.sharing import in_parts
+from shoal.measure.halving import halved
 from shoal.measure.products import Component, Ints, Products
 
 MOST = 4_000_000
 """Pairs of tuples and boxes that are looked at together."""
 ROOM = 4
-"""Boxes around a tuple that there is room for before they are counted: mostly there is one."""
+"""Boxes of a tuple that there is room for at first: mostly there is one."""
+VISITED = 64
+"""About how many nodes and boxes a tuple is compared with."""
 FEWEST = 2
 """Components that must be stretches in every class for a tree to pay."""
 
@@ -27,7 +30,11 @@ FEWEST = 2
 class Boxed:
     """Products that can be asked how many classes hold a tuple."""
 
-    containers: Containers
+    columns: Ints
+    """Components in the order they are looked at."""
+    order: Ints
+    """The class of each box, in the order of the tree."""
+    tree: HalvedBoxes
     others: tuple[tuple[int, Component], ...]
     """Components that are no stretches, with their places."""
 
@@ -39,31 +46,45 @@ class Boxed:
     @classmethod
     def of(cls, products: Products) -> Boxed:
         """Lay the classes out as boxes, each component bounded by its first and its last number."""
-        low = np.stack([_end(one, one.low, one.start, 1) for one in products.components], axis=1)
-        high = np.stack([_end(one, one.high, one.stop - 1, 0) for one in products.components], axis=1)
+        columns = np.argsort([one.classes_per_value for one in products.components], kind="stable").astype(np.int64)
+        parts = [products.components[place] for place in columns]  # what tells classes apart comes first
+        low = np.stack([_end(one, one.low, one.start, 1) for one in parts], axis=1)
+        high = np.stack([_end(one, one.high, one.stop - 1, 0) for one in parts], axis=1)
         others = [(place, one) for place, one in enumerate(products.components) if not _is_stretch(one)]
-        return cls(Containers.of(_boxes(low, high)), tuple(others))
+        made = halved(low, high)
+        own = (np.ascontiguousarray(ends[made.order]) for ends in (low, high))
+        tree = HalvedBoxes(made.low, made.high, made.edges, *own)
+        return cls(columns, made.order.astype(np.int64), tree, tuple(others))
 
     def count(self, tuples: Ints) -> Ints:
         """How many classes hold each tuple."""
-        counts = np.zeros(len(tuples), dtype=np.int64)
-        order = np.lexsort(tuples.T)  # neighbours walk the same way through the tree
-        places = tuples[order].astype(np.int32)
-        n_found, first = self.containers.first(_boxes(places, places), ROOM)
-        few = n_found <= ROOM
-        owner, at = np.nonzero((np.arange(ROOM) < n_found[:, None]) & few[:, None])
-        self._add(counts, tuples, order[owner], first[owner, at])
-        many = np.flatnonzero(~few)
-        for found in self.containers.around(_boxes(places[many], places[many]), MOST):
-            owner = found.begin + np.repeat(np.arange(len(found.first) - 1), np.diff(found.first))
-            self._add(counts, tuples, order[many[owner]], found.boxes)
+        counts, room = np.zeros(len(tuples), dtype=np.int64), ROOM
+        rows = np.argsort(tuples[:, self.columns[0]])  # neighbours walk the same way through the tree
+        while len(rows):
+            some = rows[: max(MOST // room, 1)] if room > ROOM else rows
+            n_found, found = self._found(tuples[some][:, self.columns].astype(np.int32), room)
+            few = n_found <= room
+            owner, at = np.nonzero((np.arange(room) < n_found[:, None]) & few[:, None])
+            self._add(counts, tuples, some[owner], self.order[found[owner, at]])
+            rows = np.concatenate([some[~few], rows[len(some) :]])
+            room = room if few.all() else int(n_found.max())
         return counts
 
-    def _add(self, counts: Ints, tuples: Ints, rows: Ints, boxes: Ints) -> None:
-        """Count the boxes of tuples whose other components hold them, too."""
+    def _found(self, places: npt.NDArray[np.int32], room: int) -> tuple[Ints, Ints]:
+        """How many boxes hold each tuple, and the first of them, on all cores."""
+        counts, found = np.zeros(len(places), dtype=np.int64), np.zeros((len(places), room), dtype=np.int64)
+
+        def find(begin: int, end: int) -> None:
+            find_holders(self.tree, places[begin:end], counts[begin:end], found[begin:end])
+
+        in_parts(find, 0, len(places), VISITED * places.size)
+        return counts, found
+
+    def _add(self, counts: Ints, tuples: Ints, rows: Ints, classes: Ints) -> None:
+        """Count the classes of tuples whose other components hold them, too."""
         holds = np.ones(len(rows), dtype=np.bool_)
         for place, component in self.others:
-            holds &= component.holds(boxes, tuples[rows, place])
+            holds &= component.holds(classes, tuples[rows, place])
         counts += np.bincount(rows[holds], minlength=len(counts))
 
 
@@ -78,9 +99,3 @@ def _end(component: Component, ends: Ints, runs: Ints, otherwise: int) -> npt.ND
     found = np.full(len(runs), otherwise, dtype=np.int32)
     found[some] = ends[runs[some]]
     return found
-
-
-def _boxes(low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> Boxes:
-    nothing = np.zeros(0, dtype=np.int32)
-    discrete = np.ones(low.shape[1], dtype=np.bool_)
-    return Boxes(low, high, np.full_like(low, -1), np.zeros(1, dtype=np.int64), nothing, discrete)

@@ -58,6 +58,7 @@ class NumberLoss:
             cells = part.columns[name]
             found, silent = _points(self.shown.columns[name], cells)
             rows = np.bincount(cells.line, weights=part.weight, minlength=cells.n_cells)
+            found[silent] = np.nan
             there = np.isfinite(found)
             found[silent] = np.average(found[there], weights=rows[there]) if rows[there].sum() else np.nan
             self._known[name] = found

@@ -184,9 +184,26 @@ class Release:
         return figures | held if one.needs == "release" else figures
 
     def given(
-        self, rows: pl.DataFrame | None, schema: Schema | None, missing_values: Sequence[str], key: Key | None = None
+        self,
+        original: Any = None,
+        schema: Schema | None = None,
+        missing_values: Sequence[str] = (),
+        key: Key | None = None,
     ) -> Given:
-        """What measures work on: all that is known of the release, and what is given of its input."""
+        """What measures work on: the release and its input; several that are worked out of one share what they read.
+
+        Parameters
+        ----------
+        original
+            The input of the release, whole.
+        schema
+            The schema the release was made with.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        key
+            What aliases and grades stand for; that of the release, if it has it.
+        """
+        rows = None if original is None else to_polars(original)[0]
         sha256 = None if self.receipt is None else self.receipt.input.sha256
         return Given(
             self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key, self._places, sha256

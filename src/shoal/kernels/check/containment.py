@@ -163,20 +163,3 @@ def add_shares(nodes: Any, lists: PlaceLists, queries: Queries, shares: Any, sum
     """
     for query in range(len(sums)):
         sums[query] = _add(nodes, lists, queries, query, shares)
-
-
-@jit
-def find_first(nodes: Any, lists: PlaceLists, queries: Queries, counts: Any, found: Any) -> None:
-    """How many boxes contain each query, and the first of them: as many as there is room for.
-
-    IN   nodes  NODE[nodes]
-    OUT  counts  int64[queries];  found  int64[queries, room]
-    """
-    for query in range(len(counts)):
-        n_found, at = 0, _next_container(nodes, lists, queries, query, FIRST)
-        while at >= 0:
-            if n_found < found.shape[1]:
-                found[query, n_found] = nodes[at].box
-            n_found += 1
-            at = _next_container(nodes, lists, queries, query, at + 1)
-        counts[query] = n_found
