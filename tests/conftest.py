@@ -11,6 +11,7 @@ from pathlib import Path
 # Before numba is imported, here and in every process that a test starts: one machine code for all workers and runs.
 os.environ.setdefault("SHOAL_QUIET", "1")  # whether something is compiled depends on what ran before
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv" / "shoal-machine-code"))
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of scikit-learn that wait for each other take half of the time
 os.environ["POLARS_MAX_THREADS"] = "1"  # workers share the cores already
 
 import polars
