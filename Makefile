@@ -6,7 +6,7 @@ JOBS   ?= auto
 PACKAGES := postgresql chromium
 comma := ,
 
-.PHONY: help setup test-setup demo test lint lists bench table reproduce attacks mutants system clean
+.PHONY: help setup test-setup demo test lint lists bench table reproduce attacks measures mutants system clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
@@ -63,6 +63,9 @@ reproduce: $(VENV)/.ready-test   ## the experiments of the five works, written t
 
 attacks: $(VENV)/.ready-test   ## linking beside Mondrian, Anonymeter beside the attacks, written to docs/attacks.md
 	$(BIN)/python bench/attacks.py
+
+measures: $(VENV)/.ready-test   ## all measures beside Mondrian, a million rows, written to docs/measures.md
+	$(BIN)/python bench/measures.py
 
 $(VENV)/.ready-mutants: pyproject.toml
 	$(call install,".[test$(comma)mutants]")

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.attack.index import LEAF, BoxIndex, Near, PointIndex, halved
+from shoal.attack.index import BoxIndex, Near, PointIndex
 from shoal.check.value_ranges import FARTHEST, Boxes
 from shoal.kernels.sharing import at_once
+from shoal.measure.halving import LEAF, halved
 from support.pairwise import examples
 
 PLACES = 6

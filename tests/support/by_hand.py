@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
 import shoal
@@ -19,9 +20,12 @@ def release_of(
     """A release of groups given by hand, whose manifest says that they are of Mondrian."""
     table, groups = prepare(frame, schema), Groups(pl.Series(labels, dtype=pl.Int64).to_numpy())
     publish = publish or shoal.Generalize()
-    published, _ = arrange(publish.publish(table, groups))
+    published, order = arrange(publish.publish(table, groups))
     asked = Asked(shoal.Mondrian(k=k), publish, suppress=groups.n_suppressed / len(labels))
-    return shoal.Release(published.tables, describe(published, asked, left_out=groups.n_suppressed), groups.labels)
+    places = np.full(len(groups.labels), -1, dtype=np.int64)
+    places[np.flatnonzero(groups.labels >= 0)[order.to_numpy()]] = np.arange(len(order))
+    manifest = describe(published, asked, left_out=groups.n_suppressed)
+    return shoal.Release(published.tables, manifest, groups.labels, _places=places)
 
 
 def unchanged(frame: pl.DataFrame, schema: shoal.Schema) -> shoal.Release:

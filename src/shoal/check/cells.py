@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import polars as pl
@@ -77,7 +78,7 @@ class ReadColumn:
         """How the manifest says that it is published."""
         return self.form.column
 
-    @property
+    @cached_property
     def losses(self) -> list[Loss]:
         """How much of the column each distinct cell leaves open."""
         return [self.form.loss(cell.range) for cell in self.cells]

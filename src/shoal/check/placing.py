@@ -30,13 +30,22 @@ def axis_with_values(
         The orders and hierarchies whole: the manifest has only what the release shows of them.
     """
     form = form_of(column)
-    ranges = [read_cell(form, *row).range for row in cells]
+    return axis_of_read(form, [read_cell(form, *row).range for row in cells], values, schema)
+
+
+def axis_of_read(
+    form: CellForm, ranges: Sequence[Range], values: Sequence[object], schema: Schema | None = None
+) -> Axis | str:
+    """The same for cells that the form has read already."""
     people = ranges_of_values(form, values, schema)
     return people if isinstance(people, str) else axis_of([*ranges, *people], discrete=form.discrete)
 
 
 def ranges_of_values(form: CellForm, values: Sequence[object], schema: Schema | None = None) -> list[Range] | str:
     """What distinct values are in the terms of the cells that a form has read; or why one has no place there."""
+    if form.column.form == "interval":  # numbers are their own places
+        return [MISSING_VALUE if value is None else _range(form.place(value_text(value))) if isinstance(value, str)
+                else Range(SPAN, float(value) + 0.0, float(value) + 0.0) for value in values]  # type: ignore[arg-type]  # fmt: skip
     placed = places_of(form, [value_text(value) for value in values if value is not None], schema)
     if isinstance(placed, str):
         return placed

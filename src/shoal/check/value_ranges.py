@@ -88,10 +88,10 @@ def axis_of(ranges: Sequence[Range], *, discrete: bool) -> Axis:
         found = np.array(numbers, dtype=np.float64)
         return (found if discrete else np.searchsorted(known, found)).astype(np.int32)
 
+    inside = np.array([at for at, one in enumerate(ranges) if one.sort in (SPAN, SET)], dtype=np.int64)
+    low[inside], high[inside] = (place([getattr(ranges[at], end) for at in inside]) for end in ("low", "high"))
     for at, one in enumerate(ranges):
-        if one.sort in (SPAN, SET):
-            low[at], high[at] = place((one.low, one.high))
-        elif one.sort != ANY:
+        if one.sort in (MISSING, UNREAD):
             low[at] = high[at] = top if one.sort == MISSING else unread[one.text]
         if one.sort == SET:
             listed[at] = len(lists)

@@ -23,6 +23,7 @@ from shoal.release.key import Key
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import SHAPES
 from shoal.spec import Spec
+from shoal.table.numbering import class_labels
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 
@@ -62,11 +63,11 @@ class Given:
     """Fingerprint of the input, where the receipt says it: another table is refused."""
     _worked_out: dict[Any, Any] = field(default_factory=dict)
 
-    def once(self, make: Callable[[Given], T]) -> T:
+    def once(self, make: Callable[..., T], *asked: Any) -> T:
         """What several measures need of it, such as `Expected.of`, worked out when the first asks."""
-        if make not in self._worked_out:
-            self._worked_out[make] = make(self)
-        return cast("T", self._worked_out[make])
+        if (make, asked) not in self._worked_out:
+            self._worked_out[make, asked] = make(self, *asked)
+        return cast("T", self._worked_out[make, asked])
 
     @property
     def charged(self) -> int:
@@ -103,7 +104,12 @@ class Given:
     @cached_property
     def class_sizes(self) -> Sizes:
         """Number of rows of each class, smallest first; of each bucket, where there are buckets."""
-        return _sizes(self.rows, self.manifest.layout.class_columns)
+        return np.sort(np.bincount(self.row_classes)).astype(np.int64)
+
+    @cached_property
+    def row_classes(self) -> Sizes:
+        """The class, or bucket, of each of `rows`, numbered from 0."""
+        return class_labels(self.rows.select(self.manifest.layout.class_columns))
 
     @cached_property
     def matching_sizes(self) -> Sizes:
@@ -125,6 +131,8 @@ class Given:
             problems.add("schema=", "is needed to read the input, and none is given", "give that of the release")
         problems.raise_if_any(ParameterError)
         assert self.original is not None and self.schema is not None  # noqa: S101, PT018  checked above
+        if self.labels is not None and len(self.labels) != self.original.height:
+            raise another_input(f"has {self.original.height} rows, the release was made of {len(self.labels)}")
         found = prepared(self.manifest, self.original, self.schema, self.missing_values)
         if self.input_sha256 is not None and found.sha256 != self.input_sha256:
             raise another_input("has other cells than the input that the receipt of the release was made of")

@@ -23,7 +23,7 @@ from shoal.measure.base import MATCHING_SHAPES, Given, Measure
 from shoal.privacy.base import Classes, Floats, Ints, Values
 from shoal.privacy.counts import Counts
 from shoal.spec import ColumnName, Maybe, Real, param
-from shoal.table.numbering import combined, numbered
+from shoal.table.numbering import class_labels
 
 SUMMARIES = ("mean", "max", "share")
 """What is said of the breaches of all rows."""
@@ -89,7 +89,7 @@ class BreachMeasure(Measure):
     def entries(self, given: Given) -> dict[str, float]:
         """The three figures of every column."""
         found: dict[str, float] = {}
-        for column, breach in self.breaches(classes_of(given)):
+        for column, breach in self.breaches(given.once(classes_of)):
             values = (breach.mean, breach.largest, breach.share_above(self.threshold))
             found |= {f"{self.name}:{what}:{column}": value for what, value in zip(SUMMARIES, values, strict=True)}
         return found
@@ -129,7 +129,7 @@ def classes_of(given: Given) -> Classes:
     rows = layout.laid_out.rows(tables, layout, Problems())  # known aliases of one value are one line twice: no mistake
     columns = sensitive_values(rows, manifest, problems)
     problems.raise_if_any(GuaranteeError)
-    labels = combined([numbered([rows[name].cast(pl.String)])[0] for name in layout.class_columns])
+    labels = given.row_classes if given.key is None else class_labels(rows.select(layout.class_columns))
     return Classes(labels, columns, sealed=frozenset(layout.hidden))
 
 
@@ -139,7 +139,7 @@ def breaches_by_row(given: Given, measures: Sequence[BreachMeasure]) -> pl.DataF
     for one in measures:
         one.check(given, problems)
     problems.raise_if_any(ParameterError)
-    classes, layout = classes_of(given), given.manifest.layout
+    classes, layout = given.once(classes_of), given.manifest.layout
     found = [
         pl.Series(f"{one.name}:{column}", breach.by_row(classes.labels, classes.columns[column].codes))
         for one in measures

@@ -17,9 +17,10 @@ from shoal.errors import ParameterError, Problem, Problems, some
 from shoal.measure.base import prepared
 from shoal.measure.covered import products_of_cells, written_out
 from shoal.measure.products import Component, Products
-from shoal.release.manifest import Manifest
+from shoal.measure.shown import Shown
+from shoal.release.manifest import Layout, Manifest
 from shoal.release.shapes import GENERALISED
-from shoal.table.numbering import combined, distinct_rows, numbered
+from shoal.table.numbering import codes_together, combined, distinct_rows, numbered
 from shoal.table.schema import Schema
 
 BUCKET, SET, NUMBER = "\0bucket", "\0set", "\0number"
@@ -63,6 +64,27 @@ def of_release(
         return products_of_cells(layout.laid_out.full_rows(tables, layout), layout, rows, schema)
     what = f"a release of the shape {shape!r} does not say which values its rows may have had"
     raise ParameterError(Problem("membership", what, "publish generalised cells, buckets or slices"))
+
+
+def products_of_shown(shown: Shown, layout: Layout) -> Products:
+    """Read classes whose cells were laid out before: the same as `products_of_cells`."""
+    part, components, originals = shown.parts[0], [], []
+    labels = codes_together([part.columns[column.name].line for column in layout.quasi])
+    head, label = np.unique(labels, return_index=True, return_inverse=True)[1:]
+    for column in layout.quasi:
+        cells = part.columns[column.name]
+        line, place = cells.line[head], np.empty(len(cells.value_at), dtype=np.int64)
+        place[cells.value_at] = np.arange(len(place))
+        components.append(Component(cells.start[line], cells.stop[line], cells.low, cells.high))
+        originals.append(place[shown.columns[column.name].code])
+    if layout.passed:
+        names = [column.name for column in layout.passed]
+        both = [(part.columns[name].plain_value[part.columns[name].line], shown.columns[name].code) for name in names]
+        ids = np.unique(codes_together([np.concatenate(pair) for pair in both]), return_inverse=True)[1].reshape(-1)
+        components.append(Component.of_pairs(label.reshape(-1), ids[: len(labels)], np.arange(len(head))))
+        originals.append(ids[len(labels) :])
+    lines = np.unique(codes_together(originals), return_index=True)[1]
+    return Products(tuple(components), np.stack([column[lines] for column in originals], axis=1))
 
 
 def _of_slices(

@@ -41,8 +41,7 @@ class ClassificationMetric(Measure):
 
 def _share(given: Given, name: str) -> float:
     """Share of rows whose value is not the most frequent one of their class."""
-    keys = given.manifest.layout.class_columns
-    pairs = given.rows.select(pl.struct(pl.col(keys).cast(pl.String)).alias("class"), pl.col(name).alias("value"))
+    pairs = pl.DataFrame([pl.Series("class", given.row_classes), given.rows[name].alias("value")])
     counts = pairs.group_by("class", "value").len()
     leading = counts.group_by("class").agg(pl.col("len").max())["len"].sum()
     return float(given.n_rows - leading) / max(given.n_rows, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -58,13 +59,16 @@ def answers(shown: Shown, queries: list[Query]) -> tuple[Floats, Floats]:
     every = list(shown.columns)
     own = _Asked(every, _rows([shown.columns[name].code for name in every], np.ones(shown.n_rows), None))
     parts = [_Asked(list(part.columns), _rows_of(part)) for part in shown.parts]
+    units = _Asked(parts[0].names, _units_of(shown.parts[0])) if len(parts) == 1 else None
     true, found = np.zeros(len(queries)), np.zeros(len(queries))
 
     def answer(begin: int, end: int) -> None:
         for place in range(begin, end):
             query = queries[place]
             true[place] = own.sums(query.wanted)[0]
-            found[place] = _expected(shown, parts, query) + _left_out(shown, query)
+            vague = units is not None and not any(shown.parts[0].columns[name].is_plain for name in query.wanted)
+            asked = [units] if units is not None and vague else parts
+            found[place] = _expected(shown, asked, query) + _left_out(shown, query)
 
     in_parts(answer, 0, len(queries), len(queries) * shown.n_rows)
     return true, found
@@ -104,13 +108,27 @@ class _Asked:
         """Of every bucket, how many rows can be expected to be counted; chances are those of distinct cells."""
         asked = np.array([self.names.index(name) for name in chances], dtype=np.int64)
         first = np.cumsum([0, *(len(one) for one in chances.values())])[:-1].astype(np.int64)
-        found = np.zeros(int(self.rows.bucket.max(initial=0)) + 1)
-        kernel.add_products(self.rows, asked, first, np.concatenate(list(chances.values())), found)
+        every, found = np.concatenate(list(chances.values())), np.zeros(self.n_buckets)
+        if self.n_buckets == 1:
+            found[0] = kernel.total_products(self.rows, asked, first, every)
+        else:
+            kernel.add_products(self.rows, asked, first, every, found)
         return found
+
+    @cached_property
+    def n_buckets(self) -> int:
+        """How many buckets there are."""
+        return int(self.rows.bucket.max(initial=0)) + 1
 
 
 def _rows_of(part: Part) -> kernel.QueryRows:
     return _rows([cells.line for cells in part.columns.values()], part.weight, part.bucket)
+
+
+def _units_of(part: Part) -> kernel.QueryRows:
+    """One row for all that show the same, but for values as they are, which these cannot be asked for."""
+    head, size = part.units
+    return _rows([cells.line[head] for cells in part.columns.values()], size, None)
 
 
 def _rows(lines: list[Ints], weight: Floats, bucket: Ints | None) -> kernel.QueryRows:

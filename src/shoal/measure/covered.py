@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from shoal.check.placing import axis_with_values
+from shoal.check.cells import ReadColumn
+from shoal.check.placing import axis_of_read, axis_with_values
 from shoal.check.value_ranges import Axis, Places, distinct_cells
 from shoal.errors import ParameterError, Problem
 from shoal.measure.products import Component, Ints, Products, each
@@ -55,24 +56,26 @@ def _covered(
     shown, cell_of = distinct_cells(heads.select(column.columns))
     values, value_of = distinct_cells(pl.DataFrame([original]))
     axis = axis_with_values(column, shown, [row[0] for row in values], schema)
+    component, number = _on_axis(axis, len(shown), cell_of)
+    return component, number[value_of]
+
+
+def _on_axis(axis: Axis | str, n_cells: int, cell_of: Ints) -> tuple[Component, Ints]:
+    """What cells cover of the values behind them on an axis, and the number of each of these."""
     if isinstance(axis, str):
         raise ParameterError(Problem("original", axis))
-    places = axis.low[len(shown) :]
+    places = axis.low[n_cells:]
     order = np.argsort(places, kind="stable")
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
-    return _covers(axis, len(shown), places[order], cell_of), number[value_of]
+    return _covers(axis, n_cells, places[order], cell_of), number
 
 
-def covered(
-    column: QuasiColumn, rows: pl.DataFrame, original: pl.Series, schema: Schema | None
-) -> tuple[tuple[Ints, Ints, Ints, Ints], Ints]:
-    """The values that the cell of each row covers, as runs of numbers, and the number of each value of the input.
-
-    Runs are given by the first and one past the last of each row, and the lowest and highest number of each run.
-    """
-    component, number = _covered(column, rows, original, schema)
-    return (component.start, component.stop, component.low, component.high), number
+def covered(read: ReadColumn, values: pl.Series, schema: Schema | None) -> tuple[Component, Ints]:
+    """The values that each distinct cell of a column covers, and the number of each; values are distinct."""
+    ranges = [cell.range for cell in read.cells]
+    axis = axis_of_read(read.form, ranges, values.to_list(), schema)
+    return _on_axis(axis, len(ranges), np.arange(len(ranges)))
 
 
 def _covers(axis: Axis, n_cells: int, places: Places, cell_of: Ints) -> Component:

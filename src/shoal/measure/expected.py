@@ -22,6 +22,8 @@ from shoal.table.schema import Nominal, Numeric
 
 BINS = 10
 """Categories that numbers are gathered into."""
+MANY = 4_000
+"""Distinct cells up to which those with the same features are looked for."""
 OTHERS, GONE = "others", "(missing)"
 """What categories are called that gather rare values, and missing ones."""
 
@@ -92,6 +94,12 @@ class Expected:
 
     def two(self, one: str, other: str) -> JointDistribution:
         """The joint distribution of two columns."""
+        if (one, other) not in self._known:
+            self._known[one, other] = self._joint(one, other)
+        found: JointDistribution = self._known[one, other]
+        return found
+
+    def _joint(self, one: str, other: str) -> JointDistribution:
         left, right = self._categories(one), self._categories(other)
         codes = (self.shown.columns[name].code for name in (one, other))
         pairs = [asked.of_value[code] for asked, code in zip((left, right), codes, strict=True)]
@@ -176,11 +184,30 @@ class Expected:
 
 
 def _side_by_side(part: Part, names: tuple[str, str], left: Floats, right: Floats) -> Floats:
-    """Row by row."""
+    """Row by row; rows of one class show the same, so that their number is enough."""
     one, other = (part.columns[name] for name in names)
-    pairs = _counts(one.line, other.line, (len(left), len(right)), part.weight)
-    found: Floats = left.T @ (pairs @ right)
-    return found
+    if one.is_plain and not other.is_plain:
+        return _sums(part, other, one, left).T @ right if len(left) else np.zeros((0, 0))
+    return left.T @ _sums(part, one, other, right)
+
+
+def _sums(part: Part, one: Cells, other: Cells, features: Floats) -> Floats:
+    """For each distinct cell of a column, the sums over its rows of features of another one's cells."""
+    if not other.is_plain and not one.is_plain:
+        head, size = part.units
+        pairs = _counts(one.line[head], other.line[head], (one.n_cells, len(features)), size)
+        found: Floats = pairs @ features
+        return found
+    profiles, kind = np.unique(features, axis=0, return_inverse=True) if len(features) <= MANY else (None, None)
+    if profiles is not None and kind is not None and one.n_cells * len(profiles) <= MANY * MANY:
+        key = one.line * len(profiles) + kind.reshape(-1)[other.line]
+        counts = np.bincount(key, weights=part.weight, minlength=one.n_cells * len(profiles))
+        return counts.reshape(one.n_cells, len(profiles)) @ profiles
+    columns = [
+        np.bincount(one.line, weights=part.weight * feature[other.line], minlength=one.n_cells)
+        for feature in features.T
+    ]
+    return np.stack(columns, axis=1)
 
 
 def _links(first: Part, second: Part) -> tuple[Ints, Ints]:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problem, Problems
+from shoal.errors import Problems
 from shoal.measure.base import GROUPED_SHAPES, Given, Measure
 from shoal.release.receipt import InputFigure
 from shoal.table.numbering import value_codes
@@ -81,10 +81,7 @@ class GroupMeasure(Measure):
     def entries(self, given: Given) -> dict[str, float]:
         """The figure, where a column enters."""
         assert given.labels is not None  # noqa: S101  seen to before
-        if len(given.labels) != given.table.n_input:
-            what = f"has {given.table.n_input} rows, the release was made of {len(given.labels)}"
-            raise ParameterError(Problem("original", what, "give the input of the release"))
-        found = self.of_groups(GroupErrors(given.table, given.labels[given.table.kept]))
+        found = self.of_groups(given.once(_errors))
         return {} if found is None else {found.measure: found.value}
 
     def of_groups(self, errors: GroupErrors) -> InputFigure | None:
@@ -93,6 +90,12 @@ class GroupMeasure(Measure):
         if not columns:
             return None
         return InputFigure(measure=self.name, value=self.value(errors, columns), columns=tuple(columns))
+
+
+def _errors(given: Given) -> GroupErrors:
+    """The errors of the groups of a release, which several measures ask for."""
+    assert given.labels is not None  # noqa: S101  seen to before
+    return GroupErrors(given.table, given.labels[given.table.kept])
 
 
 def numbers_of(table: Table) -> list[str]:

@@ -14,7 +14,9 @@ from shoal.errors import ParameterError, Problems
 from shoal.kernels.check import membership as kernel
 from shoal.kernels.sharing import in_parts
 from shoal.measure.base import COVERING_SHAPES, Given, Measure
-from shoal.measure.candidates import of_release
+from shoal.measure.boxed import Boxed
+from shoal.measure.candidates import of_release, products_of_shown
+from shoal.measure.pairing import checked
 from shoal.measure.products import Ints, Lists, Products, runs_of
 from shoal.spec import Whole, param
 
@@ -108,7 +110,7 @@ def membership(
         if complaint := BOUNDS[name].complaint(value):
             problems.add(f"membership({name}=)", complaint)
     problems.raise_if_any(ParameterError)
-    asked = _Asked.of(products)
+    asked = Boxed.of(products) if Boxed.fits(products) else _Asked.of(products)
     matches = asked.count(products.originals)
     if products.volume <= most:
         return _counted(products, matches)
@@ -127,12 +129,20 @@ class MembershipMeasure(Measure):
     seed: int = param(BOUNDS["seed"], "of the draws", default=0)
 
     def found(self, given: Given) -> Membership:
-        """What a reader learns."""
-        assert given.original is not None  # noqa: S101  seen to before
-        products = of_release(
-            given.tables, given.manifest, given.original, schema=given.schema, missing_values=given.missing_values
-        )
-        return membership(products, most=self.most, draws=self.draws, seed=self.seed)
+        """What a reader learns; measures that ask the same are answered once."""
+        return given.once(_found, self.most, self.draws, self.seed)
+
+
+def _found(given: Given, most: int, draws: int, seed: int) -> Membership:
+    """What a reader learns of a release."""
+    assert given.original is not None  # noqa: S101  seen to before
+    layout = given.manifest.layout
+    if layout.laid_out.protects == "cells" and not layout.hidden:
+        return membership(products_of_shown(given.once(checked), layout), most=most, draws=draws, seed=seed)
+    products = of_release(
+        given.tables, given.manifest, given.original, schema=given.schema, missing_values=given.missing_values
+    )
+    return membership(products, most=most, draws=draws, seed=seed)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -209,7 +219,7 @@ def _union(products: Products) -> Ints:
 
 
 def _estimated(
-    products: Products, asked: _Asked, matches: Ints, draws: int, rng: np.random.Generator
+    products: Products, asked: _Asked | Boxed, matches: Ints, draws: int, rng: np.random.Generator
 ) -> Membership:  # fmt: skip
     """Fakes are their tuples of classes, of which the number is known, each over the classes that hold it."""
     volume = products.volume - int(matches.sum())

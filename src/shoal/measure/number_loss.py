@@ -30,6 +30,8 @@ class NumberLoss:
     names: tuple[str, ...]
     """The numeric quasi-identifiers."""
     _known: dict[str, Floats] = field(default_factory=dict)
+    _rows: dict[tuple[str, str], Floats] = field(default_factory=dict)
+    _figures: dict[tuple[str, ...], Two] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: Given) -> NumberLoss:
@@ -44,8 +46,10 @@ class NumberLoss:
 
     def before(self, name: str) -> Floats:
         """The numbers of the input, NaN for a missing one."""
-        column = self.shown.columns[name]
-        return column.numbers[column.code]
+        if ("before", name) not in self._rows:
+            column = self.shown.columns[name]
+            self._rows["before", name] = column.numbers[column.code]
+        return self._rows["before", name]
 
     def _points(self, name: str) -> Floats:
         """The number of each distinct cell, NaN where all of its values are missing."""
@@ -54,6 +58,7 @@ class NumberLoss:
             cells = part.columns[name]
             found, silent = _points(self.shown.columns[name], cells)
             rows = np.bincount(cells.line, weights=part.weight, minlength=cells.n_cells)
+            found[silent] = np.nan
             there = np.isfinite(found)
             found[silent] = np.average(found[there], weights=rows[there]) if rows[there].sum() else np.nan
             self._known[name] = found
@@ -61,7 +66,9 @@ class NumberLoss:
 
     def _published(self, name: str) -> Floats:
         """The number that every published row shows."""
-        return self._points(name)[self.shown.parts[0].columns[name].line]
+        if ("after", name) not in self._rows:
+            self._rows["after", name] = self._points(name)[self.shown.parts[0].columns[name].line]
+        return self._rows["after", name]
 
     @cached_property
     def _pairing(self) -> Pairing:
@@ -82,16 +89,20 @@ class NumberLoss:
 
     def mean(self, name: str) -> Two:
         """The means of those that are not missing."""
-        part = self.shown.parts[0]
-        x, y = self.before(name), self._published(name)
-        return _mean(x, np.ones(len(x))), _mean(y, part.weight)
+        if (name,) not in self._figures:
+            x, y = self.before(name), self._published(name)
+            self._figures[name,] = _mean(x, np.ones(len(x))), _mean(y, self.shown.parts[0].weight)
+        return self._figures[name,]
 
     def covariance(self, one: str, other: str) -> Two:
         """The covariances of rows where neither number is missing; of a column with itself, its variance."""
-        part = self.shown.parts[0]
-        x, y = self.before(one), self.before(other)
-        before = _covariance(x, y, np.ones(len(x)), 0)
-        return before, _covariance(self._published(one), self._published(other), part.weight, self.shown.n_left_out)
+        if (one, other) not in self._figures:
+            x, y, weight = self.before(one), self.before(other), self.shown.parts[0].weight
+            self._figures[one, other] = (
+                _covariance(x, y, np.ones(len(x)), 0),
+                _covariance(self._published(one), self._published(other), weight, self.shown.n_left_out),
+            )
+        return self._figures[one, other]
 
     def correlation(self, one: str, other: str) -> Two:
         """Pearson's correlations; 0 where a column does not vary."""
@@ -110,6 +121,9 @@ def relative(two: Two, otherwise: float) -> float:
 
 def _mean(x: Floats, weight: Floats) -> float:
     there = np.isfinite(x)
+    if there.all():
+        total = float(weight.sum())
+        return float(x @ weight) / total if total else 0.0
     total = float(weight[there].sum())
     return float(x[there] @ weight[there]) / total if total else 0.0
 
@@ -117,7 +131,8 @@ def _mean(x: Floats, weight: Floats) -> float:
 def _covariance(x: Floats, y: Floats, weight: Floats, n_more: int) -> float:
     """The covariance of numbers, with some more that are both the mean."""
     there = np.isfinite(x) & np.isfinite(y)
-    x, y, weight = x[there], y[there], weight[there]
+    if not there.all():
+        x, y, weight = x[there], y[there], weight[there]
     total = float(weight.sum()) + n_more
     if not len(x) or not total:
         return 0.0

@@ -69,6 +69,18 @@ class Component:
         """The same for some of the classes."""
         return Component(self.start[kept], self.stop[kept], self.low, self.high)
 
+    def holds(self, classes: Ints, numbers: Ints) -> npt.NDArray[np.bool_]:
+        """Whether the sets of some classes hold some numbers, one each."""
+        low, high = self.start[classes], self.stop[classes]
+        end = high.copy()
+        while (low < high).any():  # the first run that does not end before the number
+            middle = (low + high) // 2
+            less = (low < high) & (self.high[np.minimum(middle, len(self.high) - 1)] < numbers)
+            low, high = np.where(less, middle + 1, low), np.where(less, high, np.minimum(high, middle))
+        there = low < end
+        there[there] = self.low[low[there]] <= numbers[there]
+        return there
+
     def at(self, classes: Ints, ranks: Ints) -> Ints:
         """The number at a rank, counted from 0, in the set of a class."""
         wanted = self.before[self.start[classes]] + ranks

@@ -28,7 +28,7 @@ class QueryError(Measure):
     needs: ClassVar[Literal["release", "original"]] = "original"
     suffixes: ClassVar[tuple[str, ...]] = (":median", ":mean", ":absolute")
 
-    queries: int = param(Whole(1, 100_000), "how many are drawn", default=200)
+    queries: int = param(Whole(1, 100_000), "how many are drawn", default=100)
     dimensions: int = param(Whole(1, 20), "columns that a query asks for, at the most", default=2)
     selectivity: float = param(
         Real(0, 1, open_low=True), "share of all combinations of values that it asks for", default=0.05

@@ -7,7 +7,7 @@ the input. A cell that says nothing (`*`) stands for every value. Values of a se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,16 +15,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.check.cell_forms import form_of
-from shoal.check.cells import Cell, read_cell
+from shoal.check.cells import Cell, ReadColumn, read_column
 from shoal.check.hidden import opened
-from shoal.check.value_ranges import ANY, MISSING, SPAN, distinct_cells
+from shoal.check.value_ranges import ANY, MISSING, SPAN
 from shoal.errors import GuaranteeError, Problems
 from shoal.measure.base import Given, another_input
 from shoal.measure.covered import covered
-from shoal.release.manifest import Layout, QuasiColumn
+from shoal.release.manifest import Layout
 from shoal.release.shapes import GENERALISED
-from shoal.table.numbering import numbered, value_codes, values_of
+from shoal.table.numbering import codes_together, numbered, value_codes, values_of
 from shoal.table.schema import Schema
 
 Ints = npt.NDArray[np.int64]
@@ -157,6 +156,15 @@ class Part:
     weight: Floats
     """How many people a row stands for: less than one where some rows of its class are counterfeits."""
 
+    @cached_property
+    def units(self) -> tuple[Ints, Floats]:
+        """Rows that show the same but for values as they are: one row of each sort, and the people in it."""
+        vague = [cells.line for cells in self.columns.values() if not cells.is_plain]
+        number = codes_together(vague) if vague else np.zeros(len(self.weight), dtype=np.int64)
+        _, head, unit = np.unique(number, return_index=True, return_inverse=True)
+        size: Floats = np.bincount(unit.reshape(-1), weights=self.weight).astype(np.float64)
+        return head.astype(np.int64), size
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Shown:
@@ -179,9 +187,10 @@ class Shown:
         schema = None if given.schema is None else given.table.schema
         read = layout.laid_out.parts(tables, layout)
         buckets = numbered([bucket for _, bucket in read]) if len(read) > 1 else [np.zeros(read[0][0].height, np.int64)]
+        known = {} if layout.laid_out.protects != "cells" else {one.column.name: one for one in given.columns}
         parts = []
         for (frame, _), bucket in zip(read, buckets, strict=True):
-            cells = {name: _cells(columns[name], layout, frame, schema) for name in names}
+            cells = {name: _cells(columns[name], layout, frame, schema, known.get(name)) for name in names}
             there = {name: found for name, found in cells.items() if found is not None}
             parts.append(Part(there, bucket, _weights(tables, layout, frame.height)))
         return cls(columns, tuple(parts), rows.height, given.n_left_out)
@@ -222,21 +231,24 @@ def _column(series: pl.Series, kind: str | None) -> InputColumn:
     return InputColumn(series.name, kind, values, value_codes(frame)[series.name].astype(np.int64))
 
 
-def _cells(column: InputColumn, layout: Layout, frame: pl.DataFrame, schema: Schema | None) -> Cells | None:
-    """A column as some rows show it; None if they do not."""
+def _cells(
+    column: InputColumn, layout: Layout, frame: pl.DataFrame, schema: Schema | None, known: ReadColumn | None
+) -> Cells | None:  # fmt: skip
+    """A column as some rows show it; None if they do not. Its cells may have been read before."""
     quasi = next((one for one in layout.quasi if one.name == column.name), None)
     if quasi is None or quasi.form == "raw":
-        return _as_they_are(column, frame[column.name]) if column.name in frame.columns else None
+        strange = layout.laid_out.has_counterfeits
+        return _as_they_are(column, frame[column.name], strange) if column.name in frame.columns else None
     if column.name in frame.columns and not set(quasi.columns) <= set(frame.columns):
         quasi = quasi.model_copy(update={"columns": (column.name,)})  # slices have the names of the input
     if not set(quasi.columns) <= set(frame.columns):
         return None
     cells = frame.select(quasi.columns)
-    heads = cells.unique(maintain_order=True)
-    line = _place(cells, heads)
+    read = known or read_column(quasi, cells)
+    line = _place(cells, pl.DataFrame(read.shown, schema=cells.schema, orient="row"))
     if quasi.form in GENERALISED:
-        return _generalised(column, quasi, heads, line, schema)
-    return _standing(column, quasi, heads, line)
+        return _generalised(column, read, line, schema)
+    return _standing(column, read, line)
 
 
 def _place(cells: pl.DataFrame, heads: pl.DataFrame) -> Ints:
@@ -246,40 +258,40 @@ def _place(cells: pl.DataFrame, heads: pl.DataFrame) -> Ints:
     return found.to_numpy().astype(np.int64)
 
 
-def _as_they_are(column: InputColumn, shown: pl.Series) -> Cells:
-    """Values of the input, each its own cell."""
+def _as_they_are(column: InputColumn, shown: pl.Series, strange: bool) -> Cells:
+    """Values of the input, each its own cell; a counterfeit's that the input does not have says nothing."""
     heads = shown.to_frame().unique(maintain_order=True)
     seen, known = numbered([heads.to_series(), column.values])
     code_of = np.full(int(max(seen.max(initial=0), known.max(initial=0))) + 1, -1, dtype=np.int64)
     code_of[known] = np.arange(column.n_values)
-    if (code_of[seen] < 0).any():
+    every, ends = np.arange(column.n_values), np.arange(column.n_values)
+    if (code_of[seen] < 0).any() and strange:
+        code_of[code_of < 0] = column.n_values
+        every, ends = np.append(every, 0), np.append(ends, column.n_values - 1)
+    elif (code_of[seen] < 0).any():
         raise another_input(f"lacks values of column {column.name!r} that the release shows")
-    every = np.arange(column.n_values)
-    line = code_of[seen][_place(shown.to_frame(), heads)]
-    return Cells(line, every, every + 1, every, every, every, as_they_are=True)
+    line, cell = code_of[seen][_place(shown.to_frame(), heads)], np.arange(len(every))
+    return Cells(line, cell, cell + 1, every, ends, np.arange(column.n_values), as_they_are=True)
 
 
-def _generalised(
-    column: InputColumn, quasi: QuasiColumn, heads: pl.DataFrame, line: Ints, schema: Schema | None
-) -> Cells:  # fmt: skip
+def _generalised(column: InputColumn, read: ReadColumn, line: Ints, schema: Schema | None) -> Cells:
     """Cells that cover values of the input."""
-    (start, stop, low, high), place = covered(quasi, heads, column.values, schema)
+    sets, place = covered(read, column.values, schema)
     value_at = np.empty(column.n_values, dtype=np.int64)
     value_at[place] = np.arange(column.n_values)
-    found = Cells(line, start, stop, low, high, value_at)
+    found = Cells(line, sets.start, sets.stop, sets.low, sets.high, value_at)
     if (found.sizes == 0).any():
         raise another_input(f"has no value that some cells of column {column.name!r} could stand for")
     return found
 
 
-def _standing(column: InputColumn, quasi: QuasiColumn, heads: pl.DataFrame, line: Ints) -> Cells:
+def _standing(column: InputColumn, read: ReadColumn, line: Ints) -> Cells:
     """One value that stands for those of a class."""
-    form = form_of(quasi)
-    cells = [read_cell(form, *row) for row in distinct_cells(heads)[0]]
+    cells = read.cells
     last = column.n_values - column.has_missing
     if any(cell.range.sort == MISSING for cell in cells) and not column.has_missing:
         raise another_input(f"has no missing value in column {column.name!r}, and the release shows some")
-    if quasi.kind == "numeric":
+    if read.column.kind == "numeric":
         point = np.array([cell.range.low if cell.range.sort == SPAN else np.nan for cell in cells])
         places = _nearest(column.numbers[:last], point)
     else:
@@ -302,7 +314,7 @@ def _nearest(numbers: Floats, wanted: Floats) -> Ints:
     return found
 
 
-def _named(column: InputColumn, cells: list[Cell]) -> Ints:
+def _named(column: InputColumn, cells: Sequence[Cell]) -> Ints:
     """The value that each cell names, 0 for one that names none; -1 for a category between those that there are."""
     known = {text: code for code, text in enumerate(column.values.cast(pl.String).to_list()) if text is not None}
     found = [known.get(cell.names[0], -1) if cell.names else 0 for cell in cells]

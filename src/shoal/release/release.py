@@ -176,13 +176,30 @@ class Release:
         if held and original is None and one.needs == "original":
             return held
         rows = None if original is None else to_polars(original)[0]
-        figures = one.figures(self._given(rows, schema, missing_values, key))
+        figures = one.figures(self.given(rows, schema, missing_values, key))
         return figures | held if one.needs == "release" else figures
 
-    def _given(
-        self, rows: pl.DataFrame | None, schema: Schema | None, missing_values: Sequence[str], key: Key | None = None
+    def given(
+        self,
+        original: Any = None,
+        schema: Schema | None = None,
+        missing_values: Sequence[str] = (),
+        key: Key | None = None,
     ) -> Given:
-        """What measures work on: all that is known of the release, and what is given of its input."""
+        """What measures work on: the release and its input; several that are worked out of one share what they read.
+
+        Parameters
+        ----------
+        original
+            The input of the release, whole.
+        schema
+            The schema the release was made with.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+        key
+            What aliases and grades stand for; that of the release, if it has it.
+        """
+        rows = None if original is None else to_polars(original)[0]
         sha256 = None if self.receipt is None else self.receipt.input.sha256
         return Given(
             self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key, self._places, sha256
@@ -322,7 +339,7 @@ class Release:
 
         rows = None if original is None else to_polars(original)[0]
         verdict = self.verify(original=original, schema=schema, missing_values=missing_values)
-        given = self._given(rows, schema, missing_values)
+        given = self.given(rows, schema, missing_values)
         outcomes = () if rows is None else self._attacked(rows, schema, missing_values)
         return report(Facts(given, verdict, self.measure(), self.receipt, schema, outcomes), name)
 
@@ -376,7 +393,7 @@ class Release:
         missing_values
             Texts that stand for a missing cell of the input, besides the empty text.
         """
-        return pair_errors(self._given(to_polars(original)[0], schema, missing_values))
+        return pair_errors(self.given(to_polars(original)[0], schema, missing_values))
 
     def utility(
         self,

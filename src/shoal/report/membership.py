@@ -13,6 +13,8 @@ from shoal.report.pictures import FONT, INK, charts, drawn
 
 MOST_BARS = 24
 """So many numbers of classes are told apart; more are gathered."""
+PADDING = {"left": 5, "right": 70, "top": 5, "bottom": 5}
+"""Letters are not as wide in every browser as where the chart is laid out."""
 COLOURS = {"rows of the input": "#08519c", "fakes": "#e6842a"}
 
 
@@ -58,9 +60,9 @@ def picture(found: Membership, name: str = "membership") -> dict[str, bytes]:
             description=f"{title}. {' '.join(_subtitle(found))}",
         )
     )  # fmt: skip
-    styled = chart.configure(font=FONT).configure_view(stroke=None)
+    styled = chart.configure(font=FONT, padding=PADDING).configure_view(stroke=None)
     styled = styled.configure_title(
-        color=INK, fontSize=17, subtitleColor="#444444", subtitleFontSize=12.5, subtitlePadding=6, subtitleLineHeight=17
+        color=INK, fontSize=15, subtitleColor="#444444", subtitleFontSize=12.5, subtitlePadding=6, subtitleLineHeight=17
     )
     return drawn(name, styled, title)
 

@@ -28,6 +28,16 @@ def add_products(rows: QueryRows, asked: Any, first: Any, chances: Any, sums: An
         chance = rows.weight[row]
         for place in range(len(asked)):
             chance *= chances[first[place] + rows.lines[asked[place], row]]
-            if chance == 0.0:
-                break
         sums[rows.bucket[row]] += chance
+
+
+@jit
+def total_products(rows: QueryRows, asked: Any, first: Any, chances: Any) -> float:
+    """The same over all rows, where there is one bucket."""
+    total = 0.0
+    for row in range(len(rows.weight)):
+        chance = rows.weight[row]
+        for place in range(len(asked)):
+            chance *= chances[first[place] + rows.lines[asked[place], row]]
+        total += chance
+    return total
