@@ -13,6 +13,8 @@ from shoal.report.pictures import FONT, INK, charts, drawn
 
 MOST_BARS = 24
 """So many numbers of classes are told apart; more are gathered."""
+PADDING = {"left": 5, "right": 70, "top": 5, "bottom": 5}
+"""Letters are not as wide in every browser as where the chart is laid out."""
 COLOURS = {"rows of the input": "#08519c", "fakes": "#e6842a"}
 
 
@@ -41,7 +43,7 @@ def picture(found: Membership, name: str = "membership") -> dict[str, bytes]:
         altair.Chart(altair.Data(values=rows.to_dicts()))
         .mark_bar()
         .encode(
-            x=altair.X("classes:N", sort=order, title="matching classes", axis=altair.Axis(labelAngle=0)),
+            x=altair.X("classes:N", sort=order, title="matching classes", axis=altair.Axis(labelAngle=0, labelOverlap=True)),
             xOffset=altair.XOffset("who:N", sort=list(COLOURS)),
             y=altair.Y("share:Q", title="share of each", axis=altair.Axis(format="%")),
             color=altair.Color(
@@ -58,9 +60,9 @@ def picture(found: Membership, name: str = "membership") -> dict[str, bytes]:
             description=f"{title}. {' '.join(_subtitle(found))}",
         )
     )  # fmt: skip
-    styled = chart.configure(font=FONT).configure_view(stroke=None)
+    styled = chart.configure(font=FONT, padding=PADDING).configure_view(stroke=None)
     styled = styled.configure_title(
-        color=INK, fontSize=17, subtitleColor="#444444", subtitleFontSize=12.5, subtitlePadding=6, subtitleLineHeight=17
+        color=INK, fontSize=15, subtitleColor="#444444", subtitleFontSize=12.5, subtitlePadding=6, subtitleLineHeight=17
     )
     return drawn(name, styled, title)
 

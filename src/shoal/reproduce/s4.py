@@ -291,7 +291,7 @@ def _blocks(found: Found, lines: list[tuple[str, ...]], pictures: list[Picture])
         table(("attributes", "way", "fakes per row"), fakes),
         "On the whole table, once:",
         table(HEADS, lines),
-        KEYS, "## Reading", READING, "## How many classes originals and fakes match", *pictures,
+        KEYS, "## Reading", READING, "## How many classes originals and fakes match", MATCHING, *pictures,
     ]  # fmt: skip
 
 
@@ -328,6 +328,9 @@ KEYS = """\
   total variation over categories, 0 for nothing, 1 for all); then over the pairs with the occupation only.
 - **chance**: the probability that a matching tuple is in the input (`Release.membership`). "About" marks an
   estimate."""
+MATCHING = """\
+Classes of generalisation and buckets of slicing are made by cuts, which do not overlap: whoever matches, matches one of
+them, and so does every fake. The number of matches tells nothing of either. The buckets of bucketization overlap."""
 READING = """\
 - Accuracy is about occupation itself, whose link to everything else is what all three hide. So all of them lose most
   of what can be predicted, and which loses least depends on the learner. A tree asks for combinations of attributes,
