@@ -77,6 +77,8 @@ def _jobs() -> Iterator[Callable[[], Any]]:
     for form in FORMATS:
         yield partial(_from_files, form)
     yield _refuted
+    yield partial(_measured, "mondrian")
+    yield partial(_measured, "anatomy")
     yield partial(_attacked, "generalize")
     yield partial(_attacked, "aggregate")
 
@@ -116,6 +118,13 @@ def _attacked(publisher: str) -> None:
     frame, schema = with_schema(METHODS["mondrian"](k=K))
     release = anonymize(frame, schema, METHODS["mondrian"](k=K), publish=PUBLISHERS[publisher](), seed=1)
     release.attack(frame, "linking", schema=schema)
+
+
+def _measured(name: str) -> None:
+    """Random counts of rows side by side, and of buckets."""
+    method = plain(name)
+    frame, schema = with_schema(method)
+    anonymize(frame, schema, method, seed=1).measure("query_error", original=frame, schema=schema)
 
 
 def _refuted() -> None:
