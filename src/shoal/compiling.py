@@ -77,6 +77,8 @@ def _jobs() -> Iterator[Callable[[], Any]]:
     for form in FORMATS:
         yield partial(_from_files, form)
     yield _refuted
+    yield partial(_measured, "mondrian")
+    yield partial(_measured, "anatomy")
     yield partial(_attacked, "generalize")
     yield partial(_attacked, "aggregate")
     yield _bounded
@@ -125,6 +127,13 @@ def _bounded() -> None:
     release = anonymize(frame, schema, METHODS["mondrian"](k=K), seed=1)
     for name in ("sse_bound", "ncp_bound"):
         release.measure(name, original=frame, schema=schema)
+
+
+def _measured(name: str) -> None:
+    """Random counts of rows side by side, and of buckets."""
+    method = plain(name)
+    frame, schema = with_schema(method)
+    anonymize(frame, schema, method, seed=1).measure("query_error", original=frame, schema=schema)
 
 
 def _refuted() -> None:
