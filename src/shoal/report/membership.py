@@ -43,7 +43,9 @@ def picture(found: Membership, name: str = "membership") -> dict[str, bytes]:
         altair.Chart(altair.Data(values=rows.to_dicts()))
         .mark_bar()
         .encode(
-            x=altair.X("classes:N", sort=order, title="matching classes", axis=altair.Axis(labelAngle=0, labelOverlap=True)),
+            x=altair.X(
+                "classes:N", sort=order, title="matching classes", axis=altair.Axis(labelAngle=0, labelOverlap=True)
+            ),
             xOffset=altair.XOffset("who:N", sort=list(COLOURS)),
             y=altair.Y("share:Q", title="share of each", axis=altair.Axis(format="%")),
             color=altair.Color(
