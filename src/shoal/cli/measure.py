@@ -48,6 +48,10 @@ def measure(
     population: Annotated[
         str | None, typer.Option(help="With --measure: a table of the population, for measures of risk among it.")
     ] = None,
+    by_person: Annotated[
+        Path | None,
+        typer.Option(help="For the data holder: write what every row of the input risks and loses to this CSV file."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Measure what a release lost and what is at risk, from its files; with its receipt, also against the input.
@@ -61,10 +65,14 @@ def measure(
     from shoal.release.release import read_release
 
     _check_options(
-        membership=membership, name=name, label=label, original=original, plot=plot, key=key, population=population
-    )
+        membership=membership, name=name, label=label, original=original, plot=plot, key=key, population=population,
+        by_person=by_person,
+    )  # fmt: skip
     parameters = measure_parameters(name, context.args)
     read = read_release(release, receipt)
+    if by_person is not None:
+        _write_people(read, original, by_person)
+        return
     if membership:
         _measure_membership(read, release, original, plot, json=json)
         return
@@ -109,6 +117,7 @@ def _check_options(
     plot: Path | None,
     key: Path | None,
     population: str | None,
+    by_person: Path | None,
 ) -> None:
     """Refuse options that do not go together, all at once."""
     from shoal.errors import ParameterError, Problems
@@ -121,8 +130,12 @@ def _check_options(
         problems.add("--label", "cannot be combined with --membership", "leave one of them out")
     if membership and name is not None:
         problems.add("--measure", "is for one measure", "leave one of them out")
-    if original is not None and not membership and name is None:
-        problems.add("--original", "is for --membership and --measure", "add one of them, or leave it out")
+    if by_person is not None and original is None:
+        problems.add("--by-person", "needs the input of the release", "give --original RECIPE")
+    if by_person is not None and (membership or name is not None or label is not None):
+        problems.add("--by-person", "cannot be combined with other measures", "leave one of them out")
+    if original is not None and not membership and name is None and by_person is None:
+        problems.add("--original", "is for --membership, --measure and --by-person", "add one, or leave it out")
     if key is not None and name is None:
         problems.add("--key", "is for --measure", "add it, or leave this out")
     if population is not None and name is None:
@@ -130,6 +143,22 @@ def _check_options(
     if plot is not None and not membership:
         problems.add("--plot", "works with --membership only", "add --membership, or leave it out")
     problems.raise_if_any(ParameterError)
+
+
+def _write_people(read: Any, original: Path | None, target: Path) -> None:
+    """Write what people risk and lose where nobody else reads it; no file is overwritten."""
+    from shoal.cli import show
+    from shoal.release.directories import check_outside
+    from shoal.release.manifest import is_release
+    from shoal.release.private_files import staged_file
+    from shoal.report.page import check_place
+
+    check_outside(target, is_release, "what people risk")
+    check_place(target, overwrite=False)
+    content = read.by_person(**input_of(original)).write_csv().encode()
+    with staged_file(target, content, "what people risk") as move:
+        move()
+    show.console().print(f"What every row of the input risks and loses is in {target}; keep it to yourself.")
 
 
 def _measure_membership(read: Any, release: Path, original: Path | None, plot: Path | None, *, json: bool) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 
 import polars as pl
 
 from shoal.declared import MANIFEST_MEASURES, MEASURE_CLASSES, RECEIPT_MEASURES
+from shoal.errors import ParameterError, ShoalWarning
 from shoal.measure.base import Given, Measure
 from shoal.measure.group_errors import GroupErrors, GroupMeasure, Labels
 from shoal.registry import Registry
@@ -47,6 +49,33 @@ def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, label: st
     for name in IN_MANIFEST:
         if manifest.layout.shape in MEASURES[name].shapes:
             figures |= MEASURES[name](**parameters.get(name, {})).entries(given)
+    return figures
+
+
+def measure_all(given: Given) -> dict[str, float]:
+    """Figures of all measures that fit no model, as far as what is given lets them be worked out.
+
+    A table that is not the input is refused. Measures that need more than is given, such as a parameter, are left out;
+    those that say so only when they are worked out are named by a `ShoalWarning`.
+    """
+    from shoal.measure.pairing import checked
+
+    if given.original is not None:
+        given.once(checked)
+    figures: dict[str, float] = {}
+    refused: dict[str, str] = {}
+    for name, one in MEASURES.items():
+        lacks = given.original is None and one.needs == "original"
+        required = any(parameter.required for parameter in one.parameters())
+        if lacks or required or one.fits_model or given.manifest.layout.shape not in one.shapes:
+            continue
+        try:
+            figures |= one().figures(given)
+        except ParameterError as error:
+            refused[name] = str(error)
+    if refused:
+        reasons = "; ".join(dict.fromkeys(refused.values()))
+        warnings.warn(f"not measured: {', '.join(refused)} ({reasons})", ShoalWarning, stacklevel=2)
     return figures
 
 

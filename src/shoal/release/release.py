@@ -151,7 +151,8 @@ class Release:
         Parameters
         ----------
         name
-            A measure, as `shoal measures` lists them: also one that no manifest has, be it of another package.
+            A measure, as `shoal measures` lists them: also one that no manifest has, be it of another package; or
+            ``"all"`` that fit no model and can be worked out of what is given.
         label
             A published column to measure how well classes keep it apart (`cm:<column>`); sensitive categories are
             measured anyway.
@@ -173,14 +174,18 @@ class Release:
             given = {"original": original, "schema": schema, "missing_values": missing_values or None, "key": key}
             _refuse_parameters(**given, population=population, **parameters)
             return measure(self.frames, self.manifest, label=label) | held
+        rows = None if original is None else to_polars(original)[0]
+        people = None if population is None else to_polars(population)[0]
+        known = replace(self.given(rows, schema, missing_values, key), population=people)
+        if name == "all":
+            _refuse_parameters(label=label, **parameters)
+            return measure_all(known) | held
         asked = parameters if label is None else {"label": label, **parameters}
         one = find(MEASURES, name, "measure").from_mapping(asked, f"measure {name}")
         held = {key: value for key, value in held.items() if key.partition(":")[0] == name}
         if held and original is None and one.needs == "original":
             return held
-        rows = None if original is None else to_polars(original)[0]
-        people = None if population is None else to_polars(population)[0]
-        figures = one.figures(replace(self.given(rows, schema, missing_values, key), population=people))
+        figures = one.figures(known)
         return figures | held if one.needs == "release" else figures
 
     def given(
@@ -242,6 +247,35 @@ class Release:
         measures = [MEASURES[name].from_mapping(values, "breaches") for name, values in asked.items()]
         given = Given(self.frames, self.manifest, key=key or self.key)
         return self._to_native(breaches_by_row(given, measures))  # type: ignore[arg-type]
+
+    def by_person(self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = ()) -> Any:
+        """What each person of the input risks and loses, row by row in its order, for the holder alone.
+
+        ``class_size`` is how many share the published cells, 0 for a row that is not published; ``risk`` the chance to
+        point at the right one of them; ``ncp`` what the cells of the row lose, where they say which values they cover;
+        ``suda`` how much the person stands out in the input, and ``stands_out_by`` the fewest columns that do it.
+
+        Parameters
+        ----------
+        original
+            The input of the release, whole.
+        schema
+            The schema the release was made with.
+        missing_values
+            Texts that stand for a missing cell of the input, besides the empty text.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> people, schema = shoal.sample.people(100, seed=1), shoal.sample.schema()
+        >>> release = shoal.anonymize(people, schema, shoal.Mondrian(k=5), seed=1)
+        >>> found = release.by_person(people, schema=schema)
+        >>> found.columns, found["class_size"].min()
+        (['row', 'class_size', 'risk', 'ncp', 'suda', 'stands_out_by'], 5)
+        """
+        from shoal.measure.by_person import by_person
+
+        return self._to_native(by_person(self.given(to_polars(original)[0], schema, missing_values)))
 
     def attack(
         self,

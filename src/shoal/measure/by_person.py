@@ -1,0 +1,59 @@
+"""What each person of the input risks and loses in a release, for the holder alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.errors import ParameterError, Problem
+from shoal.measure.base import Given
+from shoal.measure.pairing import Pairing
+from shoal.measure.suda import Suda
+from shoal.table.numbering import combined, value_codes
+
+Floats = npt.NDArray[np.float64]
+
+
+def by_person(given: Given) -> pl.DataFrame:
+    """Every row of the input in its order: how many share its cells, what it risks and loses, how it stands out.
+
+    A row that is not published has a class of 0 and no risk; it loses everything. `ncp` is there where cells say which
+    values they cover. `suda` and `stands_out_by` speak of the input: the DIS score, and the fewest columns that single
+    the person out, 0 where three columns do not; both are missing for rows that were dropped before the work.
+    """
+    shape = given.manifest.layout.laid_out
+    if shape.protects != "cells":
+        what = "is for releases whose rows share their cells; here quasi-identifiers are shown as they are"
+        raise ParameterError(Problem("by_person", what, "use the measures sample_uniques and suda"))
+    pairing = Pairing.of(given)
+    shown, at = pairing.row >= 0, np.maximum(pairing.row, 0)
+    full = shape.full_rows(given.tables, given.manifest.layout)
+    sizes = np.where(shown, _sizes(given, full, pairing)[at], 0.0)
+    risk = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    found = pl.DataFrame({"row": np.arange(len(shown)), "class_size": sizes.round().astype(np.int64), "risk": risk})
+    if shape.covers_values:
+        found = found.with_columns(ncp=pl.Series(np.where(shown, _losses(given, full)[at], 1.0)))
+    special = Suda().by_row(given).select(pl.col("row").cast(pl.Int64), suda="dis", stands_out_by="size")
+    return found.join(special, on="row", how="left", maintain_order="left")
+
+
+def _sizes(given: Given, full: pl.DataFrame, pairing: Pairing) -> Floats:
+    """For each published row, how many people show the same cells."""
+    names = given.manifest.layout.cell_columns
+    label = combined(list(value_codes(full.select(pl.col(names).cast(pl.String))).values()))
+    people: Floats = np.bincount(label, weights=pairing.shown.parts[0].weight)[label]
+    return people
+
+
+def _losses(given: Given, full: pl.DataFrame) -> Floats:
+    """For each published row, the mean of what its cells lose by leaf count."""
+    total = np.zeros(full.height)
+    for one in given.columns:
+        names = list(one.column.columns)
+        known = dict(zip(one.shown, (loss.leaves for loss in one.losses), strict=True))
+        heads = full.select(names).unique()
+        heads = heads.with_columns(pl.Series("\0loss", [known[row] for row in heads.rows()], dtype=pl.Float64))
+        found = full.select(names).join(heads, on=names, how="left", nulls_equal=True, maintain_order="left")["\0loss"]
+        total += found.to_numpy()
+    return total / max(len(given.columns), 1)
