@@ -418,3 +418,31 @@ def test_options_that_do_not_go_together(capsys):
         shown_by(capsys, "measure", "release", "--original", "recipe.toml", "--membership", "-m", "ncp")
     with pytest.raises(ParameterError, match=r"--original: is for --membership and --measure"):
         shown_by(capsys, "measure", "release", "--original", "recipe.toml")
+
+
+def test_all_of_them_are_those_one_by_one():
+    people, schema = shoal.sample.people(90, seed=1), shoal.sample.schema()
+    release = shoal.anonymize(people, schema, shoal.Mondrian(k=5), seed=0)
+    given = {"original": people, "schema": schema}
+    found = release.measure("all", **given)
+    names = {key.partition(":")[0] for key in found}
+    assert {"ncp", "il1", "suda", "ncp_bound", "query_error", "journalist_max", "membership_ratio"} <= names
+    assert "pmse" not in names
+    for name in ("il3", "marketer", "pair_divergence"):
+        assert release.measure(name, **given).items() <= found.items()
+    alone = release.public().measure("all")
+    assert set(alone) < set(found)
+    assert "suda:share" not in alone
+    with pytest.raises(shoal.ParameterError):
+        release.measure("all", **given, epsilon=3)
+    with pytest.raises(shoal.ShoalError):  # not its input
+        release.measure("all", original=shoal.sample.people(90, seed=2), schema=schema)
+
+
+def test_what_cannot_be_worked_out_is_named(tmp_path):
+    people, schema = shoal.sample.people(90, seed=1), shoal.sample.schema()
+    shoal.anonymize(people, schema, shoal.Mdav(k=5), seed=0).write(tmp_path / "r")
+    read = shoal.read_release(tmp_path / "r")
+    with pytest.warns(shoal.ShoalWarning, match=r"not measured: il1, .*averages in files do not say it"):
+        found = read.measure("all", original=people, schema=schema)
+    assert "il2" in found

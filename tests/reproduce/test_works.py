@@ -72,15 +72,14 @@ def test_s1_says_where_caat_is_slower():
 
 def test_s2_has_the_figures_of_its_releases(small, monkeypatch):
     monkeypatch.setattr(s2, "SIZES", (5, 100))
-    setting = small("S2")
+    setting = small("S2", n_runs=1)
     page = reproduced(s2.WORK, setting)
     check(page)
     assert "k = 100" not in page.text()  # too few rows for that
-    rows = data.drawn_rows(setting.tables["adult"], 60, 4)
-    release = shoal.anonymize(rows, s2.schema(), shoal.KMember(k=5), publish=shoal.Generalize(), seed=4)
+    rows = data.drawn_rows(setting.tables["adult"], 60, 3)
+    release = shoal.anonymize(rows, s2.schema(), shoal.KMember(k=5), publish=shoal.Generalize(), seed=3)
     for measure in s2.MEASURED:
-        assert page.figures[f"{measure}, k-member, k = 5"][1] == release.measure()[measure]
-    assert reproduced(s2.WORK, setting).figures == page.figures
+        assert page.figures[f"{measure}, k-member, k = 5"] == [release.measure()[measure]]
 
 
 def test_s2_a_claim_fails_where_another_has_less():
@@ -94,7 +93,7 @@ def test_s2_a_claim_fails_where_another_has_less():
 
 def test_s3_renames_without_loss_and_splits_with_some(small, monkeypatch):
     monkeypatch.setattr(s3, "FOLDS", 2)
-    setting = small("S3", 120)
+    setting = small("S3", 120, n_runs=1)
     frame = setting.tables["adult"].sort("age").with_row_index("place")
     share = pl.when(pl.col("place") < 21).then(0).when(pl.col("place") < 57).then(1).otherwise(2)
     few = {name: [path[0] for path in paths_of(name)[:3]] for name in s3.PUBLISHED}  # no two of them equally frequent
@@ -116,7 +115,7 @@ def test_s4_compares_three_ways(small, monkeypatch):
     monkeypatch.setattr(s4, "LEARNERS", {"c45": "C4.5"})
     monkeypatch.setattr(s4, "LEARNT", ways)
     monkeypatch.setattr(s4, "WAYS", {way: s4.WAYS[way] for way in ways})
-    setting = small("S4", 120)
+    setting = small("S4", 120, n_runs=1)
     page = reproduced(s4.WORK, setting)
     check(page)
     assert [block.name for block in page.blocks if isinstance(block, Picture)][1:] == [

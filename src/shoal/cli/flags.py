@@ -58,7 +58,7 @@ def measure_parameters(name: str | None, arguments: list[str]) -> dict[str, Any]
     """The parameters of a measure that flags such as `--epsilon 30` give; the measure checks their values."""
     from shoal.measure import MEASURES
 
-    return _parameters(MEASURES, name, "measure", arguments, MEASURING)
+    return _parameters(MEASURES, None if name == "all" else name, "measure", arguments, MEASURING)
 
 
 def attack_parameters(name: str | None, arguments: list[str]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def measure(
     context: typer.Context,
     release: Annotated[Path, typer.Argument(help="The release directory.")],
     name: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Only this measure; `shoal measures` lists them all.")
+        str | None, typer.Option("--measure", "-m", help="Only this measure; `shoal measures` lists them. Or all.")
     ] = None,
     label: Annotated[
         str | None, typer.Option(help="Also measure how well classes separate the values of this column.")

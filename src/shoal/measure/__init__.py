@@ -63,7 +63,7 @@ def measure_all(given: Given) -> dict[str, float]:
     if given.original is not None:
         given.once(checked)
     figures: dict[str, float] = {}
-    refused: dict[str, str] = {}
+    refused: dict[str, list[str]] = {}
     for name, one in MEASURES.items():
         lacks = given.original is None and one.needs == "original"
         required = any(parameter.required for parameter in one.parameters())
@@ -72,10 +72,9 @@ def measure_all(given: Given) -> dict[str, float]:
         try:
             figures |= one().figures(given)
         except ParameterError as error:
-            refused[name] = str(error)
-    if refused:
-        reasons = "; ".join(dict.fromkeys(refused.values()))
-        warnings.warn(f"not measured: {', '.join(refused)} ({reasons})", ShoalWarning, stacklevel=2)
+            refused.setdefault("; ".join(problem.what for problem in error.problems), []).append(name)
+    for reason, names in refused.items():
+        warnings.warn(f"not measured: {', '.join(names)} ({reason})", ShoalWarning, stacklevel=2)
     return figures
 
 

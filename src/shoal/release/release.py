@@ -15,7 +15,7 @@ import polars as pl
 from shoal.check.original import published_people
 from shoal.check.release import Verdict, verify
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
-from shoal.measure import MEASURES, measure
+from shoal.measure import MEASURES, measure, measure_all
 from shoal.measure.base import Given
 from shoal.measure.breaches import breaches_by_row
 from shoal.measure.candidates import of_release
@@ -384,8 +384,6 @@ class Release:
 
     def _judged(self, given: Given) -> dict[str, float]:
         """Figures of a report that manifest and receipt do not have; those beside the input where that is given."""
-        from shoal.measure import MEASURES
-
         found: dict[str, float] = {}
         for name in ("marketer", "ncp_bound", "sse_bound"):
             one = MEASURES[name]

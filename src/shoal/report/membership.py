@@ -39,13 +39,12 @@ def picture(found: Membership, name: str = "membership") -> dict[str, bytes]:
     rows = _shares(found)
     title = "How many classes a row of the input matches, and how many a fake does"
     order = list(dict.fromkeys(rows["classes"].to_list()))
+    axis = altair.Axis(labelAngle=0, labelOverlap=True)
     chart = (
         altair.Chart(altair.Data(values=rows.to_dicts()))
         .mark_bar()
         .encode(
-            x=altair.X(
-                "classes:N", sort=order, title="matching classes", axis=altair.Axis(labelAngle=0, labelOverlap=True)
-            ),
+            x=altair.X("classes:N", sort=order, title="matching classes", axis=axis),
             xOffset=altair.XOffset("who:N", sort=list(COLOURS)),
             y=altair.Y("share:Q", title="share of each", axis=altair.Axis(format="%")),
             color=altair.Color(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -91,7 +92,9 @@ def _fetched() -> pl.DataFrame:
     try:
         from sklearn.datasets import fetch_openml
 
-        table = fetch_openml("adult", version=2, as_frame=True, parser="auto", n_retries=1).frame
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it tries again
+            table = fetch_openml("adult", version=2, as_frame=True, parser="auto", n_retries=1).frame
     except ImportError:
         what = "is not at hand, and fetching it needs the packages scikit-learn and pandas"
         raise SourceError(Problem("Adult", what, fix)) from None

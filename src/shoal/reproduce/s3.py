@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.learning.accuracy import Accuracy, as_published_and_read, cross_validated, meanings_of
-from shoal.methods.personal import Personal
+from shoal.methods import METHODS
 from shoal.personal.aliases import Aliases
 from shoal.pipeline import anonymize
 from shoal.release.release import Release
@@ -58,7 +58,7 @@ def released(frame: pl.DataFrame, target: str, publish: Aliases, seed: int) -> R
     kinds = {name: Numeric() if name == "age" else Nominal() for name in others}
     choice = "choice" if "choice" in frame.columns else None
     schema = Schema(quasi=kinds, sensitive={target: Nominal()}, choice=choice)
-    return anonymize(frame, schema, Personal(), publish=publish, seed=seed)
+    return anonymize(frame, schema, METHODS["personal"](), publish=publish, seed=seed)
 
 
 def by_value(frame: pl.DataFrame, target: str, seed: int) -> Release:
