@@ -42,8 +42,9 @@ def _sizes(given: Given, full: pl.DataFrame, pairing: Pairing) -> Floats:
     """For each published row, how many people show the same cells."""
     names = given.manifest.layout.cell_columns
     label = combined(list(value_codes(full.select(pl.col(names).cast(pl.String))).values()))
-    people: Floats = np.bincount(label, weights=pairing.shown.parts[0].weight)[label]
-    return people
+    people = np.bincount(label, weights=pairing.shown.parts[0].weight).astype(np.float64)
+    found: Floats = people[label]
+    return found
 
 
 def _losses(given: Given, full: pl.DataFrame) -> Floats:
