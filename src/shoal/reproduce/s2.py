@@ -110,7 +110,11 @@ def _equal(found: Found, sizes: list[int]) -> Claim:
     verdict = HOLDS if apart[most] <= 1 + ALIKE else FAILS
     text = f"Discernibility hardly tells these methods apart: by less than {ALIKE:.0%} at the same k."
     evidence = f"largest mean over smallest mean of all methods: at most {apart[most]:.3f}, at k = {most}"
-    return Claim(text, "our expectation, since all make groups of k: our notes have no claim here; the border was set after a first look", verdict, evidence)
+    why = (
+        "our expectation, since all make groups of k: our notes have no claim here; the border was set after a first "
+        "look"
+    )
+    return Claim(text, why, verdict, evidence)
 
 
 def _setup(setting: Setting, sizes: list[int]) -> list[str]:
