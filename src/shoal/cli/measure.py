@@ -83,9 +83,10 @@ def measure(
         return
     own = () if read.receipt is None else read.receipt.against_input
     entering = {figure.measure: ", ".join(figure.columns) for figure in own}
-    shown = show.table(f"Figures of {release}", "measure", "value", "columns, for figures against the input")
+    heads = ["columns, for figures against the input"] if own else []
+    shown = show.table(f"Figures of {release}", "measure", "value", *heads)
     for name, value in figures.items():
-        shown.add_row(name, show.figure(name, value), entering.get(name, ""))
+        shown.add_row(name, show.figure(name, value), *([entering.get(name, "")] if own else []))
     show.console().print(shown)
 
 

@@ -27,6 +27,8 @@ LINKS = (
     "How much one column says of another, from 0 for nothing to 1 for everything (Cramér's V; numbers in ten "
     "categories)."
 )
+LISTED = 10
+"""Pairs of numbers whose correlations are listed."""
 BEFORE, AFTER = "before", "after"
 
 Floats = npt.NDArray[np.float64]
@@ -124,8 +126,8 @@ def _numbers(expected: Expected) -> Grid | None:
     pairs = list(combinations(expected.numbers[:LINKED], 2))
     if not pairs:
         return None
-    rows = []
-    for one, other in pairs:
-        first, then = expected.correlation(one, other)
-        rows.append((f"{one}, {other}", f"{first:.2f}", f"{then:.2f}"))
-    return Grid("Correlations of numbers (Pearson)", ("columns", BEFORE, AFTER), tuple(rows), (1, 2))
+    found = [(f"{one}, {other}", *expected.correlation(one, other)) for one, other in pairs]
+    found.sort(key=lambda row: -abs(row[1] - row[2]))
+    rows = tuple((names, f"{first:.2f}", f"{then:.2f}") for names, first, then in found[:LISTED])
+    caption = "Correlations of numbers (Pearson)" + (", those that change most" if len(found) > LISTED else "")
+    return Grid(caption, ("columns", BEFORE, AFTER), rows, (1, 2))
