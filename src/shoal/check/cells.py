@@ -103,8 +103,13 @@ def read_column(column: QuasiColumn, frame: pl.DataFrame, weight: str | None = N
 
 
 def _counted(frame: pl.DataFrame, columns: Sequence[str], weight: str | None) -> pl.DataFrame:
-    """The distinct rows of some columns, and how many rows each stands for."""
+    """The distinct rows of some columns in their order, and how many rows each stands for.
+
+    Sums over them are the same to the last bit whenever a release is read.
+    """
     if len(columns) == 1 and weight is None:
-        return frame[columns[0]].value_counts(name="\0count")  # quick, and most columns of most releases
-    count = pl.len() if weight is None else pl.col(weight).cast(pl.Int64).sum()
-    return frame.group_by(columns).agg(count.alias("\0count"))
+        found = frame[columns[0]].value_counts(name="\0count")  # quick, and most columns of most releases
+    else:
+        count = pl.len() if weight is None else pl.col(weight).cast(pl.Int64).sum()
+        found = frame.group_by(columns).agg(count.alias("\0count"))
+    return found.sort(columns)

@@ -59,12 +59,14 @@ def compare(
     With release directories instead of a recipe, their figures are put side by side.
     """
     from shoal.comparison.compare import Budget
-    from shoal.comparison.output import Report
+    from shoal.comparison.output import Report, check_folder
     from shoal.release.manifest import is_release
 
     releases = [one for one in what if is_release(one)]
     grid = {"method": method, "k": k, "l": l, "require": require, "publish": publish, "time": time, "memory": memory}
     _check(what, releases, grid, original)
+    if out is not None:
+        check_folder(out, None if releases else what[0])
     if releases:
         found, source = _releases(what, {"measures": _commas(measure), "target": target}, original), None
     else:
