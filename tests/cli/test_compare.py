@@ -150,3 +150,30 @@ def test_a_release_that_does_not_fit_its_manifest_is_refused(place, call, tmp_pa
     status, _, told = call("compare", str(place / "k8"), str(broken))
     assert status == 1
     assert "table.csv" in told
+
+
+def test_no_figure_is_written_into_a_release(place, call):
+    before = sorted((place / "k3").rglob("*"))
+    for out in (place / "k3", place / "k3" / "figures"):
+        for what in ([str(place / "k8")], [str(place / "recipe.toml"), "--method", "mondrian", "--jobs", "1"]):
+            status, _, told = call("compare", *what, "--out", str(out))
+            assert status == 2
+            assert "would lie inside another release" in told
+    assert sorted((place / "k3").rglob("*")) == before
+
+
+def test_a_recipe_of_the_user_is_never_replaced(place, call, tmp_path):
+    text = (place / "recipe.toml").read_text()
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "recipe.toml").write_text(text.replace("people.csv", str(place / "people.csv")))
+    own = (tmp_path / "here" / "recipe.toml").read_text()
+    (tmp_path / "here" / "comparison.json").write_text("{}")  # an earlier comparison of this recipe, in its folder
+    for folder in ("here", "there"):
+        status, _, told = call(
+            "compare", str(tmp_path / "here" / "recipe.toml"), "--method", "mondrian", "--k", "4", "--jobs", "1",
+            "--recommend", "loss", "--out", str(tmp_path / folder),
+        )  # fmt: skip
+        assert status == 2
+        assert "recipe.toml: would be replaced by the recommended recipe; choose another folder" in told
+        assert (tmp_path / folder / "recipe.toml").read_text() == own

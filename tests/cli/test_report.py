@@ -51,6 +51,34 @@ def test_a_place_that_is_taken_is_told_before_the_work(place, call, tmp_path):
     assert (tmp_path / "r.report.html").read_text() == "something else"
 
 
+def test_only_a_report_is_replaced_by_one(place, call, tmp_path):
+    call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"), "--no-report")
+    (tmp_path / "table.csv").write_text("age\n1\n")
+    status, _, told = call("report", str(tmp_path / "r"), "--out", str(tmp_path / "table.csv"), "--overwrite")
+    assert status == 2
+    assert "is no report, so it is not replaced" in told
+    assert (tmp_path / "table.csv").read_text() == "age\n1\n"
+
+
+def test_no_page_is_written_into_a_release_from_python(place, call, tmp_path):
+    call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"), "--no-report")
+    outside = tmp_path / "outside.html"
+    (tmp_path / "r" / "link.html").symlink_to(outside)
+    (tmp_path / "door").symlink_to(tmp_path / "r", target_is_directory=True)
+    page = shoal.read_release(place_of_another(place, call, tmp_path), tmp_path / "s.receipt.json").report()
+    for name in ("r/page.html", "r/link.html", "door/page.html", "r/deep/page.html"):
+        with pytest.raises(shoal.SourceError, match="would lie inside another release"):
+            page.write(tmp_path / name, overwrite=True)
+    assert sorted(file.name for file in (tmp_path / "r").iterdir()) == ["link.html", "manifest.json", "table.csv"]
+    assert (tmp_path / "r" / "link.html").is_symlink()
+
+
+def place_of_another(place, call, folder):
+    """One more release, that may be read."""
+    call("run", str(place / "recipe.toml"), "--out", str(folder / "s"), "--no-report")
+    return folder / "s"
+
+
 def test_nothing_is_written_into_a_release(place, call, tmp_path):
     call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"), "--no-report")
     status, _, told = call("report", str(tmp_path / "r"), "--out", str(tmp_path / "r" / "report.html"))

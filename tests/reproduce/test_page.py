@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import shoal
 from shoal.errors import SourceError
 from shoal.reproduce.page import Claim, Page, Picture, check_place, table, write
 from shoal.reproduce.plots import bars, curves
@@ -71,3 +72,10 @@ def test_plots_show_their_curves_and_need_no_network():
     for drawing in (svg, rows.svg.decode()):
         assert "url(http" not in drawing
         assert "<image" not in drawing
+
+
+def test_no_page_is_written_into_a_release(tmp_path):
+    shoal.anonymize(shoal.sample.people(20, seed=1), shoal.sample.schema(), shoal.Mondrian(k=4)).write(tmp_path / "r")
+    for folder in (tmp_path / "r", tmp_path / "r" / "pages"):
+        with pytest.raises(SourceError, match="would lie inside another release"):
+            check_place(folder, ["S1"], overwrite=True)

@@ -18,7 +18,8 @@ from shoal.attack.situation import Other, Situation
 from shoal.check.hidden import opened
 from shoal.check.original import input_rows
 from shoal.errors import GuaranteeError, ParameterError, Problems, ShoalError, ShoalWarning, did_you_mean, some
-from shoal.measure.base import grown_schema, prepared
+from shoal.measure.base import Given, grown_schema, prepared
+from shoal.measure.pairing import refuse_another
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import Receipt, check_input
@@ -26,9 +27,6 @@ from shoal.table.fingerprint import content_sha256
 from shoal.table.frames import to_polars
 from shoal.table.numbering import combined, numbered
 from shoal.table.schema import Ordinal, Schema
-
-LOOKED_AT = 2_000
-"""Rows of the original that are looked for in the release, to see that it is the one that it was made of."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -65,13 +63,13 @@ def situation_of(holder: Holder) -> Situation:
     _check_precision(holder, names, schema, problems)
     problems.raise_if_any(ParameterError)
     assert rows is not None and people is not None  # noqa: S101, PT018  else there was a problem
+    _check_original(holder, original)
     tables, manifest, told = _opened(holder)
     found = Situation(
         tables, Published.of(tables, manifest), rows, people.drawn(background.people, holder.seed), names, background,
         _everybody(rows), control, _others(holder, original),
         schema, holder.schema, holder.labels, frozenset(holder.manifest.layout.hidden) - told, holder.seed,
     )  # fmt: skip
-    _check_fit(found)
     if control is not None:
         _warn_of_members(control, rows)
     return found
@@ -264,19 +262,15 @@ def _opened(holder: Holder) -> tuple[Mapping[str, pl.DataFrame], Manifest, froze
     return found
 
 
-def _check_fit(situation: Situation) -> None:
-    """Refuse an original of which rows fit no published one, though all of them are published."""
-    published = situation.published
-    if not published.covers or published.manifest.rows.left_out != 0:
-        return
-    some_rows = situation.everybody.drawn(LOOKED_AT, seed=0)
-    links = situation.links_by_quasi(some_rows)
-    n_strange = int((links.rows[links.query] <= 0).sum())
-    if n_strange:
-        what = f"{n_strange} of {len(some_rows)} rows that were looked for fit no published row"
-        problems = Problems()
-        problems.add("original", what, "give the input of the release, and its schema")
-        problems.raise_if_any(ParameterError)
+def _check_original(holder: Holder, original: pl.DataFrame) -> None:
+    """Refuse an original that the release cannot have been made of: guesses would be compared with others' values."""
+    sha256 = None if holder.receipt is None else holder.receipt.input.sha256
+    refuse_another(
+        Given(
+            holder.tables, holder.manifest, original, holder.schema, holder.missing_values, holder.labels, holder.key,
+            input_sha256=sha256,
+        )
+    )  # fmt: skip
 
 
 __all__ = ["Holder", "situation_of"]

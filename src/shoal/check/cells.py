@@ -103,7 +103,10 @@ def read_column(column: QuasiColumn, frame: pl.DataFrame, weight: str | None = N
 
 
 def _counted(frame: pl.DataFrame, columns: Sequence[str], weight: str | None) -> pl.DataFrame:
-    """The distinct rows of some columns in their order, so that sums over them are the same to the last bit; counts."""
+    """The distinct rows of some columns in their order, and how many rows each stands for.
+
+    Sums over them are the same to the last bit whenever a release is read.
+    """
     if len(columns) == 1 and weight is None:
         found = frame[columns[0]].value_counts(name="\0count")  # quick, and most columns of most releases
     else:

@@ -59,12 +59,14 @@ def compare(
     With release directories instead of a recipe, their figures are put side by side.
     """
     from shoal.comparison.compare import Budget
-    from shoal.comparison.output import Report
+    from shoal.comparison.output import Report, check_folder
     from shoal.release.manifest import is_release
 
     releases = [one for one in what if is_release(one)]
     grid = {"method": method, "k": k, "l": l, "require": require, "publish": publish, "time": time, "memory": memory}
     _check(what, releases, grid, original)
+    if out is not None:
+        check_folder(out, None if releases else what[0])
     if releases:
         found, source = _releases(what, {"measures": _commas(measure), "target": target}, original), None
     else:
@@ -72,6 +74,8 @@ def compare(
         budget = Budget(_read(time, UNITS, "--time"), _whole(_read(memory, BYTES, "--memory")), jobs)
         axes |= {"measures": _commas(measure), "target": target}
         found, source = _recipe(what[0], axes, budget, sample, out, quiet=quiet or json)
+    if not found.figures:
+        raise InfeasibleError([Problem(name, f"gives no release: {why}") for name, why in found.failed.items()])
     report = Report(found, recommend, out, source)
     report.write()
     _show(report, json=json)
@@ -205,7 +209,7 @@ def _show(report: Any, *, json: bool) -> None:
     out = show.console()
     axes = report.found.axes
     title = "Comparison" if report.found.certainty is None else "Comparison, means of samples"
-    shown = show.table(title, "release", *(f"{short} ({key})" for short, key in axes.items()), "")
+    shown = show.table(title, "release", *(f"{short}\n{key}" for short, key in axes.items()), "")
     best = report.found.frontier() if report.found.figures else []
     first = next(iter(axes.values()), None)
     for name, row in sorted(report.found.figures.items(), key=lambda one: one[1].get(first, 0.0)):

@@ -164,8 +164,10 @@ def _write_people(read: Any, original: Path | None, target: Path) -> None:
 
 def _measure_membership(read: Any, release: Path, original: Path | None, plot: Path | None, *, json: bool) -> None:
     from shoal.cli import show
-    from shoal.report.membership import write_picture
+    from shoal.report.membership import check_picture, write_picture
 
+    if plot is not None:
+        check_picture(plot)
     found = read.membership(**input_of(original))
     written = [] if plot is None else write_picture(found, plot)
     if json:

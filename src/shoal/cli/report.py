@@ -27,10 +27,11 @@ def report(
     from shoal.cli import show
     from shoal.cli.measure import input_of
     from shoal.release.release import read_release
+    from shoal.report.page import check_place
 
     held = original is not None or receipt is not None
     target = out or page_path(release, held=held)
-    check(target, overwrite=overwrite)
+    check_place(target, overwrite=overwrite)
     read = read_release(release, receipt)
     page = read.report(name=release.resolve().name, **input_of(original))
     page.write(target, overwrite=overwrite)
@@ -41,16 +42,6 @@ def page_path(release: Path, *, held: bool = False) -> Path:
     """Where the report of a release goes: beside its directory, which holds nothing but tables and manifest."""
     whole = release.resolve()
     return release.parent / f"{whole.name}.{'holder' if held else 'report'}.html"
-
-
-def check(target: Path, *, overwrite: bool) -> None:
-    """Refuse a place inside the release, or one where something is already."""
-    from shoal.release.directories import check_outside
-    from shoal.release.manifest import is_release
-    from shoal.report.page import check_place
-
-    check_outside(target, is_release, "the report")
-    check_place(target, overwrite=overwrite)
 
 
 def write_public(release: Any, out: Path, *, overwrite: bool) -> Path:

@@ -98,10 +98,11 @@ def follow(
     from shoal.errors import ShoalWarning
     from shoal.pipeline import run as run_recipe
     from shoal.release.release import check_places
+    from shoal.report.page import check_place
 
     check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
     if report:
-        reports.check(reports.page_path(out), overwrite=overwrite)
+        check_place(reports.page_path(out), overwrite=overwrite)
     secret = passphrase(passphrase_file, new=True, what="key") if recipe.sensitive else None
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always", ShoalWarning)

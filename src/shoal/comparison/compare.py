@@ -201,7 +201,9 @@ def compare_releases(
 
     How well a `target` is predicted is tested on the releases themselves: there are no other rows.
     """
-    wanted = Wanted.of(measures, target=target)
+    source = None if recipe is None else recipe.source
+    missing_values = () if source is None else source.missing_values
+    wanted = Wanted.of(measures, missing_values=missing_values, target=target)
     given = None if original is None else to_polars(original)[0]
     return Comparison({name: of_release(one, wanted, given, recipe) for name, one in releases.items()})
 

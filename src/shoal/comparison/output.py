@@ -9,10 +9,32 @@ from pathlib import Path
 from typing import Any
 
 from shoal.comparison.result import Choice, Comparison
-from shoal.errors import InputError
+from shoal.errors import InputError, Problem, SourceError
+from shoal.release.directories import check_outside
+from shoal.release.manifest import is_release
 from shoal.release.private_files import staged_file
 
 FIGURES, RECIPE = "comparison.json", "recipe.toml"
+
+
+def check_folder(folder: Path, recipe: Path | None = None) -> None:
+    """Refuse, before any work starts, a folder inside a release, or one whose recipe is no recommended one.
+
+    `recipe` is the one that is read: whatever the folder, it is never replaced.
+    """
+    check_outside(folder / FIGURES, is_release, "the comparison")
+    try:
+        is_taken, is_ours = folder.exists() and not folder.is_dir(), (folder / FIGURES).is_file()
+        there = (folder / RECIPE).exists()
+        is_read = there and recipe is not None and recipe.exists() and (folder / RECIPE).samefile(recipe)
+    except (OSError, ValueError) as error:  # a name too long, a folder that may not be entered
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise SourceError(Problem(str(folder), f"cannot be written ({reason})", "choose another folder")) from None
+    if is_taken:
+        raise SourceError(Problem(str(folder), "is no folder", "choose another one"))
+    if is_read or (there and not is_ours):
+        what = "would be replaced by the recommended recipe"
+        raise SourceError(Problem(str(folder / RECIPE), what, "choose another folder"))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ Where there is no such way, the table is not the input of the release.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +69,19 @@ def checked(given: Given) -> Shown:
     else:
         given.once(_assigned)
     return shown
+
+
+class TooManyPairsError(ParameterError):
+    """Classes cover so many rows each that nobody can say which row is whose."""
+
+
+def refuse_another(given: Given) -> None:
+    """Refuse a table that can be seen not to be the input, whatever is done with it then."""
+    if given.input_sha256 is not None and given.schema is not None:
+        _ = given.table  # compares fingerprints
+        return
+    with suppress(TooManyPairsError):  # what is published as it is was compared before
+        given.once(checked)
 
 
 def _covers(given: Given) -> bool:
@@ -184,7 +198,7 @@ def _pairs(shown: Shown, names: list[str], people: _Sorts, classes: _Sorts) -> t
             n_found += len(one)
         if n_found > MOST_PAIRS:
             what = f"more than {MOST_PAIRS:,} pairs of rows and classes that cover them"
-            raise ParameterError(Problem("original", what, "measure the release where it is made"))
+            raise TooManyPairsError(Problem("original", what, "give the receipt, or measure it where it is made"))
     one, other = (np.concatenate(side) for side in zip(*found, strict=True))
     order = np.lexsort((other, one))
     return one[order], other[order]
@@ -295,4 +309,4 @@ def _spread(people: _Sorts, classes: _Sorts, one: Ints, other: Ints, flow: Ints)
     return found
 
 
-__all__ = ["Pairing", "checked"]
+__all__ = ["Pairing", "checked", "refuse_another"]

@@ -61,7 +61,9 @@ def whole_directory(
 def check_outside(path: Path, is_release: Callable[[Path], bool], what: str) -> None:
     """Refuse a place inside a release: what is written there would be published with it."""
     try:
-        around = [folder for folder in path.resolve().parents if is_release(folder)]
+        # A file takes the place of a link: it lies where the link does.
+        places = (path.resolve(), path.parent.resolve() / path.name)
+        around = [folder for place in places for folder in place.parents if is_release(folder)]
     except (OSError, ValueError):  # too long, or with a letter no name can have: what writes there says so
         return
     if around:

@@ -9,14 +9,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import Problem, SourceError
+from shoal.release.directories import check_outside
+from shoal.release.manifest import is_release
 
 
 @contextmanager
 def staged_file(path: Path, content: bytes, what: str, *, private: bool = True) -> Iterator[Callable[[], None]]:
     """Write content beside its place, readable by its owner alone if private, and give the step that moves it there.
 
-    What was not moved when the block ends is removed. `what` says what it is, should it fail.
+    What was not moved when the block ends is removed. `what` says what it is, should it fail. A release holds nothing
+    but its tables and its manifest: nothing is ever put beside them.
     """
+    check_outside(path, is_release, what)
     partial = path.parent / f".{path.name}.partial-{secrets.token_hex(4)}"
 
     def move() -> None:

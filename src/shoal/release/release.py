@@ -21,6 +21,7 @@ from shoal.measure.breaches import breaches_by_row
 from shoal.measure.candidates import of_release
 from shoal.measure.membership import Membership, membership
 from shoal.measure.pair_error import pair_errors
+from shoal.measure.pairing import refuse_another
 from shoal.methods.groups import SliceColumns
 from shoal.release.column_types import typed_table
 from shoal.release.directories import check_outside, check_target, whole_directory
@@ -185,6 +186,8 @@ class Release:
         held = {key: value for key, value in held.items() if key.partition(":")[0] == name}
         if held and original is None and one.needs == "original":
             return held
+        if rows is not None and one.needs == "original":
+            refuse_another(known)
         figures = one.figures(known)
         return figures | held if one.needs == "release" else figures
 
@@ -420,9 +423,9 @@ class Release:
         seed
             For estimates, where there are too many tuples to be counted.
         """
-        products = of_release(
-            self.frames, self.manifest, to_polars(original)[0], schema=schema, missing_values=missing_values
-        )
+        rows = to_polars(original)[0]
+        refuse_another(self.given(rows, schema, missing_values))
+        products = of_release(self.frames, self.manifest, rows, schema=schema, missing_values=missing_values)
         return membership(products, seed=seed)
 
     def pair_errors(
@@ -500,6 +503,8 @@ class Release:
         published = Published(self.frames, self.manifest, setting, key or self.key)
         given = {"original": original, "holdout": holdout}
         frames = {name: None if frame is None else to_polars(frame)[0] for name, frame in given.items()}
+        if frames["original"] is not None:
+            refuse_another(self.given(frames["original"], schema, missing_values, key))
         return utility_of(published, **frames, schema=schema, missing_values=missing_values)
 
     def expected_counts(self, *columns: str) -> Any:

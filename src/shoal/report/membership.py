@@ -9,6 +9,9 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problem
 from shoal.measure.membership import Membership
+from shoal.release.directories import check_outside
+from shoal.release.manifest import is_release
+from shoal.release.private_files import staged_file
 from shoal.report.pictures import FONT, INK, charts, drawn
 
 MOST_BARS = 24
@@ -68,15 +71,30 @@ def picture(found: Membership, name: str = "membership") -> dict[str, bytes]:
     return drawn(name, styled, title)
 
 
-def write_picture(found: Membership, place: Path) -> list[Path]:
-    """Write the picture as `place` with the endings ``.html`` and ``.svg``; nothing that is there is replaced."""
-    targets = {name: place.parent / name for name in (f"{place.name}.html", f"{place.name}.svg")}
-    taken = [str(path) for path in targets.values() if path.exists()]
-    if taken or not place.parent.is_dir() or not place.name:
+def check_picture(place: Path) -> dict[str, Path]:
+    """The files of a picture by name; refuse a place inside a release, or one where something is."""
+    try:
+        targets = {name: place.parent / name for name in (f"{place.name}.html", f"{place.name}.svg")}
+        taken = [str(path) for path in targets.values() if path.exists()]
+        is_wrong = not place.parent.is_dir() or not place.name
+    except (OSError, ValueError):  # too long, or with a letter no name can have
+        raise ParameterError(Problem("picture", "its name is not a valid file name", "choose another name")) from None
+    if taken or is_wrong:
         what = "already exists" if taken else "is in a directory that does not exist"
         raise ParameterError(Problem(taken[0] if taken else str(place), what, "choose another name"))
+    check_outside(place, is_release, "the picture")
+    return targets
+
+
+def write_picture(found: Membership, place: Path) -> list[Path]:
+    """Write the picture as `place` with the endings ``.html`` and ``.svg``; nothing that is there is replaced.
+
+    It speaks of the input, so only its owner reads it.
+    """
+    targets = check_picture(place)
     for name, content in picture(found, place.name).items():
-        targets[name].write_bytes(content)
+        with staged_file(targets[name], content, "the picture") as move:
+            move()
     return list(targets.values())
 
 
@@ -114,4 +132,4 @@ def _bars(numbers: list[int]) -> list[tuple[str, list[int]]]:
     return [(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]), run) for run in runs]
 
 
-__all__ = ["picture", "write_picture"]
+__all__ = ["check_picture", "picture", "write_picture"]

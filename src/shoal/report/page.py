@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from shoal.errors import Problem, SourceError
+from shoal.release.directories import check_outside
+from shoal.release.manifest import is_release
 from shoal.release.private_files import staged_file
 from shoal.report.blocks import Chart, Section
 from shoal.report.charts import svg
@@ -18,6 +20,8 @@ CLOSING = {
     "public": "Everything here follows from the published files. Anyone who has them can make this page again.",
     "holder": "This page compares the release with its input. It is for the data holder and must not be published.",
 }
+MARKS = ("<!DOCTYPE html>", '<p class="edition ')
+"""What every page has: nothing else is ever replaced by one."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,18 @@ class Page:
 
 
 def check_place(target: Path, *, overwrite: bool) -> None:
-    """Refuse a place for a page where something else is."""
+    """Refuse a place for a page inside a release, or where something else is."""
+    check_outside(target, is_release, "the report")
     if target.is_dir() or (target.exists() and not overwrite):
         fix = "choose another name" if target.is_dir() else "choose another name, or overwrite it"
         raise SourceError(Problem(str(target), "is there already", fix))
+    if target.exists() and not _is_page(target):
+        raise SourceError(Problem(str(target), "is no report, so it is not replaced", "choose another name"))
+
+
+def _is_page(target: Path) -> bool:
+    """Whether a file is a report of a release."""
+    try:
+        return all(mark in target.read_text(encoding="utf-8") for mark in MARKS)
+    except (OSError, UnicodeDecodeError):
+        return False

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.errors import Problem, Problems, SourceError
+from shoal.release.directories import check_outside
+from shoal.release.manifest import is_release
 from shoal.reproduce.runs import HOLDS
 
 
@@ -123,8 +125,9 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def check_place(folder: Path, works: Sequence[str], *, overwrite: bool) -> None:
-    """Refuse places that are taken, before any work starts."""
+    """Refuse places that are taken, or inside a release, before any work starts."""
     problems = Problems()
+    check_outside(folder / works[0], is_release, "the pages")
     if folder.exists() and not folder.is_dir():
         problems.add(str(folder), "is no directory", "choose another one")
     for path in [folder / f"{work}.md" for work in works]:
