@@ -126,6 +126,7 @@ def test_requirements_are_alternatives(place, call):
         (["recipe.toml", "recipe.toml"], "got 2 files that are no releases"),
         (["k3", "k8", "--k", "3"], "--k: is for a recipe"),
         (["nowhere.toml"], "nowhere.toml"),
+        (["recipe.toml", "--method", "mondrian", "--jobs", "1", "--k", "500"], "mondrian k=500: gives no release: "),
         (["recipe.toml", "--method", "mondrian", "--jobs", "1", "--recommend", "beauty"], "'beauty' is no figure"),
         (
             ["recipe.toml", "--method", "mondrian", "--jobs", "1", "--recommend", "loss, risk < 0.01"],

@@ -60,6 +60,7 @@ def compare(
     """
     from shoal.comparison.compare import Budget
     from shoal.comparison.output import Report, check_folder
+    from shoal.errors import InfeasibleError, Problem
     from shoal.release.manifest import is_release
 
     releases = [one for one in what if is_release(one)]
@@ -75,7 +76,8 @@ def compare(
         axes |= {"measures": _commas(measure), "target": target}
         found, source = _recipe(what[0], axes, budget, sample, out, quiet=quiet or json)
     if not found.figures:
-        raise InfeasibleError([Problem(name, f"gives no release: {why}") for name, why in found.failed.items()])
+        reasons = {**found.failed, **found.left_out}
+        raise InfeasibleError([Problem(name, f"gives no release: {why}") for name, why in reasons.items()])
     report = Report(found, recommend, out, source)
     report.write()
     _show(report, json=json)
