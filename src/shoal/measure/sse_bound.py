@@ -12,6 +12,7 @@ from shoal.measure.base import GROUPED_SHAPES, Given, Measure
 from shoal.measure.bound import k_of, labels_of, n_suppressed
 from shoal.measure.group_errors import Floats, GroupErrors, numbers_of
 from shoal.measure.neighbours import Ints, Line, Points, both_ways
+from shoal.measure.sampled import DEFAULT, Sampling
 from shoal.spec import Maybe, Whole, param
 from shoal.table.prepare import Table
 
@@ -89,22 +90,33 @@ class Bounds(NamedTuple):
     balanced: float
 
 
-def bounds_of(table: Table, names: list[str], k: int, n_left_out: int, rounds: int) -> Bounds:
+def bounds_of(
+    table: Table, names: list[str], k: int, n_left_out: int, rounds: int, sampling: Sampling = DEFAULT
+) -> Bounds:  # fmt: skip
     """Lower bounds of the squared error of standardised numbers, with so many rows left out at most."""
     scaled = [_standard(table, name) for name in names]
     points = Points.of([one.line for one in scaled], squared=True)
     alone = np.sum([one.alone[points.rows] for one in scaled], axis=0)
     n = len(points.counts)
+    if sampling.applies(n):
+        drawn = sampling.drawn(points.counts, points.spreads(k), lambda some: _nearest(points, points.near(k, some), k))
+        plain = table.n_rows * drawn.mean_without(alone, n_left_out / table.n_rows)
+        return Bounds(plain, plain)
     around = max(WIDER * k, min(WIDEST * k, FEW_PAIRS // n))
     rounds = min(rounds, MOST_PAIRS // (2 * n * around))
     near = points.near(around if rounds >= FEWEST else k)
-    sums = np.empty(n)
-    bounds.add_nearest(near, points.counts, k, sums)
-    plain = _total(sums / (2 * k), alone, points.counts, n_left_out)
+    plain = _total(_nearest(points, near, k), alone, points.counts, n_left_out)
     if k < 2 or rounds < FEWEST:
         return Bounds(plain, plain)
     least = _balanced(points, near, k, rounds)
     return Bounds(plain, max(plain, _total(least, alone, points.counts, n_left_out)))
+
+
+def _nearest(points: Points, near: neighbours.Near, k: int) -> Floats:
+    """What rows cost at least by those nearest to them."""
+    sums = np.empty(len(near.size))
+    bounds.add_nearest(near, points.counts, k, sums)
+    return sums / (2 * k)
 
 
 def _balanced(points: Points, near: neighbours.Near, k: int, rounds: int) -> Floats:
