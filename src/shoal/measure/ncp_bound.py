@@ -94,7 +94,9 @@ def bound_of(
     encoded = encode(table)
     points = Points.of([_column(table, encoded, one, n_left_out) for one in columns], squared=False)
     if sampling.applies(len(points.counts)):
-        return table.n_rows * sampling.drawn(points.counts, points.spreads(k), lambda some: _least(points, k, some)).mean()
+        return (
+            table.n_rows * sampling.drawn(points.counts, points.spreads(k), lambda some: _least(points, k, some)).mean()
+        )
     return math.fsum((_least(points, k) * points.counts).tolist())
 
 
