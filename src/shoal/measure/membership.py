@@ -45,7 +45,7 @@ class Membership:
     error: float
     """Standard error of candidates and fakes; 0 where they were counted."""
     original_matches: dict[int, int]
-    """How many originals match how many classes; 0 classes for rows that were not published. `membership` counts them."""
+    """How many originals match how many classes; 0 classes for rows not published. `membership` counts them."""
     fake_matches: dict[int, float]
     """How many fakes match how many classes."""
 
