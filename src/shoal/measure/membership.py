@@ -152,7 +152,10 @@ class _Matches(NamedTuple):
 
 @dataclass(frozen=True)
 class MembershipMeasure(Measure):
-    """A measure of what a reader of a release learns about who is in it."""
+    """A measure of what a reader of a release learns about who is in it.
+
+    Where tuples are too many to be counted, and rows of the input more than the draws, rows are drawn as well.
+    """
 
     needs: ClassVar[Literal["release", "original"]] = "original"
     shapes: ClassVar[tuple[str, ...]] = COVERING_SHAPES
