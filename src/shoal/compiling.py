@@ -19,6 +19,8 @@ from shoal.check.slices import SlicesRead
 from shoal.enforce.refine import Refine
 from shoal.errors import ShoalError
 from shoal.kernels import sharing
+from shoal.measure.ncp_bound import bound_of
+from shoal.measure.sampled import Sampling
 from shoal.methods import METHODS
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize
@@ -32,6 +34,7 @@ from shoal.release.manifest import FORMATS, Layout
 from shoal.release.release import read_release
 from shoal.series import republish
 from shoal.spec import OneOf, Real, YesNo
+from shoal.table.prepare import prepare
 from shoal.table.schema import Schema
 from shoal.table.sources import Source, read
 
@@ -122,11 +125,13 @@ def _attacked(publisher: str) -> None:
 
 
 def _bounded() -> None:
-    """The least that a release can lose."""
+    """The least that a release can lose, and who stands out."""
     frame, schema = with_schema(METHODS["mondrian"](k=K))
     release = anonymize(frame, schema, METHODS["mondrian"](k=K), seed=1)
-    for name in ("sse_bound", "ncp_bound"):
+    for name in ("sse_bound", "ncp_bound", "suda"):
         release.measure(name, original=frame, schema=schema)
+    some = Sampling(above=0, first=2, draws=2)  # as of a large table
+    bound_of(prepare(frame, schema), release.manifest.layout.quasi, K, sampling=some)
 
 
 def _measured(name: str) -> None:

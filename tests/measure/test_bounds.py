@@ -95,7 +95,7 @@ def test_nearest_rows_are_those_of_all_pairs(seed, k, n_values):
 
 # -- of releases -------------------------------------------------------------------------------------------------------
 
-METHODS = (shoal.Mondrian, shoal.Mdav)  # the loss is what counts, not who found the groups
+METHODS = (shoal.Mondrian(k=2), shoal.Mondrian(k=2, strict=False))  # the loss counts, not who found the groups
 
 
 @settings(max_examples=12, deadline=None)
@@ -105,7 +105,7 @@ def test_no_release_is_below_its_bound(frame, method, suppress, missing):
     schema = shoal.Schema(quasi=SCHEMA.quasi, sensitive=["ill"])
     asked = {"suppress": suppress, "missing": missing, "publish": shoal.Generalize(), "seed": 1}
     try:
-        release = shoal.anonymize(frame, schema, method(k=2), require=[shoal.LDiversity("ill", l=2)], **asked)
+        release = shoal.anonymize(frame, schema, method, require=[shoal.LDiversity("ill", l=2)], **asked)
     except shoal.ShoalError:
         return  # too few rows, or nothing can be published
     held = {"original": frame, "schema": schema}

@@ -16,7 +16,7 @@ import shoal
 from shoal import Nominal, Numeric, ParameterError
 from shoal.measure.candidates import of_release, products_of_buckets, products_of_slices
 from shoal.measure.covered import products_of_cells
-from shoal.measure.membership import Membership, membership
+from shoal.measure.membership import Membership, for_figures, membership
 from shoal.measure.products import Component, Lists, Products
 from shoal.methods.groups import Groups
 from shoal.publish.generalize import Generalize
@@ -191,6 +191,22 @@ class TestEstimate:
     def test_no_fakes(self):
         found = membership(products([({0, 1},), ({1},)], {(0,), (1,)}), most=0)
         assert (found.candidates, found.fakes, found.error, found.fake_matches) == (2, 0, 0, {})
+
+    def test_originals_drawn_for_figures(self):
+        """Two classes that share a third of their tuples; half of the originals are in one, a sixth in both."""
+        classes = [(set(range(300)), set(range(10))), (set(range(200, 500)), set(range(10)))]
+        product = products(classes, {(value, value % 10) for value in range(-100, 500)})
+        counted = membership(product)
+        same = for_figures(product, most=0, draws=600, seed=1)
+        assert same == membership(product, most=0, draws=600, seed=1), "there are no more originals than draws"
+        found = [for_figures(product, most=0, draws=400, seed=seed) for seed in range(40)]
+        fakes = np.array([one.fakes for one in found])
+        assert {one.originals for one in found} == {600}
+        assert len({one.original_matches[2] for one in found}) > 1
+        assert fakes.mean() == pytest.approx(counted.fakes, abs=4 * fakes.std() / np.sqrt(40))
+        assert found[0].error == pytest.approx(fakes.std(), rel=0.5)
+        matched = [one.original_matches[1] for one in found]
+        assert np.mean(matched) == pytest.approx(counted.original_matches[1], rel=0.03)
 
     def test_more_tuples_than_whole_numbers_can_count(self):
         """Two thousand classes of fifteen components; no two share a value of the first, so that all is known."""

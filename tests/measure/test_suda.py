@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Nominal, Numeric
+from shoal.kernels.sharing import at_once
 from shoal.measure.base import Given
 from shoal.measure.minimal_uniques import minimal_uniques, scores_of
 from shoal.measure.suda import Suda
@@ -71,9 +72,10 @@ def test_a_smaller_set_scores_more():
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 25), st.integers(1, 5), st.integers(1, 4))
-def test_all_sets_of_columns_of_all_rows(seed, n, d, most):
-    rows = np.random.default_rng(seed).integers(0, 4, size=(n, d))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 25), st.integers(1, 5), st.integers(1, 4), st.sampled_from([4, 30]))
+def test_all_sets_of_columns_of_all_rows(seed, n, d, most, n_values):
+    """With few combinations, which are counted one by one, and with many, which are hashed."""
+    rows = np.random.default_rng(seed).integers(0, n_values, size=(n, d))
     expected = twin.minimal_uniques([tuple(row) for row in rows.tolist()], most)
     found: list[list[tuple[int, ...]]] = [[] for _ in range(n)]
     for one in minimal_uniques([rows[:, j] for j in range(d)], most):
@@ -95,3 +97,13 @@ def test_many_values():
     columns = [np.array([0, wide, 0, wide]), np.array([0, wide, wide, 0]), np.array([wide, wide, 0, 0])]
     found = {one.columns: one.rows.tolist() for one in minimal_uniques(columns, 3)}
     assert found == {(0, 1): [0, 1, 2, 3], (0, 2): [0, 1, 2, 3], (1, 2): [0, 1, 2, 3]}
+
+
+def test_the_same_on_one_core_and_on_many():
+    rng = np.random.default_rng(3)
+    codes = {str(j): rng.integers(0, most, 500) for j, most in enumerate((3, 20, 200, 8))}
+    alone = scores_of(codes, 3)
+    with at_once():
+        shared = scores_of(codes, 3)
+    assert (shared.score == alone.score).all()
+    assert (shared.by_column == alone.by_column).all()

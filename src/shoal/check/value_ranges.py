@@ -76,27 +76,23 @@ class Axis(NamedTuple):
 
 def axis_of(ranges: Sequence[Range], *, discrete: bool) -> Axis:
     """Lay the distinct cells of a column on a line; `discrete` says that their values are places of categories."""
-    ends = [number for one in ranges if one.sort in (SPAN, SET) for number in (one.low, one.high, *one.values)]
-    known = np.unique(np.array(ends, dtype=np.float64))
+    sort = np.array([one.sort for one in ranges], dtype=np.int64)
+    inside, sets = np.flatnonzero((sort == SPAN) | (sort == SET)), np.flatnonzero(sort == SET).tolist()
+    ends = np.array([ranges[at][1:3] for at in inside.tolist()], dtype=np.float64).reshape(-1, 2)
+    known = np.unique(np.concatenate([ends.reshape(-1), *(np.array(ranges[at].values) for at in sets)]))
     top = (int(known[-1]) + 1 if len(known) else 0) if discrete else len(known)
     unread = {text: top + 1 + place for place, text in enumerate(sorted({m.text for m in ranges if m.sort == UNREAD}))}
     low, high = np.full(len(ranges), -1, dtype=np.int32), np.full(len(ranges), FARTHEST, dtype=np.int32)
     listed = np.full(len(ranges), -1, dtype=np.int32)
-    lists: list[Places] = []
 
-    def place(numbers: Sequence[float]) -> Places:
-        found = np.array(numbers, dtype=np.float64)
-        return (found if discrete else np.searchsorted(known, found)).astype(np.int32)
+    def place(numbers: npt.NDArray[np.float64]) -> Places:
+        return (numbers if discrete else np.searchsorted(known, numbers)).astype(np.int32)
 
-    inside = np.array([at for at, one in enumerate(ranges) if one.sort in (SPAN, SET)], dtype=np.int64)
-    low[inside], high[inside] = (place([getattr(ranges[at], end) for at in inside]) for end in ("low", "high"))
-    for at, one in enumerate(ranges):
-        if one.sort in (MISSING, UNREAD):
-            low[at] = high[at] = top if one.sort == MISSING else unread[one.text]
-        if one.sort == SET:
-            listed[at] = len(lists)
-            lists.append(place(one.values))
-    return Axis(low, high, listed, lists, discrete)
+    low[inside], high[inside] = place(ends[:, 0]), place(ends[:, 1])
+    for at in np.flatnonzero((sort == MISSING) | (sort == UNREAD)).tolist():
+        low[at] = high[at] = top if ranges[at].sort == MISSING else unread[ranges[at].text]
+    listed[sets] = np.arange(len(sets))
+    return Axis(low, high, listed, [place(np.array(ranges[at].values, dtype=np.float64)) for at in sets], discrete)
 
 
 @dataclass(frozen=True, repr=False)

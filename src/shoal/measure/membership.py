@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,7 @@ class Membership:
     error: float
     """Standard error of candidates and fakes; 0 where they were counted."""
     original_matches: dict[int, int]
-    """How many originals match how many classes; 0 classes for rows that were not published. Always counted."""
+    """How many originals match how many classes; 0 classes for rows not published. `membership` counts them."""
     fake_matches: dict[int, float]
     """How many fakes match how many classes."""
 
@@ -111,15 +111,51 @@ def membership(
             problems.add(f"membership({name}=)", complaint)
     problems.raise_if_any(ParameterError)
     asked = Boxed.of(products) if Boxed.fits(products) else _Asked.of(products)
-    matches = asked.count(products.originals)
+    matches = _Matches(asked.count(products.originals), len(products.originals))
     if products.volume <= most:
-        return _counted(products, matches)
+        return _counted(products, matches.found)
     return _estimated(products, asked, matches, draws, np.random.default_rng(seed))
+
+
+def for_figures(products: Products, most: int, draws: int, seed: int) -> Membership:
+    """The same for figures that are estimates: of more originals than draws, as many are drawn, and stand for all."""
+    n = len(products.originals)
+    if products.volume <= most or n <= draws:
+        return membership(products, most=most, draws=draws, seed=seed)
+    asked, rng = Boxed.of(products) if Boxed.fits(products) else _Asked.of(products), np.random.default_rng(seed)
+    some = products.originals[np.sort(rng.integers(0, n, size=draws))]
+    return _estimated(products, asked, _Matches(asked.count(some), n), draws, rng)
+
+
+class _Matches(NamedTuple):
+    """How many classes hold each original, or each of those that were drawn to stand for all."""
+
+    found: Ints
+    originals: int
+
+    @property
+    def total(self) -> int:
+        """Of all originals together; exact where all were asked."""
+        return int(self.found.sum()) * self.originals // max(len(self.found), 1)
+
+    @property
+    def variance(self) -> float:
+        """Of the total: 0 where it is exact."""
+        n = len(self.found)
+        return 0.0 if n == self.originals else self.originals**2 * float(self.found.var(ddof=1)) / n
+
+    def histogram(self) -> dict[int, int]:
+        """How many originals are held by how many classes."""
+        times = self.originals / max(len(self.found), 1)
+        return {number: round(count * times) for number, count in _histogram(self.found).items()}
 
 
 @dataclass(frozen=True)
 class MembershipMeasure(Measure):
-    """A measure of what a reader of a release learns about who is in it."""
+    """A measure of what a reader of a release learns about who is in it.
+
+    Where tuples are too many to be counted, and rows of the input more than the draws, rows are drawn as well.
+    """
 
     needs: ClassVar[Literal["release", "original"]] = "original"
     shapes: ClassVar[tuple[str, ...]] = COVERING_SHAPES
@@ -138,11 +174,11 @@ def _found(given: Given, most: int, draws: int, seed: int) -> Membership:
     assert given.original is not None  # noqa: S101  seen to before
     layout = given.manifest.layout
     if layout.laid_out.protects == "cells" and not layout.hidden:
-        return membership(products_of_shown(given.once(checked), layout), most=most, draws=draws, seed=seed)
+        return for_figures(products_of_shown(given.once(checked), layout), most, draws, seed)
     products = of_release(
         given.tables, given.manifest, given.original, schema=given.schema, missing_values=given.missing_values
     )
-    return membership(products, most=most, draws=draws, seed=seed)
+    return for_figures(products, most, draws, seed)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -219,10 +255,10 @@ def _union(products: Products) -> Ints:
 
 
 def _estimated(
-    products: Products, asked: _Asked | Boxed, matches: Ints, draws: int, rng: np.random.Generator
+    products: Products, asked: _Asked | Boxed, matches: _Matches, draws: int, rng: np.random.Generator
 ) -> Membership:  # fmt: skip
     """Fakes are their tuples of classes, of which the number is known, each over the classes that hold it."""
-    volume = products.volume - int(matches.sum())
+    volume = max(products.volume - matches.total, 0)
     tuples = _draw(products, draws, rng)
     held = asked.count(tuples)[~_among(tuples, products.originals)]
     shares = {number: count / (number * len(held)) for number, count in _histogram(held).items()} or {1: 1.0}
@@ -230,10 +266,10 @@ def _estimated(
     spread = math.fsum((1 / number - mean) ** 2 * share * number for number, share in shares.items())
     n_held = max(len(held), 1)
     error = math.sqrt(spread / n_held + 1 / n_held**2)
-    fakes = _times(volume, mean)
+    fakes, originals = _times(volume, mean), matches.histogram()
     return Membership(
-        len(matches), fakes + int((matches > 0).sum()), fakes, exact=False, error=_times(volume, error),
-        original_matches=_histogram(matches),
+        matches.originals, fakes + sum(count for number, count in originals.items() if number), fakes, exact=False,
+        error=math.hypot(_times(volume, error), mean * math.sqrt(matches.variance)), original_matches=originals,
         fake_matches={number: _times(volume, share) for number, share in shares.items()} if volume else {},
     )  # fmt: skip
 

@@ -6,21 +6,24 @@ set is minimal if the row is unique on none of its subsets. The fewer columns it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
+from shoal.kernels.measure import uniques as kernel
+from shoal.kernels.sharing import in_parts
 from shoal.measure.neighbours import Floats, Ints
-from shoal.table.numbering import combined
+from shoal.table.numbering import codes_together, combined
 
-Bools = npt.NDArray[np.bool_]
+Marks = npt.NDArray[np.uint8]
+"""Not 0 for rows that are unique."""
 Columns = tuple[int, ...]
-MOST_KEYS = 2**62
+MOST_KEYS = 2**61
 """Numbers of values multiply up to this; beyond it, their combinations are numbered anew."""
 
 
@@ -73,38 +76,83 @@ def scores_of(codes: Mapping[str, Ints], most: int) -> Scores:
         by_column[list(found.columns)] += worth * len(found.rows)
         first = found.rows[fewest[found.rows] == 0]  # sets come smallest first
         fewest[first] = size
-    sizes = np.bincount(combined(columns)) if n_rows else np.zeros(0, dtype=np.int64)
+    sizes = np.unique(codes_together(columns), return_counts=True)[1]
     return Scores(score, by_column, fewest, int((sizes == 1).sum()), int((sizes == 2).sum()))
 
 
 def minimal_uniques(columns: list[Ints], most: int) -> Iterator[Found]:
     """All minimal uniques of at most so many columns, sets of columns smallest first, then in their order."""
     n_rows, d = len(columns[0]), len(columns)
-    sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    before: dict[Columns, Bools] = {(): np.array([n_rows == 1] * n_rows)}
+    coded = Codes.of(columns)
+    before: dict[Columns, Marks] = {(): np.full(n_rows, n_rows == 1, dtype=np.uint8)}
     for size in range(1, min(most, d) + 1):
-        here: dict[Columns, Bools] = {}
-        for chosen in combinations(range(d), size):
-            smaller = [before[chosen[:j] + chosen[j + 1 :]] for j in range(size)]
-            unique = np.logical_or.reduce(smaller)
-            rest = np.flatnonzero(~unique)  # others are like nobody on a part of these columns already
-            alone = rest[_unique([columns[j][rest] for j in chosen], [sizes[j] for j in chosen])]
+        sets = [*combinations(range(d), size)]
+        here: dict[Columns, Marks] = {}
+        for chosen, unique, alone in coded.alone(sets, before):
             if len(alone):
                 yield Found(chosen, alone)
-                unique[alone] = True
             here[chosen] = unique
         before = here
 
 
-def _unique(columns: list[Ints], sizes: list[int]) -> Bools:
-    """Which rows have a combination of values that no other row has."""
-    keys, n_keys = columns[0], sizes[0]
-    for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if n_keys > MOST_KEYS // size:
-            keys, n_keys = combined([keys]), len(keys)
-        keys, n_keys = keys * size + column, n_keys * size
-    if n_keys <= 4 * len(keys):
-        counts = np.bincount(keys, minlength=n_keys)
-        found: Bools = counts[keys] == 1
-        return found
-    return pl.Series(keys).is_unique().to_numpy()
+@dataclass(frozen=True, repr=False, eq=False)
+class Codes:
+    """Columns of numbers from 0, one line each."""
+
+    codes: npt.NDArray[np.int32]
+    sizes: Ints
+
+    @classmethod
+    def of(cls, columns: Sequence[Ints]) -> Codes:
+        """Lay columns out."""
+        sizes = np.array([int(column.max(initial=0)) + 1 for column in columns], dtype=np.int64)
+        return cls(np.stack([column.astype(np.int32) for column in columns]), sizes)
+
+    def alone(self, sets: Sequence[Columns], before: Mapping[Columns, Marks]) -> list[Alone]:
+        """Of each set of columns, the rows that are unique there, and those of them that are on no part of it."""
+
+        def run(begin: int, end: int) -> list[Alone]:
+            room = _Room.of(len(self.codes[0]))
+            return [self._alone(chosen, before, room) for chosen in sets[begin:end]]
+
+        parts = in_parts(run, 0, len(sets), len(sets) * self.codes[0].size)
+        return [one for part in parts for one in part]
+
+    def _alone(self, chosen: Columns, before: Mapping[Columns, Marks], room: _Room) -> Alone:
+        """Rows that are like nobody on a part of the columns already are passed over."""
+        smaller = [before[chosen[:j] + chosen[j + 1 :]] for j in range(len(chosen))]
+        unique: Marks = np.bitwise_or.reduce(smaller)
+        n_keys = math.prod(self.sizes[list(chosen)].tolist())
+        if n_keys > MOST_KEYS:
+            joined = Codes.of([combined([self.codes[j] for j in chosen])])
+            coded, n_keys = kernel.Coded(joined.codes, joined.sizes, np.zeros(1, dtype=np.int64)), int(joined.sizes[0])
+        else:
+            coded = kernel.Coded(self.codes, self.sizes, np.array(chosen, dtype=np.int64))
+        if n_keys <= len(room.seen):
+            n_found = kernel.mark_counted(coded, unique, room.seen[:n_keys])
+        else:
+            n_found = kernel.mark_hashed(coded, unique, room.table, room.shift)
+        rows = np.flatnonzero(unique == kernel.MARKED) if n_found else np.zeros(0, dtype=np.int64)
+        unique[rows] = 1
+        return Alone(chosen, unique, rows)
+
+
+class Alone(NamedTuple):
+    """Rows that are unique on a set of columns, and those for which it is minimal."""
+
+    columns: Columns
+    unique: Marks
+    minimal: Ints
+
+
+class _Room(NamedTuple):
+    """Where combinations are counted, one by one or in a hash table."""
+
+    seen: Marks
+    table: Ints
+    shift: int
+
+    @classmethod
+    def of(cls, n_rows: int) -> _Room:
+        bits = (2 * n_rows).bit_length()
+        return cls(np.zeros(4 * n_rows, dtype=np.uint8), np.full(1 << bits, -1, dtype=np.int64), 64 - bits)

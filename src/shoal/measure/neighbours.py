@@ -56,8 +56,6 @@ class Points:
 
     columns: neighbours.Columns
     halves: neighbours.Halves
-    places: Floats
-    """Coordinates, one line per point."""
     counts: Ints
     rows: Ints
     """A row of each point."""
@@ -70,22 +68,37 @@ class Points:
         frame = pl.DataFrame(dict(zip(names, placed, strict=True))).with_row_index("row")
         distinct = frame.group_by(names, maintain_order=True).agg(pl.len(), pl.col("row").first())
         points = np.ascontiguousarray(distinct.select(names).to_numpy().astype(np.float64))
-        kinds, halves = _kinds(columns, squared=squared), _empty(*points.shape)
-        n_nodes = neighbours.halve(kinds, np.ascontiguousarray(points.T), halves)
-        low, high, begin, stop, part = (one[:n_nodes].copy() for one in halves[1:6])
+        kinds, halves = _kinds(columns, squared=squared), _whole(points)
+        n_nodes = neighbours.halve(kinds, halves)
+        low, high, begin, stop, part = (one[:n_nodes].copy() for one in halves[2:7])
         halves = halves._replace(low=low, high=high, begin=begin, stop=stop, part=part)
         counts, rows = (distinct[name].to_numpy().astype(np.int64)[halves.order] for name in ("len", "row"))
-        return cls(kinds, halves, np.ascontiguousarray(points[halves.order]), counts, rows)
+        return cls(kinds, halves, counts, rows)
 
-    def near(self, rows: int) -> neighbours.Near:
-        """The nearest points of each, until they have so many rows, its own among them."""
-        n = len(self.places)
-        found = neighbours.Near(np.zeros(n, dtype=np.int64), np.empty((n, rows), dtype=np.int32), np.empty((n, rows)))
+    @property
+    def places(self) -> Floats:
+        """Coordinates, one line per point."""
+        found: Floats = self.halves.points
+        return found
+
+    def near(self, rows: int, some: Ints | None = None) -> neighbours.Near:
+        """The nearest of all points, for each or for some of them, until they have so many rows, its own among them."""
+        point = np.arange(len(self.counts), dtype=np.int64) if some is None else some
+        m = len(point)
+        found = neighbours.Near(
+            point, np.zeros(m, dtype=np.int64), np.empty((m, rows), dtype=np.int32), np.empty((m, rows))
+        )
 
         def find(begin: int, end: int) -> None:
-            neighbours.find_near(self.columns, self.halves, self.places, self.counts, begin, end, found)
+            neighbours.find_near(self.columns, self.halves, self.counts, begin, end, found)
 
-        in_parts(find, 0, n, n * VISITED * self.places.shape[1])
+        in_parts(find, 0, m, m * VISITED * self.places.shape[1])
+        return found
+
+    def spreads(self, least: int) -> Floats:
+        """How far apart so many points around each may be: a guess at what its nearest are."""
+        found = np.empty(len(self.counts))
+        neighbours.spreads(self.columns, self.halves, least, found)
         return found
 
     def beyond(self, near: neighbours.Near) -> Floats:
@@ -108,11 +121,13 @@ def _kinds(columns: Sequence[Line | Nodes], *, squared: bool) -> neighbours.Colu
     )
 
 
-def _empty(n: int, d: int) -> neighbours.Halves:
-    """Room for a tree of n points: it has fewer than 2 n nodes, since every part holds one."""
+def _whole(points: Floats) -> neighbours.Halves:
+    """Points that are not halved yet, and room for their tree: fewer than 2 n nodes, since every part holds one."""
+    n, d = points.shape
     low, high = np.empty((2 * n, d)), np.empty((2 * n, d))
     begin, stop, part = (np.zeros(2 * n, dtype=np.int64) for _ in range(3))
-    return neighbours.Halves(np.arange(n, dtype=np.int64), low, high, begin, stop, part, np.zeros(n, dtype=np.int64))
+    order, leaf = np.arange(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    return neighbours.Halves(order, points, low, high, begin, stop, part, leaf)
 
 
 def both_ways(points: Points, near: neighbours.Near) -> bounds.Graph:

@@ -21,19 +21,60 @@ class Graph(NamedTuple):
 
 @jit
 def add_nearest(near: Near, counts: Any, k: int, sums: Any) -> None:
-    """Of one row of each point, the sum of the distances of the k - 1 other rows nearest to it.
+    """Of one row of each point asked for, the sum of the distances of the k - 1 other rows nearest to it.
 
     IN   counts int64[n]
-    OUT  sums float64[n]
+    OUT  sums float64[m]
     """
-    for at in range(len(sums)):
+    for line in range(len(sums)):
         left, total = k - 1, 0.0
-        for i in range(near.size[at]):
-            other = near.place[at, i]
-            rows = min(left, counts[other] - (1 if other == at else 0))
-            total += rows * near.apart[at, i]
+        for i in range(near.size[line]):
+            other = near.place[line, i]
+            rows = min(left, counts[other] - (1 if other == near.point[line] else 0))
+            total += rows * near.apart[line, i]
             left -= rows
-        sums[at] = total
+        sums[line] = total
+
+
+@jit
+def _settle(costs: Any, heap: Any, at: int, n: int) -> None:
+    """Let an entry of a heap sink until those below cost no less; of equal costs, the lower number comes first."""
+    moved = heap[at]
+    while 2 * at + 1 < n:
+        below = 2 * at + 1
+        if below + 1 < n and _before(costs, heap[below + 1], heap[below]):
+            below += 1
+        if not _before(costs, heap[below], moved):
+            break
+        heap[at] = heap[below]
+        at = below
+    heap[at] = moved
+
+
+@jit
+def _before(costs: Any, one: int, other: int) -> bool:
+    return bool(costs[one] < costs[other] or (costs[one] == costs[other] and one < other))
+
+
+@jit
+def _heaped(costs: Any, heap: Any) -> None:
+    """All numbers in a heap, the cheapest on top.
+
+    OUT  heap int64[n]
+    """
+    for i in range(len(costs)):
+        heap[i] = i
+    for i in range(len(costs) // 2 - 1, -1, -1):
+        _settle(costs, heap, i, len(costs))
+
+
+@jit
+def _popped(costs: Any, heap: Any, n: int) -> int:
+    """Take the cheapest of n numbers out of a heap."""
+    first = heap[0]
+    heap[0] = heap[n - 1]
+    _settle(costs, heap, 0, n - 1)
+    return int(first)
 
 
 @jit
@@ -54,8 +95,10 @@ def balance(graph: Graph, potential: Any, outside: Any, k: int, least: Any, used
         for i in range(begin, end):
             costs[i - begin + 1] = graph.apart[i] + potential[graph.other[i]] - potential[at]
         beyond = outside[at] - potential[at]
-        total, rows = 0.0, 1
-        for i in np.argsort(costs):
+        total, rows, heap = 0.0, 1, np.empty(len(costs), dtype=np.int64)
+        _heaped(costs, heap)
+        for left in range(len(costs), 0, -1):
+            i = _popped(costs, heap, left)
             cost = costs[i]
             if cost > beyond:
                 break
@@ -75,17 +118,17 @@ def balance(graph: Graph, potential: Any, outside: Any, k: int, least: Any, used
 
 @jit
 def reach(near: Near, counts: Any, k: int, least: Any) -> None:
-    """The distance within which a row of each point has k rows, itself among them.
+    """The distance within which a row of each point asked for has k rows, itself among them.
 
     IN   counts int64[n]
-    OUT  least float64[n]
+    OUT  least float64[m]
     """
-    for at in range(len(least)):
+    for line in range(len(least)):
         rows, i = 0, 0
-        while i < near.size[at] and rows < k:
-            rows += counts[near.place[at, i]]
+        while i < near.size[line] and rows < k:
+            rows += counts[near.place[line, i]]
             i += 1
-        least[at] = near.apart[at, i - 1] if rows >= k else 0.0
+        least[line] = near.apart[line, i - 1] if rows >= k else 0.0
 
 
 class Cover(NamedTuple):
@@ -95,21 +138,21 @@ class Cover(NamedTuple):
     points: Any  # float64[n, d]  IN
     counts: Any  # int64[n]       IN
     near: Near
-    beyond: Any  # float64[n]     IN  how far a point is that is not among the nearest, at least
+    beyond: Any  # float64[m]     IN  how far a point is that is not among the nearest, at least
     k: int
 
 
 @jit
-def _pairs(cover: Cover, at: int, apart: Any) -> None:
+def _pairs(cover: Cover, line: int, apart: Any) -> None:
     """Of the points nearest to one, how far every two are apart in each column.
 
     OUT  apart float64[size, size, d]
     """
-    near, size = cover.near, cover.near.size[at]
+    near, size = cover.near, cover.near.size[line]
     for i in range(size):
-        left = near.place[at, i]
+        left = near.place[line, i]
         for j in range(i + 1):
-            right = near.place[at, j]
+            right = near.place[line, j]
             for c in range(apart.shape[2]):
                 one = one_apart(cover.columns, c, cover.points[left, c], cover.points[right, c])
                 apart[i, j, c] = apart[j, i, c] = one
@@ -125,10 +168,12 @@ def _three(apart: Any, a: int, b: int, c: int) -> float:
 
 
 @jit
-def _reached(costs: Any, rows: Any, wanted: int, most: float) -> float:
+def _reached(costs: Any, rows: Any, wanted: int, most: float, heap: Any) -> float:
     """The cost within which there are as many rows as wanted; `most`, where that is less."""
     held = 0
-    for i in np.argsort(costs):
+    _heaped(costs, heap)
+    for left in range(len(costs), 0, -1):
+        i = _popped(costs, heap, left)
         if held >= wanted or costs[i] >= most:
             break
         held += rows[i]
@@ -145,31 +190,32 @@ def raise_least(cover: Cover, least: Any, begin: int, end: int, raised: Any) -> 
     any of them costs at least; so at least g(i, j), the (k - 2)-th least of that over l. It has k - 1 such rows j, so
     it costs at least the (k - 1)-th least g(i, j).
 
-    IN   least float64[n]
-    OUT  raised float64[n], from `begin` to `end`
+    IN   least float64[n], of every point, 0 where it is not known
+    OUT  raised float64[m], of the points asked for, from `begin` to `end`
     """
     near, k, width = cover.near, cover.k, cover.near.place.shape[1]
     apart = np.empty((width, width, cover.points.shape[1]))
-    for at in range(begin, end):
-        size = near.size[at]
-        raised[at] = least[at]
+    for line in range(begin, end):
+        size, at = near.size[line], near.point[line]
+        raised[line] = least[at]
         if cover.counts[at] >= k:
             continue
-        _pairs(cover, at, apart)
-        own, rows = 0, np.empty(size, dtype=np.int64)
+        _pairs(cover, line, apart)
+        own, rows, heap = 0, np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
         for i in range(size):
-            rows[i] = cover.counts[near.place[at, i]]
-            if near.place[at, i] == at:
+            rows[i] = cover.counts[near.place[line, i]]
+            if near.place[line, i] == at:
                 own = i
         rows[own] -= 1
-        costs, pairs = np.empty(size), np.empty(size)
+        costs, pairs, beyond = np.empty(size), np.empty(size), cover.beyond[line]
         for j in range(size):
+            other = near.place[line, j]
             if rows[j] == 0:
                 pairs[j] = 0.0  # the row itself, which has no equal
                 continue
             rows[j] -= 1
             for i in range(size):
-                costs[i] = max(_three(apart, own, j, i), least[near.place[at, i]])
-            pairs[j] = max(_reached(costs, rows, k - 2, cover.beyond[at]), near.apart[at, j], least[near.place[at, j]])
+                costs[i] = max(_three(apart, own, j, i), least[near.place[line, i]])
+            pairs[j] = max(_reached(costs, rows, k - 2, beyond, heap), near.apart[line, j], least[other])
             rows[j] += 1
-        raised[at] = max(least[at], _reached(pairs, rows, k - 1, cover.beyond[at]))
+        raised[line] = max(least[at], _reached(pairs, rows, k - 1, beyond, heap))
