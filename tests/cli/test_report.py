@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import shoal
@@ -95,3 +97,22 @@ def test_a_broken_release_has_no_report(place, call, tmp_path):
     assert status == 1
     assert "table.csv" in told
     assert not (tmp_path / "r.report.html").exists()
+
+
+def test_what_is_in_memory_alone_makes_it_the_holders_edition():
+    people = shoal.sample.people(40, seed=1)
+    release = shoal.anonymize(people, shoal.sample.schema(), shoal.Mondrian(k=4), seed=1)
+    assert release.public().report().edition == "public"
+    assert replace(release, receipt=None).report().edition == "holder"
+
+
+def test_a_picture_of_membership_is_the_holders_and_never_inside_a_release(place, call, tmp_path):
+    call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"), "--no-report")
+    line = ("measure", str(tmp_path / "r"), "--membership", "--original", str(place / "recipe.toml"), "--plot")
+    status, _, told = call(*line, str(tmp_path / "r" / "m"))
+    assert status == 2
+    assert "would lie inside another release" in told
+    assert call("verify", str(tmp_path / "r"))[0] == 0
+    assert call(*line, str(tmp_path / "m"))[0] == 0
+    for name in ("m.html", "m.svg"):
+        assert (tmp_path / name).stat().st_mode & 0o077 == 0, name

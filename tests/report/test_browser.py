@@ -92,3 +92,16 @@ def _light(colour: str) -> float:
     parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
     red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_names_without_a_space_do_not_make_it_wider(browser, tmp_path, width):
+    long = "a_name_without_any_space_" * 8
+    people = shoal.sample.people(60, seed=1).select("age", "disease").rename({"age": long, "disease": long.upper()})
+    schema = shoal.Schema(quasi={long: shoal.Numeric()}, sensitive=[long.upper()])
+    release = shoal.anonymize(people, schema, shoal.Mondrian(k=4), seed=0)
+    file = release.report(name=long).write(tmp_path / "page.html")
+    context, page, _, _ = opened(browser, file, width, "light")
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()

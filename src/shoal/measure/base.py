@@ -251,4 +251,4 @@ class Measure(Spec, ABC):
             problems.add(f"measure {self.name}", what, f"it is for the shapes {', '.join(self.shapes)}")
         if self.needs == "original" and given.original is None:
             what = "compares a release with its input, and none is given"
-            problems.add(f"measure {self.name}", what, "give the input of the release, original=")
+            problems.add(f"measure {self.name}", what, "give the input of the release, original= or --original")

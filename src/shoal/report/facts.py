@@ -35,7 +35,8 @@ class Facts:
     @property
     def is_public(self) -> bool:
         """Whether nothing but the release is known."""
-        return self.given.original is None and self.receipt is None
+        held = (self.given.original, self.given.labels, self.given.places, self.given.key, self.receipt)
+        return all(one is None for one in held)
 
     @cached_property
     def sensitive(self) -> list[str]:
