@@ -183,7 +183,7 @@ def test_another_k_and_groups_that_are_not_known():
         assert release.measure(name, **held, k=8) == {}
         bare = shoal.Release(release.frames, release.manifest)
         assert bare.measure(name, **held)[name] == release.measure(name, **held)[name]
-        with pytest.raises(ParameterError, match="has 3 rows, the release was made of 7"):
+        with pytest.raises(ParameterError, match="has 3 rows, but the release was made from 7"):
             bare.measure(name, original=frame[:3], schema=schema)
     assert "sse_bound:gap" not in bare.measure("sse_bound", **held)
     assert bare.measure("ncp_bound", **held) == release.measure("ncp_bound", **held), "nothing was left out"
