@@ -110,7 +110,7 @@ def test_bounds_apart_may_be_kept_and_together_not():
         ("", "does not begin with a figure"),
         ("loss, risk", "'risk' is no bound"),
         ("loss, risk <= much", "is no bound"),
-        ("loss, risk <= 1.2.3", "'1.2.3' is no number"),
+        ("loss, risk <= 1.2.3", "'risk <= 1.2.3' is no bound"),
         ("los", "'los' is no figure that all releases have; did you mean 'loss'?"),
         ("loss, riks <= 1", "'riks' is no figure that all releases have; did you mean 'risk'?"),
         ("<b>, risk", "does not begin with a figure"),

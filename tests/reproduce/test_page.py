@@ -34,8 +34,9 @@ def test_files_are_written_whole_and_old_pictures_go(tmp_path):
     write(page(Picture("one", "one", b"1"), Picture("two", "two", b"2")), tmp_path / "deep" / "pages")
     folder = tmp_path / "deep" / "pages"
     (folder / "S2-one.svg").write_text("of another page")
+    (folder / "S1-mine.svg").write_text("of the user")
     write(page(Picture("one", "one", b"3")), folder)
-    assert sorted(path.name for path in folder.iterdir()) == ["S1-one.svg", "S1.md", "S2-one.svg"]
+    assert sorted(path.name for path in folder.iterdir()) == ["S1-mine.svg", "S1-one.svg", "S1.md", "S2-one.svg"]
     assert (folder / "S1-one.svg").read_bytes() == b"3"
 
 

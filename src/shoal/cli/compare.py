@@ -65,7 +65,7 @@ def compare(
 
     releases = [one for one in what if is_release(one)]
     grid = {"method": method, "k": k, "l": l, "require": require, "publish": publish, "time": time, "memory": memory}
-    _check(what, releases, grid, original)
+    _check(what, releases, grid, original, recommend)
     if out is not None:
         check_folder(out, None if releases else what[0])
     if releases:
@@ -83,11 +83,16 @@ def compare(
     _show(report, json=json)
 
 
-def _check(what: list[Path], releases: list[Path], grid: dict[str, Any], original: Path | None) -> None:
-    """Refuse what does not go together, all at once."""
+def _check(
+    what: list[Path], releases: list[Path], grid: dict[str, Any], original: Path | None, wish: str | None
+) -> None:
+    """Refuse what does not go together, and a wish that cannot be read, all at once."""
+    from shoal.comparison.result import read_wish
     from shoal.errors import ParameterError, Problems
 
     problems = Problems()
+    if wish is not None:
+        read_wish(wish, problems)
     if releases and len(releases) < len(what):
         for one in what:
             if one not in releases:

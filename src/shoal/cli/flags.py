@@ -81,7 +81,8 @@ def _parameters(
     for flag, text in _pairs(arguments, problems).items():
         shown = f"--{flag.replace('_', '-')}"
         if flag not in bounds:
-            near = did_you_mean(flag, (*bounds, *others), f"parameters go with --{what}")
+            has = f"{name} has {', '.join(bounds) or 'no parameters'}" if name else f"parameters go with --{what}"
+            near = did_you_mean(flag, (*bounds, *others), has)
             problems.add(shown, "unknown flag", near.replace("mean '", "mean '--"))
         elif text is None and not isinstance(bounds[flag], YesNo):
             problems.add(shown, "has no value", f"write {shown} VALUE")

@@ -129,26 +129,16 @@ class Comparison:
         return Choice(best, self.recipes.get(best), self._why(best, goal, key, bounds, fitting))
 
     def _read(self, wish: str) -> tuple[str, list[_Bound]]:
-        """The goal and the bounds of a wish."""
-        problems, where = Problems(), "recommend"
-        first, *rest = [part.strip() for part in wish.split(",")]
-        if not re.fullmatch(r"[\w:.\- ]+", first):
-            problems.add(where, "does not begin with a figure", 'write for example "loss, risk <= 0.05"')
-        bounds = []
-        for part in rest:
-            found = re.fullmatch(r"(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)", part)
-            if found is None:
-                problems.add(where, f"{part[:60]!r} is no bound", 'write for example "risk <= 0.05"')
-                continue
+        """The goal and the bounds of a wish, as figures that all releases have."""
+        problems, bounds = Problems(), []
+        goal, asked = read_wish(wish, problems)
+        for name, op, limit in asked:
             try:
-                bounds.append(_Bound(found[1], self.meaning(found[1], where), found[2], float(found[3])))
-            except ValueError as error:  # no such figure, or no number
-                if isinstance(error, ParameterError):
-                    problems.take(error)
-                else:
-                    problems.add(where, f"{found[3]!r} is no number", "write for example 0.05")
+                bounds.append(_Bound(name, self.meaning(name, "recommend"), op, limit))
+            except ParameterError as error:
+                problems.take(error)
         problems.raise_if_any(ParameterError)
-        return first, bounds
+        return goal, bounds
 
     def _nearest(self, bounds: Sequence[_Bound]) -> list[Problem]:
         """For each bound that something else must give way to, what comes nearest."""
@@ -183,6 +173,22 @@ class Comparison:
             return self
         placed = source if source.path is None else replace(source, path=_seen_from(folder, Path(source.path)))
         return replace(self, recipes={name: replace(one, source=placed) for name, one in self.recipes.items()})
+
+
+def read_wish(wish: str, problems: Problems) -> tuple[str, list[tuple[str, str, float]]]:
+    """What should be best, and bounds as figure, comparison and limit; notes what cannot be read."""
+    where = "recommend"
+    first, *rest = [part.strip() for part in wish.split(",")]
+    if not re.fullmatch(r"[\w:.\- ]+", first):
+        problems.add(where, "does not begin with a figure", 'write for example "loss, risk <= 0.05"')
+    bounds = []
+    for part in rest:
+        found = re.fullmatch(r"(.+?)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)", part)
+        if found is None:
+            problems.add(where, f"{part[:60]!r} is no bound", 'write for example "risk <= 0.05"')
+        else:
+            bounds.append((found[1], found[2], float(found[3])))
+    return first, bounds
 
 
 def _seen_from(folder: Path, path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -143,6 +144,7 @@ def check_place(folder: Path, works: Sequence[str], *, overwrite: bool) -> None:
 def write(page: Page, folder: Path) -> list[Path]:
     """Write a page and its pictures: first beside their places, then all of them moved there; older pictures go."""
     files = page.files()
+    older = _pictures_of(folder / f"{page.work}.md")
     token = secrets.token_hex(4)
     partial = {folder / name: folder / f".{name}.{token}" for name in files}
     try:
@@ -151,9 +153,8 @@ def write(page: Page, folder: Path) -> list[Path]:
             waiting.write_bytes(content)
         for target, waiting in partial.items():
             waiting.replace(target)
-        for old in folder.glob(f"{page.work}-*.svg"):
-            if old.name not in files:
-                old.unlink()
+        for name in older - set(files):
+            (folder / name).unlink(missing_ok=True)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SourceError(Problem(str(folder), f"cannot be written ({reason})", "choose another directory")) from None
@@ -162,3 +163,12 @@ def write(page: Page, folder: Path) -> list[Path]:
             with suppress(OSError):
                 waiting.unlink(missing_ok=True)
     return list(partial)
+
+
+def _pictures_of(page: Path) -> set[str]:
+    """The pictures that a page written before shows; none where there is no page."""
+    try:
+        text = page.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return set()
+    return set(re.findall(rf"\]\(({page.stem}-[\w.-]+\.svg)\)", text))
