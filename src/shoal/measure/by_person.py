@@ -8,9 +8,12 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problem
 from shoal.measure.base import Given
+from shoal.measure.minimal_uniques import scores_of
 from shoal.measure.pairing import Pairing
-from shoal.measure.suda import Suda
 from shoal.table.numbering import combined, value_codes
+
+STANDS_OUT_BY, FRACTION = 3, 0.01
+"""Columns that are looked at together, at the most, and the share of a population that is taken to be sampled."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,7 +37,10 @@ def by_person(given: Given) -> pl.DataFrame:
     found = pl.DataFrame({"row": np.arange(len(shown)), "class_size": sizes.round().astype(np.int64), "risk": risk})
     if shape.covers_values:
         found = found.with_columns(ncp=pl.Series(np.where(shown, _losses(given, full)[at], 1.0)))
-    special = Suda().by_row(given).select(pl.col("row").cast(pl.Int64), suda="dis", stands_out_by="size")
+    scores = scores_of(value_codes(given.table.frame.select(list(given.table.quasi))), STANDS_OUT_BY)
+    special = pl.DataFrame(
+        {"row": given.table.kept, "suda": scores.dis(FRACTION), "stands_out_by": scores.fewest}
+    ).with_columns(pl.col("row").cast(pl.Int64))
     return found.join(special, on="row", how="left", maintain_order="left")
 
 
