@@ -13,7 +13,8 @@ from shoal.check.release import verify
 from shoal.enforce.enforcer import Enforcer
 from shoal.enforce.refine import Refine
 from shoal.errors import InternalError
-from shoal.measure import measure
+from shoal.measure import manifest_figures
+from shoal.measure.base import Given
 from shoal.methods.base import Method, Task
 from shoal.personal.base import ColumnPublisher
 from shoal.personal.hiding import as_shown, hidden_columns, key_of, marked, warn_of_split_aliases
@@ -170,7 +171,8 @@ def anonymize(
         raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
 
     progress.stage("measuring")
-    known = {"achieved": verdict.public, "measures": measure(published.tables, manifest)}
+    seen = Given(published.tables, manifest)
+    known = {"achieved": verdict.public, "measures": manifest_figures(seen)}
     manifest = manifest.model_copy(update=known)
     outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
     receipt = receipt_of(
@@ -184,7 +186,7 @@ def anonymize(
     if not published.layout.slices:  # cells of one row are in as many rows as there are slices
         places = np.full(table.n_input, -1, dtype=np.int64)
         places[table.kept[kept][order.to_numpy()]] = np.arange(len(order))
-    return Release(published.tables, manifest, labels, receipt, to_native, groups.slices, key, places)
+    return Release(published.tables, manifest, labels, receipt, to_native, groups.slices, key, places, seen)
 
 
 def run(

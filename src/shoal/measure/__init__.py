@@ -44,10 +44,15 @@ def measure(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, label: st
     label
         A published column to measure how well classes keep it apart; sensitive categories are measured anyway.
     """
-    given, parameters = Given(tables, manifest), {"cm": {"label": label}}
+    return manifest_figures(Given(tables, manifest), label)
+
+
+def manifest_figures(given: Given, label: str | None = None) -> dict[str, float]:
+    """The same, of what was read already."""
+    parameters = {"cm": {"label": label}}
     figures: dict[str, float] = {}
     for name in IN_MANIFEST:
-        if manifest.layout.shape in MEASURES[name].shapes:
+        if given.manifest.layout.shape in MEASURES[name].shapes:
             figures |= MEASURES[name](**parameters.get(name, {})).entries(given)
     return figures
 

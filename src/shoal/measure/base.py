@@ -63,6 +63,8 @@ class Given:
     """Fingerprint of the input, where the receipt says it: another table is refused."""
     population: pl.DataFrame | None = None
     """The quasi-identifiers of everybody who may be in the release."""
+    read: list[ReadColumn] | None = None
+    """The quasi-identifiers, where they were read back before."""
     _worked_out: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, make: Callable[..., T], *asked: Any) -> T:
@@ -100,6 +102,8 @@ class Given:
     @cached_property
     def columns(self) -> list[ReadColumn]:
         """The quasi-identifiers read back: their distinct cells, and how many rows show each."""
+        if self.read is not None:
+            return self.read
         weight = "size" if self.manifest.layout.class_table else None
         return [read_column(column, self.cells, weight=weight) for column in self.manifest.layout.quasi]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -170,15 +171,17 @@ def _loss(given: Given, shown: Table) -> float:
 def _losses(read: ReadColumn, shown: Table) -> list[float]:
     """Of each distinct cell of a column, what it loses among the rows that are shown."""
     column, values = read.column, shown.frame[read.column.name].drop_nulls()
+    form = copy(read.form)  # others read the same column
     if column.form == "interval" and column.has_missing and len(values):
-        read.form.unit = float(values.max()) - float(values.min())  # type: ignore[arg-type]
+        form.unit = float(values.max()) - float(values.min())  # type: ignore[arg-type]
     if column.form == "set" and column.has_missing:
-        read.form.unit = values.n_unique() - 1
+        form.unit = values.n_unique() - 1
+    losses = [form.loss(cell.range) for cell in read.cells]
     hierarchy = shown.hierarchy(column.name) if column.form == "node" else None
     if hierarchy is None:
-        return [loss.leaves for loss in read.losses]
+        return [loss.leaves for loss in losses]
     shares = _shares(hierarchy.arrays, 0)
     return [
         float(shares[hierarchy.node_of[cell.names[0]]]) if cell.names else loss.leaves
-        for cell, loss in zip(read.cells, read.losses, strict=True)
+        for cell, loss in zip(read.cells, losses, strict=True)
     ]

@@ -75,6 +75,8 @@ class Release:
     """For the holder alone, written into an encrypted file: what aliases and grades stand for; None without such."""
     _places: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     """For the holder alone, never written: the row of the table that shows each input row, -1 where none does."""
+    _seen: Given | None = field(default=None, repr=False, compare=False)
+    """The release as it was read back when it was made, so that its cells need not be read again."""
 
     @property
     def table(self) -> Any:
@@ -213,9 +215,11 @@ class Release:
         """
         rows = None if original is None else to_polars(original)[0]
         sha256 = None if self.receipt is None else self.receipt.input.sha256
+        known = self._seen is not None and self._seen.tables is self.frames
         return Given(
-            self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key, self._places, sha256
-        )
+            self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key, self._places,
+            sha256, read=vars(self._seen).get("columns") if known else None,
+        )  # fmt: skip
 
     def breaches(
         self, *, epsilon: float = 0.0, relative: bool = False, theta: float = 1.0, key: Key | None = None
