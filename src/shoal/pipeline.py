@@ -115,7 +115,8 @@ def anonymize(
     )  # fmt: skip
     publish, hiding = split(publishers, method)
     refine = None if refine is None else replace(refine, loss=refine.loss or publish.loses)
-    asked = Asked(method, publish, require, refine, suppress, missing, normalise, left_out, hiding)
+    counts = "rows" if schema.person is None else "people"
+    asked = Asked(method, publish, require, refine, suppress, missing, normalise, left_out, hiding, counts)
     asked.check_parts()
     seed = secret_seed(seed)
 
@@ -132,7 +133,9 @@ def anonymize(
 
     with limited_threads(threads):
         # What buckets promise of themselves must outlast what is done for further promises.
-        own = method.promises(table.schema) if require and method.protects == "links" else ()
+        # Methods count rows: where people have several, even k has to be seen to.
+        counted = table.people is not None
+        own = method.promises(table.schema) if counted or (require and method.protects == "links") else ()
         task = Task.of(asked.judged(table), (*own, *require), people)
         sets = bool(getattr(publish, "sets", False))
         groups = method.partition(task, np.random.default_rng([seed, 0]), progress)
@@ -166,6 +169,7 @@ def anonymize(
         published.tables, manifest, claims=False, population=people,
         guards=None if choice is None else people_shown[choice][order], schema=schema, original=people_shown,
         key=key_of(manifest, shown, hiding, hidden, seed),
+        people=None if shown.people is None else shown.people[order.to_numpy()],
     )  # fmt: skip
     if verdict.unchecked:
         raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")

@@ -14,14 +14,19 @@ from shoal.check.containment import Containers
 from shoal.check.placing import axis_with_values
 from shoal.check.value_ranges import Axis, Ints, boxes_of, distinct_cells
 from shoal.errors import ParameterError, Problem, Problems, SchemaError, some
-from shoal.privacy.base import Matches
+from shoal.privacy.base import Classes, Matches
 from shoal.release.manifest import Layout
 from shoal.table.clean import clean
 from shoal.table.schema import Column, Nominal, Numeric, Schema
 
 
 def population_matches(
-    cells: pl.DataFrame, labels: Ints, layout: Layout, population: pl.DataFrame, schema: Schema | None = None
+    cells: pl.DataFrame,
+    labels: Ints,
+    layout: Layout,
+    population: pl.DataFrame,
+    schema: Schema | None = None,
+    whose: Ints | None = None,
 ) -> Matches | str:
     """Count the people that each class covers, or say why that cannot be known.
 
@@ -35,11 +40,13 @@ def population_matches(
         One row per person, with the quasi-identifiers as they were before publishing.
     schema
         The hierarchies whole: without it, a value that the release does not show has no known place in a tree.
+    whose
+        Whose row each one is, where people may have several.
     """
     if not layout.laid_out.compares_population:
         return "only a release that generalises can be compared with a population"
     people = _people(layout, population)
-    sizes, heads = np.bincount(labels), np.unique(labels, return_index=True)[1]
+    sizes, heads = Classes(labels, {}, people=whose).sizes, np.unique(labels, return_index=True)[1]
     axes, class_codes, person_codes = [], [], []
     for column in layout.quasi:
         shown, class_code = distinct_cells(cells[heads].select(column.columns))

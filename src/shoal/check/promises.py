@@ -15,6 +15,7 @@ LACKING = {
     "choices": "needs the schema and the guarding nodes that people chose",
     "original": "needs the original table",
     "key": "needs the key of the aliases and grades",
+    "people": "counts people, and the files alone show rows: needs the original table and the receipt",
 }
 """What is said of a promise that rests on knowledge from outside, when that knowledge is not given."""
 
@@ -42,9 +43,18 @@ class Reached:
 
 
 def reached(
-    requirements: Iterable[Requirement], classes: Classes, problems: Problems, lacking: Mapping[str, str] = LACKING
+    requirements: Iterable[Requirement],
+    classes: Classes,
+    problems: Problems,
+    lacking: Mapping[str, str] = LACKING,
+    *,
+    people: bool = False,
 ) -> Reached:
-    """Re-derive requirements, noting those that do not hold; `lacking` says why outside knowledge is not at hand."""
+    """Re-derive requirements, noting those that do not hold; `lacking` says why outside knowledge is not at hand.
+
+    With `people`, they speak of people, whom the tables do not tell apart. No class has more people than rows, nor
+    values than its rows show: what rows refute is refuted.
+    """
     found = Reached({}, {})
     for requirement in requirements:
         if getattr(requirement, "column", None) in classes.sealed:
@@ -53,14 +63,23 @@ def reached(
             problems.add(requirement.name, misfit)
         elif not _at_hand(requirement, classes):
             found.unchecked[requirement.key] = f"{requirement.name}: {lacking[str(requirement.needs)]}"
+        elif people and classes.people is None:
+            found.unchecked[requirement.key] = f"{requirement.name}: {LACKING['people']}"
+            if _bounded_by_rows(requirement) and (complaint := broken(requirement, requirement.achieved(classes))):
+                problems.add(requirement.name, complaint)
         else:
             value = requirement.achieved(classes)
             if found.achieved.setdefault(requirement.key, value) != value:
                 problems.add(requirement.name, f"another promise reports what it reaches as {requirement.key!r} too")
-            found.needing.update([] if requirement.needs is None else [requirement.key])
+            found.needing.update([] if requirement.needs is None and not people else [requirement.key])
             if complaint := broken(requirement, value):
                 problems.add(requirement.name, complaint)
     return found
+
+
+def _bounded_by_rows(requirement: Requirement) -> bool:
+    """Whether people reach no more of a model than rows do."""
+    return requirement.name in ("k-anonymity", "l-diversity") and requirement.letter in ("k", "l")
 
 
 def broken(requirement: Requirement, value: float) -> str | None:

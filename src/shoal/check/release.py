@@ -66,8 +66,10 @@ class Verdict:
     def k(self) -> int:
         """Size of the smallest class."""
         if "k" not in self.achieved:
-            what = "the release promises no k: it does not group rows into equivalence classes"
-            raise ParameterError(Problem("k", what, "use .achieved to see what it promises"))
+            what, fix = "the release promises no k: it does not group rows into equivalence classes", ""
+            if any(text.startswith("k-anonymity") for text in self.unchecked):
+                what, fix = "counts people, whom the files alone do not tell apart", "give original= and schema=, or "
+            raise ParameterError(Problem("k", what, f"{fix}use .achieved to see what is reached"))
         return int(self.achieved["k"])
 
     @cached_property
@@ -89,6 +91,7 @@ def verify(
     schema: Schema | None = None,
     original: pl.DataFrame | None = None,
     key: Key | None = None,
+    people: npt.NDArray[np.int64] | None = None,
 ) -> Verdict:
     """Check published tables against their manifest.
 
@@ -112,6 +115,8 @@ def verify(
         in the table. With the key, what is published is compared with them.
     key
         What aliases and grades stand for, for promises about the columns that show them.
+    people
+        Whose row each one is, in the order of the published rows, for promises that count people.
 
     Raises
     ------
@@ -155,17 +160,19 @@ def verify(
     if key is not None and original is not None:
         check_meanings(shown, written, key, original, schema, problems)
     check_hidden(as_shown, written, problems)
-    sensitive = sensitive_values(rows, manifest, problems, schema)
+    people = _whose(people, manifest, rows.height)
+    sensitive = sensitive_values(rows, manifest, problems, schema, people)
     if any(one.spelt(sensitive) != one for one in promise if getattr(one, "column", None) not in layout.hidden):
         problems.add("promise", "has values that are not in Shoal's notation")
     problems.raise_if_any(GuaranteeError)
     check_order(shown, written.layout, problems)
     labels = _classes(rows, layout.class_columns)
-    matches, lacking = _outside(cells, labels, manifest, promise, population, schema)
+    matches, lacking = _outside(cells, labels, manifest, promise, population, schema, people)
     chances = None if together is None or original is None else together.chances(original, schema)
     sealed = frozenset(layout.hidden)
-    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances, sealed)
-    found = reached(promise, classes, problems, lacking)
+    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances, sealed, people)
+    counted = manifest.recipe.counts == "people"
+    found = reached(promise, classes, problems, lacking, people=counted)
     if together is not None:
         _look_at_all(together, promise, found, sealed, problems)
     for one in promise:
@@ -207,12 +214,23 @@ def _outside(
     promise: list[Requirement],
     population: pl.DataFrame | None,
     schema: Schema | None,
+    people: npt.NDArray[np.int64] | None,
 ) -> tuple[Matches | None, Mapping[str, str]]:
     """How the population fits, where a promise speaks of it; otherwise, or if it cannot be said, why not."""
     if population is None or not any(requirement.needs == "population" for requirement in promise):
         return None, LACKING
-    found = population_matches(cells, labels, manifest.layout, population, schema)
+    found = population_matches(cells, labels, manifest.layout, population, schema, people)
     return (None, {**LACKING, "population": found}) if isinstance(found, str) else (found, LACKING)
+
+
+def _whose(people: npt.NDArray[np.int64] | None, manifest: Manifest, n_rows: int) -> npt.NDArray[np.int64] | None:
+    """Whose rows they are, of a release whose promise counts people."""
+    if people is None or manifest.recipe.counts != "people":
+        return None
+    if len(people) != n_rows:
+        what = f"has {len(people)} entries, the published table has {n_rows} rows"
+        raise ParameterError(Problem("people=", what, "give one entry per published row, in their order"))
+    return people
 
 
 def _aligned(guards: pl.Series | None, n_rows: int) -> pl.Series | None:
@@ -233,7 +251,7 @@ def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, cl
         bare = [name for name in manifest.layout.sensitive if name not in manifest.layout.hidden]
         if bare or not manifest.layout.hidden:
             problems.add("layout", "shows records as they are with their sensitive columns as they are, too")
-    elif "k" not in found.achieved:
+    elif "k" not in found.achieved and "k" not in found.unchecked:
         problems.add("promise", "has no model of the class size")
     claimed, own = manifest.achieved, found.public
     same = list(claimed) == list(own) and all(_same_figure(value, own[key]) for key, value in claimed.items())

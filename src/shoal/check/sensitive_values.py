@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import Problems, rows_at
@@ -20,11 +21,15 @@ NO_TREE = "is not a tree"
 
 
 def sensitive_values(
-    table: pl.DataFrame, manifest: Manifest, problems: Problems, schema: Schema | None = None
+    table: pl.DataFrame,
+    manifest: Manifest,
+    problems: Problems,
+    schema: Schema | None = None,
+    people: npt.NDArray[np.int64] | None = None,
 ) -> dict[str, Values]:
     """The sensitive columns; note what the manifest says of passed columns that their cells contradict.
 
-    The schema, where it is given, knows the names of nodes that no cell shows.
+    The schema, where it is given, knows the names of nodes that no cell shows; `people` says whose row each one is.
     """
     found = {}
     for column in manifest.layout.passed:
@@ -44,7 +49,7 @@ def sensitive_values(
         if column.role == "sensitive":
             if manifest.recipe.normalise and cells.dtype == pl.String and find_variants(cells).n_values:
                 problems.add(where, "has values in more than one spelling, but the recipe merges spellings")
-            found[column.name] = Values(cells, column.kind, column.order, _tree(column, schema))
+            found[column.name] = Values(cells, column.kind, column.order, _tree(column, schema), people=people)
     return found
 
 

@@ -237,7 +237,7 @@ def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
     found = [
         f"column {name!r} has the role {roles[name]}, but is in the table"
         for name in table.columns
-        if roles.get(name) in ("identifying", "choice")
+        if roles.get(name) in ("identifying", "person", "choice")
     ]
     unnamed = [name for name in table.columns if name not in roles and schema.rest != "neutral"]
     if unnamed:

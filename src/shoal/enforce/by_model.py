@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.enforce.constraints import LAID_OUT
+from shoal.enforce.constraints import is_laid_out
 from shoal.enforce.population import BLAME
 from shoal.methods.base import Task
 from shoal.methods.groups import Labels
-from shoal.privacy.base import Classes, Requirement, Values
+from shoal.privacy.base import Classes, Requirement
 from shoal.table.encode import Floats
 
 
@@ -32,7 +32,7 @@ class AskedModels:
     """
 
     def __init__(self, task: Task, shown: npt.NDArray[np.bool_]) -> None:
-        asked = [one for one in task.require if type(one) not in LAID_OUT and one.needs != "population"]
+        asked = [one for one in task.require if not is_laid_out(one, task) and one.needs != "population"]
         self._require: Sequence[Requirement] = asked
         if asked:
             self._whole = classes_of(task, np.where(shown, 0, -1))
@@ -44,7 +44,7 @@ class AskedModels:
     def violation(self, labels: Labels) -> Floats:
         """How far each group is from what is required."""
         found = np.zeros(int(labels.max(initial=-1)) + 1)
-        classes = Classes(labels[labels >= 0], self._whole.columns, self._whole.guards)
+        classes = replace(self._whole, labels=labels[labels >= 0])
         for one in self._require:
             lacking = one.violation(classes)
             if not lacking.any() and not one.holds(one.achieved(classes)):
@@ -57,18 +57,16 @@ class AskedModels:
         places = self._place[rows]
         columns = {name: values.take(places) for name, values in self._whole.columns.items()}
         guards = None if self._whole.guards is None else self._whole.guards.gather(places)
-        classes = Classes(np.zeros(len(rows), dtype=np.int64), columns, guards)
+        people = None if self._whole.people is None else self._whole.people[places]
+        classes = Classes(np.zeros(len(rows), dtype=np.int64), columns, guards, people=people)
         return float(sum(one.violation(classes)[0] for one in self._require))
 
 
 def classes_of(task: Task, labels: Labels) -> Classes:
     """The groups as the privacy models see them; suppressed rows are left out."""
     shown = labels >= 0
-    columns = {name: _shown(values, shown) for name, values in task.table.sensitive.items()}
-    choice = task.table.schema.choice
-    guards = None if choice is None else task.table.frame[choice].filter(pl.Series(shown))
-    return Classes(labels[shown], columns, guards)
-
-
-def _shown(values: Values, shown: npt.NDArray[np.bool_]) -> Values:
-    return values if shown.all() else replace(values, series=values.series.filter(pl.Series(shown)))
+    table = task.table
+    columns = {name: values if shown.all() else values.only(shown) for name, values in table.sensitive.items()}
+    choice = table.schema.choice
+    guards = None if choice is None else table.frame[choice].filter(pl.Series(shown))
+    return Classes(labels[shown], columns, guards, people=None if table.people is None else table.people[shown])

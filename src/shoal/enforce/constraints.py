@@ -76,7 +76,7 @@ class Constraints:
         """Lay out the promises of a task; shares of values are those of the rows that are shown."""
         n_rows = task.encoded.n_rows
         present = np.ones(n_rows, dtype=np.bool_) if shown is None else shown
-        laid = [LAID_OUT[type(one)](one, task, present) for one in task.require if type(one) in LAID_OUT]
+        laid = [_layout(one, task, present) for one in task.require if is_laid_out(one, task)]
         codes = np.array([one.codes for one in laid], dtype=np.int32).reshape(len(laid), n_rows)
         promises = np.zeros(len(laid), dtype=kernel.PROMISE)
         for at, one in enumerate(laid):
@@ -360,6 +360,23 @@ LAID_OUT: dict[type[Requirement], Callable[..., Laid]] = {
     EpsilonM: _window,
     GuardingNodes: _guarded,
 }
+
+
+def is_laid_out(one: Requirement, task: Task) -> bool:
+    """Whether kernels keep a promise. Where people have several rows, they know how many share a group, and no more."""
+    return type(one) in LAID_OUT if task.table.people is None else isinstance(one, KAnonymity)
+
+
+def _layout(one: Requirement, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
+    return LAID_OUT[type(one)](one, task, shown) if task.table.people is None else _people(one, task, shown)
+
+
+def _people(one: Requirement, task: Task, shown: npt.NDArray[np.bool_]) -> Laid:
+    """So many different people in every group."""
+    assert task.table.people is not None and isinstance(one, KAnonymity)  # noqa: S101, PT018  asked before
+    counts = np.bincount(task.table.people[shown], minlength=task.table.n_people)
+    codes = np.where(shown, (np.cumsum(counts > 0) - 1)[task.table.people], 0)
+    return _laid(kernel.DISTINCT, one.k, codes, counts[counts > 0] / max(int(shown.sum()), 1))
 
 
 def _laid(

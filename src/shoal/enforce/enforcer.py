@@ -42,7 +42,7 @@ class Enforcer:
         """Groups that keep all that is required, or `InfeasibleError`."""
         if not self.task.require:
             return groups
-        fixed = all(one.monotone for one in self.task.require)
+        fixed = self.task.monotone
         budget, before = self.budget, groups.n_suppressed
         for _ in range(TRIES):
             seen = groups if fixed else self._as_seen(groups)
@@ -53,7 +53,7 @@ class Enforcer:
                 return groups
         problems = Problems()
         for one in self.task.require:
-            if not one.monotone:
+            if not self.task.keeps_joined(one):
                 what = f"{one.key}: not reached in {TRIES} tries, because groups with equal cells count as one class"
                 fix = "use a larger k, require less, or raise suppress"
                 problems.add(f"require {one.name}", what, fix, error=InfeasibleError)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -48,6 +48,7 @@ class PopulationMatch:
 
     def __init__(self, task: Task, *, sets: bool) -> None:
         self._require: Sequence[Requirement] = [one for one in task.require if one.needs == "population"]
+        self._of = task.table.people
         self._columns = [] if task.population is None else [_column(task, name, sets) for name in task.encoded.names]
         self._people = (
             np.stack([column.people for column in self._columns], axis=1) if self._columns else np.zeros((0, 0))
@@ -70,8 +71,9 @@ class PopulationMatch:
     def violation_of(self, rows: Labels) -> float:
         """How far one group alone would be from it."""
         people = self._count(self._cells([rows]))
-        chance = np.array([len(rows) / max(int(people[0]), 1)])
-        classes = Classes(np.zeros(len(rows), dtype=np.int64), {}, matches=Matches(people, chance))
+        classes = Classes(np.zeros(len(rows), dtype=np.int64), {}, people=self._whose(rows))
+        chance = classes.sizes / np.maximum(people, 1)
+        classes = replace(classes, matches=Matches(people, chance))
         return float(sum(one.violation(classes)[0] for one in self._require))
 
     def reached(self, members: Sequence[Labels], one: Requirement) -> float:
@@ -89,13 +91,18 @@ class PopulationMatch:
         labels = np.repeat(class_of, [len(rows) for rows in members])
         cells = cells._replace(ends=cells.ends[one_of], sets=cells.sets[one_of])
         people, chance = self._count(cells), np.empty(len(self._people))
-        shares = np.bincount(labels) / np.maximum(people, 1)
+        classes = Classes(labels, {}, people=self._whose(np.concatenate(members)))
+        shares = classes.sizes / np.maximum(people, 1)
 
         def add(begin: int, end: int) -> None:
             kernel.sum_chances(cells, self._people[begin:end], shares, chance[begin:end])
 
         in_parts(add, 0, len(chance), len(chance) * cells.ends.size)
-        return Classes(labels, {}, matches=Matches(people, chance)), class_of
+        return replace(classes, matches=Matches(people, chance)), class_of
+
+    def _whose(self, rows: Labels) -> Ints | None:
+        """Whose rows these are, where people may have several."""
+        return None if self._of is None else self._of[rows]
 
     def _count(self, cells: kernel.ShownCells) -> Ints:
         """How many people the cells of each group cover."""

@@ -86,7 +86,7 @@ class Repair:
         self._people = PopulationMatch(task, sets=sets)
         self._lay_out()
         # Where joining may do harm, what a group lacks counts for each of its rows: two that lack the same are no help.
-        self._by_size = not all(one.monotone for one in task.require)
+        self._by_size = not task.monotone
         self._counts = {"repair_regrouped": 0, "repair_exchanges": 0, "repair_merges": 0, "repair_suppressed": 0}
 
     def run(self, progress: Progress = SILENT) -> Groups:

@@ -15,6 +15,7 @@ from shoal.errors import InfeasibleError, Problems
 from shoal.methods.groups import Groups
 from shoal.privacy import MODELS, OF_METHODS, promised_requirement
 from shoal.privacy.base import Requirement
+from shoal.privacy.k_anonymity import KAnonymity
 from shoal.progress import SILENT, Progress
 from shoal.registry import Registry
 from shoal.spec import Spec
@@ -37,6 +38,18 @@ class Task:
     def of(cls, table: Table, require: Sequence[Requirement] = (), population: pl.DataFrame | None = None) -> Task:
         """Encode a table for a method."""
         return cls(table, encode(table), tuple(require), population)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether joining two groups never makes the weaker of them worse."""
+        return all(self.keeps_joined(one) for one in self.require)
+
+    def keeps_joined(self, one: Requirement) -> bool:
+        """Whether two groups that keep a promise keep it when they are joined.
+
+        Where people have several rows, somebody may be in both: values of theirs that were two are one then.
+        """
+        return one.monotone and (self.table.people is None or isinstance(one, KAnonymity))
 
 
 class Method(Spec, ABC):
@@ -147,12 +160,12 @@ class Method(Spec, ABC):
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note why this table cannot be treated, before any work starts; the table may have other problems already."""
-        n_rows = table.n_rows
-        if n_rows < self.k:
-            fix = f"use a k of at most {n_rows}" if n_rows >= 2 else "the table is too small to be anonymised"
+        n_people = table.n_people
+        if n_people < self.k:
+            fix = f"use a k of at most {n_people}" if n_people >= 2 else "the table is too small to be anonymised"
             problems.add(
                 f"{type(self).__name__}(k=)",
-                f"k = {self.k}, but the table has {n_rows} rows",
+                f"k = {self.k}, but the table has {table.counted}",
                 fix,
                 error=InfeasibleError,
             )

@@ -182,7 +182,7 @@ class Slicing(Method):
                 fix = "leave it out (role drop), or give groups"
                 problems.add(f"column {name!r}", what, fix, error=SchemaError)
         for name in sensitive:
-            most = int(table.sensitive[name].counts.max())
+            most = int(np.bincount(table.sensitive[name].codes).max())
             if most * self.l > table.n_rows:
                 what = (
                     f"column {name!r}: the most frequent value is in {most} of {table.n_rows} rows "

@@ -19,6 +19,7 @@ from shoal.privacy.counts import Counts, Floats, Ints
 from shoal.registry import Registry
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
+from shoal.table.numbering import first_of_each
 from shoal.table.prepare import Table
 from shoal.table.sensitive import Tree, Values
 
@@ -58,11 +59,14 @@ class Classes:
     """How sure anybody can be of a value of each sensitive column who matches a person of the table with slices."""
     sealed: frozenset[str] = frozenset()
     """Columns that show something in place of their values, which nobody can tell who has not the key."""
+    people: Ints | None = None
+    """Whose row each one is, where people may have several; the sensitive columns know it too."""
 
     @cached_property
     def sizes(self) -> Ints:
-        """Rows of each class."""
-        return np.bincount(self.labels).astype(np.int64)
+        """People of each class: as many as rows, unless it is known whose row each one is."""
+        labels = self.labels if self.people is None else self.labels[first_of_each(self.labels, self.people)]
+        return np.bincount(labels).astype(np.int64)
 
     @property
     def n_classes(self) -> int:
@@ -70,10 +74,18 @@ class Classes:
         return len(self.sizes)
 
     def count(self, column: str) -> Counts:
-        """How often each value of a column occurs in each class; worked out once, whoever asks."""
+        """How often each value of a column occurs in each class; worked out once, whoever asks.
+
+        Whoever has several rows of a class counts once for each value in them.
+        """
         if column not in self._counts:
             values = self.columns[column]
-            self._counts[column] = Counts.of(self.labels, values.codes, self.sizes, len(values.counts))
+            labels, codes, sizes = self.labels, values.codes, self.sizes
+            if values.people is not None:
+                rows = first_of_each(labels, values.people, codes)
+                labels, codes = labels[rows], codes[rows]
+                sizes = np.bincount(labels).astype(np.int64)
+            self._counts[column] = Counts.of(labels, codes, sizes, len(values.counts))
         return self._counts[column]
 
     @cached_property
@@ -234,7 +246,7 @@ class ColumnRequirement(Requirement):
         values = table.sensitive[self.column]
         if misfit := self.misfit(values):
             problems.add(where, f"column {self.column!r} {misfit}", error=ParameterError)
-        elif self.monotone and table.n_rows:
+        elif self.monotone and table.n_rows and table.people is None:
             self._check_whole(values, problems)
 
     def _check_whole(self, values: Values, problems: Problems) -> None:

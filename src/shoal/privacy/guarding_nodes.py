@@ -74,7 +74,7 @@ class GuardingNodes(ColumnRequirement):
         owner, guard = np.divmod(pairs, branches.n_places + 1)
         shown = classes.count(self.column).recoded(branches.place_of, branches.n_places)
         breach = np.zeros(classes.n_classes)
-        np.maximum.at(breach, owner, _below(shown, branches, owner, guard) / classes.sizes[owner])
+        np.maximum.at(breach, owner, _below(shown, branches, owner, guard) / shown.sizes[owner])
         return breach
 
     def enough(self, reached: Floats) -> Bools:

@@ -16,7 +16,7 @@ from shoal.table.prepare import Table
 
 @dataclass(frozen=True)
 class KAnonymity(Requirement):
-    """Every class has at least k rows.
+    """Every class has at least k rows; k people, where the schema tells whose row each one is.
 
     Guarantee
     ---------
@@ -64,10 +64,10 @@ class KAnonymity(Requirement):
         return (self.k - reached) / self.k
 
     def check(self, table: Table, problems: Problems) -> None:
-        """Note a table with fewer than k rows."""
-        if table.n_rows < self.k:
-            what = f"k = {self.k}, but the table has {table.n_rows} rows"
-            problems.add(f"require {self.name}", what, self.nearest(table.n_rows), error=InfeasibleError)
+        """Note a table with too few people."""
+        if table.n_people < self.k:
+            what = f"k = {self.k}, but the table has {table.counted}"
+            problems.add(f"require {self.name}", what, self.nearest(table.n_people), error=InfeasibleError)
 
     def nearest(self, reached: float) -> str:
         """The largest k that a table gives."""

@@ -20,7 +20,7 @@ from shoal.settings import SETTINGS
 from shoal.spec import Maybe, OneOf, Spec, find
 from shoal.table.hierarchy.builders import RULES, Rule
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.schema import KINDS, ROLES, Kind, Ordinal, Schema
+from shoal.table.schema import KINDS, ROLES, SINGLE_ROLES, Kind, Ordinal, Schema
 from shoal.table.sources import Source
 
 TOP_KEYS = (
@@ -181,8 +181,9 @@ class RecipeReader:
                 self.problems.add(f"columns.{name}.role", complaint)
                 continue
             roles[str(role)][name] = self._kind(name, entry, needed=role == "quasi")
-        if len(roles["choice"]) > 1:
-            self.problems.add("columns", f"{len(roles['choice'])} columns have the role choice", "keep one")
+        for role in SINGLE_ROLES:
+            if len(roles[role]) > 1:
+                self.problems.add("columns", f"{len(roles[role])} columns have the role {role}", "keep one")
         if len(self.problems) > before:
             return None
         rest = self.entries.get("rest")
@@ -192,7 +193,7 @@ class RecipeReader:
                 quasi=roles["quasi"],  # type: ignore[arg-type]
                 sensitive=roles["sensitive"],
                 neutral=roles["neutral"],
-                choice=next(iter(roles["choice"]), None),
+                **{role: next(iter(roles[role]), None) for role in SINGLE_ROLES},
                 rest=None if REST.complaint(rest) else rest,
             )
         except ShoalError as error:

@@ -87,6 +87,8 @@ class Asked:
     left_out: str = "public"
     sensitive: Sequence[ColumnPublisher] = ()
     """How sensitive columns are shown that are not shown as they are."""
+    counts: str = "rows"
+    """What promises count: rows, or people, where they may have several."""
 
     def check_parts(self) -> None:
         """Refuse parts that cannot go together, all at once."""
@@ -112,9 +114,19 @@ class Asked:
                 self.publish.check_population(one, table, population, problems)
         self.publish.check(table, problems)
         self._check_hidden(table.schema, problems)
+        self._check_people(table, problems)
         if not len(problems) and table.n_rows and not int(self.suppress * table.n_rows):
             for one in self.require:
                 one.check_unsuppressed(table, problems)
+
+    def _check_people(self, table: Table, problems: Problems) -> None:
+        """Note promises that can only be counted by rows."""
+        if table.schema.person is None:
+            return
+        if self.method.protects == "links":
+            what = f"tells whose row each one is, but {self.method.name} can only count rows"
+            fix = "use a method that promises a k, or a table with one row for each person"
+            problems.add(f"column {table.schema.person!r}", what, fix, error=ParameterError)
 
     def judged(self, table: Table) -> Table:
         """The table as promises about it are judged."""
@@ -158,6 +170,7 @@ class Asked:
                 "missing": self.missing,
                 "normalise": self.normalise,
                 "left_out": self.left_out,
+                "counts": self.counts,
             }
         )
 

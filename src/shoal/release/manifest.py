@@ -75,7 +75,7 @@ class PassedColumn(_Part):
     """A column published row by row: as it is, or as a publisher of sensitive columns shows it."""
 
     name: str
-    role: Literal["sensitive", "neutral"]
+    role: Literal["sensitive", "neutral", "weight"]
     kind: Literal["numeric", "ordinal", "nominal"] | None
     form: Literal["raw", "aliases", "grades"] = Field(
         default="raw",
@@ -178,6 +178,11 @@ class Request(_Part):
     normalise: bool = Field(default=False, description="whether spellings of a sensitive value were merged")
     left_out: Literal["public", "private"] = Field(
         default="public", description="whether the number of rows left out is published"
+    )
+    counts: Literal["rows", "people"] = Field(
+        default="rows",
+        exclude_if=lambda counts: counts == "rows",
+        description="people: a promise counts each person once, whose rows the tables do not tell apart; left out else",
     )
 
 

@@ -34,7 +34,7 @@ class SchemaColumn(_Part):
     """One column of the input."""
 
     name: str
-    role: Literal["identifying", "quasi", "sensitive", "neutral", "choice", "drop"]
+    role: Literal["identifying", "person", "quasi", "sensitive", "neutral", "weight", "choice", "drop"]
     kind: Literal["numeric", "ordinal", "nominal"] | None
     hierarchy: HierarchyMark | None = Field(default=None, description="only one that the holder supplied")
 

@@ -79,6 +79,17 @@ def codes_together(columns: Sequence[npt.NDArray[np.integer]]) -> Ints:
     return found
 
 
+def number_people(names: pl.Series) -> Ints:
+    """One number for each person, from 0, by the text that names whose row it is."""
+    codes: Ints = np.unique(names.cast(pl.String).rank("dense").fill_null(0).to_numpy(), return_inverse=True)[1]
+    return codes.reshape(-1).astype(np.int64)
+
+
+def first_of_each(*columns: Ints) -> Ints:
+    """Rows that are the first with their combination of numbers, in rising order."""
+    return np.sort(np.unique(codes_together(columns), return_index=True)[1])
+
+
 def class_labels(frame: pl.DataFrame) -> Ints:
     """Number rows with equal cells alike, from 0, whatever the order of their texts."""
     codes = frame.select(pl.all().cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(-1) + 1)

@@ -11,20 +11,22 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError, ShoalWarning
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError, ShoalWarning, rows_at
 from shoal.table.clean import canonical, clean, in_order, retyped
 from shoal.table.fingerprint import content_sha256
 from shoal.table.frames import check_names
 from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
-from shoal.table.numbering import distinct_values, values_of
+from shoal.table.numbering import distinct_values, number_people, values_of
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 from shoal.table.sensitive import Values
 from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
 
 MISSING_MODES = ("keep", "drop")
+PASSED = ("sensitive", "neutral", "weight")
+"""Roles of columns that are published row by row."""
 Rows = npt.NDArray[np.int64]
 
 
@@ -65,19 +67,34 @@ class Table:
         """The sensitive columns as privacy models look at them, in the order of the table."""
         columns = self.schema.columns
         names = [name for name in self.frame.columns if name in columns and columns[name].role == "sensitive"]
-        return {name: Values.of(self.frame[name], columns[name].kind) for name in names}
+        return {name: Values.of(self.frame[name], columns[name].kind, self.people) for name in names}
+
+    @cached_property
+    def people(self) -> Rows | None:
+        """Whose row each one is, as numbers; None where nobody said that people have several."""
+        name = self.schema.person
+        return None if name is None else number_people(self.frame[name])
+
+    @property
+    def counted(self) -> str:
+        """How many are in the table, in words."""
+        return f"{self.n_rows} rows" + ("" if self.people is None else f" of {self.n_people} people")
+
+    @property
+    def n_people(self) -> int:
+        """People who are in the table: as many as rows, unless the schema tells whose row each one is."""
+        return self.n_rows if self.people is None else int(self.people.max(initial=-1)) + 1
 
     @property
     def passed(self) -> list[str]:
         """The columns that are published as they are, sensitive or neutral, in the order of the table."""
         roles = self.schema.roles
-        return [name for name in self.frame.columns if roles.get(name) in ("sensitive", "neutral")]
+        return [name for name in self.frame.columns if roles.get(name) in PASSED]
 
     @cached_property
     def published(self) -> dict[str, Kind]:
         """Every column that is published, in the order of the table; one without a kind is read by its content."""
-        roles = ("quasi", "sensitive", "neutral")
-        columns = self.schema.columns
+        roles, columns = ("quasi", *PASSED), self.schema.columns
         return {
             name: columns[name].kind or _kind_by_content(self.frame[name])
             for name in self.frame.columns
@@ -188,6 +205,7 @@ def prepare(
     n_dropped = cleaned.height - len(kept)
     # Types and trees are those of the rows that go on: a dropped row leaves no trace.
     rows = retyped(spelt[kept], settled.columns, found) if n_dropped else spelt
+    _check_single_roles(settled, rows, broken, found)
     grown = grow_hierarchies(settled, rows, broken | strange, found)
     dropped = {"missing quasi-identifier": n_dropped} if n_dropped else {}
     table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept, merged)
@@ -218,6 +236,22 @@ def _rows_that_go_on(cleaned: pl.DataFrame, schema: Schema, missing: str) -> Row
         return np.arange(cleaned.height, dtype=np.int64)
     holes = cleaned.select(pl.any_horizontal(pl.col(quasi).is_null())).to_series().to_numpy()
     return np.flatnonzero(~holes).astype(np.int64)
+
+
+def _check_single_roles(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> None:
+    """Note rows that are nobody's, and weights that are no number of people."""
+    person, weight = schema.person, schema.weight
+    if person in frame.columns and (nobody := _rows_where(frame[person].is_null())):
+        what = f"says whose row each one is, but {len(nobody)} cells are missing, at {rows_at(nobody)}"
+        problems.add(f"column {person!r}", what, "fill them, or leave these rows out of the table")
+    if weight in frame.columns and weight not in broken:
+        if light := _rows_where(~(frame[weight] > 0).fill_null(value=False)):
+            what = f"{len(light)} weights are missing or not above 0, at {rows_at(light)}"
+            problems.add(f"column {weight!r}", what, "correct them, or give the column another role")
+
+
+def _rows_where(found: pl.Series) -> list[int]:
+    return np.flatnonzero(found.to_numpy()).tolist()
 
 
 def _spelt(

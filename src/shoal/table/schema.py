@@ -12,8 +12,11 @@ from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
 
-ROLES = ("identifying", "quasi", "sensitive", "neutral", "choice")
-"""What a column can be: dropped; hidden in a group; protected; published as it is; each person's own choice."""
+ROLES = ("identifying", "person", "quasi", "sensitive", "neutral", "weight", "choice")
+"""What a column can be: dropped; whose row it is; hidden in a group; protected; published as it is; how many people a row
+of a survey stands for; each person's own choice."""
+SINGLE_ROLES = ("person", "weight", "choice")
+"""Roles that one column at most can have."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,10 @@ class Schema:
         Columns published as they are.
     choice
         Each person's own choice of protection; never published.
+    person
+        Says whose row it is, where people have several; never published. Every promise then counts people, not rows.
+    weight
+        How many people of a population a row of a survey stands for; published as it is.
     rest
         What a column named nowhere is: ``"neutral"``, ``"drop"``, or an error (the default).
 
@@ -125,13 +132,16 @@ class Schema:
     neutral: Mapping[str, Kind | None] | Sequence[str] = ()
     choice: str | None = None
     rest: str | None = None
+    person: str | None = None
+    weight: str | None = None
 
     def __post_init__(self) -> None:
         problems = Problems()
         for role in ("identifying", "quasi", "sensitive", "neutral"):
             self._check_role(role, getattr(self, role), problems)
-        if self.choice is not None and not isinstance(self.choice, str):
-            problems.add("schema.choice", "needs the name of one column")
+        for role in SINGLE_ROLES:
+            if not isinstance(getattr(self, role), str | None):
+                problems.add(f"schema.{role}", "needs the name of one column")
         if self.rest not in (None, "neutral", "drop"):
             problems.add("schema.rest", 'needs "neutral" or "drop"')
         problems.raise_if_any(SchemaError)
@@ -177,6 +187,10 @@ class Schema:
             columns = getattr(self, role)
             for name in columns:
                 yield Column(name, role, columns[name] if isinstance(columns, Mapping) else None)
+        if self.person is not None:
+            yield Column(self.person, "person")
+        if self.weight is not None:
+            yield Column(self.weight, "weight", Numeric())
         if self.choice is not None:
             yield Column(self.choice, "choice")
 

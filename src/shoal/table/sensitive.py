@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.numbering import distinct_values, filled
+from shoal.table.numbering import distinct_values, filled, first_of_each
 from shoal.table.schema import Kind, Nominal, Ordinal, kind_name
 
 Ints = npt.NDArray[np.int64]
@@ -61,17 +61,21 @@ class Values:
     whole: Values | None = None
     """The column of the whole table, where `series` holds only some of its rows, or some of them more than once: which
     values are known and how they are shared out is always that of the whole table."""
+    people: Ints | None = None
+    """Whose row each one is, where people may have several: each counts once for each value of theirs."""
 
     @classmethod
-    def of(cls, series: pl.Series, kind: Kind | None) -> Values:
+    def of(cls, series: pl.Series, kind: Kind | None, people: Ints | None = None) -> Values:
         """A column whose cells fit its kind; a rule that is not built yet is no tree."""
         order = kind.order if isinstance(kind, Ordinal) else ()
         tree = kind.hierarchy if isinstance(kind, Nominal) else None
-        return cls(series, kind_name(kind), order, Tree.of(tree) if isinstance(tree, Hierarchy) else None)
+        grown = Tree.of(tree) if isinstance(tree, Hierarchy) else None
+        return cls(series, kind_name(kind), order, grown, people=people)
 
     def take(self, rows: Ints) -> Values:
         """Some rows of the column, as part of the same whole."""
-        part = replace(self, series=self.series.gather(rows), whole=self.whole or self)
+        people = None if self.people is None else self.people[rows]
+        part = replace(self, series=self.series.gather(rows), whole=self.whole or self, people=people)
         part.__dict__["codes"] = self.codes[rows]
         return part
 
@@ -103,8 +107,16 @@ class Values:
 
     @cached_property
     def counts(self) -> Ints:
-        """How often each value occurs in the whole table, missing last if there is one."""
-        return np.bincount(self.codes).astype(np.int64) if self.whole is None else self.whole.counts
+        """How often each value occurs in the whole table, missing last if there is one; once for each who has it."""
+        if self.whole is not None:
+            return self.whole.counts
+        codes = self.codes if self.people is None else self.codes[first_of_each(self.people, self.codes)]
+        return np.bincount(codes).astype(np.int64)
+
+    def only(self, rows: npt.NDArray[np.bool_]) -> Values:
+        """Some rows of the column, as if there were no others."""
+        people = None if self.people is None else self.people[rows]
+        return replace(self, series=self.series.filter(pl.Series(rows)), people=people)
 
     @cached_property
     def shares(self) -> Floats:
