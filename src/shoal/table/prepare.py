@@ -244,10 +244,10 @@ def _check_single_roles(schema: Schema, frame: pl.DataFrame, broken: set[str], p
     if person in frame.columns and (nobody := _rows_where(frame[person].is_null())):
         what = f"says whose row each one is, but {len(nobody)} cells are missing, at {rows_at(nobody)}"
         problems.add(f"column {person!r}", what, "fill them, or leave these rows out of the table")
-    if weight in frame.columns and weight not in broken:
-        if light := _rows_where(~(frame[weight] > 0).fill_null(value=False)):
-            what = f"{len(light)} weights are missing or not above 0, at {rows_at(light)}"
-            problems.add(f"column {weight!r}", what, "correct them, or give the column another role")
+    known = weight in frame.columns and weight not in broken
+    if known and (light := _rows_where(~(frame[weight] > 0).fill_null(value=False))):
+        what = f"{len(light)} weights are missing or not above 0, at {rows_at(light)}"
+        problems.add(f"column {weight!r}", what, "correct them, or give the column another role")
 
 
 def _rows_where(found: pl.Series) -> list[int]:

@@ -13,8 +13,8 @@ from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
 
 ROLES = ("identifying", "person", "quasi", "sensitive", "neutral", "weight", "choice")
-"""What a column can be: dropped; whose row it is; hidden in a group; protected; published as it is; how many people a row
-of a survey stands for; each person's own choice."""
+"""What a column can be: dropped; whose row it is; hidden in a group; protected; published as it is; how many people a
+row of a survey stands for; each person's own choice."""
 SINGLE_ROLES = ("person", "weight", "choice")
 """Roles that one column at most can have."""
 
