@@ -164,12 +164,13 @@ def anonymize(
     manifest = describe(published, asked, left_out=table.n_input - table.n_rows + groups.n_suppressed)
 
     progress.stage("verifying")
+    whose = None if shown.people is None else shown.people[order.to_numpy()]
     people_shown, choice = table.frame.filter(pl.Series(kept)), table.schema.choice
     verdict = verify(
         published.tables, manifest, claims=False, population=people,
         guards=None if choice is None else people_shown[choice][order], schema=schema, original=people_shown,
         key=key_of(manifest, shown, hiding, hidden, seed),
-        people=None if shown.people is None else shown.people[order.to_numpy()],
+        people=whose,
     )  # fmt: skip
     if verdict.unchecked:
         raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
@@ -178,18 +179,18 @@ def anonymize(
     seen = Given(published.tables, manifest)
     known = {"achieved": verdict.public, "measures": manifest_figures(seen)}
     manifest = manifest.model_copy(update=known)
-    outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
-    receipt = receipt_of(
-        manifest, table, groups, asked, seed=None if hidden else seed, achieved=outside, source=source,
-        population=people, figures=holder_figures(published, manifest, table, groups),
-    )  # fmt: skip
-    labels = np.full(table.n_input, -1, dtype=np.int64)
-    labels[table.kept] = groups.labels
-    key = key_of(manifest, shown, hiding, hidden, seed)
     places = None
     if not published.layout.slices:  # cells of one row are in as many rows as there are slices
         places = np.full(table.n_input, -1, dtype=np.int64)
         places[table.kept[kept][order.to_numpy()]] = np.arange(len(order))
+    outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
+    receipt = receipt_of(
+        manifest, table, groups, asked, seed=None if hidden else seed, achieved=outside, source=source,
+        population=people, figures=holder_figures(published, manifest, table, groups, whose), places=places,
+    )  # fmt: skip
+    labels = np.full(table.n_input, -1, dtype=np.int64)
+    labels[table.kept] = groups.labels
+    key = key_of(manifest, shown, hiding, hidden, seed)
     return Release(published.tables, manifest, labels, receipt, to_native, groups.slices, key, places, seen)
 
 

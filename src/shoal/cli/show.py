@@ -81,6 +81,11 @@ def release_table(release: Release, title: str) -> Table:
     reached = ", ".join(f"{name} = {value:g}" for name, value in manifest.achieved.items())
     if reached:
         shown.add_row("reached", f"{reached}  (re-derived from the published cells)", style="green")
+    if manifest.recipe.counts == "people":
+        by_people = {} if receipt is None else receipt.achieved
+        reached = ", ".join(f"{name} = {value:g}" for name, value in by_people.items())
+        text = f"{reached}  (people, counted with the input)" if reached else "people: the files alone show rows"
+        shown.add_row("reached", text, style="green" if reached else "yellow")
     own = () if receipt is None else receipt.against_input
     figures = {**manifest.measures, **{entry.measure: entry.value for entry in own}}
     if "ncp" in figures:  # what averages lose is known from the input alone; cells say it themselves

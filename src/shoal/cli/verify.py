@@ -123,10 +123,12 @@ def _verify_release(
     people = None if population is None else read(population)
     recipe = None if original is None else Recipe.load(original)
     source = None if recipe is None else recipe.require_source()
+    if receipt is None and original is not None:
+        receipt = _receipt_beside(Path(target))
     held, frame = None if receipt is None else Receipt.read(receipt), None if source is None else read(source)
     verdict, manifest = check_directory(
         target, population=people, schema=known if recipe is None else recipe.schema,
-        original=frame, key=key,
+        original=frame, key=key, receipt=held,
         missing_values=() if source is None else source.missing_values,
     )  # fmt: skip
     if held is not None:
@@ -152,6 +154,15 @@ def _verify_release(
         checked = "and so does the input" if frame is not None else "compare the input with --original RECIPE"
         out.print(f"  receipt   belongs to this release; {checked}")
     out.print(_figures({"reached": verdict.surveyed}))
+
+
+def _receipt_beside(folder: Path) -> Path | None:
+    """The receipt beside a release whose promise counts people: it says whose rows are where."""
+    from shoal.release.manifest import Manifest
+    from shoal.release.receipt import receipt_path
+
+    beside = receipt_path(folder)
+    return beside if beside.is_file() and Manifest.read(folder).recipe.counts == "people" else None
 
 
 def _check_input(receipt: Any, frame: Any, recipe: Any) -> None:

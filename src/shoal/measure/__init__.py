@@ -52,7 +52,8 @@ def manifest_figures(given: Given, label: str | None = None) -> dict[str, float]
     parameters = {"cm": {"label": label}}
     figures: dict[str, float] = {}
     for name in IN_MANIFEST:
-        if given.manifest.layout.shape in MEASURES[name].shapes:
+        one = MEASURES[name]
+        if given.manifest.layout.shape in one.shapes and (given.tells_people or not one.counts_people):
             figures |= MEASURES[name](**parameters.get(name, {})).entries(given)
     return figures
 

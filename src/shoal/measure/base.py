@@ -16,8 +16,10 @@ import polars as pl
 
 from shoal.check.cells import ReadColumn, read_column
 from shoal.check.original import input_rows
+from shoal.check.whose import whose_rows
 from shoal.declared import MEASURE_CLASSES
 from shoal.errors import ParameterError, Problem, Problems
+from shoal.privacy.base import Classes
 from shoal.registry import Registry
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
@@ -65,6 +67,8 @@ class Given:
     """The quasi-identifiers of everybody who may be in the release."""
     read: list[ReadColumn] | None = None
     """The quasi-identifiers, where they were read back before."""
+    people: npt.NDArray[np.int64] | None = None
+    """Whose row each published one is, where that was found before."""
     _worked_out: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, make: Callable[..., T], *asked: Any) -> T:
@@ -108,6 +112,20 @@ class Given:
         return [read_column(column, self.cells, weight=weight) for column in self.manifest.layout.quasi]
 
     @cached_property
+    def whose(self) -> npt.NDArray[np.int64] | None:
+        """Whose row each published one is; None where promises count rows, or it cannot be known."""
+        if self.manifest.recipe.counts == "rows" or self.people is not None:
+            return self.people
+        if self.original is None or self.schema is None or self.places is None:
+            return None
+        return whose_rows(self.tables, self.manifest, self.original, self.places, self.schema, self.missing_values)
+
+    @property
+    def tells_people(self) -> bool:
+        """Whether it is known how many people share a class: not from rows alone, where people have several."""
+        return self.manifest.recipe.counts == "rows" or self.whose is not None
+
+    @cached_property
     def class_sizes(self) -> Sizes:
         """Number of rows of each class, smallest first; of each bucket, where there are buckets."""
         return np.sort(np.bincount(self.row_classes)).astype(np.int64)
@@ -119,8 +137,13 @@ class Given:
 
     @cached_property
     def matching_sizes(self) -> Sizes:
-        """How many people have the same quasi-identifiers as shown, fewest first; counterfeits are no people."""
+        """How many people have the same quasi-identifiers as shown, fewest first; counterfeits are no people.
+
+        As many as rows have them where people may have several and it is not known whose they are.
+        """
         layout = self.manifest.layout
+        if self.whose is not None:
+            return np.sort(Classes(self.row_classes, {}, people=self.whose).sizes)
         if layout.laid_out.has_counterfeits:
             people = self.cells["size"].cast(pl.Int64) - self.cells["counterfeits"].cast(pl.Int64)
             return np.sort(people.to_numpy()).astype(np.int64)
@@ -165,6 +188,15 @@ class Given:
     def n_left_out(self) -> int:
         """Rows of the input that are not published, whether or not that number is public."""
         return self.input.height - self.manifest.rows.published
+
+
+def smallest_classes(given: Given) -> Sizes:
+    """For each person who may have several rows, how many people the smallest class has that one of them is in."""
+    assert given.whose is not None  # noqa: S101  asked before
+    sizes = Classes(given.row_classes, {}, people=given.whose).sizes
+    fewest = np.full(int(given.whose.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(fewest, given.whose, sizes[given.row_classes])
+    return fewest[np.unique(given.whose)]
 
 
 def another_input(what: str) -> ParameterError:
@@ -225,6 +257,9 @@ class Measure(Spec, ABC):
     fits_model: ClassVar[bool] = False
     """Whether a model is fitted for it, which takes long and needs the extra ``shoal[learning]``."""
 
+    counts_people: ClassVar[bool] = False
+    """Whether it says how many people there are, whom rows alone do not tell where people have several."""
+
     @classmethod
     def figure_names(cls) -> tuple[str, ...]:
         """What its figures are called."""
@@ -253,6 +288,10 @@ class Measure(Spec, ABC):
         if shape not in self.shapes:
             what = f"says nothing of a release of the shape {shape!r}"
             problems.add(f"measure {self.name}", what, f"it is for the shapes {', '.join(self.shapes)}")
+        if self.counts_people and not given.tells_people:
+            what = "counts people, who have several rows here, and the files alone show rows"
+            fix = "give original=, schema= and the receipt (--original RECIPE, with the receipt beside the release)"
+            problems.add(f"measure {self.name}", what, fix)
         if self.needs == "original" and given.original is None:
             what = "compares a release with its input, and none is given"
             problems.add(f"measure {self.name}", what, "give the input of the release, original= or --original")

@@ -10,6 +10,7 @@ from shoal.errors import ParameterError, Problem
 from shoal.measure.base import Given
 from shoal.measure.minimal_uniques import scores_of
 from shoal.measure.pairing import Pairing
+from shoal.privacy.base import Classes
 from shoal.table.numbering import combined, value_codes
 
 STANDS_OUT_BY, FRACTION = 3, 0.01
@@ -49,6 +50,8 @@ def _sizes(given: Given, full: pl.DataFrame, pairing: Pairing) -> Floats:
     names = given.manifest.layout.cell_columns
     label = combined(list(value_codes(full.select(pl.col(names).cast(pl.String))).values()))
     people = np.bincount(label, weights=pairing.shown.parts[0].weight).astype(np.float64)
+    if given.whose is not None:
+        people = Classes(label, {}, people=given.whose).sizes.astype(np.float64)
     found: Floats = people[label]
     return found
 

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.measure.base import Given
-from shoal.measure.reidentification import ReidentificationMeasure, in_population, people_in_classes
+from shoal.measure.reidentification import (
+    ReidentificationMeasure,
+    by_weight,
+    in_population,
+    people_in_classes,
+    weight_of,
+)
 from shoal.measure.uniques import Frequencies, pitman, slide_negative_binomial, zayatz
 
 SMALL_FRACTION = 0.1
@@ -41,11 +47,14 @@ class PopulationUniques(ReidentificationMeasure):
         if given.population is not None:
             rows, people = in_population(given)
             return {self.name: int((people == 1).sum()) / int(rows.sum()) if len(rows) else 0.0}
-        sizes = people_in_classes(given)
-        if not len(sizes) or self.fraction is None:
+        sizes, fraction = people_in_classes(given), self.fraction
+        if fraction is None and len(sizes) and weight_of(given) is not None:
+            rows, estimated = by_weight(given)
+            fraction = float(rows.sum() / estimated.sum())
+        if not len(sizes) or fraction is None:
             return {self.name: int((sizes == 1).sum()) / int(sizes.sum()) if len(sizes) else 0.0}
         seen = Frequencies.of(sizes)
         models = {"zayatz": zayatz, "pitman": pitman, "snb": slide_negative_binomial}
-        found = {name: model(seen, self.fraction) for name, model in models.items()}
-        chosen = found["pitman"] if self.fraction <= SMALL_FRACTION else min(found["snb"], found["zayatz"])
+        found = {name: model(seen, fraction) for name, model in models.items()}
+        chosen = found["pitman"] if fraction <= SMALL_FRACTION else min(found["snb"], found["zayatz"])
         return {self.name: chosen} | {f"{self.name}:{name}": value for name, value in found.items()}

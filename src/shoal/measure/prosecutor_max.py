@@ -18,6 +18,7 @@ class HighestRisk(Measure):
     reference: ClassVar[str] = "El Emam, Dankar, Protecting privacy using k-anonymity, JAMIA 2008"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     shapes: ClassVar[tuple[str, ...]] = MATCHING_SHAPES
+    counts_people: ClassVar[bool] = True
 
     def entries(self, given: Given) -> dict[str, float]:
         """The chance in the smallest class; 0 where nobody is published."""

@@ -19,7 +19,7 @@ from shoal.errors import ParameterError, Problem, Problems
 from shoal.measure.base import MATCHING_SHAPES, Given, Measure, Sizes
 from shoal.measure.neighbours import Floats
 from shoal.spec import Maybe, Real, param
-from shoal.table.numbering import combined, value_codes
+from shoal.table.numbering import combined, first_of_each, value_codes
 
 FRACTION = Maybe(Real(0, 1, open_low=True))
 
@@ -46,6 +46,7 @@ class ReidentificationMeasure(Measure):
 
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     shapes: ClassVar[tuple[str, ...]] = MATCHING_SHAPES
+    counts_people: ClassVar[bool] = True
 
     fraction: float | None = param(
         FRACTION, "share of the population that was sampled, if it is not at hand as a table", default=None
@@ -63,6 +64,9 @@ class ReidentificationMeasure(Measure):
         if given.population is not None:
             rows, people = in_population(given)
             return ClassRisks(rows, 1 / people, float(people.sum()))
+        if self.fraction is None and weight_of(given) is not None:
+            rows, estimated = by_weight(given)
+            return ClassRisks(rows, 1 / estimated, float(estimated.sum()))
         rows = people_in_classes(given)
         fraction = 1.0 if self.fraction is None else self.fraction
         return ClassRisks(rows, expected_risk(rows, fraction), float(rows.sum()) / fraction)
@@ -79,13 +83,32 @@ def people_in_classes(given: Given) -> Sizes:
     return sizes[sizes > 0]
 
 
+def weight_of(given: Given) -> str | None:
+    """The published column that says how many people of the population a row stands for, if there is one."""
+    return next((column.name for column in given.manifest.layout.passed if column.role == "weight"), None)
+
+
+def by_weight(given: Given) -> tuple[Sizes, Floats]:
+    """Of each class: how many people it has, and how many of the population they stand for, by the survey's weights.
+
+    Whoever has several rows of a class stands for as many as the first of them says. Nobody stands for less than one.
+    """
+    labels, weight = given.row_classes, given.rows[str(weight_of(given))].cast(pl.Float64).to_numpy()
+    if given.whose is not None:
+        first = first_of_each(labels, given.whose)
+        labels, weight = labels[first], weight[first]
+    people = np.bincount(labels, weights=np.maximum(weight, 1.0)).astype(np.float64)
+    return np.bincount(labels).astype(np.int64), people
+
+
 def in_population(given: Given) -> tuple[Sizes, Sizes]:
     """Of each class with people in it: how many these are, and how many of the population its cells cover.
 
     Somebody in a class is a person of the population, even where its table does not say so.
     """
     assert given.population is not None  # noqa: S101  asked for only where there is one
-    layout, cells = given.manifest.layout, given.cells
+    layout = given.manifest.layout
+    cells = given.cells if given.whose is None else layout.laid_out.full_rows(given.tables, layout)
     codes = value_codes(cells.select(pl.col(layout.cell_columns).cast(pl.String)))
     labels = np.zeros(0, dtype=np.int64) if not cells.height else combined(list(codes.values()))
     found = population_matches(cells, labels, layout, given.population, given.schema)
@@ -93,7 +116,10 @@ def in_population(given: Given) -> tuple[Sizes, Sizes]:
         fix = "give schema= (--original RECIPE) if it is a hierarchy, or fraction=, the share of it that was sampled"
         raise ParameterError(Problem("population=", found, fix))
     people = np.ones(cells.height, dtype=np.int64)
-    if layout.class_table:
+    if given.whose is not None:
+        people[:] = 0
+        people[first_of_each(labels, given.whose)] = 1
+    elif layout.class_table:
         people = cells["size"].cast(pl.Int64).to_numpy().copy()
         if layout.laid_out.has_counterfeits:
             people -= cells["counterfeits"].cast(pl.Int64).to_numpy()

@@ -21,6 +21,7 @@ class SampleUniques(Measure):
     )
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     shapes: ClassVar[tuple[str, ...]] = MATCHING_SHAPES
+    counts_people: ClassVar[bool] = True
 
     def entries(self, given: Given) -> dict[str, float]:
         """The share of people; 0 where nobody is published."""

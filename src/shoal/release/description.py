@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shoal._version import __version__
@@ -20,7 +22,7 @@ from shoal.declared import (
 )  # fmt: skip
 from shoal.enforce.refine import Refine
 from shoal.errors import ParameterError, Problem, Problems
-from shoal.measure import input_figures, measure
+from shoal.measure import input_figures, manifest_figures
 from shoal.measure.base import Given
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
@@ -32,7 +34,7 @@ from shoal.publish import default_publisher
 from shoal.publish.base import Published, Publisher
 from shoal.publish.covers import published_nodes
 from shoal.release.manifest import Layout, Manifest, Place, PublishedTable, QuasiColumn, Request, Rows
-from shoal.release.receipt import HierarchyMark, Input, InputFigure, InputRows, Receipt, SchemaColumn
+from shoal.release.receipt import HierarchyMark, Input, InputFigure, InputRows, Receipt, SchemaColumn, packed_places
 from shoal.settings import Part
 from shoal.spec import Spec
 from shoal.table.fingerprint import content_sha256
@@ -218,8 +220,9 @@ def receipt_of(
     figures: Sequence[InputFigure] = (),
     source: str | None = None,
     population: pl.DataFrame | None = None,
+    places: npt.NDArray[np.int64] | None = None,
 ) -> Receipt:
-    """What the holder keeps of a release."""
+    """What the holder keeps of a release; with where rows went, where that is needed to count people."""
     errors = input_figures(table, groups.labels) if asked.publish.protects == "cells" else ()
     return Receipt(
         shoal=__version__,
@@ -238,14 +241,21 @@ def receipt_of(
         achieved=dict(achieved),
         against_input=(*errors, *figures),
         notes=groups.notes,  # type: ignore[arg-type]
+        places=None if asked.counts == "rows" or places is None else packed_places(places),
     )
 
 
-def holder_figures(published: Published, manifest: Manifest, table: Table, groups: Groups) -> tuple[InputFigure, ...]:
-    """Figures that the files alone cannot give: those that need whole trees, or the number of rows left out."""
+def holder_figures(
+    published: Published,
+    manifest: Manifest,
+    table: Table,
+    groups: Groups,
+    people: npt.NDArray[np.int64] | None = None,
+) -> tuple[InputFigure, ...]:
+    """Figures that the files alone cannot give: those that need whole trees, the number of rows left out, or people."""
     layout = published.layout
     whole = {column.name: column for column in layout.quasi if _is_bounded(table, column)}
-    if not whole and manifest.rows.left_out is not None:
+    if not whole and manifest.rows.left_out is not None and people is None:
         return ()
     kept = groups.labels >= 0
     shown, cells = only_rows(table, kept), Given(published.tables, manifest).cells
@@ -258,7 +268,7 @@ def holder_figures(published: Published, manifest: Manifest, table: Table, group
     names = tuple(column.name for column in quasi)
     return tuple(
         InputFigure(measure=name, value=value, columns=names)
-        for name, value in measure(published.tables, exact).items()
+        for name, value in manifest_figures(Given(published.tables, exact, people=people)).items()
         if manifest.measures.get(name) != value
     )
 

@@ -6,12 +6,16 @@ against the input. Whoever has it and the release learns more than the release p
 
 from __future__ import annotations
 
+import base64
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import Field, ValidationError
 
 from shoal.errors import GuaranteeError, Problem, Problems, ShoalWarning, SourceError
@@ -87,6 +91,23 @@ class Receipt(_Part):
     )
     against_input: tuple[InputFigure, ...] = Field(default=(), description="figures that compare input and release")
     notes: dict[str, int | float | bool] = Field(default_factory=dict, description="facts about the run, by the method")
+    places: str | None = Field(
+        default=None,
+        exclude_if=lambda places: places is None,
+        description="where promises count people: the published row of each row of the input, packed",
+    )
+
+    @property
+    def place_of(self) -> npt.NDArray[np.int64] | None:
+        """The published row of each row of the input, -1 where it is not published; None where it is not kept."""
+        if self.places is None:
+            return None
+        try:
+            packed = zlib.decompress(base64.b64decode(self.places, validate=True))
+            return np.frombuffer(packed, dtype="<i4").astype(np.int64)
+        except (ValueError, zlib.error):
+            what = "does not say which row of the input each published one shows: it was changed"
+            raise SourceError(Problem("receipt", what, "give the receipt as it was written")) from None
 
     def to_json(self) -> str:
         """Write it."""
@@ -107,6 +128,11 @@ class Receipt(_Part):
     def belongs_to(self, manifest: Manifest) -> bool:
         """Whether it is the receipt of a release."""
         return self.release == manifest.fingerprint()
+
+
+def packed_places(places: npt.NDArray[np.int64]) -> str:
+    """The published row of each row of the input, as a receipt keeps it."""
+    return base64.b64encode(zlib.compress(places.astype("<i4").tobytes(), 9)).decode()
 
 
 def receipt_path(folder: Path) -> Path:

@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal.check.original import published_people
 from shoal.check.release import Verdict, verify
+from shoal.check.whose import whose_rows
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
 from shoal.measure import MEASURES, measure, measure_all
 from shoal.measure.base import Given
@@ -132,6 +133,7 @@ class Release:
         return verify(
             self.frames, self.manifest, claims=self.labels is None,
             population=population, guards=guards, schema=schema, original=people, key=key or self.key,
+            people=_whose(self.frames, self.manifest, frame, self._place_of, schema, missing_values),
         )  # fmt: skip
 
     def measure(
@@ -217,9 +219,14 @@ class Release:
         sha256 = None if self.receipt is None else self.receipt.input.sha256
         known = self._seen is not None and self._seen.tables is self.frames
         return Given(
-            self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key, self._places,
+            self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key, self._place_of,
             sha256, read=vars(self._seen).get("columns") if known else None,
         )  # fmt: skip
+
+    @property
+    def _place_of(self) -> npt.NDArray[np.int64] | None:
+        """The published row of each row of the input, as far as it is known: of a fresh release, or by the receipt."""
+        return self._places if self.receipt is None or self._places is not None else self.receipt.place_of
 
     def breaches(
         self, *, epsilon: float = 0.0, relative: bool = False, theta: float = 1.0, key: Key | None = None
@@ -395,7 +402,8 @@ class Release:
         for name in ("marketer", "ncp_bound", "sse_bound"):
             one = MEASURES[name]
             known = one.needs == "release" or (given.original is not None and given.schema is not None)
-            if known and self.manifest.layout.shape in one.shapes:
+            told = given.tells_people or not one.counts_people
+            if known and told and self.manifest.layout.shape in one.shapes:
                 found |= one().figures(given)
         return found
 
@@ -639,13 +647,29 @@ def check_directory(
     original: pl.DataFrame | None = None,
     missing_values: Sequence[str] = (),
     key: Key | None = None,
+    receipt: Receipt | None = None,
 ) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
-    release, verdict = _read(Path(folder), population, guards, schema, original, missing_values, key)
+    places = None if receipt is None else receipt.place_of
+    release, verdict = _read(Path(folder), population, guards, schema, original, missing_values, key, places)
     found = measure(release.frames, release.manifest)
     if _written(release.manifest.measures) != _written(found):
         raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
     return verdict, release.manifest
+
+
+def _whose(
+    tables: Mapping[str, pl.DataFrame],
+    manifest: Manifest,
+    original: pl.DataFrame | None,
+    places: npt.NDArray[np.int64] | None,
+    schema: Schema | None,
+    missing_values: Sequence[str],
+) -> npt.NDArray[np.int64] | None:
+    """Whose row each published one is, where promises count people and all is given that tells."""
+    if manifest.recipe.counts == "rows" or original is None or places is None or schema is None:
+        return None
+    return whose_rows(tables, manifest, original, places, schema, missing_values)
 
 
 def _written(figures: Mapping[str, float]) -> list[tuple[str, str]]:
@@ -679,12 +703,16 @@ def _read(
     original: pl.DataFrame | None = None,
     missing_values: Sequence[str] = (),
     key: Key | None = None,
+    places: npt.NDArray[np.int64] | None = None,
 ) -> tuple[Release, Verdict]:
     """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
     manifest, tables = read_directory(folder)
     people = None if original is None else published_people(manifest, original, missing_values, schema)
     if key is not None:
         key.check_belongs(manifest)
-    verdict = verify(tables, manifest, population=population, guards=guards, schema=schema, original=people, key=key)
+    whose = _whose(tables, manifest, original, places, schema, missing_values)
+    verdict = verify(
+        tables, manifest, population=population, guards=guards, schema=schema, original=people, key=key, people=whose
+    )
     frames = {name: typed_table(frame, manifest.layout) for name, frame in tables.items()}
     return Release(frames, manifest), verdict

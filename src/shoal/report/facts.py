@@ -53,6 +53,11 @@ class Facts:
         """Whether rows are hidden among others with the same quasi-identifiers."""
         return self.manifest.layout.laid_out.protects == "cells"
 
+    @property
+    def who(self) -> str:
+        """What classes are counted in."""
+        return "people" if self.given.tells_people else "rows"
+
     @cached_property
     def values(self) -> dict[str, pl.Series]:
         """Sensitive columns, whole."""

@@ -80,9 +80,10 @@ def codes_together(columns: Sequence[npt.NDArray[np.integer]]) -> Ints:
 
 
 def number_people(names: pl.Series) -> Ints:
-    """One number for each person, from 0, by the text that names whose row it is."""
-    codes: Ints = np.unique(names.cast(pl.String).rank("dense").fill_null(0).to_numpy(), return_inverse=True)[1]
-    return codes.reshape(-1).astype(np.int64)
+    """One number for each person, from 0, in the order of their first rows: what people are called changes nothing."""
+    ranks = names.cast(pl.String).rank("dense").fill_null(0).to_numpy()
+    _, first, codes = np.unique(ranks, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first)).astype(np.int64)[codes.reshape(-1)]
 
 
 def first_of_each(*columns: Ints) -> Ints:

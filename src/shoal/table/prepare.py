@@ -241,11 +241,11 @@ def _rows_that_go_on(cleaned: pl.DataFrame, schema: Schema, missing: str) -> Row
 def _check_single_roles(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> None:
     """Note rows that are nobody's, and weights that are no number of people."""
     person, weight = schema.person, schema.weight
-    if person in frame.columns and (nobody := _rows_where(frame[person].is_null())):
+    if person is not None and person in frame.columns and (nobody := _rows_where(frame[person].is_null())):
         what = f"says whose row each one is, but {len(nobody)} cells are missing, at {rows_at(nobody)}"
         problems.add(f"column {person!r}", what, "fill them, or leave these rows out of the table")
-    known = weight in frame.columns and weight not in broken
-    if known and (light := _rows_where(~(frame[weight] > 0).fill_null(value=False))):
+    fits = weight is not None and weight in frame.columns and weight not in broken
+    if fits and (light := _rows_where(~(frame[str(weight)] > 0).fill_null(value=False))):
         what = f"{len(light)} weights are missing or not above 0, at {rows_at(light)}"
         problems.add(f"column {weight!r}", what, "correct them, or give the column another role")
 

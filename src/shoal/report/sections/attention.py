@@ -44,7 +44,9 @@ def _sizes(facts: Facts) -> Iterator[Note]:
     if not facts.shares_cells or not len(facts.given.matching_sizes):
         return
     fewest = int(facts.given.matching_sizes[0])
-    if fewest < FEW:
+    if not facts.given.tells_people:
+        yield "plain", f"The smallest class has {fewest} rows. How many people they are of, the holder alone can tell."
+    elif fewest < FEW:
         yield "look", f"The smallest class has {fewest} people. Many offices ask for {FEW} or more."
     else:
         yield "good", f"Everybody shares the published quasi-identifiers with at least {fewest - 1} others."

@@ -21,29 +21,32 @@ def sizes(facts: Facts) -> Section | None:
     found = facts.given.matching_sizes
     if not len(found):
         return None
+    who = facts.who
     said = (
-        f"{len(found):,} classes hold between {int(found[0]):,} and {int(found[-1]):,} people; half of the classes "
+        f"{len(found):,} classes hold between {int(found[0]):,} and {int(found[-1]):,} {who}; half of the classes "
         f"have {number(float(np.median(found)))} or fewer."
     )
-    return Section.of("sizes", "How many people share a class", [Text(said), _chart(found)])
+    if not facts.given.tells_people:
+        said += " People may have several rows, which the files alone do not tell apart: fewer people share a class."
+    return Section.of("sizes", f"How many {who} share a class", [Text(said), _chart(found, who)])
 
 
-def _chart(found: np.ndarray) -> Chart:
+def _chart(found: np.ndarray, who: str) -> Chart:
     edges = _edges(int(found[0]), int(found[-1]))
     rows: list[dict[str, Any]] = []
     for low, high in pairwise(edges):
         inside = found[(found >= low) & (found < high)]
         if len(inside):
             name = f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}"
-            rows.append({"size": name, "people": int(inside.sum()), "classes": len(inside)})
-    caption = "How many people are in classes of each size."
-    most = max(rows, key=lambda row: row["people"])
-    words = f"Bars: most people, {most['people']:,}, are in classes of {most['size']}."
+            rows.append({"size": name, who: int(inside.sum()), "classes": len(inside)})
+    caption = f"How many {who} are in classes of each size."
+    most = max(rows, key=lambda row: row[who])
+    words = f"Bars: most {who}, {most[who]:,}, are in classes of {most['size']}."
     grid = Grid(
-        "Sizes of classes", ("size", "people", "classes"),
-        tuple((row["size"], f"{row['people']:,}", f"{row['classes']:,}") for row in rows), (1, 2),
+        "Sizes of classes", ("size", who, "classes"),
+        tuple((row["size"], f"{row[who]:,}", f"{row['classes']:,}") for row in rows), (1, 2),
     )  # fmt: skip
-    return Chart(caption, words, bars(rows, "size", "people", title="people", form=",.0f"), grid)
+    return Chart(caption, words, bars(rows, "size", who, title=who, form=",.0f"), grid)
 
 
 def _edges(low: int, high: int) -> list[int]:

@@ -1,0 +1,303 @@
+"""Where people have several rows, every promise counts people: of every method and model, by counting one by one."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import replace
+from itertools import cycle
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.check.promises import reached
+from shoal.errors import GuaranteeError, InfeasibleError, ParameterError, Problems, SchemaError, SourceError
+from shoal.measure.base import Given
+from shoal.privacy.base import Classes, Values
+from shoal.release.receipt import packed_places
+from shoal.testing import variants
+from support.pairwise import pairwise
+from support.registered import K_METHODS, METHODS
+from support.variants import LINKS, ONE_COLUMN, VARIANTS
+from twins.privacy import alpha, beta, distinct, entropy, recursive, t_equal, t_ordered
+
+DRAWN = np.random.default_rng(5)
+N, PEOPLE = 90, 24
+WHO = DRAWN.integers(0, PEOPLE, N)
+FRAME = pl.DataFrame(
+    {
+        "patient": [f"P-{who:03d}" for who in WHO],
+        "age": 20 + 2 * WHO + DRAWN.integers(0, 3, N),
+        "zip": [f"47{who % 4}0{who % 3}" for who in WHO],
+        "disease": DRAWN.choice(["flu", "cold", "ulcer", "cough", "gout"], N, p=[0.3, 0.25, 0.2, 0.15, 0.1]),
+        "income": DRAWN.integers(1, 9, N),
+    }
+)
+SCHEMA = shoal.Schema(
+    person="patient", quasi={"age": shoal.Numeric(), "zip": shoal.Nominal(shoal.Prefixes(keep=(3, 2)))},
+    sensitive={"disease": shoal.Nominal(), "income": shoal.Numeric()},
+)  # fmt: skip
+ONE_QUASI = shoal.Schema(
+    person="patient", quasi={"age": shoal.Numeric()},
+    sensitive={"disease": shoal.Nominal(), "income": shoal.Numeric()}, rest="drop",
+)  # fmt: skip
+REQUIRED = {
+    None: None,
+    shoal.LDiversity("disease", l=3): lambda group, _: distinct(group),
+    shoal.LDiversity("disease", l=2.5, variant="entropy"): lambda group, _: entropy(group),
+    shoal.LDiversity("disease", l=2, variant="recursive", c=2): lambda group, _: recursive(group, 2),
+    shoal.AlphaK("disease", alpha=0.6): lambda group, _: alpha(group),
+    shoal.TCloseness("disease", t=0.45): t_equal,
+    shoal.TCloseness("income", t=0.4, distance="ordered"): lambda group, table: t_ordered(
+        group, table, sorted(set(table))
+    ),
+    shoal.BetaLikeness("disease", beta=3): beta,
+}
+"""Models, each with the value that a class reaches, by its definition."""
+TURNS = {name: cycle(VARIANTS[name]) for name in K_METHODS}
+CASES = [(name, next(TURNS[name]), model) for name, model in pairwise(K_METHODS, REQUIRED)]
+
+
+def published(name, options, model):
+    schema = ONE_QUASI if name in ONE_COLUMN else SCHEMA
+    method = K_METHODS[name](**{"k": 4, **{key: value for key, value in options.items() if key != "k"}})
+    return shoal.anonymize(FRAME, schema, method, require=[] if model is None else [model], seed=3), schema
+
+
+def of_classes(release, column=None):
+    """People of each class; or their values, each once for each person who has it."""
+    found = defaultdict(set)
+    for row, label in enumerate(release.labels.tolist()):
+        if label >= 0:
+            found[label].add(WHO[row] if column is None else (WHO[row], FRAME[column][row]))
+    return [people if column is None else [value for _, value in people] for people in found.values()]
+
+
+@pytest.mark.parametrize(("name", "options", "model"), CASES)
+def test_every_promise_counts_people(name, options, model):
+    release, schema = published(name, options, model)
+    fewest = min(map(len, of_classes(release)))
+    reached = release.verify(original=FRAME, schema=schema).achieved
+    assert reached["k"] == release.receipt.achieved["k"] == fewest >= 4
+    if model is None:
+        return
+    shown = FRAME.filter(pl.Series(release.labels >= 0))
+    table = [value for _, value in {(who, value) for who, value in shown.select("patient", model.column).iter_rows()}]
+    values = [REQUIRED[model](group, table) for group in of_classes(release, model.column)]
+    weakest = min(values) if model.rising else max(values)
+    assert reached[model.key] == pytest.approx(float(weakest))
+    assert model.holds(float(weakest))
+
+
+@given(st.data())
+def test_counts_are_those_of_people(data):
+    n = data.draw(st.integers(1, 20))
+    labels = np.unique(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), return_inverse=True)[1]
+    who = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
+    cells = data.draw(st.lists(st.sampled_from(["a", "b", None]), min_size=n, max_size=n))
+    classes = Classes(labels, {"s": Values(pl.Series(cells, dtype=pl.String), people=who)}, people=who)
+    triples = set(zip(labels.tolist(), who.tolist(), cells, strict=True))
+    of_people = [len({one for label, one, _ in triples if label == number}) for number in range(labels.max() + 1)]
+    assert classes.sizes.tolist() == of_people
+    count = classes.count("s")
+    assert count.sizes.tolist() == [sum(label == number for label, _, _ in triples) for number in range(len(of_people))]
+    often = defaultdict(int)
+    for label, _, cell in triples:
+        often[label, cell] += 1
+    assert sorted(count.count.tolist()) == sorted(often.values())
+    assert classes.columns["s"].counts.sum() == len({(one, cell) for _, one, cell in triples})
+
+
+def test_k_rows_of_two_people_are_no_class_of_k():
+    frame = pl.DataFrame(
+        {"id": ["a"] * 5 + ["b"] * 5 + [f"c{i}" for i in range(6)], "age": [30] * 10 + [50, 51, 52, 53, 54, 55]}
+    )
+    quasi = {"age": shoal.Numeric()}
+    by_rows = shoal.anonymize(frame, shoal.Schema(quasi=quasi, identifying=["id"]), shoal.Mondrian(k=3), seed=1)
+    by_people = shoal.anonymize(frame, shoal.Schema(quasi=quasi, person="id"), shoal.Mondrian(k=3), seed=1)
+    assert len(set(by_rows.labels[:10])) >= 1
+    assert set(by_rows.labels[:10]).isdisjoint(by_rows.labels[10:])
+    assert len({frame["id"][int(row)] for row in np.flatnonzero(by_people.labels == by_people.labels[0])}) >= 3
+
+
+def test_what_people_are_called_changes_nothing(tmp_path):
+    other = {name: f"{hash(name) % 997}-{place}" for place, name in enumerate(FRAME["patient"].unique().sort())}
+    renamed = FRAME.with_columns(pl.col("patient").replace_strict(other))
+    for place, frame in enumerate((FRAME, renamed)):
+        release = shoal.anonymize(frame, SCHEMA, shoal.KMember(k=4), seed=2)
+        release.public().write(tmp_path / str(place))
+    one, two = ({path.name: path.read_bytes() for path in (tmp_path / str(i)).iterdir()} for i in range(2))
+    assert one == two
+    assert not any(b"patient" in content or b"P-0" in content for content in one.values())
+
+
+class TestFilesAlone:
+    """The files show rows; only the holder, with input and receipt, shows people."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def folder(cls, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("people") / "out"
+        shoal.anonymize(
+            FRAME, SCHEMA, shoal.Mondrian(k=4), require=[shoal.LDiversity("disease", l=2, variant="entropy")], seed=3
+        ).write(folder)
+        return folder
+
+    def test_nothing_is_claimed_of_people(self, folder):
+        release = shoal.read_release(folder)
+        verdict = release.verify()
+        assert verdict.achieved == {}
+        assert len(verdict.unchecked) == 2
+        assert all("counts people" in text for text in verdict.unchecked)
+        assert not any(name.startswith("prosecutor") for name in release.manifest.measures)
+        with pytest.raises(ParameterError, match="counts people"):
+            verdict.k  # noqa: B018
+        with pytest.raises(ParameterError, match="counts people"):
+            release.measure("prosecutor_max")
+
+    def test_the_holder_counts_them(self, folder):
+        held = shoal.read_release(folder, folder.with_name("out.receipt.json"))
+        verdict = held.verify(original=FRAME, schema=SCHEMA)
+        assert verdict.k >= 4
+        assert verdict.unchecked == ()
+        assert verdict.public == {}
+        assert held.measure()["prosecutor_max"] == 1 / verdict.k
+
+    def test_fewer_people_than_promised_are_found_out(self, folder):
+        held = shoal.read_release(folder, folder.with_name("out.receipt.json"))
+        fewer = FRAME.with_columns(patient=pl.lit("everybody"))
+        with pytest.raises(GuaranteeError, match="k = 4 was promised, the weakest class reaches 1"):
+            held.verify(original=fewer, schema=SCHEMA)
+
+    def test_a_receipt_is_not_believed(self, folder):
+        path = folder.with_name("out.receipt.json")
+        held = shoal.read_release(folder, path)
+        places = held.receipt.place_of
+        swapped = held.receipt.model_copy(update={"places": packed_places(np.roll(places, 1))})
+        twice = held.receipt.model_copy(update={"places": packed_places(np.zeros_like(places))})
+        broken = held.receipt.model_copy(update={"places": "no such thing"})
+        for receipt, error, text in (
+            (swapped, GuaranteeError, "do not cover what the original has"),
+            (twice, GuaranteeError, "does not say of every published row"),
+            (broken, SourceError, "it was changed"),
+        ):
+            with pytest.raises(error, match=text):
+                replace(held, receipt=receipt).verify(original=FRAME, schema=SCHEMA)
+
+    def test_too_few_rows_are_refused_without_the_holder(self, folder):
+        assert json.loads((folder / "manifest.json").read_text())["recipe"]["counts"] == "people"
+        problems, classes = Problems(), shoal.read_release(folder).verify().classes
+        reached([shoal.KAnonymity(k=90)], classes, problems, people=True)
+        with pytest.raises(GuaranteeError, match="k = 90 was promised, the weakest class reaches"):
+            problems.raise_if_any(GuaranteeError)
+
+
+class TestBadInput:
+    def test_rows_of_nobody(self):
+        holes = FRAME.with_columns(
+            pl.when(pl.int_range(pl.len()) < 3).then(None).otherwise(pl.col("patient")).alias("patient")
+        )
+        with pytest.raises(SchemaError, match=r"'patient': says whose row each one is, but 3 cells are missing"):
+            shoal.anonymize(holes, SCHEMA, shoal.Mondrian(k=2))
+
+    def test_too_few_people(self):
+        with pytest.raises(InfeasibleError, match=f"k = 25, but the table has 90 rows of {len(set(WHO))} people"):
+            shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=25))
+
+    @pytest.mark.parametrize("name", LINKS)
+    def test_methods_that_can_only_count_rows(self, name):
+        schema = shoal.Schema(person="patient", quasi=SCHEMA.quasi, sensitive=["disease"], rest="drop")
+        with pytest.raises(ParameterError, match="can only count rows"):
+            shoal.anonymize(FRAME, schema, variants(METHODS[name], l=2)[0])
+
+    def test_weights_are_above_zero(self):
+        frame = FRAME.with_columns(w=pl.Series([0.0, -1.0] + [2.5] * (N - 2)))
+        schema = shoal.Schema(quasi=SCHEMA.quasi, sensitive=["disease"], weight="w", rest="drop")
+        with pytest.raises(SchemaError, match=r"'w': 2 weights are missing or not above 0, at rows 1, 2"):
+            shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+
+    def test_two_roles_and_no_text(self):
+        with pytest.raises(SchemaError, match="has two roles: "):
+            shoal.Schema(quasi={"age": shoal.Numeric()}, person="age")
+        with pytest.raises(SchemaError, match=r"schema\.person: needs the name of one column"):
+            shoal.Schema(quasi={"age": shoal.Numeric()}, person=["age"])
+
+
+class TestWeights:
+    """Each row of a survey stands for people of a population."""
+
+    FRAME = pl.DataFrame({"age": [20, 21, 50, 51, 52], "w": [10.0, 20.0, 1.0, 0.5, 4.0]})
+    SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric()}, weight="w")
+
+    def test_they_are_published_and_used_for_the_population(self):
+        release = shoal.anonymize(self.FRAME, self.SCHEMA, shoal.Mondrian(k=2), seed=1)
+        assert sorted(release.table["w"].to_list()) == sorted(self.FRAME["w"].to_list())
+        # The classes stand for 30 and 1 + 1 + 4 people: nobody for less than one.
+        assert release.measure("journalist_max") == {"journalist_max": pytest.approx(1 / 6)}
+        assert release.measure("marketer") == {"marketer": pytest.approx((2 / 30 + 3 / 6) / 5)}
+        assert release.measure("journalist_max", fraction=1.0) == {"journalist_max": pytest.approx(1 / 2)}
+
+    def test_whoever_has_several_rows_stands_for_one(self):
+        frame = self.FRAME.with_columns(id=pl.Series(["a", "b", "c", "d", "c"]))
+        schema = shoal.Schema(quasi={"age": shoal.Numeric()}, weight="w", person="id")
+        release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1)
+        found = release.measure("journalist_max", original=frame, schema=schema)
+        assert found == {"journalist_max": pytest.approx(1 / 2)}  # c stands for 1, d for one at least
+
+
+def test_risk_is_a_persons():
+    release = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4), seed=3)
+    sizes, smallest = {label: len(set(WHO[release.labels == label])) for label in set(release.labels.tolist())}, {}
+    for row, label in enumerate(release.labels.tolist()):
+        smallest[WHO[row]] = min(smallest.get(WHO[row], N), sizes[label])
+    figures = release.measure()
+    assert figures["prosecutor_max"] == 1 / min(sizes.values())
+    assert figures["prosecutor_mean"] == pytest.approx(np.mean([1 / one for one in smallest.values()]))
+    assert figures["prosecutor_high_share"] == pytest.approx(np.mean([one < 5 for one in smallest.values()]))
+    by_row = release.by_person(FRAME, schema=SCHEMA)
+    assert by_row["class_size"].to_list() == [sizes[label] for label in release.labels.tolist()]
+
+
+def test_a_person_in_recipes(tmp_path, call):
+    FRAME.write_csv(tmp_path / "visits.csv")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        f"""
+[source]
+path = "{tmp_path / "visits.csv"}"
+[columns.patient]
+role = "person"
+[columns.age]
+role = "quasi"
+kind = "numeric"
+[columns.zip]
+role = "quasi"
+kind = "nominal"
+[columns.disease]
+role = "sensitive"
+[columns.income]
+role = "weight"
+[method]
+name = "mondrian"
+k = 4
+"""
+    )
+    assert shoal.Recipe.from_toml(shoal.Recipe.load(recipe).to_toml()).schema.person == "patient"
+    status, _, errors = call("run", str(recipe), "-o", str(tmp_path / "out"))
+    assert status == 0, errors
+    status, output, _ = call("verify", str(tmp_path / "out"))
+    assert status == 0
+    assert "the files alone show rows" in " ".join(output.split())
+    status, output, _ = call("verify", str(tmp_path / "out"), "--original", str(recipe))
+    assert status == 0
+    assert "unchecked" not in output
+    assert "k = " in output
+
+
+def test_given_without_places_tells_no_people():
+    release = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4), seed=3)
+    assert not Given(release.frames, release.manifest).tells_people
