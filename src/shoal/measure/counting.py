@@ -81,7 +81,8 @@ def _left_out(shown: Shown, query: Query) -> float:
 
 def _expected(shown: Shown, parts: list[_Asked], query: Query) -> float:
     """Rows of a part, or of several, which every way to put together is as likely of in a bucket."""
-    left, found, sizes = set(query.wanted), None, np.zeros(0)
+    left, found = set(query.wanted), None
+    sizes: Floats = np.zeros(0)
     while left:
         place = max(range(len(parts)), key=lambda at: len(left & set(parts[at].names)))
         asked = {name: wanted for name, wanted in query.wanted.items() if name in left and name in parts[place].names}
@@ -93,7 +94,8 @@ def _expected(shown: Shown, parts: list[_Asked], query: Query) -> float:
             found = found * sums / np.maximum(sizes, 1.0)
         else:
             found = sums
-            sizes = np.bincount(part.bucket, weights=part.weight, minlength=len(sums)) if left else sizes
+            if left:
+                sizes = np.bincount(part.bucket, weights=part.weight, minlength=len(sums)).astype(np.float64)
     assert found is not None  # noqa: S101  every query asks for a column
     return float(found.sum())
 

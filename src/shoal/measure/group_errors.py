@@ -155,13 +155,19 @@ def _number_error(scaled: _Scaled, labels: Labels) -> float:
 def _mismatches(codes: Labels, labels: Labels) -> float:
     """Rows that differ from the most frequent value of their group; suppressed ones from that of the whole table."""
     inside = labels >= 0
-    n_values, n_groups = int(codes.max(initial=0)) + 1, int(labels.max(initial=-1)) + 1
-    keys = labels * n_values + codes if inside.all() else labels[inside] * n_values + codes[inside]
-    if n_values * n_groups <= CLOSE * len(labels):
-        leading = np.bincount(keys, minlength=n_values * n_groups).reshape(n_groups, n_values).max(axis=1, initial=0)
-    else:
-        found, counts = np.unique(keys, return_counts=True)
-        leading = np.zeros(n_groups, dtype=np.int64)
-        np.maximum.at(leading, found // n_values, counts)
+    leading = n_leading(labels, codes) if inside.all() else n_leading(labels[inside], codes[inside])
     mode = np.argmax(np.bincount(codes, minlength=1))  # the smallest value of those that tie, missing last
-    return float(len(labels) - leading.sum() - (codes[~inside] == mode).sum())
+    return float(len(labels) - leading - (codes[~inside] == mode).sum())
+
+
+def n_leading(labels: Labels, codes: Labels) -> int:
+    """How many rows have the most frequent value of their group; both are numbers from 0."""
+    n_values, n_groups = int(codes.max(initial=0)) + 1, int(labels.max(initial=-1)) + 1
+    keys = labels * n_values + codes
+    if n_values * n_groups <= CLOSE * len(labels):
+        counts = np.bincount(keys, minlength=n_values * n_groups)
+        return int(counts.reshape(n_groups, n_values).max(axis=1, initial=0).sum())
+    found, counts = np.unique(keys, return_counts=True)
+    leading = np.zeros(n_groups, dtype=np.int64)
+    np.maximum.at(leading, found // n_values, counts)
+    return int(leading.sum())
