@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import polars as pl
+
 from shoal.check.cell_forms import CellForm, form_of
 from shoal.check.cells import read_cell
 from shoal.check.value_ranges import MISSING_VALUE, SPAN, UNREAD, Axis, Range, axis_of
@@ -34,9 +36,14 @@ def axis_with_values(
 
 
 def axis_of_read(
-    form: CellForm, ranges: Sequence[Range], values: Sequence[object], schema: Schema | None = None
+    form: CellForm, ranges: Sequence[Range], values: Sequence[object] | pl.Series, schema: Schema | None = None
 ) -> Axis | str:
     """The same for cells that the form has read already."""
+    if isinstance(values, pl.Series):
+        if form.column.form == "interval" and values.dtype.is_numeric():  # numbers are their own places
+            numbers = values.cast(pl.Float64).to_numpy() + 0.0
+            return axis_of(ranges, discrete=form.discrete, numbers=numbers)
+        values = values.to_list()
     people = ranges_of_values(form, values, schema)
     return people if isinstance(people, str) else axis_of([*ranges, *people], discrete=form.discrete)
 

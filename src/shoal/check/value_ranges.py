@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int32]
 
 ANY, MISSING, SPAN, SET, UNREAD = range(5)
@@ -74,25 +76,37 @@ class Axis(NamedTuple):
     """Whether every place of the line is a value; otherwise there are values between the places."""
 
 
-def axis_of(ranges: Sequence[Range], *, discrete: bool) -> Axis:
-    """Lay the distinct cells of a column on a line; `discrete` says that their values are places of categories."""
-    sort = np.array([one.sort for one in ranges], dtype=np.int64)
+def axis_of(ranges: Sequence[Range], *, discrete: bool, numbers: Floats | None = None) -> Axis:
+    """Lay the distinct cells of a column on a line; `discrete` says that their values are places of categories.
+
+    `numbers` are more cells, behind the others, that each stand for one number: NaN for a missing value.
+    """
+    numbers = np.zeros(0) if numbers is None else numbers
+    n, gone = len(ranges), np.isnan(numbers)
+    sort = np.concatenate([_field(ranges, "sort", np.int64), np.where(gone, MISSING, SPAN)])
     inside, sets = np.flatnonzero((sort == SPAN) | (sort == SET)), np.flatnonzero(sort == SET).tolist()
-    ends = np.array([ranges[at][1:3] for at in inside.tolist()], dtype=np.float64).reshape(-1, 2)
+    ends = np.stack([np.concatenate([_field(ranges, end, np.float64), numbers]) for end in ("low", "high")], axis=1)
+    ends = ends[inside]
     known = np.unique(np.concatenate([ends.reshape(-1), *(np.array(ranges[at].values) for at in sets)]))
     top = (int(known[-1]) + 1 if len(known) else 0) if discrete else len(known)
     unread = {text: top + 1 + place for place, text in enumerate(sorted({m.text for m in ranges if m.sort == UNREAD}))}
-    low, high = np.full(len(ranges), -1, dtype=np.int32), np.full(len(ranges), FARTHEST, dtype=np.int32)
-    listed = np.full(len(ranges), -1, dtype=np.int32)
+    low, high = np.full(len(sort), -1, dtype=np.int32), np.full(len(sort), FARTHEST, dtype=np.int32)
+    listed = np.full(len(sort), -1, dtype=np.int32)
 
     def place(numbers: npt.NDArray[np.float64]) -> Places:
         return (numbers if discrete else np.searchsorted(known, numbers)).astype(np.int32)
 
     low[inside], high[inside] = place(ends[:, 0]), place(ends[:, 1])
-    for at in np.flatnonzero((sort == MISSING) | (sort == UNREAD)).tolist():
-        low[at] = high[at] = top if ranges[at].sort == MISSING else unread[ranges[at].text]
+    low[sort == MISSING] = high[sort == MISSING] = top
+    for at in np.flatnonzero(sort[:n] == UNREAD).tolist():
+        low[at] = high[at] = unread[ranges[at].text]
     listed[sets] = np.arange(len(sets))
     return Axis(low, high, listed, [place(np.array(ranges[at].values, dtype=np.float64)) for at in sets], discrete)
+
+
+def _field(ranges: Sequence[Range], name: str, dtype: type[Any]) -> npt.NDArray[Any]:
+    """One field of all ranges."""
+    return np.fromiter(map(attrgetter(name), ranges), dtype=dtype, count=len(ranges))
 
 
 @dataclass(frozen=True, repr=False)

@@ -65,10 +65,10 @@ class Given:
     """Fingerprint of the input, where the receipt says it: another table is refused."""
     population: pl.DataFrame | None = None
     """The quasi-identifiers of everybody who may be in the release."""
-    read: list[ReadColumn] | None = None
-    """The quasi-identifiers, where they were read back before."""
     people: npt.NDArray[np.int64] | None = None
     """Whose row each published one is, where that was found before."""
+    seen: Given | None = None
+    """The same tables as they were read back before: what is known of them is not worked out again."""
     _worked_out: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, make: Callable[..., T], *asked: Any) -> T:
@@ -76,6 +76,10 @@ class Given:
         if (make, asked) not in self._worked_out:
             self._worked_out[make, asked] = make(self, *asked)
         return cast("T", self._worked_out[make, asked])
+
+    def _known(self, name: str) -> Any:
+        """What was read back of the tables before, if it was."""
+        return None if self.seen is None else vars(self.seen).get(name)
 
     @property
     def charged(self) -> int:
@@ -106,8 +110,8 @@ class Given:
     @cached_property
     def columns(self) -> list[ReadColumn]:
         """The quasi-identifiers read back: their distinct cells, and how many rows show each."""
-        if self.read is not None:
-            return self.read
+        if (known := self._known("columns")) is not None:
+            return cast("list[ReadColumn]", known)
         weight = "size" if self.manifest.layout.class_table else None
         return [read_column(column, self.cells, weight=weight) for column in self.manifest.layout.quasi]
 
@@ -133,6 +137,8 @@ class Given:
     @cached_property
     def row_classes(self) -> Sizes:
         """The class, or bucket, of each of `rows`, numbered from 0."""
+        if (known := self._known("row_classes")) is not None:
+            return cast("Sizes", known)
         return class_labels(self.rows.select(self.manifest.layout.class_columns))
 
     @cached_property

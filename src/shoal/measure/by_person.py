@@ -38,7 +38,8 @@ def by_person(given: Given) -> pl.DataFrame:
     found = pl.DataFrame({"row": np.arange(len(shown)), "class_size": sizes.round().astype(np.int64), "risk": risk})
     if shape.covers_values:
         found = found.with_columns(ncp=pl.Series(np.where(shown, _losses(given, full)[at], 1.0)))
-    scores = scores_of(value_codes(given.table.frame.select(list(given.table.quasi))), STANDS_OUT_BY)
+    codes = {name: one.codes for name, one in given.table.coded(given.table.quasi).items()}
+    scores = scores_of(codes, STANDS_OUT_BY)
     special = pl.DataFrame(
         {"row": given.table.kept, "suda": scores.dis(FRACTION), "stands_out_by": scores.fewest}
     ).with_columns(pl.col("row").cast(pl.Int64))

@@ -20,7 +20,7 @@ from shoal.measure.products import Component, Products
 from shoal.measure.shown import Shown
 from shoal.release.manifest import Layout, Manifest
 from shoal.release.shapes import GENERALISED
-from shoal.table.numbering import codes_together, combined, distinct_rows, numbered
+from shoal.table.numbering import codes_together, combined, distinct_rows, numbered, renumbered
 from shoal.table.schema import Schema
 
 BUCKET, SET, NUMBER = "\0bucket", "\0set", "\0number"
@@ -70,8 +70,7 @@ def of_release(
 def products_of_shown(shown: Shown, layout: Layout) -> Products:
     """Read classes whose cells were laid out before: the same as `products_of_cells`."""
     part, components, originals = shown.parts[0], [], []
-    labels = codes_together([part.columns[column.name].line for column in layout.quasi])
-    head, label = np.unique(labels, return_index=True, return_inverse=True)[1:]
+    head, label = part.joined([part.columns[column.name] for column in layout.quasi])
     for column in layout.quasi:
         cells = part.columns[column.name]
         line, place = cells.line[head], np.empty(len(cells.value_at), dtype=np.int64)
@@ -81,9 +80,9 @@ def products_of_shown(shown: Shown, layout: Layout) -> Products:
     if layout.passed:
         names = [column.name for column in layout.passed]
         both = [(part.columns[name].plain_value[part.columns[name].line], shown.columns[name].code) for name in names]
-        ids = np.unique(codes_together([np.concatenate(pair) for pair in both]), return_inverse=True)[1].reshape(-1)
-        components.append(Component.of_pairs(label.reshape(-1), ids[: len(labels)], np.arange(len(head))))
-        originals.append(ids[len(labels) :])
+        ids = renumbered(codes_together([np.concatenate(pair) for pair in both]))
+        components.append(Component.of_pairs(label, ids[: len(label)], np.arange(len(head))))
+        originals.append(ids[len(label) :])
     lines = np.unique(codes_together(originals), return_index=True)[1]
     return Products(tuple(components), np.stack([column[lines] for column in originals], axis=1))
 

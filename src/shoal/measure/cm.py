@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import polars as pl
-
 from shoal.errors import ParameterError, Problem, did_you_mean
 from shoal.measure.base import Given, Measure
+from shoal.measure.group_errors import n_leading
 from shoal.spec import ColumnName, Maybe, param
+from shoal.table.numbering import value_codes
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,5 @@ class ClassificationMetric(Measure):
 
 def _share(given: Given, name: str) -> float:
     """Share of rows whose value is not the most frequent one of their class."""
-    pairs = pl.DataFrame([pl.Series("class", given.row_classes), given.rows[name].alias("value")])
-    counts = pairs.group_by("class", "value").len()
-    leading = counts.group_by("class").agg(pl.col("len").max())["len"].sum()
+    leading = n_leading(given.row_classes, value_codes(given.rows.select(name))[name])
     return float(given.n_rows - leading) / max(given.n_rows, 1)

@@ -81,18 +81,21 @@ def _left_out(shown: Shown, query: Query) -> float:
 
 def _expected(shown: Shown, parts: list[_Asked], query: Query) -> float:
     """Rows of a part, or of several, which every way to put together is as likely of in a bucket."""
-    left, found, sizes = set(query.wanted), None, None
+    left, found = set(query.wanted), None
+    sizes: Floats = np.zeros(0)
     while left:
         place = max(range(len(parts)), key=lambda at: len(left & set(parts[at].names)))
         asked = {name: wanted for name, wanted in query.wanted.items() if name in left and name in parts[place].names}
         part = shown.parts[place]
         chances = {name: part.columns[name].means(wanted[:, None])[:, 0] for name, wanted in asked.items()}
         sums = parts[place].sums(chances)
-        if found is None or sizes is None:
-            found, sizes = sums, np.bincount(part.bucket, weights=part.weight, minlength=len(sums))
-        else:
-            found = found * sums / np.maximum(sizes, 1.0)
         left -= set(asked)
+        if found is not None:
+            found = found * sums / np.maximum(sizes, 1.0)
+        else:
+            found = sums
+            if left:
+                sizes = np.bincount(part.bucket, weights=part.weight, minlength=len(sums)).astype(np.float64)
     assert found is not None  # noqa: S101  every query asks for a column
     return float(found.sum())
 

@@ -74,7 +74,7 @@ def _on_axis(axis: Axis | str, n_cells: int, cell_of: Ints) -> tuple[Component, 
 def covered(read: ReadColumn, values: pl.Series, schema: Schema | None) -> tuple[Component, Ints]:
     """The values that each distinct cell of a column covers, and the number of each; values are distinct."""
     ranges = [cell.range for cell in read.cells]
-    axis = axis_of_read(read.form, ranges, values.to_list(), schema)
+    axis = axis_of_read(read.form, ranges, values, schema)
     return _on_axis(axis, len(ranges), np.arange(len(ranges)))
 
 

@@ -83,12 +83,18 @@ class Expected:
 
     def one(self, column: str) -> Distribution:
         """The distribution of a column."""
+        if (column,) not in self._known:
+            self._known[column,] = self._single(column)
+        found: Distribution = self._known[column,]
+        return found
+
+    def _single(self, column: str) -> Distribution:
         asked, part = self._categories(column), self.shown.home(column)
         assert part is not None  # noqa: S101  every column stands in some part
         cells = part.columns[column]
         rows = np.bincount(cells.line, weights=part.weight, minlength=cells.n_cells)
         counts = rows @ cells.means(asked.features) + self.shown.n_left_out * asked.features.mean(axis=0)
-        true = np.bincount(asked.of_value[self.shown.columns[column].code], minlength=len(asked.names))
+        true = np.bincount(self._category_of_row(column), minlength=len(asked.names))
         n_rows = max(self.shown.n_rows, 1)
         return Distribution(column, asked.names, true / n_rows, counts / n_rows)
 
@@ -101,10 +107,10 @@ class Expected:
 
     def _joint(self, one: str, other: str) -> JointDistribution:
         left, right = self._categories(one), self._categories(other)
-        codes = (self.shown.columns[name].code for name in (one, other))
-        pairs = [asked.of_value[code] for asked, code in zip((left, right), codes, strict=True)]
         shape = (len(left.names), len(right.names))
-        true = np.bincount(pairs[0] * shape[1] + pairs[1], minlength=shape[0] * shape[1]).reshape(shape)
+        pairs = self._category_of_row(one) * shape[1]
+        pairs += self._category_of_row(other)
+        true = np.bincount(pairs, minlength=shape[0] * shape[1]).reshape(shape)
         n_rows = max(self.shown.n_rows, 1)
         expected = self._together(one, other, left.features, right.features)
         return JointDistribution((one, other), (left.names, right.names), true / n_rows, expected / n_rows)
@@ -163,6 +169,13 @@ class Expected:
         if ("categories", name) not in self._known:
             self._known["categories", name] = _categories(self.shown.columns[name], self.bins)
         found: _Categories = self._known["categories", name]
+        return found
+
+    def _category_of_row(self, name: str) -> Ints:
+        """The category of every row of the input."""
+        if ("rows", name) not in self._known:
+            self._known["rows", name] = self._categories(name).of_value[self.shown.columns[name].code]
+        found: Ints = self._known["rows", name]
         return found
 
     def _powers(self, name: str) -> Floats:
@@ -236,11 +249,9 @@ def _counts(one: Ints, other: Ints, shape: tuple[int, int], weight: Floats) -> A
 
 def _categories(column: InputColumn, bins: int) -> _Categories:
     """Bring a column to few categories, and name them."""
-    series = column.values.gather(column.code)
     kind = Numeric() if column.kind == "numeric" else Nominal()
-    of_row = categories_of(series, kind, bins, "frequency")[0].astype(np.int64)
-    of_value = np.zeros(column.n_values, dtype=np.int64)
-    of_value[column.code] = of_row
+    rows = np.bincount(column.code, minlength=column.n_values).astype(np.int64)
+    of_value = categories_of(column.values, kind, bins, "frequency", rows)[0]
     number = np.unique(of_value, return_inverse=True)[1].reshape(-1)
     texts = column.values.cast(pl.String).to_list() if column.n_values <= bins * bins * bins else None
     names = tuple(

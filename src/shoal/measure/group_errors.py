@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import polars as pl
 from shoal.errors import Problems
 from shoal.measure.base import GROUPED_SHAPES, Given, Measure
 from shoal.release.receipt import InputFigure
-from shoal.table.numbering import value_codes
+from shoal.table.numbering import CLOSE, Coded
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric
 
@@ -33,28 +33,31 @@ class GroupErrors:
     labels: Labels
     """Group of each row, -1 for a suppressed one: it counts with what it differs from the whole table."""
     _known: dict[str, float] = field(default_factory=dict)
+    _scaled: dict[str, _Scaled] = field(default_factory=dict)
 
     def total(self, columns: Iterable[str]) -> float:
         """The sum over columns."""
         return math.fsum(self._error(name) for name in columns)
 
+    @cached_property
     def of_one_group(self) -> GroupErrors:
         """The same with all rows in one group."""
-        return GroupErrors(self.table, np.zeros(len(self.labels), dtype=np.int64))
+        return GroupErrors(self.table, np.zeros(len(self.labels), dtype=np.int64), _scaled=self._scaled)
 
     def _error(self, name: str) -> float:
         if name not in self._known:
             if isinstance(self.table.published[name], Numeric):
-                self._known[name] = _number_error(self.table.frame[name].cast(pl.Float64), self.labels)
+                if name not in self._scaled:
+                    self._scaled[name] = _Scaled.of(self.table.frame[name].cast(pl.Float64))
+                self._known[name] = _number_error(self._scaled[name], self.labels)
             else:
-                self._known[name] = _mismatches(self._codes[name], self.labels)
+                self._known[name] = _mismatches(self._codes[name].codes, self.labels)
         return self._known[name]
 
     @cached_property
-    def _codes(self) -> dict[str, Labels]:
+    def _codes(self) -> dict[str, Coded]:
         """The categories of every column that has no numbers, numbered in their order, missing last."""
-        names = [name for name, kind in self.table.published.items() if not isinstance(kind, Numeric)]
-        return value_codes(self.table.frame.select(names))
+        return self.table.coded(name for name, kind in self.table.published.items() if not isinstance(kind, Numeric))
 
 
 class GroupMeasure(Measure):
@@ -81,7 +84,7 @@ class GroupMeasure(Measure):
     def entries(self, given: Given) -> dict[str, float]:
         """The figure, where a column enters."""
         assert given.labels is not None  # noqa: S101  seen to before
-        found = self.of_groups(given.once(_errors))
+        found = self.of_groups(given.once(errors_of))
         return {} if found is None else {found.measure: found.value}
 
     def of_groups(self, errors: GroupErrors) -> InputFigure | None:
@@ -92,7 +95,7 @@ class GroupMeasure(Measure):
         return InputFigure(measure=self.name, value=self.value(errors, columns), columns=tuple(columns))
 
 
-def _errors(given: Given) -> GroupErrors:
+def errors_of(given: Given) -> GroupErrors:
     """The errors of the groups of a release, which several measures ask for."""
     assert given.labels is not None  # noqa: S101  seen to before
     return GroupErrors(given.table, given.labels[given.table.kept])
@@ -103,33 +106,47 @@ def numbers_of(table: Table) -> list[str]:
     return [name for name, kind in table.quasi.items() if isinstance(kind, Numeric)]
 
 
-def _number_error(series: pl.Series, labels: Labels) -> float:
-    """Squared error of standardised numbers; a missing one is as far from any number as two numbers can be.
+class _Scaled(NamedTuple):
+    """Standardised numbers; a missing one is as far from any number as two numbers can be."""
 
-    The mean of a group is missing where more than half of its numbers are.
-    """
-    values = series.to_numpy()
-    there = np.isfinite(values)
-    # To less than 1 by a power of two, which is exact: numbers of any size can be squared.
-    values = np.ldexp(values, -np.frexp(np.abs(values[there]).max(initial=0.0))[1])
-    present = values[there]
-    if not len(present) or present.min() == present.max():
-        spread, gap = 1.0, float(len(present) > 0)
-    else:
-        spread = float(np.std(present))
-        gap = ((present.max() - present.min()) / spread) ** 2
-    x = np.where(there, (values - (present.mean() if len(present) else 0.0)) / spread, 0.0)
+    there: npt.NDArray[np.bool_]
+    x: Floats
+    gap: float
+
+    @classmethod
+    def of(cls, series: pl.Series) -> _Scaled:
+        """Scale a column."""
+        values = series.to_numpy()
+        there = np.isfinite(values)
+        # To less than 1 by a power of two, which is exact: numbers of any size can be squared.
+        values = np.ldexp(values, -np.frexp(np.abs(values[there]).max(initial=0.0))[1])
+        present = values[there]
+        if not len(present) or present.min() == present.max():
+            spread, gap = 1.0, float(len(present) > 0)
+        else:
+            spread = float(np.std(present))
+            gap = ((present.max() - present.min()) / spread) ** 2
+        return cls(there, np.where(there, (values - (present.mean() if len(present) else 0.0)) / spread, 0.0), gap)
+
+
+def _number_error(scaled: _Scaled, labels: Labels) -> float:
+    """Squared error of standardised numbers; the mean of a group is missing where more than half of its numbers are."""
+    there, x, gap = scaled
     inside = labels >= 0
     n_groups = int(labels.max(initial=-1)) + 1
-    # One group more stands for the whole table: suppressed rows are measured against it.
-    rows = np.concatenate([labels[inside], np.full(len(labels), n_groups)])
-    where = np.concatenate([np.flatnonzero(inside), np.arange(len(labels))])
-    size = np.bincount(rows, minlength=n_groups + 1)
-    known = np.bincount(rows, weights=there[where], minlength=n_groups + 1)
-    total = np.bincount(rows, weights=x[where], minlength=n_groups + 1)
+    groups = [(labels, there, x)] if inside.all() else [(labels[inside], there[inside], x[inside])]
+    if not inside.all():  # one group more stands for the whole table: suppressed rows are measured against it
+        groups.append((np.full(len(labels), n_groups), there, x))
+    size, known, total = np.zeros(n_groups + 1), np.zeros(n_groups + 1), np.zeros(n_groups + 1)
+    for rows, present, numbers in groups:
+        size += np.bincount(rows, minlength=n_groups + 1)
+        known += np.bincount(rows, weights=present, minlength=n_groups + 1)
+        total += np.bincount(rows, weights=numbers, minlength=n_groups + 1)
     mean = np.divide(total, known, out=np.zeros(n_groups + 1), where=known > 0)
+    group = labels if inside.all() else np.where(inside, labels, n_groups)
+    if there.all():
+        return float(((x - mean[group]) ** 2).sum())
     is_missing = 2 * (size - known) > size
-    group = np.where(inside, labels, n_groups)
     error = np.where(there, (x - mean[group]) ** 2, gap)
     error[is_missing[group]] = np.where(there, gap, 0.0)[is_missing[group]]
     return float(error.sum())
@@ -138,9 +155,19 @@ def _number_error(series: pl.Series, labels: Labels) -> float:
 def _mismatches(codes: Labels, labels: Labels) -> float:
     """Rows that differ from the most frequent value of their group; suppressed ones from that of the whole table."""
     inside = labels >= 0
+    leading = n_leading(labels, codes) if inside.all() else n_leading(labels[inside], codes[inside])
+    mode = np.argmax(np.bincount(codes, minlength=1))  # the smallest value of those that tie, missing last
+    return float(len(labels) - leading - (codes[~inside] == mode).sum())
+
+
+def n_leading(labels: Labels, codes: Labels) -> int:
+    """How many rows have the most frequent value of their group; both are numbers from 0."""
     n_values, n_groups = int(codes.max(initial=0)) + 1, int(labels.max(initial=-1)) + 1
-    found, counts = np.unique(labels[inside] * n_values + codes[inside], return_counts=True)
+    keys = labels * n_values + codes
+    if n_values * n_groups <= CLOSE * len(labels):
+        counts = np.bincount(keys, minlength=n_values * n_groups)
+        return int(counts.reshape(n_groups, n_values).max(axis=1, initial=0).sum())
+    found, counts = np.unique(keys, return_counts=True)
     leading = np.zeros(n_groups, dtype=np.int64)
     np.maximum.at(leading, found // n_values, counts)
-    mode = np.argmax(np.bincount(codes, minlength=1))  # the smallest value of those that tie, missing last
-    return float(len(labels) - leading.sum() - (codes[~inside] == mode).sum())
+    return int(leading.sum())

@@ -19,6 +19,7 @@ from shoal.measure.candidates import of_release, products_of_shown
 from shoal.measure.pairing import checked
 from shoal.measure.products import Ints, Lists, Products, runs_of
 from shoal.spec import Whole, param
+from shoal.table.numbering import codes_together
 
 LISTED, FEWEST = 8, 2**16
 """Classes listed for each run and row, and at the least, so that tuples are found: more room than that is not taken."""
@@ -288,12 +289,9 @@ def _draw(products: Products, draws: int, rng: np.random.Generator) -> Ints:
 
 def _among(tuples: Ints, originals: Ints) -> npt.NDArray[np.bool_]:
     """Which tuples are originals."""
-    names = [str(place) for place in range(tuples.shape[1])]
-    drawn = pl.from_numpy(tuples, schema=names).with_row_index("row")
-    found = drawn.join(pl.from_numpy(originals, schema=names), on=names, how="semi")["row"]
-    among = np.zeros(len(tuples), dtype=np.bool_)
-    among[found.to_numpy()] = True
-    return among
+    columns = [np.concatenate(pair) + 1 for pair in zip(tuples.T, originals.T, strict=True)]  # -1 is no number
+    codes = pl.Series(codes_together(columns))
+    return codes[: len(tuples)].is_in(codes[len(tuples) :].implode()).to_numpy()
 
 
 def _times(count: int, share: float) -> float:

@@ -95,8 +95,7 @@ def minimal_uniques(columns: list[Ints], most: int) -> Iterator[Found]:
         before = here
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Codes:
+class Codes(NamedTuple):
     """Columns of numbers from 0, one line each."""
 
     codes: npt.NDArray[np.int32]
@@ -112,29 +111,54 @@ class Codes:
         """Of each set of columns, the rows that are unique there, and those of them that are on no part of it."""
 
         def run(begin: int, end: int) -> list[Alone]:
-            room = _Room.of(len(self.codes[0]))
-            return [self._alone(chosen, before, room) for chosen in sets[begin:end]]
+            room, keys = _Room.of(len(self.codes[0])), _Keys(self)
+            return [_alone(chosen, before, room, keys.of(chosen)) for chosen in sets[begin:end]]
 
         parts = in_parts(run, 0, len(sets), len(sets) * self.codes[0].size)
         return [one for part in parts for one in part]
 
-    def _alone(self, chosen: Columns, before: Mapping[Columns, Marks], room: _Room) -> Alone:
-        """Rows that are like nobody on a part of the columns already are passed over."""
-        smaller = [before[chosen[:j] + chosen[j + 1 :]] for j in range(len(chosen))]
-        unique: Marks = np.bitwise_or.reduce(smaller)
-        n_keys = math.prod(self.sizes[list(chosen)].tolist())
+
+class _Keys:
+    """Combinations of values of columns as numbers; what the columns before the last make is kept for the next."""
+
+    def __init__(self, coded: Codes) -> None:
+        self.coded = coded
+        self.first: Columns = ()
+        self.keys: Ints = np.zeros(len(coded.codes[0]), dtype=np.int64)
+        """Those of `first`."""
+
+    def of(self, chosen: Columns) -> tuple[Ints, int]:
+        """The number of the combination of each row, and how many there may be."""
+        codes, sizes = self.coded
+        n_keys = math.prod(sizes[list(chosen)].tolist())
         if n_keys > MOST_KEYS:
-            joined = Codes.of([combined([self.codes[j] for j in chosen])])
-            coded, n_keys = kernel.Coded(joined.codes, joined.sizes, np.zeros(1, dtype=np.int64)), int(joined.sizes[0])
-        else:
-            coded = kernel.Coded(self.codes, self.sizes, np.array(chosen, dtype=np.int64))
-        if n_keys <= len(room.seen):
-            n_found = kernel.mark_counted(coded, unique, room.seen[:n_keys])
-        else:
-            n_found = kernel.mark_hashed(coded, unique, room.table, room.shift)
-        rows = np.flatnonzero(unique == kernel.MARKED) if n_found else np.zeros(0, dtype=np.int64)
-        unique[rows] = 1
-        return Alone(chosen, unique, rows)
+            found = combined([codes[j] for j in chosen])
+            return found, int(found.max(initial=0)) + 1
+        if self.first != chosen[:-1]:
+            self.first, self.keys = chosen[:-1], self._together(chosen[:-1])
+        return self._together(chosen[-1:], self.keys), n_keys
+
+    def _together(self, chosen: Columns, before: Ints | None = None) -> Ints:
+        """Add columns to numbers."""
+        codes, sizes = self.coded
+        found = np.zeros(len(codes[0]), dtype=np.int64) if before is None else before
+        for j in chosen:
+            found = found * sizes[j]
+            found += codes[j]
+        return found
+
+
+def _alone(chosen: Columns, before: Mapping[Columns, Marks], room: _Room, keyed: tuple[Ints, int]) -> Alone:
+    """Rows that are like nobody on a part of the columns already are passed over."""
+    keys, n_keys = keyed
+    unique: Marks = np.bitwise_or.reduce([before[chosen[:j] + chosen[j + 1 :]] for j in range(len(chosen))])
+    if n_keys <= len(room.seen):
+        n_found = kernel.mark_counted(keys, unique, room.seen[:n_keys])
+    else:
+        n_found = kernel.mark_hashed(keys, unique, room.table, room.shift)
+    rows = np.flatnonzero(unique == kernel.MARKED) if n_found else np.zeros(0, dtype=np.int64)
+    unique[rows] = 1
+    return Alone(chosen, unique, rows)
 
 
 class Alone(NamedTuple):

@@ -171,12 +171,11 @@ def _loss(given: Given, shown: Table) -> float:
 def _losses(read: ReadColumn, shown: Table) -> list[float]:
     """Of each distinct cell of a column, what it loses among the rows that are shown."""
     column, values = read.column, shown.frame[read.column.name].drop_nulls()
-    form = copy(read.form)  # others read the same column
-    if column.form == "interval" and column.has_missing and len(values):
-        form.unit = float(values.max()) - float(values.min())  # type: ignore[arg-type]
-    if column.form == "set" and column.has_missing:
-        form.unit = values.n_unique() - 1
-    losses = [form.loss(cell.range) for cell in read.cells]
+    losses = read.losses
+    if column.form in ("interval", "set") and column.has_missing and len(values):
+        form = copy(read.form)  # others read the same column
+        form.unit = float(values.max()) - float(values.min()) if column.form == "interval" else values.n_unique() - 1  # type: ignore[arg-type]
+        losses = [form.loss(cell.range) for cell in read.cells]
     hierarchy = shown.hierarchy(column.name) if column.form == "node" else None
     if hierarchy is None:
         return [loss.leaves for loss in losses]

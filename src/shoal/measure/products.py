@@ -36,8 +36,12 @@ class Component:
     @classmethod
     def of_pairs(cls, sets: Ints, numbers: Ints, set_of: Ints) -> Component:
         """Gather the numbers of each set, in any order and any number of times; `set_of` says which set a class has."""
-        order = np.lexsort((numbers, sets))
-        sets, numbers = sets[order], numbers[order]
+        n_numbers = int(numbers.max(initial=-1)) + 1
+        if (int(sets.max(initial=-1)) + 1) * n_numbers < 2**63:  # pairs as single numbers are sorted sooner
+            sets, numbers = np.divmod(np.sort(sets * n_numbers + numbers), max(n_numbers, 1))
+        else:
+            order = np.lexsort((numbers, sets))
+            sets, numbers = sets[order], numbers[order]
         same_set = np.diff(sets, prepend=-1) == 0
         step = np.diff(numbers, prepend=-1)
         begins = ~(same_set & (step <= 1))

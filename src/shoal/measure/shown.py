@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,8 @@ from shoal.measure.base import Given, another_input
 from shoal.measure.covered import covered
 from shoal.release.manifest import Layout
 from shoal.release.shapes import GENERALISED
-from shoal.table.numbering import codes_together, numbered, value_codes, values_of
+from shoal.table.numbering import Coded, coded, codes_together, numbered
+from shoal.table.prepare import Table
 from shoal.table.schema import Schema
 
 Ints = npt.NDArray[np.int64]
@@ -147,6 +149,34 @@ def _before(features: Floats) -> Floats:
     return found
 
 
+class Alike(NamedTuple):
+    """Rows that show the same cells of quasi-identifiers."""
+
+    head: Ints
+    """The first row of each sort; sorts are numbered as they come."""
+    of_row: Ints
+    """The sort of each row."""
+
+    @classmethod
+    def of(cls, labels: Ints) -> Alike:
+        """Number sorts that have any numbers from 0, each at least once, as they come."""
+        first = np.empty(int(labels.max(initial=-1)) + 1, dtype=np.int64)
+        first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)  # what is written last stays
+        order = np.argsort(first)
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = np.arange(len(order))
+        return cls(first[order], number[labels])
+
+    def joined(self, columns: Sequence[Ints]) -> tuple[Ints, Ints]:
+        """Sorts that are equal in columns that depend on nothing else, in the order of these: heads, and of each row.
+
+        The same as of all rows, but only one of each sort is looked at.
+        """
+        number = codes_together([column[self.head] for column in columns])
+        _, head, sort = np.unique(number, return_index=True, return_inverse=True)
+        return self.head[head], sort.reshape(-1).astype(np.int64)[self.of_row]
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Part:
     """Rows of a release whose cells belong together; rows of different parts do by their bucket alone."""
@@ -155,15 +185,27 @@ class Part:
     bucket: Ints
     weight: Floats
     """How many people a row stands for: less than one where some rows of its class are counterfeits."""
+    alike: Alike | None = None
+    """Rows that show the same in all columns but those that are as they are, where that is known."""
 
     @cached_property
     def units(self) -> tuple[Ints, Floats]:
         """Rows that show the same but for values as they are: one row of each sort, and the people in it."""
-        vague = [cells.line for cells in self.columns.values() if not cells.is_plain]
-        number = codes_together(vague) if vague else np.zeros(len(self.weight), dtype=np.int64)
-        _, head, unit = np.unique(number, return_index=True, return_inverse=True)
-        size: Floats = np.bincount(unit.reshape(-1), weights=self.weight).astype(np.float64)
-        return head.astype(np.int64), size
+        vague = [cells for cells in self.columns.values() if not cells.is_plain]
+        if not vague:
+            head, unit = np.zeros(min(len(self.weight), 1), np.int64), np.zeros(len(self.weight), np.int64)
+        else:
+            head, unit = self.joined(vague)
+        size: Floats = np.bincount(unit, weights=self.weight).astype(np.float64)
+        return head, size
+
+    def joined(self, columns: Sequence[Cells]) -> tuple[Ints, Ints]:
+        """Rows that show the same in some columns, in the order of these: the first of each sort, and that of a row."""
+        lines = [cells.line for cells in columns]
+        if self.alike is not None and not any(cells.as_they_are for cells in columns):
+            return self.alike.joined(lines)
+        _, head, sort = np.unique(codes_together(lines), return_index=True, return_inverse=True)
+        return head.astype(np.int64), sort.reshape(-1).astype(np.int64)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -183,16 +225,17 @@ class Shown:
         tables, layout = _opened(given)
         rows = given.input
         names = [name for name in rows.columns if name in layout.kinds and name not in layout.hidden]
-        columns = {name: _column(rows[name], layout.kinds[name]) for name in names}
         schema = given.grown_schema
+        columns = _columns(rows.select(names), layout, None if schema is None else given.table)
         read = layout.laid_out.parts(tables, layout)
         buckets = numbered([bucket for _, bucket in read]) if len(read) > 1 else [np.zeros(read[0][0].height, np.int64)]
         known = {} if layout.laid_out.protects != "cells" else {one.column.name: one for one in given.columns}
         parts = []
         for (frame, _), bucket in zip(read, buckets, strict=True):
-            cells = {name: _cells(columns[name], layout, frame, schema, known.get(name)) for name in names}
+            alike = Alike.of(given.row_classes) if _shows_classes(given, frame) else None
+            cells = {name: _cells(columns[name], layout, frame, schema, known.get(name), alike) for name in names}
             there = {name: found for name, found in cells.items() if found is not None}
-            parts.append(Part(there, bucket, _weights(tables, layout, frame.height)))
+            parts.append(Part(there, bucket, _weights(tables, layout, frame.height), alike))
         return cls(columns, tuple(parts), rows.height, given.n_left_out)
 
     def home(self, *names: str) -> Part | None:
@@ -221,18 +264,34 @@ def _weights(tables: Mapping[str, pl.DataFrame], layout: Layout, n_rows: int) ->
     return rows.join(classes, on="class", how="left", maintain_order="left")["weight"].to_numpy().astype(np.float64)
 
 
-def _column(series: pl.Series, kind: str | None) -> InputColumn:
-    """Number the values of a column of the input."""
-    frame = series.to_frame()
-    values = values_of(frame)[series.name]
+def _shows_classes(given: Given, frame: pl.DataFrame) -> bool:
+    """Whether rows that are in one class are those that show the same quasi-identifiers."""
+    layout = given.manifest.layout
+    return frame is given.rows and set(layout.class_columns) == {name for one in layout.quasi for name in one.columns}
+
+
+def _columns(rows: pl.DataFrame, layout: Layout, table: Table | None) -> dict[str, InputColumn]:
+    """Number the values of the columns of the input; those of a table that has the same cells have numbers already."""
+    same = []
+    if table is not None and not table.dropped:
+        there = [name for name in rows.columns if name in table.frame.columns]
+        same = [name for name in there if rows[name].equals(table.frame[name], check_dtypes=True, null_equal=True)]
+    known = coded(rows.drop(same)) | ({} if table is None else table.coded(same))
+    return {name: _column(rows[name], layout.kinds[name], known[name]) for name in rows.columns}
+
+
+def _column(series: pl.Series, kind: str | None, known: Coded) -> InputColumn:
+    """A column of the input, whose values have numbers."""
+    values = known.values
     if series.null_count():
         values = pl.concat([values, pl.Series(series.name, [None], dtype=values.dtype)])
     kind = kind or ("numeric" if series.dtype.is_numeric() else "nominal")
-    return InputColumn(series.name, kind, values, value_codes(frame)[series.name].astype(np.int64))
+    return InputColumn(series.name, kind, values, known.codes)
 
 
 def _cells(
-    column: InputColumn, layout: Layout, frame: pl.DataFrame, schema: Schema | None, known: ReadColumn | None
+    column: InputColumn, layout: Layout, frame: pl.DataFrame, schema: Schema | None, known: ReadColumn | None,
+    alike: Alike | None,
 ) -> Cells | None:  # fmt: skip
     """A column as some rows show it; None if they do not. Its cells may have been read before."""
     quasi = next((one for one in layout.quasi if one.name == column.name), None)
@@ -245,7 +304,8 @@ def _cells(
         return None
     cells = frame.select(quasi.columns)
     read = known or read_column(quasi, cells)
-    line = _place(cells, pl.DataFrame(read.shown, schema=cells.schema, orient="row"))
+    heads = pl.DataFrame(read.shown, schema=cells.schema, orient="row")
+    line = _place(cells, heads) if alike is None else _place(cells[alike.head], heads)[alike.of_row]
     if quasi.form in GENERALISED:
         return _generalised(column, read, line, schema)
     return _standing(column, read, line)
@@ -260,8 +320,9 @@ def _place(cells: pl.DataFrame, heads: pl.DataFrame) -> Ints:
 
 def _as_they_are(column: InputColumn, shown: pl.Series, strange: bool) -> Cells:
     """Values of the input, each its own cell; a counterfeit's that the input does not have says nothing."""
-    heads = shown.to_frame().unique(maintain_order=True)
-    seen, known = numbered([heads.to_series(), column.values])
+    own, codes = coded(shown.to_frame())[shown.name]
+    heads = pl.concat([own, pl.Series(shown.name, [None], dtype=own.dtype)]) if shown.null_count() else own
+    seen, known = numbered([heads, column.values])
     code_of = np.full(int(max(seen.max(initial=0), known.max(initial=0))) + 1, -1, dtype=np.int64)
     code_of[known] = np.arange(column.n_values)
     every, ends = np.arange(column.n_values), np.arange(column.n_values)
@@ -270,7 +331,7 @@ def _as_they_are(column: InputColumn, shown: pl.Series, strange: bool) -> Cells:
         every, ends = np.append(every, 0), np.append(ends, column.n_values - 1)
     elif (code_of[seen] < 0).any():
         raise another_input(f"lacks values of column {column.name!r} that the release shows")
-    line, cell = code_of[seen][_place(shown.to_frame(), heads)], np.arange(len(every))
+    line, cell = code_of[seen][codes], np.arange(len(every))
     return Cells(line, cell, cell + 1, every, ends, np.arange(column.n_values), as_they_are=True)
 
 

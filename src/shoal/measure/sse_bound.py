@@ -10,7 +10,7 @@ import numpy as np
 from shoal.kernels.measure import bounds, neighbours
 from shoal.measure.base import GROUPED_SHAPES, Given, Measure
 from shoal.measure.bound import k_of, labels_of, n_suppressed
-from shoal.measure.group_errors import Floats, GroupErrors, numbers_of
+from shoal.measure.group_errors import Floats, GroupErrors, errors_of, numbers_of
 from shoal.measure.neighbours import Ints, Line, Points, both_ways
 from shoal.measure.sampled import DEFAULT, Sampling
 from shoal.spec import Maybe, Whole, param
@@ -77,13 +77,14 @@ class SseBound(Measure):
         """The bounds, and the gap where groups are known; nothing where no number enters, or all rows are alike."""
         table, k, labels = given.table, k_of(self.k, given), labels_of(given)
         names = numbers_of(table)
-        whole = GroupErrors(table, np.zeros(table.n_rows, dtype=np.int64)).total(names)
+        errors = GroupErrors(table, np.zeros(table.n_rows, np.int64)) if labels is None else given.once(errors_of)
+        whole = errors.of_one_group.total(names)
         if not names or not whole or not 0 < k <= table.n_rows:
             return {}
         plain, balanced = (100 * one / whole for one in bounds_of(table, names, k, n_suppressed(given), self.rounds))
         found = {self.name: plain, f"{self.name}:balanced": balanced}
         if labels is not None:
-            gap = 100 * GroupErrors(table, labels).total(names) / whole - balanced
+            gap = 100 * errors.total(names) / whole - balanced
             found[f"{self.name}:gap"] = max(gap, 0.0)  # a release may reach the bound: less is rounding
         return found
 

@@ -29,5 +29,5 @@ class SsePercent(GroupMeasure):
 
     def value(self, errors: GroupErrors, columns: list[str]) -> float:
         """The percentage; 0 where all rows are alike."""
-        whole = errors.of_one_group().total(columns)
+        whole = errors.of_one_group.total(columns)
         return 100 * errors.total(columns) / whole if whole else 0.0

@@ -57,7 +57,7 @@ class Suda(Measure):
 
     def scores(self, table: Table) -> Scores:
         """How special each row of a table is; rows are numbered as they are there."""
-        return scores_of(value_codes(table.frame.select(list(table.quasi))), self.size)
+        return scores_of({name: one.codes for name, one in table.coded(table.quasi).items()}, self.size)
 
     def by_row(self, given: Given) -> pl.DataFrame:
         """Every row of the input by its position, the most special first: for the holder alone.

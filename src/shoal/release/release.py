@@ -220,7 +220,7 @@ class Release:
         known = self._seen is not None and self._seen.tables is self.frames
         return Given(
             self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key, self._place_of,
-            sha256, read=vars(self._seen).get("columns") if known else None,
+            sha256, seen=self._seen if known else None,
         )  # fmt: skip
 
     @property

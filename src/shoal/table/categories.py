@@ -23,7 +23,9 @@ FEWEST = 5
 """Rows that a category should have on average, and a pair of categories likewise."""
 
 
-def categories_of(series: pl.Series, kind: Kind, bins: int, discretise: Discretise) -> tuple[Codes, bool]:
+def categories_of(
+    series: pl.Series, kind: Kind, bins: int, discretise: Discretise, rows: Ints | None = None
+) -> tuple[Codes, bool]:
     """Category numbers from 0, and whether values were gathered to have fewer.
 
     - Numbers with more than `bins` distinct values are cut into `bins` runs: of about equally many rows, equal values
@@ -33,6 +35,8 @@ def categories_of(series: pl.Series, kind: Kind, bins: int, discretise: Discreti
       their hierarchy to the lowest level with at most `bins` nodes. Where there is no such level below the root, the
       `bins` - 1 most frequent categories stay (ties by name) and all others become one.
     - Missing is a category of its own, besides those, and has the last number.
+
+    `rows` says how many rows each cell stands for, where that is not one: distinct values are then enough.
 
     A nominal attribute without a hierarchy whose values are all distinct is left with categories of one row each and
     one that holds nearly everything: it says next to nothing of any other attribute then. Left as it is, it would seem
@@ -46,12 +50,19 @@ def categories_of(series: pl.Series, kind: Kind, bins: int, discretise: Discreti
     ([0, 0, 0, 1, 1, 3, 2, 2], True)
     """
     if isinstance(kind, Nominal):
-        return _of_categories(series.cast(pl.String), kind.hierarchy, bins)
+        return _of_categories(series.cast(pl.String), kind.hierarchy, bins, rows)
     numbers = series.cast(pl.Float64) if isinstance(kind, Numeric) else _ranks(series, kind)
-    n_present = len(numbers) - numbers.null_count()
+    n_present = _present(numbers, rows)
     n_values = numbers.n_unique() - (numbers.null_count() > 0)
     fewer = n_values > bins if isinstance(kind, Numeric) else _too_many(n_values, n_present, bins)
-    return _of_numbers(numbers, bins if fewer else n_values, discretise), fewer
+    return _of_numbers(numbers, bins if fewer else n_values, discretise, rows), fewer
+
+
+def _present(series: pl.Series, rows: Ints | None) -> int:
+    """Rows whose cell is not missing."""
+    if rows is None:
+        return len(series) - series.null_count()
+    return int(rows[series.is_not_null().to_numpy()].sum())
 
 
 def _too_many(n_values: int, n_present: int, bins: int) -> bool:
@@ -62,10 +73,15 @@ def _ranks(series: pl.Series, kind: Ordinal) -> pl.Series:
     return series.cast(pl.Enum(kind.order)).to_physical().cast(pl.Float64)
 
 
-def _of_numbers(numbers: pl.Series, bins: int, discretise: Discretise) -> Codes:
+def _of_numbers(numbers: pl.Series, bins: int, discretise: Discretise, rows: Ints | None) -> Codes:
     """Number the runs that values fall into; one run per value where there are no more values than bins."""
     values = numbers.to_numpy()  # missing cells are NaN
-    distinct, rows = np.unique(values[~np.isnan(values)], return_counts=True)
+    there = ~np.isnan(values)
+    if rows is None:
+        distinct, rows = np.unique(values[there], return_counts=True)
+    else:
+        distinct, place = np.unique(values[there], return_inverse=True)
+        rows = np.bincount(place.reshape(-1), weights=rows[there], minlength=len(distinct)).astype(np.int64)
     if len(distinct) <= bins:
         ends = distinct
     else:
@@ -89,14 +105,14 @@ def _equal_width(distinct: Floats, bins: int) -> Ints:
     return places
 
 
-def _of_categories(texts: pl.Series, hierarchy: object, bins: int) -> tuple[Codes, bool]:
+def _of_categories(texts: pl.Series, hierarchy: object, bins: int, rows: Ints | None) -> tuple[Codes, bool]:
     known = distinct_values(texts)
     place = filled(texts.cast(pl.Enum(known)).to_physical().cast(pl.Int64), len(known))
-    group, fewer = np.arange(len(known)), _too_many(len(known), len(texts) - texts.null_count(), bins)
+    group, fewer = np.arange(len(known)), _too_many(len(known), _present(texts, rows), bins)
     if fewer:
         nodes = _climbed(known.to_list(), hierarchy, bins) if isinstance(hierarchy, Hierarchy) else known.to_list()
-        rows = np.bincount(place, minlength=len(known) + 1)[:-1]
-        group = _most_frequent(nodes, rows, bins)
+        counts = np.bincount(place, weights=rows, minlength=len(known) + 1)[:-1].astype(np.int64)
+        group = _most_frequent(nodes, counts, bins)
     numbers = np.append(group, group.max(initial=-1) + 1).astype(np.int32)
     return numbers[place], fewer
 

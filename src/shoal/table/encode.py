@@ -18,7 +18,6 @@ import polars as pl
 
 from shoal.kernels.cluster.trees import Forest
 from shoal.table.hierarchy.tree import TreeArrays
-from shoal.table.numbering import filled, looked_up, values_of
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
 
@@ -150,9 +149,8 @@ def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, Ints]:
             hierarchy = table.hierarchy(name)
             assert hierarchy is not None  # noqa: S101  a nominal column always has a tree
             code_of[name], missing[name] = hierarchy.node_of, hierarchy.arrays.missing
-    texts = table.frame.select(pl.col(list(code_of)).cast(pl.String))
-    known = {
-        name: (values, [code_of[name][one] for one in values.to_list()]) for name, values in values_of(texts).items()
-    }
-    coded = looked_up(texts, known)
-    return {series.name: filled(series, missing[series.name]) for series in coded}
+    numbers = {}
+    for name, (values, codes) in table.coded(code_of).items():
+        known = [code_of[name][one] for one in values.cast(pl.String).to_list()]
+        numbers[name] = np.array([*known, missing[name]], dtype=np.int64)[codes]
+    return numbers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,8 @@ import polars as pl
 Ints = npt.NDArray[np.int64]
 MOST_CODES = 1 << 62
 """How many combinations of numbers have numbers of their own before they are numbered anew."""
+CLOSE = 4
+"""Whole numbers that span at most so many times the rows have a table of their numbers."""
 
 
 def numbered(columns: Sequence[pl.Series]) -> list[Ints]:
@@ -43,11 +46,40 @@ def looked_up(frame: pl.DataFrame, numbers: Mapping[str, tuple[pl.Series, Sequen
     )
 
 
+class Coded(NamedTuple):
+    """A column as the numbers of its values."""
+
+    values: pl.Series
+    """Each value once, in their order, without missing ones."""
+    codes: Ints
+    """Which of them each row has; the number after the last where it is missing."""
+
+
+def coded(frame: pl.DataFrame) -> dict[str, Coded]:
+    """The values of each column, and every cell as the number of its value."""
+    known = values_of(frame)
+    whole = {name: found for name, values in known.items() if (found := _by_place(frame[name], values)) is not None}
+    others = {name: (values, range(len(values))) for name, values in known.items() if name not in whole}
+    codes = {series.name: filled(series, len(known[series.name])) for series in looked_up(frame, others)}
+    return {name: Coded(values, whole[name] if name in whole else codes[name]) for name, values in known.items()}
+
+
+def _by_place(series: pl.Series, values: pl.Series) -> Ints | None:
+    """The numbers of whole numbers that lie close together, by a table of all between the least and the largest."""
+    if series.dtype != pl.Int64 or series.null_count() or not len(values):
+        return None
+    low, high = values[0], values[-1]
+    if high - low >= CLOSE * len(series):
+        return None
+    number = np.zeros(high - low + 1, dtype=np.int64)
+    number[values.to_numpy() - low] = np.arange(len(values))
+    found: Ints = number[series.to_numpy() - low]
+    return found
+
+
 def value_codes(frame: pl.DataFrame) -> dict[str, Ints]:
     """Every value of each column as a number from 0, missing ones as a value of their own with the last number."""
-    known = values_of(frame)
-    codes = looked_up(frame, {name: (values, range(len(values))) for name, values in known.items()})
-    return {series.name: filled(series, len(known[series.name])) for series in codes}
+    return {name: one.codes for name, one in coded(frame).items()}
 
 
 def filled(codes: pl.Series, missing: int) -> Ints:
@@ -89,6 +121,17 @@ def number_people(names: pl.Series) -> Ints:
 def first_of_each(*columns: Ints) -> Ints:
     """Rows that are the first with their combination of numbers, in rising order."""
     return np.sort(np.unique(codes_together(columns), return_index=True)[1])
+
+
+def renumbered(codes: Ints) -> Ints:
+    """Numbers from 0 without gaps, in the order of the numbers that they stand for."""
+    most = int(codes.max(initial=0))
+    if most >= CLOSE * len(codes):
+        return np.unique(codes, return_inverse=True)[1].reshape(-1)
+    there = np.zeros(most + 1, dtype=np.bool_)
+    there[codes] = True
+    found: Ints = (np.cumsum(there) - 1)[codes]
+    return found
 
 
 def class_labels(frame: pl.DataFrame) -> Ints:

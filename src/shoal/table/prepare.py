@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from shoal.table.frames import check_names
 from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
-from shoal.table.numbering import distinct_values, number_people, values_of
+from shoal.table.numbering import Coded, coded, distinct_values, number_people, values_of
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 from shoal.table.sensitive import Values
@@ -106,6 +106,18 @@ class Table:
         """Fingerprint of the rows that go on, the same in whatever order they are."""
         names = sorted(self.frame.columns)
         return content_sha256(self.frame.select(names).sort(names))
+
+    def coded(self, names: Iterable[str]) -> dict[str, Coded]:
+        """Some columns as the numbers of their values, each worked out once."""
+        names = list(names)
+        if lacking := [name for name in names if name not in self._coded]:
+            self._coded.update(coded(self.frame.select(lacking)))
+        return {name: self._coded[name] for name in names}
+
+    @cached_property
+    def _coded(self) -> dict[str, Coded]:
+        """Columns whose values have numbers, those that were asked for so far."""
+        return {}
 
     def read_quasi(self, frame: pl.DataFrame, missing_values: Sequence[str], what: str) -> pl.DataFrame:
         """The quasi-identifiers of another frame, read as those of the table; problems of all columns in one error."""

@@ -1,0 +1,73 @@
+"""Values as numbers, against plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.table import numbering
+from shoal.table.categories import categories_of
+from shoal.table.numbering import coded, renumbered
+from shoal.table.prepare import prepare
+from shoal.table.schema import Nominal, Numeric
+
+COLUMNS = {
+    "close together": [7, -3, 7, 0],
+    "far apart": [0, 10**15, -(10**15), 10**15],
+    "one missing": [5, None, 4, 5],
+    "floats": [0.5, 2.0, None, 0.5],
+    "texts": ["b", None, "a", "b"],
+    "none there": pl.Series([None] * 4, dtype=pl.Int64),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_every_value_has_its_place_among_the_sorted_ones(name: str) -> None:
+    series = pl.Series(name, COLUMNS[name])
+    values = sorted({value for value in series if value is not None})
+    found = coded(series.to_frame())[name]
+    assert found.values.to_list() == values
+    assert found.codes.tolist() == [len(values) if value is None else values.index(value) for value in series]
+
+
+def test_numbers_close_together_are_looked_up_by_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pl.DataFrame({"age": [30, 20, 30]})
+    monkeypatch.setattr(numbering, "looked_up", lambda _, asked: pl.DataFrame({name: [9, 9, 9] for name in asked}))
+    assert coded(frame)["age"].codes.tolist() == [1, 0, 1]
+    assert coded(frame * 10**6)["age"].codes.tolist() == [9, 9, 9]
+
+
+@pytest.mark.parametrize("step", [1, 3, 10**6])
+def test_numbers_without_gaps(step: int) -> None:
+    codes = np.array([4, 0, 4, 2]) * step
+    assert renumbered(codes).tolist() == [2, 0, 2, 1]
+
+
+def test_a_table_numbers_a_column_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = prepare(
+        pl.DataFrame({"a": [2, 1, 2], "b": ["x", "y", None]}),
+        shoal.Schema(quasi={"a": shoal.Numeric()}, rest="neutral"),
+    )
+    first = table.coded(["a"])["a"]
+    asked = []
+    monkeypatch.setattr("shoal.table.prepare.coded", lambda frame: asked.append(frame.columns) or coded(frame))
+    found = table.coded(["b", "a"])
+    assert asked == [["b"]]
+    assert found["a"] is first
+    assert [*found] == ["b", "a"]
+    assert (first.codes.tolist(), found["b"].codes.tolist()) == ([1, 0, 1], [0, 1, 2])
+
+
+@pytest.mark.parametrize("kind", [Numeric(), Nominal()])
+@pytest.mark.parametrize("bins", [2, 3, 10])
+def test_categories_of_distinct_values_are_those_of_their_rows(kind: Numeric | Nominal, bins: int) -> None:
+    drawn = np.random.default_rng(bins).geometric(0.08, 300)
+    series = pl.Series([None if value == 3 else int(value) for value in drawn])
+    values, codes = coded(series.to_frame("x"))["x"]
+    values = pl.concat([values, pl.Series("x", [None], dtype=pl.Int64)])
+    of_value, fewer = categories_of(values, kind, bins, "frequency", np.bincount(codes))
+    of_row, fewer_rows = categories_of(series, kind, bins, "frequency")
+    assert of_value[codes].tolist() == of_row.tolist()
+    assert fewer == fewer_rows
