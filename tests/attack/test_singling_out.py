@@ -43,6 +43,17 @@ def test_few_rows_of_a_k_anonymous_table_look_unique():
     assert set(found.at_risk) <= set(range(300))
 
 
+def test_infinite_and_missing_numbers():
+    """Numbers of both infinities have no median, those that are all missing none either; nothing warns of it."""
+    frame = pl.DataFrame({"x": [1, 1, 2, 2], "y": [float("inf"), -float("inf")] * 2, "z": [None] * 4})
+    schema = shoal.Schema(quasi={"x": shoal.Numeric(), "z": shoal.Numeric()}, neutral=["y"])
+    for publish in (shoal.Generalize(), shoal.Aggregate()):
+        release = release_of(frame.cast({"z": pl.Float64}), schema, [0, 0, 1, 1], publish=publish)
+        found = singling_out(release, frame, columns=2)
+        assert found.n == 4
+        assert found.success == 1.0
+
+
 def test_averages_say_at_least_and_at_most():
     """By hand: the largest and the least average are 11 and 1; 12 alone is at least 11, 0 and 1 are at most 1."""
     frame = pl.DataFrame({"x": [0, 1, 2, 10, 11, 12]})
