@@ -107,10 +107,9 @@ class Shown:
 
 
 def _median(numbers: Floats) -> float:
-    """The median of those that are not missing; NaN where there are none, or of infinities of both signs."""
+    """The median of those that are not missing; NaN where there are none."""
     known = numbers[~np.isnan(numbers)]
-    with np.errstate(invalid="ignore", over="ignore"):
-        return float(np.median(known)) if len(known) else float("nan")
+    return float(np.median(known)) if len(known) else float("nan")
 
 
 class TriedTable:
