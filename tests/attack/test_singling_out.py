@@ -43,6 +43,23 @@ def test_few_rows_of_a_k_anonymous_table_look_unique():
     assert set(found.at_risk) <= set(range(300))
 
 
+def test_infinite_numbers_are_known_like_any_others():
+    """Infinities as they are link and single out as names in their place would; all of them missing say nothing."""
+    frame = pl.DataFrame({"x": [1, 1, 2, 2], "z": pl.Series([None] * 4, dtype=pl.Float64), "s": list("pqrs")})
+    schema = shoal.Schema(quasi={"x": shoal.Numeric(), "z": shoal.Numeric()}, neutral=["y"], sensitive=["s"])
+    for publish in (shoal.Generalize(), shoal.Aggregate()):
+        found = []
+        for names in ([float("inf"), -float("inf"), 5.0, -float("inf")], ["inf", "-inf", "5", "-inf"]):
+            people = frame.with_columns(y=pl.Series(names))
+            release = release_of(people, schema, [0, 0, 1, 1], publish=publish)
+            background = shoal.Background(known=["x", "y"])
+            outcomes = release.attack(people, background=background)
+            found.append({name: (one.n, one.success, one.baseline) for name, one in outcomes.items()})
+        assert found[0] == found[1]
+        assert found[0]["singling-out"][1] == 1.0
+        assert found[0]["linking"][1] == (1.0 if publish.name == "generalize" else 0.5), "averages link by themselves"
+
+
 def test_averages_say_at_least_and_at_most():
     """By hand: the largest and the least average are 11 and 1; 12 alone is at least 11, 0 and 1 are at most 1."""
     frame = pl.DataFrame({"x": [0, 1, 2, 10, 11, 12]})

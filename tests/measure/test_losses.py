@@ -88,6 +88,29 @@ LETTERS = pl.DataFrame({"v": ["a", "a", "b", "c"]})
 LETTER_SCHEMA = shoal.Schema(quasi={"v": Nominal()})
 
 
+@pytest.mark.parametrize("publish", [shoal.Aggregate(), shoal.Generalize(), shoal.Centres()])
+def test_the_unit_of_a_column_does_not_matter(publish):
+    """Multiplied by a power of two, every figure is the same to the last bit, where squares overflow or vanish too."""
+    rows = {
+        "age": [20.0, 21, 0, 24, 40, 41, 43, 44],
+        "pay": [10.0, 12, 11, 15, 30, 33, 38, 31],
+        "ill": list("fgfhfggh"),
+    }
+    frame = pl.DataFrame(rows)
+    schema = shoal.Schema(quasi={"age": Numeric(), "pay": Numeric()}, sensitive=["ill"])
+
+    def figures(unit):
+        people = frame.with_columns(pl.col("age") * unit)
+        release = shoal.anonymize(people, schema, shoal.Mdav(k=3), publish=publish, seed=1)
+        return release.measure("all", original=people, schema=schema)
+
+    usual = figures(1.0)
+    assert usual["il1:age"] > 0
+    assert {"il2", "il3", "il4", "il5"} <= usual.keys()
+    assert figures(2.0**900) == usual
+    assert figures(2.0**-900) == usual
+
+
 def test_losses_of_categories_are_those_of_the_worked_example():
     release = release_of(LETTERS, LETTER_SCHEMA, [0, 0, 0, 1], publish=shoal.Aggregate())
     assert sorted(release.table["v"]) == ["a", "a", "a", "c"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,7 @@ import shoal
 from shoal import Nominal, Numeric
 from shoal.kernels.sharing import at_once
 from shoal.measure.base import Given
-from shoal.measure.minimal_uniques import minimal_uniques, scores_of
+from shoal.measure.minimal_uniques import Scores, minimal_uniques, scores_of
 from shoal.measure.suda import Suda
 from twins import risks as twin
 
@@ -36,19 +37,54 @@ def test_by_hand():
     assert scores.fewest.tolist() == [2, 2, 2, 0, 0]
     assert scores.by_column.tolist() == [2, 4, 4]
     assert (scores.alone, scores.pairs) == (3, 1)
-    chance = 3 * 0.1 / (3 * 0.1 + 2 * 0.9)
-    assert scores.dis(0.1) == pytest.approx([chance * 3 / 5, chance * 6 / 5, chance * 6 / 5, 0, 0])
+    assert scores.dis(0.1) == pytest.approx([*DIS, 0, 0])
+
+
+ODDS = 3 * 0.1 / (2 * 0.9)
+"""Of the three who are alone, with one pair, at a fraction of 0.1; shared by 1, 2 and 2 to the power 1 + (8 - 3)/20."""
+SHARES = [score**1.25 * (1 + 2 * 2**-1.25) / 3 for score in (1, 2, 2)]
+DIS = [ODDS * share / (1 + ODDS * share) for share in SHARES]
+
+
+def test_the_example_of_the_practice_guide():
+    """Residence, gender, education and work of ten people (World Bank, SDC practice guide, table of SUDA scores)."""
+    rows = ["ufie", "ufie", "ufpn", "umse", "rfsu", "umse", "ufcn", "umtu", "ufin", "ufin"]
+    codes = {str(j): np.unique([row[j] for row in rows], return_inverse=True)[1] for j in range(4)}
+    scores = scores_of(codes, 3)
+    assert scores.score.tolist() == [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]
+    assert (scores.alone, scores.pairs) == (4, 3)
+    # The guide has the DIS of an older score, (2^(d - m) - 1) m! (d - m)! / d! for a set of m of d columns.
+    older = {6: 1.75, 12: 1.75 + 3 * 0.5, 10: 1.75 + 2 * 0.5, 0: 0}
+    found = replace(scores, score=np.array([older[int(score)] for score in scores.score])).dis(0.01)
+    assert found.round(4).tolist() == [0, 0, 0.0051, 0, 0.0107, 0, 0.0051, 0.0088, 0, 0]
+
+
+def test_the_parts_of_columns_are_those_of_sdc_micro():
+    """A test of sdcMicro: 50, 37.5 and 37.5 per cent."""
+    scores = scores_of({"a": np.array([1, 0, 0]), "b": np.array([0, 1, 0]), "c": np.array([0, 1, 0])}, 3)
+    assert (scores.by_column / scores.score.sum()).tolist() == [0.5, 0.375, 0.375]
+
+
+@pytest.mark.parametrize("d", [2, 8, 28, 40])
+def test_dis_is_a_chance_that_grows_with_the_score(d):
+    """The mean of the inverse odds is that of the table, whatever the scores; the more special, the more likely."""
+    scores = Scores(np.array([0, 1.0, 7, 1e6]), np.zeros(d), np.zeros(4, dtype=np.int64), 3, 5)
+    found = scores.dis(0.2)
+    assert found[0] == 0
+    assert (np.diff(found) > 0).all()
+    assert found[-1] < 1
+    assert np.mean(1 / found[1:] - 1) == pytest.approx(2 * 5 * 0.8 / (3 * 0.2))
+    assert scores.dis(1.0).tolist() == [0, 1, 1, 1], "who is alone among all is the one"
 
 
 def test_of_a_release():
     release = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=2))
     held = {"original": FRAME, "schema": SCHEMA}
     found = release.measure("suda", size=2, fraction=0.1, **held)
-    chance = 3 * 0.1 / (3 * 0.1 + 2 * 0.9)
     assert found == {
         "suda:share": 3 / 5,
-        "suda:dis_mean": pytest.approx(chance * 3 / 5),
-        "suda:dis_max": pytest.approx(chance * 6 / 5),
+        "suda:dis_mean": pytest.approx(sum(DIS) / 5),
+        "suda:dis_max": pytest.approx(DIS[1]),
         "suda:released": 0,
         "suda:part:age": 2 / 5,
         "suda:part:sex": 4 / 5,

@@ -217,6 +217,8 @@ def axis_with_people(
 ) -> Axis:
     """Distinct cells of a column on a line, and after them what is known of people."""
     form = form_of(column)
+    if form.discrete:  # numbers that are values by name are spelt as those of people are
+        cells = [tuple(value_text(one) if isinstance(one, float) else one for one in row) for row in cells]
     ranges = [read_cell(form, *row).range for row in cells]
     gone = ANY_VALUE if known.open_missing else MISSING_VALUE
     return axis_of([*ranges, *known.column(form).ranges(values, gone)], discrete=form.discrete)

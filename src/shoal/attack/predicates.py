@@ -44,9 +44,7 @@ class Shown:
         self.part, self.names = part, names
         self.numbers = {name: self._numbers(name) for name in names if self._is_number(name)}
         """The published numbers of columns that show such, by the number of their cell."""
-        self.medians = {
-            name: float(np.nanmedian(numbers[part.cells(name).codes])) for name, numbers in self.numbers.items()
-        }
+        self.medians = {name: _median(numbers[part.cells(name).codes]) for name, numbers in self.numbers.items()}
         self.open = {name: self._open(name) for name in names}
 
     def _is_number(self, name: str) -> bool:
@@ -106,6 +104,12 @@ class Shown:
             else:
                 found &= codes == clause.cell
         return int(found.sum())
+
+
+def _median(numbers: Floats) -> float:
+    """The median of those that are not missing; NaN where there are none."""
+    known = numbers[~np.isnan(numbers)]
+    return float(np.median(known)) if len(known) else float("nan")
 
 
 class TriedTable:

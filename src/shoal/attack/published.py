@@ -193,8 +193,9 @@ def part_of(frame: pl.DataFrame, layout: Layout, bucket: pl.Series | None = None
 
 
 def _as_it_is(name: str, kind: str | None, series: pl.Series) -> QuasiColumn:
-    """How a column is read that shows the values of the input as they are."""
-    by_content = "numeric" if series.dtype.is_numeric() else "nominal"
+    """How a column is read that shows the values of the input as they are; infinities are values by name."""
+    infinite = series.dtype.is_float() and bool(series.is_infinite().any())
+    by_content = "numeric" if series.dtype.is_numeric() and not infinite else "nominal"
     return QuasiColumn(name=name, kind=kind or by_content, form="raw", columns=(name,), has_missing=True)  # type: ignore[arg-type]
 
 

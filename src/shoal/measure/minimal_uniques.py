@@ -26,6 +26,9 @@ Columns = tuple[int, ...]
 MOST_KEYS = 2**61
 """Numbers of values multiply up to this; beyond it, their combinations are numbered anew."""
 
+LEAST_POWER = 0.05
+"""Of scores, in the odds of rows."""
+
 
 class Found(NamedTuple):
     """The rows for which a set of columns is a minimal unique."""
@@ -50,17 +53,20 @@ class Scores:
     """Pairs of rows that are alike on all columns, and like no other."""
 
     def dis(self, fraction: float) -> Floats:
-        """Of each row, the chance that one that fits it is the right one, in proportion to how special the row is.
+        """Of each row, the chance that one that fits it is the right one, by how special the row is.
 
         Of a row that is alone in the table it is alone f / (alone f + 2 pairs (1 - f)) on average, f being the fraction
-        sampled (Skinner, Elliot 2002). Here the special rows share it by their scores; at most 1.
+        sampled (Skinner, Elliot 2002). The odds of a special row are those of the average times s^q, s being its score,
+        over what 1 / s^q comes to on average; q is 1 + (8 - d) / 20, as sdcMicro has it, and no less than at 27 columns:
+        beyond that the most special rows would have the least odds.
         """
-        special = int((self.score > 0).sum())
-        if not special:
-            return np.zeros(len(self.score))
-        alone, pairs = self.alone * fraction, 2 * self.pairs * (1 - fraction)
-        mean = alone / (alone + pairs) if alone else 0.0
-        found: Floats = np.minimum(mean * self.score / (self.score.sum() / special), 1.0)
+        special = self.score > 0
+        found: Floats = np.zeros(len(self.score))
+        if not special.any():
+            return found
+        power = self.score[special] ** max(1 + (8 - len(self.by_column)) / 20, LEAST_POWER)
+        odds = power * np.mean(1 / power) * self.alone * fraction
+        found[special] = odds / (odds + 2 * self.pairs * (1 - fraction))
         return found
 
 

@@ -23,7 +23,11 @@ Two = tuple[float, float]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NumberLoss:
-    """Means, variances, covariances and single numbers, before and after."""
+    """Means, variances, covariances and single numbers, before and after.
+
+    Those of a column are divided by a power of two, so that numbers of any size can be squared. That is exact, and all
+    figures are shares in which it cancels.
+    """
 
     shown: Shown
     given: Given
@@ -48,8 +52,13 @@ class NumberLoss:
         """The numbers of the input, NaN for a missing one."""
         if ("before", name) not in self._rows:
             column = self.shown.columns[name]
-            self._rows["before", name] = column.numbers[column.code]
+            self._rows["before", name] = np.ldexp(column.numbers, self._power(name))[column.code]
         return self._rows["before", name]
+
+    def _power(self, name: str) -> int:
+        """By which power of two the numbers of a column become less than 1."""
+        numbers = self.shown.columns[name].numbers
+        return -int(np.frexp(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))[1])
 
     def _points(self, name: str) -> Floats:
         """The number of each distinct cell, NaN where all of its values are missing."""
@@ -57,6 +66,7 @@ class NumberLoss:
             part = self.shown.parts[0]
             cells = part.columns[name]
             found, silent = _points(self.shown.columns[name], cells)
+            found = np.ldexp(found, self._power(name))
             rows = np.bincount(cells.line, weights=part.weight, minlength=cells.n_cells)
             found[silent] = np.nan
             there = np.isfinite(found)

@@ -18,6 +18,7 @@ import polars as pl
 from shoal.check.containment import Containers
 from shoal.check.value_ranges import Boxes
 from shoal.errors import ParameterError, Problem
+from shoal.measure.averaged import refuse_other_averages
 from shoal.measure.base import Given, another_input
 from shoal.measure.shown import Cells, Part, Shown
 from shoal.release.shapes import GENERALISED
@@ -63,6 +64,8 @@ def checked(given: Given) -> Shown:
     for part in shown.parts:
         _check_values(shown, part)
     if not _covers(given):
+        if given.manifest.layout.laid_out.protects == "cells":
+            refuse_other_averages(given, shown)
         return shown
     if given.places is not None:
         _check_places(shown, given.places)

@@ -34,6 +34,9 @@ RULES: dict[type[Kind], tuple[str, ...]] = {
 }
 """What can stand for the values of a column of each kind."""
 
+ALIKE = 1e-10
+"""Averages nearer than this, in shares of the largest number of a column, may differ by nothing but rounding."""
+
 
 @dataclass(frozen=True)
 class Aggregate(Publisher):
@@ -54,7 +57,8 @@ class Aggregate(Publisher):
     average
         Another choice for single columns, such as ``{"age": "median", "grade": "mode"}``. Names have only a mode.
     restore_variance
-        Whether to stretch numbers around their mean until mean and variance of each column are those of the input.
+        Whether to stretch numbers around their mean until mean and variance of each column are those of the input;
+        averages that are all alike keep the mean alone.
 
     Guarantee
     ---------
@@ -149,11 +153,13 @@ def restore(averages: Floats, series: pl.Series, members: Labels) -> Floats:
     rows = ~np.isnan(shown)
     if not rows.any():
         return averages
-    # Sorted: sums depend on which numbers there are, and not on the order of the rows.
-    values, shown = np.sort(series.cast(pl.Float64).to_numpy()[rows]), np.sort(shown[rows])
+    # Sorted: sums depend on which numbers there are, and not on the order of the rows. Less than 1 by a power of two,
+    # which is exact: numbers of any size can be squared.
+    values = np.sort(series.cast(pl.Float64).to_numpy()[rows])
+    power = int(np.frexp(np.abs(values).max())[1])
+    values, shown, averages = (np.ldexp(one, -power) for one in (values, np.sort(shown[rows]), averages))
     wanted, mean = values.mean(), shown.mean()
-    variance = shown.var()
-    if variance == 0.0:
-        return np.where(np.isnan(averages), np.nan, wanted)
-    stretched: Floats = wanted + (averages - mean) * np.sqrt(values.var() / variance)
+    if shown[-1] - shown[0] <= ALIKE:
+        return np.ldexp(np.where(np.isnan(averages), np.nan, wanted), power)
+    stretched: Floats = np.ldexp(wanted + (averages - mean) * np.sqrt(values.var() / shown.var()), power)
     return stretched

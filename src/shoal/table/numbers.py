@@ -12,4 +12,4 @@ def number_text(value: float) -> str:
     if isinstance(value, int):
         return str(value)
     number = float(value)
-    return str(int(number)) if number == int(number) and abs(number) < 2**53 else repr(number)
+    return str(int(number)) if abs(number) < 2**53 and number == int(number) else repr(number)
