@@ -10,7 +10,7 @@ from typing import Any
 from shoal.errors import ParameterError, Problems
 from shoal.registry import Registry, stranger
 from shoal.release.manifest import FORMATS, LEFT_OUT
-from shoal.spec import Bound, Maybe, OneOf, Real, Whole, YesNo
+from shoal.spec import Bound, Maybe, OneOf, Share, Whole, YesNo
 from shoal.table.prepare import MISSING_MODES
 
 SEED_BITS = 128
@@ -19,7 +19,7 @@ SETTINGS: dict[str, tuple[Bound, Any]] = {
     "seed": (Maybe(Whole(0)), None),
     "missing": (OneOf(MISSING_MODES), "keep"),
     "format": (OneOf(FORMATS), "csv"),
-    "suppress": (Real(0, 1), 0.0),
+    "suppress": (Share(), 0.0),
     "normalise": (YesNo(), False),
     "left_out": (OneOf(LEFT_OUT), "public"),
 }

@@ -123,6 +123,7 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     if flags.pop("refine", None) not in (None, "true"):
         problems.add("--refine", "takes no value", "write --refine, and --rounds N to search longer")
     homes |= search | {key: [(entries, bound)] for key, (bound, _) in SETTINGS.items()}
+    _refuse_of_models(entries, homes, flags, problems)
     _fill(homes, flags, problems)
     shown_by = [publish, *hiding] if hiding else publish
     return entries | {"method": method, "publish": shown_by} | ({"refine": refine} if refined else {})
@@ -143,6 +144,23 @@ def _refuse_old_names(spec: Any, flags: dict[str, str | None], problems: Any) ->
     for name in [name for name in flags if spec and name in spec.renamed]:
         problems.add(f"--{name}", *spec.new_name(name, "--"))
         del flags[name]
+
+
+def _refuse_of_models(entries: dict[str, Any], homes: Any, flags: dict[str, str | None], problems: Any) -> None:
+    """Note flags that are parameters of privacy models, not of the method, and take them out: a promise is required."""
+    from shoal.privacy import MODELS
+
+    for name in [name for name in flags if name not in homes and name not in ("column", "k")]:
+        fitting = [model for model in MODELS.own if name in {one.name for one in MODELS[model].parameters()}]
+        if fitting:
+            wanted = {one.name for one in MODELS[fitting[0]].parameters()}
+            columns = entries.get("columns", {})
+            roles = {key: one.get("role") for key, one in columns.items() if isinstance(one, dict)}
+            column = next((key for key, role in roles.items() if role == "sensitive"), "COLUMN")
+            of = f" column={shlex.quote(column)}" if "column" in wanted else ""
+            others = f" ({', '.join(fitting[1:])} have it too)" if fitting[1:] else ""
+            fix = f'write --require "{fitting[0]}{of} {name}={flags.pop(name) or "VALUE"}"{others}'
+            problems.add(f"--{name}", "is a parameter of a privacy model, which is required beside the method", fix)
 
 
 def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, str | None], problems: Any) -> None:

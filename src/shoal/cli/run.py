@@ -99,20 +99,25 @@ def follow(
     from shoal.pipeline import run as run_recipe
     from shoal.release.release import check_places
     from shoal.report.page import check_place
+    from shoal.table.sources import check_installed
 
     check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
     if report:
         check_place(reports.page_path(out), overwrite=overwrite)
+    check_installed(recipe.source, recipe.population)
     secret = passphrase(passphrase_file, new=True, what="key") if recipe.sensitive else None
-    with warnings.catch_warnings(record=True) as noted:
-        warnings.simplefilter("always", ShoalWarning)
-        with show.ShownProgress(quiet=quiet) as progress:
-            release = run_recipe(recipe, source_name=source_name, threads=threads, progress=progress)
-            progress.stage("writing")
-            release.write(out, format=recipe.format, overwrite=overwrite, passphrase=secret)
-            if report:
-                progress.stage("reporting")
-                reports.write_public(release, out, overwrite=overwrite)
-    for one in noted:
-        typer.echo(f"warning: {one.message}", err=True)
+    noted: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always", ShoalWarning)
+            with show.ShownProgress(quiet=quiet) as progress:
+                release = run_recipe(recipe, source_name=source_name, threads=threads, progress=progress)
+                progress.stage("writing")
+                release.write(out, format=recipe.format, overwrite=overwrite, passphrase=secret)
+                if report:
+                    progress.stage("reporting")
+                    reports.write_public(release, out, overwrite=overwrite)
+    finally:
+        for one in noted:  # also before an error, which they may explain
+            typer.echo(f"warning: {one.message}", err=True)
     return release

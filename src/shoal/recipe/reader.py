@@ -17,9 +17,10 @@ from shoal.privacy.base import Requirement
 from shoal.publish import PUBLISHERS
 from shoal.publish.base import Publisher
 from shoal.settings import SETTINGS
-from shoal.spec import Maybe, OneOf, Spec, find
+from shoal.spec import Maybe, OneOf, Spec, find, shown
 from shoal.table.hierarchy.builders import RULES, Rule
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.role_words import meant_role
 from shoal.table.schema import KINDS, ROLES, Kind, Ordinal, Schema
 from shoal.table.sources import Source
 
@@ -177,8 +178,9 @@ class RecipeReader:
                 if key not in COLUMN_KEYS:
                     self.problems.add(f"columns.{name}.{key}", "unknown key", did_you_mean(key, COLUMN_KEYS))
             role = entry.get("role")
-            if complaint := OneOf(ROLES).complaint(role):
-                self.problems.add(f"columns.{name}.role", complaint)
+            if role not in ROLES:
+                what = f"needs {OneOf(ROLES).describe()}, got {shown(role)}"
+                self.problems.add(f"columns.{name}.role", what, meant_role(role, ROLES))
                 continue
             roles[str(role)][name] = self._kind(name, entry, needed=role == "quasi")
         if len(roles["choice"]) > 1:

@@ -24,7 +24,7 @@ from shoal.measure.pair_error import pair_errors
 from shoal.measure.pairing import refuse_another
 from shoal.methods.groups import SliceColumns
 from shoal.release.column_types import typed_table
-from shoal.release.directories import check_outside, check_target, whole_directory
+from shoal.release.directories import check_directory_name, check_outside, check_target, whole_directory
 from shoal.release.files import read_directory
 from shoal.release.key import Key, key_path, staged_key
 from shoal.release.manifest import FILE, FORMATS, Manifest, is_release
@@ -609,6 +609,7 @@ def _refuse_parameters(**given: Any) -> None:
 
 def check_places(target: Path, *, overwrite: bool, receipt: bool = True, key: bool = False) -> None:
     """Refuse places that are taken, before any work starts: those of a release, its receipt and its key."""
+    check_directory_name(target)
     check_target(target, marker=FILE, overwrite=overwrite)
     check_outside(target, is_release, "the release and its receipt")
     beside = receipt_path(target)

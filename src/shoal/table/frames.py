@@ -24,6 +24,9 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
         return frame, same
     try:
         known = nw.from_native(frame, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        check_names([str(name) for name in frame.columns])  # says which
+        raise
     except TypeError:
         text = f"needs a polars, pandas or pyarrow frame, got {type(frame).__name__}"
         raise SourceError(Problem("table", text, "read files with shoal.read(path)")) from None
@@ -43,7 +46,7 @@ def check_names(names: list[str]) -> None:
     doubled = [place + 1 for place, name in enumerate(names) if times[name] > 1]
     if doubled:
         what = f"has column names more than once: columns {some(doubled)}"
-        raise SourceError(Problem("table", what, "rename them"))
+        raise SourceError(Problem("table", what, "rename them, or keep one of each"))
     empty = [place + 1 for place, name in enumerate(names) if not name.strip()]
     if empty:
         raise SourceError(Problem("table", f"has no name for column number {some(empty)}", "give every column a name"))
