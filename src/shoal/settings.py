@@ -11,6 +11,7 @@ from shoal.errors import ParameterError, Problems
 from shoal.registry import Registry, stranger
 from shoal.release.manifest import FORMATS, LEFT_OUT
 from shoal.spec import Bound, Maybe, OneOf, Share, Whole, YesNo
+from shoal.table import markers
 from shoal.table.prepare import MISSING_MODES
 
 SEED_BITS = 128
@@ -45,8 +46,8 @@ def check_arguments(parts: Iterable[Part], *, missing_values: object, threads: o
     for name, bound in (bounds | {"threads": cores}).items():
         if complaint := bound.complaint(threads if name == "threads" else settings[name]):
             problems.add(f"{name}=", complaint)
-    if not isinstance(missing_values, (list, tuple)) or not all(isinstance(text, str) for text in missing_values):
-        problems.add("missing_values=", 'needs a list of texts, such as ["?", "NA"]')
+    if wrong := markers.complaint(missing_values):
+        problems.add("missing_values=", wrong, 'write ["?", "NA"], or {"age": ["999"]}')
     problems.raise_if_any(ParameterError)
 
 

@@ -33,6 +33,7 @@ from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, staged, warn_of_reuse
 from shoal.spec import find
 from shoal.table.frames import same, to_polars
+from shoal.table.markers import Markers
 from shoal.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Release:
         guards: pl.Series | None = None,
         schema: Schema | None = None,
         original: Any = None,
-        missing_values: Sequence[str] = (),
+        missing_values: Markers = (),
         key: Key | None = None,
     ) -> Verdict:
         """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold.
@@ -141,7 +142,7 @@ class Release:
         label: str | None = None,
         original: Any = None,
         schema: Schema | None = None,
-        missing_values: Sequence[str] = (),
+        missing_values: Markers = (),
         key: Key | None = None,
         population: Any = None,
         **parameters: Any,
@@ -197,7 +198,7 @@ class Release:
         self,
         original: Any = None,
         schema: Schema | None = None,
-        missing_values: Sequence[str] = (),
+        missing_values: Markers = (),
         key: Key | None = None,
     ) -> Given:
         """What measures work on: the release and its input; several that are worked out of one share what they read.
@@ -255,7 +256,7 @@ class Release:
         given = Given(self.frames, self.manifest, key=key or self.key)
         return self._to_native(breaches_by_row(given, measures))  # type: ignore[arg-type]
 
-    def by_person(self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = ()) -> Any:
+    def by_person(self, original: Any, *, schema: Schema | None = None, missing_values: Markers = ()) -> Any:
         """What each person of the input risks and loses, row by row in its order, for the holder alone.
 
         ``class_size`` is how many share the published cells, 0 for a row that is not published; ``risk`` the chance to
@@ -293,7 +294,7 @@ class Release:
         outside: Any = None,
         control: Any = None,
         schema: Schema | None = None,
-        missing_values: Sequence[str] = (),
+        missing_values: Markers = (),
         person: str | Sequence[str] = (),
         key: Key | None = None,
         seed: int = 0,
@@ -361,7 +362,7 @@ class Release:
         return picture(self._gathered.phi2, self._gathered.columns)
 
     def report(
-        self, *, name: str = "", original: Any = None, schema: Schema | None = None, missing_values: Sequence[str] = ()
+        self, *, name: str = "", original: Any = None, schema: Schema | None = None, missing_values: Markers = ()
     ) -> Page:
         """A page that a review board can read: what was promised, lost and left open; it shows itself in a notebook.
 
@@ -399,7 +400,7 @@ class Release:
                 found |= one().figures(given)
         return found
 
-    def _attacked(self, rows: pl.DataFrame, schema: Schema | None, missing_values: Sequence[str]) -> tuple[Any, ...]:
+    def _attacked(self, rows: pl.DataFrame, schema: Schema | None, missing_values: Markers) -> tuple[Any, ...]:
         """What attacks get, tried on some people of the input: enough for the intervals of a report."""
         from shoal.attack.base import Background
 
@@ -412,7 +413,7 @@ class Release:
         return replace(self, labels=None, receipt=None, key=None, _gathered=None, _places=None)
 
     def membership(
-        self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = (), seed: int = 0
+        self, original: Any, *, schema: Schema | None = None, missing_values: Markers = (), seed: int = 0
     ) -> Membership:
         """What a reader learns about who is in the table: the tuples the release may stand for, and fakes among them.
 
@@ -433,7 +434,7 @@ class Release:
         return membership(products, seed=seed)
 
     def pair_errors(
-        self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = ()
+        self, original: Any, *, schema: Schema | None = None, missing_values: Markers = ()
     ) -> dict[tuple[str, str], float]:
         """How much of what every two attributes say of each other is lost: 0 for nothing, 1 at worst.
 
@@ -463,7 +464,7 @@ class Release:
         draws: int = 5,
         numbers: str = "midpoint",
         schema: Schema | None = None,
-        missing_values: Sequence[str] = (),
+        missing_values: Markers = (),
         key: Key | None = None,
     ) -> Utility:
         """How well a column is predicted by what is learnt from the release.
@@ -638,7 +639,7 @@ def check_directory(
     guards: pl.Series | None = None,
     schema: Schema | None = None,
     original: pl.DataFrame | None = None,
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
     key: Key | None = None,
 ) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
@@ -678,7 +679,7 @@ def _read(
     guards: pl.Series | None = None,
     schema: Schema | None = None,
     original: pl.DataFrame | None = None,
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
     key: Key | None = None,
 ) -> tuple[Release, Verdict]:
     """A release and what it was found to keep: a forged one would lead the readers of cells astray."""

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import Problems, rows_at
+from shoal.table.markers import Markers, markers_of
 from shoal.table.names import Names
 from shoal.table.schema import Column, Numeric, Ordinal
 
@@ -23,7 +24,7 @@ AS_DATES = 'make it nominal with a hierarchy of dates: shoal.Nominal(shoal.Dates
 def clean(
     series: pl.Series,
     column: Column | None,
-    missing_values: Sequence[str],
+    missing_values: Markers,
     problems: Problems,
     names: Names | None = None,
 ) -> pl.Series:
@@ -44,7 +45,7 @@ def clean(
 def canonical(
     series: pl.Series,
     column: Column | None,
-    missing_values: Sequence[str],
+    missing_values: Markers,
     problems: Problems,
     names: Names | None = None,
 ) -> pl.Series:
@@ -96,14 +97,15 @@ def _shortest(decimals: pl.Series, scale: int) -> pl.Series:
     return decimals
 
 
-def without_markers(series: pl.Series, missing_values: Sequence[str], *, strip: bool) -> pl.Series:
-    """Null for every text, or number, that stands for a missing cell."""
+def without_markers(series: pl.Series, missing_values: Markers, *, strip: bool) -> pl.Series:
+    """Null for every text, or number, that stands for a missing cell of the column."""
+    markers = markers_of(missing_values, series.name)
     if series.dtype == pl.String:
-        return _without(series.str.strip_chars() if strip else series, ["", *missing_values])
+        return _without(series.str.strip_chars() if strip else series, ["", *markers])
     if series.dtype.is_float():
         series = series.fill_nan(None)
-    if series.dtype.is_numeric() and missing_values:
-        numbers = pl.Series(missing_values, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
+    if series.dtype.is_numeric() and markers:
+        numbers = pl.Series(markers, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
         return _without(series, numbers.to_list(), pl.Float64()) if len(numbers) else series
     return series
 

@@ -46,7 +46,7 @@ def check_names(names: list[str]) -> None:
     doubled = [place + 1 for place, name in enumerate(names) if times[name] > 1]
     if doubled:
         what = f"has column names more than once: columns {some(doubled)}"
-        raise SourceError(Problem("table", what, "rename them, or keep one of each"))
+        raise SourceError(Problem("table", what, "rename them"))
     empty = [place + 1 for place, name in enumerate(names) if not name.strip()]
     if empty:
         raise SourceError(Problem("table", f"has no name for column number {some(empty)}", "give every column a name"))
