@@ -99,7 +99,8 @@ def test_a_table_in_place_of_a_recipe(place, call):
         status, out, err = call(*command)
         assert (status, out) == (2, "")
         name = command[1]
-        fix = f"run: shoal init {name}, then: shoal run recipe.toml"
+        flags = "--quasi age,zip --sensitive disease"
+        fix = f"write one with: shoal init {name}, or name its columns: shoal run {name} {flags}"
         assert err == f"RecipeError: {name}: is a table by its name, and no recipe; {fix}\n"
         assert CANARY not in err
 
@@ -133,3 +134,90 @@ def test_a_missing_package_is_told_before_a_passphrase_is_asked_for(place, call,
     status, out, err = call("run", "recipe.toml")
     assert (status, out) == (2, "")
     assert f"needs the package {package}; run: " in err
+
+
+# -- a table without a recipe --------------------------------------------------------------------------------------
+
+
+EQUIVALENT = """
+[source]
+path = "patients.csv"
+missing_values = ["?"]
+
+[columns.id]
+role = "identifying"
+[columns.age]
+role = "quasi"
+kind = "numeric"
+[columns.zip]
+role = "quasi"
+kind = "nominal"
+hierarchy = {name = "prefixes", keep = [4, 3, 2, 1]}
+[columns.disease]
+role = "sensitive"
+kind = "nominal"
+[columns.note]
+role = "neutral"
+
+[method]
+name = "mdav"
+k = 3
+"""
+PATIENTS = "id,age,zip,disease,note\n" + "".join(
+    f"{CANARY}{row},{'?' if row == 4 else 20 + row},0800{row % 3},{'flu' if row % 2 else 'cold'},n{row % 2}\n"
+    for row in range(12)
+)
+FLAGS = ("--quasi", "age,zip", "--sensitive", "disease", "--identifying", "id", "--missing-values", "?")
+
+
+@pytest.fixture
+def patients(place):
+    (place / "patients.csv").write_text(PATIENTS)
+    (place / "recipe.toml").write_text(EQUIVALENT)
+    return place
+
+
+def test_flags_alone_give_the_release_of_the_same_recipe(patients, call):
+    how = ("--method", "mdav", "--k", "3", "--seed", "7", "--publish", "generalize", "--no-report")
+    assert call("run", "recipe.toml", *how, "--out", "one")[::2] == (0, "")
+    status, out, err = call("run", "patients.csv", *FLAGS, "--neutral", "note", *how, "--out", "two")
+    assert (status, err) == (0, "")
+    for name in ("manifest.json", "table.csv"):
+        assert (patients / "one" / name).read_bytes() == (patients / "two" / name).read_bytes()
+    decided = [line.split()[:3] for line in out.split("Release in")[0].splitlines() if line.startswith("  ")]
+    assert ["age", "quasi", "numeric"] in decided
+    assert ["zip", "quasi", "nominal"] in decided
+    assert "To decide otherwise, write a recipe: shoal init patients.csv" in out
+    assert CANARY not in out
+
+
+def test_columns_named_nowhere_are_listed_unless_something_is_said_of_them(patients, call):
+    status, out, err = call("run", "patients.csv", *FLAGS, "--no-report")
+    assert (status, out) == (2, "")
+    assert "run: columns of the table without a role: note; give each a role (--quasi, " in err
+    assert not (patients / "release").exists()
+    for rest, heads in (("drop", "age,zip,disease"), ("neutral", "age,zip,disease,note")):
+        assert call("run", "patients.csv", *FLAGS, "--rest", rest, "--out", rest, "--quiet", "--no-report")[0] == 0
+        assert (patients / rest / "table.csv").read_text().splitlines()[0] == heads
+    assert '"name": "mondrian"' in (patients / "drop" / "manifest.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["recipe.toml", "--quasi", "age"], "--quasi: is for a table; a recipe says itself what its columns are"),
+        (["patients.csv", "--sensitive", "disease"], "--quasi: names no column; name those that an attacker may know"),
+        (["patients.csv", "--quasi", "agee"], "--quasi agee: there is no such column; did you mean 'age'?"),
+        (["patients.csv", "--quasi", "age", "--rest", "dorp"], '--rest: needs one of "neutral", "drop", got \'dorp\''),
+        (["patients.csv", "--quasi", "age,zip", "--neutral", "zip", "--rest", "drop"], "column 'zip': has two roles"),
+        (["patients.csv", "--quasi", "age", "--rest", "drop", "--l", "3"], '--require "l-diversity column=COLUMN l=3"'),
+        (["patients.csv", "--quasi", "age", "--rest", "drop", "--sheet", "a"], "run(sheet=): is only for excel"),
+        (["patients.csv", "--quasi", "age", "--rest", "drop", "--k", "1"], "method.k: needs a whole number"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_flags_that_describe_no_table(patients, call, arguments, said):
+    status, out, err = call("run", *arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert CANARY not in err

@@ -41,6 +41,26 @@ def apply_flags(
     return entries
 
 
+def source_options(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """The flags that say how a table is read, such as `--sheet people`, and all other arguments."""
+    from shoal.errors import ParameterError, Problems
+    from shoal.table.sources import Source
+
+    problems = Problems()
+    bounds = {one.name: one.bound for one in Source.parameters() if one.name not in ("path", "uri")}
+    options: dict[str, Any] = {}
+    others: list[str] = []
+    for name, text in _pairs(arguments, problems).items():
+        if name not in bounds:
+            others += [f"--{name}"] if text is None else [f"--{name}={text}"]
+        elif text is None:
+            problems.add(f"--{name.replace('_', '-')}", "has no value", f"write --{name.replace('_', '-')} VALUE")
+        else:
+            options[name] = bounds[name].parse(text)
+    problems.raise_if_any(ParameterError)
+    return options, others
+
+
 MEASURING = (
     "measure", "label", "membership", "original", "plot", "receipt", "key", "passphrase-file", "population", "json",
 )  # fmt: skip

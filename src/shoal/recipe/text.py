@@ -36,9 +36,9 @@ def _not_a_recipe(where: str, what: str, fix: str = "") -> Problem:
     """What is wrong with a file; one that is called like a table is probably one."""
     if kind_of_path(where) is None:
         return Problem(where, what, fix)
-    return Problem(
-        where, "is a table by its name, and no recipe", f"run: shoal init {where}, then: shoal run recipe.toml"
-    )
+    at_once = f"shoal run {where} --quasi age,zip --sensitive disease"
+    fix = f"write one with: shoal init {where}, or name its columns: {at_once}"
+    return Problem(where, "is a table by its name, and no recipe", fix)
 
 
 def write_toml(entries: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
