@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 
 import pytest
 
+from shoal.declared import (
+    ATTACK_CLASSES,
+    COLUMN_PUBLISHER_CLASSES,
+    METHOD_CLASSES,
+    MODEL_CLASSES,
+    PUBLISHER_CLASSES,
+)
 from support.small_recipe import CANARY, RECIPE, TABLE, TOWNS
 
 ALIASED = """
@@ -221,3 +229,45 @@ def test_flags_that_describe_no_table(patients, call, arguments, said):
     assert (status, out) == (2, "")
     assert said in err
     assert CANARY not in err
+
+
+# -- one of a listing ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "registry"),
+    [("methods", METHOD_CLASSES), ("models", MODEL_CLASSES), ("publishers", PUBLISHER_CLASSES),
+     ("publishers", COLUMN_PUBLISHER_CLASSES), ("attacks", ATTACK_CLASSES)],
+    ids=["methods", "models", "publishers", "column publishers", "attacks"],
+)  # fmt: skip
+def test_everything_is_explained_by_its_name(call, command, registry):
+    for name in registry.own:
+        status, out, err = call(command, name, "--json")
+        told = json.loads(out)
+        assert (status, err, told["name"], told["title"]) == (0, "", name, registry[name].title)
+        assert [one["name"] for one in told["parameters"]] == [one.name for one in registry[name].parameters()]
+        assert told["what_it_does"]
+        assert ("guarantee" in told) == (command != "attacks")
+        assert ">>>" not in out
+
+
+def test_one_method_in_full(call):
+    status, out, _ = call("methods", "mondrian")
+    words = " ".join(out.split())
+    assert status == 0
+    assert "mondrian: " in words
+    assert "Nothing is promised about sensitive values." in words
+    assert 'LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.' in words
+    assert "shoal.Mondrian(k=...)" in words
+    assert "k a whole number of at required smallest group size least 2" in words
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [("methods modrian", "mondrian"), ("models l-diversty", "l-diversity"), ("publishers generalise", "generalize"),
+     ("measures npc", "ncp"), ("attacks linkin", "linking"), ("methods Mondrian", "mondrian")],
+)  # fmt: skip
+def test_an_unknown_name_gets_the_near_one(call, command, meant):
+    status, out, err = call(*command.split())
+    assert (status, out) == (2, "")
+    assert f"unknown name {command.split()[1]!r}; did you mean {meant!r}?" in err
