@@ -20,7 +20,21 @@ from typing import NoReturn
 
 import typer
 
-from shoal.cli import attack, compare, demo, init, listings, measure, report, reproduce, republish, run, vault, verify
+from shoal.cli import (
+    attack,
+    compare,
+    demo,
+    doctor,
+    init,
+    listings,
+    measure,
+    report,
+    reproduce,
+    republish,
+    run,
+    vault,
+    verify,
+)
 from shoal.cli import compile as compile_
 from shoal.errors import GuaranteeError, InternalError, ShoalError, ShoalWarning
 
@@ -50,6 +64,7 @@ app.command("publishers")(listings.publishers)
 app.command("measures")(listings.measures)
 app.command("attacks")(listings.attacks)
 app.command("compile")(compile_.compile_all)
+app.command("doctor")(doctor.doctor)
 app.add_typer(vault.vault)
 
 
