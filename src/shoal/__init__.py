@@ -61,9 +61,18 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULE_OF:
         value = getattr(import_module(_MODULE_OF[name]), name)
     else:
-        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+        # With a name, and so without a second suggestion by Python.
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}{_suggested(name)}", name=name)
     globals()[name] = value
     return value
+
+
+def _suggested(name: str) -> str:
+    """What was meant, where a public name is near."""
+    from shoal.errors import did_you_mean
+
+    near = "" if name.startswith("_") else did_you_mean(name, [*_MODULE_OF, *_REGISTERED])
+    return f"; {near}" if near else ""
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from shoal.errors import Problem, SourceError
@@ -24,4 +26,24 @@ def load(module: str, *, extra: str, what: str) -> Any:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise SourceError(Problem(what, f"needs the package {package}", f"run: pip install 'shoal[{extra}]'")) from None
+        raise SourceError(Problem(what, f"needs the package {package}", f"run: {install_line(extra)}")) from None
+
+
+def install_line(extra: str) -> str:
+    """The command that installs an extra: into the Python that runs, from the checkout that Shoal runs from, if any."""
+    root = checkout()
+    if root is None:
+        return f"pip install 'shoal[{extra}]'"
+    return f"{_near(Path(sys.executable))} -m pip install -e '{_near(root)}[{extra}]'"
+
+
+def checkout() -> Path | None:
+    """The folder of a checkout that Shoal runs from; None where it is installed as a package."""
+    root = Path(__file__).parents[2]
+    return root if (root / "pyproject.toml").is_file() and Path(__file__).parents[1].name == "src" else None
+
+
+def _near(path: Path) -> Path:
+    """A path as it is written from the working directory, where it lies in it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -28,6 +28,7 @@ from shoal.release.description import Asked, describe, holder_figures, parts_giv
 from shoal.release.release import Release
 from shoal.settings import check_arguments, limited_threads, secret_seed
 from shoal.table.frames import to_polars
+from shoal.table.markers import Markers
 from shoal.table.prepare import prepare
 from shoal.table.schema import Schema
 from shoal.table.shown import only_rows
@@ -46,7 +47,7 @@ def anonymize(
     population: Any = None,
     seed: int | None = None,
     missing: str = "keep",
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
     normalise: bool = False,
     left_out: str = "public",
     source: str | None = None,
@@ -82,7 +83,8 @@ def anonymize(
     missing
         ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
     missing_values
-        Texts that mean a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text: a list for all columns, or lists by column,
+        ``{"age": ["999"]}``, where ``"*"`` stands for every column.
     normalise
         Whether sensitive texts that differ only in spaces, case or Unicode form become one value.
     left_out

@@ -10,7 +10,8 @@ from typing import Any
 from shoal.errors import ParameterError, Problems
 from shoal.registry import Registry, stranger
 from shoal.release.manifest import FORMATS, LEFT_OUT
-from shoal.spec import Bound, Maybe, OneOf, Real, Whole, YesNo
+from shoal.spec import Bound, Maybe, OneOf, Share, Whole, YesNo
+from shoal.table import markers
 from shoal.table.prepare import MISSING_MODES
 
 SEED_BITS = 128
@@ -19,7 +20,7 @@ SETTINGS: dict[str, tuple[Bound, Any]] = {
     "seed": (Maybe(Whole(0)), None),
     "missing": (OneOf(MISSING_MODES), "keep"),
     "format": (OneOf(FORMATS), "csv"),
-    "suppress": (Real(0, 1), 0.0),
+    "suppress": (Share(), 0.0),
     "normalise": (YesNo(), False),
     "left_out": (OneOf(LEFT_OUT), "public"),
 }
@@ -45,8 +46,8 @@ def check_arguments(parts: Iterable[Part], *, missing_values: object, threads: o
     for name, bound in (bounds | {"threads": cores}).items():
         if complaint := bound.complaint(threads if name == "threads" else settings[name]):
             problems.add(f"{name}=", complaint)
-    if not isinstance(missing_values, (list, tuple)) or not all(isinstance(text, str) for text in missing_values):
-        problems.add("missing_values=", 'needs a list of texts, such as ["?", "NA"]')
+    if wrong := markers.complaint(missing_values):
+        problems.add("missing_values=", wrong, 'write ["?", "NA"], or {"age": ["999"]}')
     problems.raise_if_any(ParameterError)
 
 

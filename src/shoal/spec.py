@@ -48,7 +48,7 @@ class Whole:
         except TypeError:
             number = None
         if number is None or isinstance(value, bool):
-            return f"needs {self.describe()}, got {_named(value)}"
+            return f"needs {self.describe()}, got {shown(value)}"
         if (self.minimum is not None and number < self.minimum) or (self.maximum is not None and number > self.maximum):
             return f"needs {self.describe()}, got {number}"
         return None
@@ -88,7 +88,7 @@ class Real:
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if math.isnan(number):
-            return f"needs {self.describe()}, got {_named(value)}"
+            return f"needs {self.describe()}, got {shown(value)}"
         low = number > self.minimum if self.open_low else number >= self.minimum
         high = number < self.maximum if self.open_high else number <= self.maximum
         return None if low and high and math.isfinite(number) else f"needs {self.describe()}, got {number:g}"
@@ -117,6 +117,22 @@ class Real:
 
 
 @dataclass(frozen=True)
+class Share(Real):
+    """A share from 0 to 1; whoever writes percent is told the share."""
+
+    minimum: float = 0.0
+    maximum: float = 1.0
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        said = super().complaint(value)
+        percent = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*%?\s*", str(value))
+        if said is None or percent is None or not 0 < float(percent[1]) <= 100:
+            return said
+        return f"{said}; for {float(percent[1]):g} % write {float(percent[1]) / 100:g}"
+
+
+@dataclass(frozen=True)
 class OneOf:
     """One of a few words."""
 
@@ -128,7 +144,7 @@ class OneOf:
             return None
         hint = did_you_mean(value, self.words) if isinstance(value, str) else ""
         hint = f" ({hint})" if hint.startswith("did") else ""
-        return f"needs {self.describe()}, got {_named(value)}{hint}"
+        return f"needs {self.describe()}, got {shown(value)}{hint}"
 
     def describe(self) -> str:
         """Say what is allowed, in a few words."""
@@ -149,7 +165,7 @@ class YesNo:
 
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
-        return None if isinstance(value, bool) else f"needs {self.describe()}, got {_named(value)}"
+        return None if isinstance(value, bool) else f"needs {self.describe()}, got {shown(value)}"
 
     def describe(self) -> str:
         """Say what is allowed, in a few words."""
@@ -253,12 +269,12 @@ class ByColumn:
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
         if not isinstance(value, Mapping) or not value:
-            return f"needs {self.describe()}, got {_named(value)}"
+            return f"needs {self.describe()}, got {shown(value)}"
         for column, entry in value.items():
             if not isinstance(column, str) or not column:
-                return f"needs {self.describe()}, got the name {_named(column)}"
+                return f"needs {self.describe()}, got the name {shown(column)}"
             if self.bound.complaint(entry):
-                return f"needs {self.describe()}, got {_named(entry)} for {self.named}{column!r}"
+                return f"needs {self.describe()}, got {shown(entry)} for {self.named}{column!r}"
         return None
 
     def describe(self) -> str:
@@ -347,7 +363,7 @@ class Ranges:
         ]
 
 
-def _named(value: object) -> str:
+def shown(value: object) -> str:
     """A parameter as an error shows it: short values themselves, others by their type."""
     text = repr(value)
     return text if len(text) <= 40 else f"a value of type {type(value).__name__}"
@@ -413,14 +429,36 @@ class Spec:
     renamed: ClassVar[Mapping[str, str]] = {}
     """Parameters that have another name now, by the old one: whoever uses the old one is told the new one."""
 
-    def __new__(cls, *_: object, **given: object) -> Self:
-        """Refuse old names of parameters, in one error; all other arguments are left to the dataclass."""
-        problems = Problems()
-        for old in given:
-            if old in cls.renamed:
-                problems.add(f"{cls.__name__}({old}=)", *cls.new_name(old))
-        problems.raise_if_any(ParameterError)
+    def __new__(cls, *args: object, **given: object) -> Self:
+        """Refuse unknown and missing parameters, in one error that says what is wrong with the others too."""
+        if dataclasses.is_dataclass(cls):
+            cls._check_arguments(args, given)
         return super().__new__(cls)
+
+    def __getnewargs_ex__(self) -> tuple[tuple[object, ...], dict[str, object]]:
+        """A copy is made with the same parameters."""
+        return (), {parameter.name: getattr(self, parameter.name) for parameter in self.parameters()}
+
+    @classmethod
+    def _check_arguments(cls, args: tuple[object, ...], given: dict[str, object]) -> None:
+        problems, known = Problems(), {parameter.name: parameter for parameter in cls.parameters()}
+        values = dict(zip(known, args, strict=False)) | given
+        if len(args) > len(known):
+            problems.add(cls.__name__, f"got {len(args)} values, but has {len(known)} parameters: {', '.join(known)}")
+        for name in given:
+            if name not in known:
+                wrong = ("unknown parameter", did_you_mean(name, known))
+                problems.add(f"{cls.__name__}({name}=)", *(cls.new_name(name) if name in cls.renamed else wrong))
+            elif name in list(known)[: len(args)]:
+                problems.add(f"{cls.__name__}({name}=)", "is given twice", "keep one")
+        for name, parameter in known.items():
+            if name not in values and parameter.required:
+                problems.add(f"{cls.__name__}({name}=)", "missing", f"give {parameter.bound.describe()}")
+        if len(problems):
+            for name, parameter in known.items():
+                if name in values and (complaint := parameter.bound.complaint(values[name])):
+                    problems.add(f"{cls.__name__}({name}=)", complaint)
+        problems.raise_if_any(ParameterError)
 
     def __post_init__(self) -> None:
         problems = Problems()
@@ -493,6 +531,6 @@ def find(registry: Mapping[str, type[SpecT]], name: object, where: str) -> type[
     """Look a spec up by its name, with the near match when there is none."""
     if isinstance(name, str) and name in registry:
         return registry[name]
-    what = "missing" if name is None else f"unknown name {_named(name)}"
+    what = "missing" if name is None else f"unknown name {shown(name)}"
     fix = did_you_mean("" if name is None else str(name), registry)
     raise ParameterError(Problem(where, what, fix or "name one that there is, or install the package that brings it"))

@@ -125,7 +125,7 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
     frame = people(20, 1, told=True)
     release = unchanged(frame, SCHEMA)
-    with pytest.raises(shoal.SourceError, match=r"pip install 'shoal\[learning\]'"):
+    with pytest.raises(shoal.SourceError, match=r"pip install -e '.*\[learning\]'"):
         inference(release, frame, people(20, 2, told=True))
     found = release.attack(frame, control=people(20, 2, told=True), schema=SCHEMA)
     assert "needs the package sklearn" in found.skipped["inference"]

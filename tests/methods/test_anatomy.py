@@ -121,7 +121,7 @@ def test_without_a_seed_nobody_can_foresee_what_is_drawn():
 
 def test_nothing_but_drawing_decides_who_goes_where():
     """Who knows how a method takes rows, and not the seed, must not learn whose value is whose: there is no choice."""
-    with pytest.raises(TypeError, match="draw"):
+    with pytest.raises(shoal.ParameterError, match=r"^Anatomy\(draw=\): unknown parameter"):
         shoal.Anatomy(l=2, draw="first")
 
 

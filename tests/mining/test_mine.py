@@ -284,7 +284,7 @@ def test_too_many_items_are_refused(monkeypatch):
 
 def test_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "mlxtend.frequent_patterns", None)
-    with pytest.raises(SourceError, match=r"mine: needs the package mlxtend; run: pip install 'shoal\[mining\]'"):
+    with pytest.raises(SourceError, match=r"mine: needs the package mlxtend; run: .*pip install -e '.*\[mining\]'"):
         shoal.mine(PEOPLE)
 
 

@@ -342,7 +342,7 @@ def changed(old: str, new: str) -> str:
         ('[columns.name]\nrole = "identifying"', "[columns]\nname = 3", "columns.name: needs to be a table; write"),
         ('role = "choice"', 'rule = "choice"', r"columns.wish.rule: unknown key; did you mean 'role'\?"),
         ('role = "choice"', "", "columns.wish.role: needs one of"),
-        ('role = "choice"', 'role = "quasy"', r"columns.wish.role: .* \(did you mean 'quasi'\?\)"),
+        ('role = "choice"', 'role = "quasy"', r"columns.wish.role: .*; did you mean 'quasi'\?$"),
         ('role = "identifying"', 'role = "choice"', "columns: 2 columns have the role choice; keep one"),
         (SENSITIVE, 'role = "sensitive"', "columns.grade.kind: missing, though the column"),
         (SENSITIVE, 'role = "quasi"', 'columns.grade.kind: missing; give one of "numeric"'),

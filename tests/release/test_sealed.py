@@ -117,9 +117,9 @@ def test_without_the_package_reading_says_which_extra(tmp_path, monkeypatch):
     path = written(tmp_path / "one.key")
     for name in ("cryptography.hazmat.primitives.ciphers.aead", "cryptography.hazmat.primitives.kdf.scrypt"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(shoal.SourceError, match=r"pip install 'shoal\[personal\]'"):
+    with pytest.raises(shoal.SourceError, match=r"pip install -e '.*\[personal\]'"):
         KEY.opened(path, PASSPHRASE)
-    with pytest.raises(shoal.SourceError, match=r"pip install 'shoal\[personal\]'"):
+    with pytest.raises(shoal.SourceError, match=r"pip install -e '.*\[personal\]'"):
         written(tmp_path / "other.key")
     assert [one.name for one in tmp_path.iterdir()] == ["one.key"]
 

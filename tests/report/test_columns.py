@@ -139,5 +139,5 @@ def test_every_value_can_be_read_on_its_colour():
 def test_without_its_packages_the_picture_says_how_to_get_them(monkeypatch, package):
     attributes = made(list("abc"))
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(shoal.InputError, match=r'altair and vl-convert-python; run: pip install "shoal\[report\]"'):
+    with pytest.raises(shoal.InputError, match=r"altair and vl-convert-python; run: .*pip install -e .*\[report\]"):
         picture(attributes, partition_attributes(attributes, 2))

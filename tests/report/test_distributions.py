@@ -36,5 +36,5 @@ def test_the_order_of_rows_does_not_matter():
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(shoal.InputError, match=r'pip install "shoal\[report\]"'):
+    with pytest.raises(shoal.InputError, match=r"pip install -e .*\[report\]"):
         picture(BEFORE, AFTER)

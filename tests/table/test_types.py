@@ -102,7 +102,8 @@ def test_a_release_or_an_error_of_ours_without_a_cell(column, canary, kind):
 def test_a_date_called_numeric_is_one_problem(column):
     schema = Schema(quasi={"a": Numeric()}, sensitive=["s"])
     frame = pl.DataFrame([COLUMNS[column][0].alias("a"), pl.Series("s", ["flu", "ulcer"] * (N // 2))])
-    message = rf"^column 'a': is numeric in the schema, but holds {column}; make it nominal, with shoal.Dates\(\) as"
+    fix = "make it nominal$" if column == "Time" else r"make it nominal with a hierarchy of dates: shoal.Nominal\(shoal"
+    message = f"^column 'a': is numeric in the schema, but holds {column}; {fix}"
     with pytest.raises(shoal.SchemaError, match=message):
         shoal.anonymize(frame, schema, shoal.Mondrian(k=3))
 

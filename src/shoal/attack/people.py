@@ -13,6 +13,7 @@ from shoal.attack.index import Floats, Ints
 from shoal.errors import Problems, SchemaError, did_you_mean, some
 from shoal.release.manifest import Manifest
 from shoal.table.clean import clean
+from shoal.table.markers import Markers
 from shoal.table.schema import Column, Kind, Nominal, Numeric
 
 
@@ -79,7 +80,7 @@ def kind_of(manifest: Manifest, name: str) -> Kind | None:
 
 
 def read_group(
-    what: str, frame: pl.DataFrame, manifest: Manifest, missing_values: Sequence[str], problems: Problems
+    what: str, frame: pl.DataFrame, manifest: Manifest, missing_values: Markers, problems: Problems
 ) -> pl.DataFrame:
     """The columns of a table that a release shows, in canonical types; notes a table that shares none."""
     shared = [name for name in manifest.layout.kinds if name in frame.columns]

@@ -25,6 +25,7 @@ from shoal.release.manifest import Manifest
 from shoal.release.receipt import Receipt, check_input
 from shoal.table.fingerprint import content_sha256
 from shoal.table.frames import to_polars
+from shoal.table.markers import Markers
 from shoal.table.numbering import combined, numbered
 from shoal.table.schema import Ordinal, Schema
 
@@ -40,7 +41,7 @@ class Holder:
     outside: Any = None
     control: Any = None
     schema: Schema | None = None
-    missing_values: Sequence[str] = ()
+    missing_values: Markers = ()
     labels: Ints | None = None
     receipt: Receipt | None = None
     key: Key | None = None

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from shoal.errors import ParameterError, Problems, SchemaError, some
 from shoal.release.manifest import Layout, Manifest
 from shoal.table.clean import clean
+from shoal.table.markers import Markers, note_unknown
+from shoal.table.names import Names
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Schema
 from shoal.table.spelling import find_variants, merge_variants
 
 
-def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str] = ()) -> pl.DataFrame:
+def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Markers = ()) -> pl.DataFrame:
     """The published columns of the input in their canonical types, or one error with all problems."""
     problems = Problems()
     least = manifest.rows.published + (manifest.rows.left_out or 0)
@@ -21,11 +21,12 @@ def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Seque
         at_least = "" if manifest.rows.left_out is not None else "at least "
         what = f"has {original.height} rows, but the release was made from {at_least}{least}"
         problems.add("original", what, "give the input of the release", error=ParameterError)
+    note_unknown(missing_values, Names.of(original, manifest.layout.kinds), problems)
     return rows_like_input(manifest, original, missing_values, "original", "give the input of the release", problems)
 
 
 def rows_like_input(
-    manifest: Manifest, frame: pl.DataFrame, missing_values: Sequence[str], what: str, fix: str, problems: Problems
+    manifest: Manifest, frame: pl.DataFrame, missing_values: Markers, what: str, fix: str, problems: Problems
 ) -> pl.DataFrame:
     """The published columns of the input, or of rows like it, in their canonical types; or one error with all problems.
 
@@ -44,7 +45,7 @@ def rows_like_input(
     return pl.DataFrame(found)
 
 
-def _spelt(series: pl.Series, layout: Layout, missing_values: Sequence[str]) -> pl.Series:
+def _spelt(series: pl.Series, layout: Layout, missing_values: Markers) -> pl.Series:
     """A sensitive column in the spellings of the release; any other as it is."""
     passed = next((one for one in layout.passed if one.name == series.name and one.role == "sensitive"), None)
     if passed is None or series.dtype != pl.String:
@@ -54,7 +55,7 @@ def _spelt(series: pl.Series, layout: Layout, missing_values: Sequence[str]) -> 
 
 
 def published_people(
-    manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str] = (), schema: Schema | None = None
+    manifest: Manifest, original: pl.DataFrame, missing_values: Markers = (), schema: Schema | None = None
 ) -> pl.DataFrame:
     """The rows of the input that were not dropped before the work; with people's choices, where the schema has them."""
     rows, choice = input_rows(manifest, original, missing_values), None if schema is None else schema.choice

@@ -25,6 +25,7 @@ from shoal.table.clean import clean
 from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.markers import Markers, note_unknown
 from shoal.table.names import Names
 from shoal.table.prepare import Table
 from shoal.table.schema import Column, Kind, Nominal, Schema
@@ -83,7 +84,7 @@ def verify_table(
     *,
     require: Sequence[Requirement] = (),
     reading: str = "cells",
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
     suppressed: Sequence[str] = (),
 ) -> TableVerdict:
     """Check a published table, whoever made it.
@@ -99,7 +100,7 @@ def verify_table(
     reading
         Which reading decides: ``"cells"``, the stricter one, or ``"matching"``. Both are reported.
     missing_values
-        Texts that mean a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text; or such lists by column.
     suppressed
         Texts that mean any value, besides `*` and `?`; the empty text makes missing cells mean any value.
 
@@ -131,7 +132,7 @@ def judge_table(
     *,
     require: Sequence[Requirement] = (),
     reading: str = "cells",
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
     suppressed: Sequence[str] = (),
 ) -> TableVerdict:
     """As `verify_table`, but requirements that do not hold are reasons in the verdict."""
@@ -140,6 +141,7 @@ def judge_table(
     table = to_polars(_without_interval_objects(frame))[0]
     problems = Problems()
     _check_columns(table, schema, problems)
+    note_unknown(missing_values, Names.of(table, schema.roles), problems)
     columns = _sensitive(table, schema, missing_values, problems)
     _check_requirements(require, columns, problems)
     problems.raise_if_any(SchemaError)
@@ -191,9 +193,7 @@ def _is_cell(dtype: pl.DataType) -> bool:
     return dtype.is_numeric() or dtype in texts
 
 
-def _sensitive(
-    table: pl.DataFrame, schema: Schema, missing_values: Sequence[str], problems: Problems
-) -> dict[str, Values]:
+def _sensitive(table: pl.DataFrame, schema: Schema, missing_values: Markers, problems: Problems) -> dict[str, Values]:
     """The sensitive columns as the models look at them; values of a hierarchy may be inner nodes."""
     kinds: dict[str, Kind | None] = dict(schema.sensitive)  # type: ignore[arg-type]
     found, grown = [], {}

@@ -6,7 +6,7 @@ input row has, so that people are counted who are in the classes, and no others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.release.manifest import Manifest, QuasiColumn
 from shoal.release.shapes import GENERALISED
 from shoal.table.clean import clean
+from shoal.table.markers import Markers
 from shoal.table.numbering import number_people
 from shoal.table.schema import Column, Schema
 
@@ -31,7 +32,7 @@ def whose_rows(
     original: pl.DataFrame,
     places: Ints,
     schema: Schema,
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
 ) -> Ints:
     """The person of each published row, as numbers; an error where rows do not show what the input has.
 

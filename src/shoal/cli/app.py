@@ -1,12 +1,15 @@
 """The `shoal` command, its exit status, and how errors reach the user.
 
-Exit status: 0 done, 1 a release does not keep its promise, 2 the input is bad, 3 a mistake of ours.
+Exit status: 0 done, 1 a release does not keep its promise, 2 the input is bad, 3 a mistake of ours, 130 stopped,
+141 nobody read the output any more, as with `| head`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import os
 import signal
 import sys
 import traceback
@@ -17,7 +20,21 @@ from typing import NoReturn
 
 import typer
 
-from shoal.cli import attack, compare, demo, init, listings, measure, report, reproduce, republish, run, vault, verify
+from shoal.cli import (
+    attack,
+    compare,
+    demo,
+    doctor,
+    init,
+    listings,
+    measure,
+    report,
+    reproduce,
+    republish,
+    run,
+    vault,
+    verify,
+)
 from shoal.cli import compile as compile_
 from shoal.errors import GuaranteeError, InternalError, ShoalError, ShoalWarning
 
@@ -47,6 +64,7 @@ app.command("publishers")(listings.publishers)
 app.command("measures")(listings.measures)
 app.command("attacks")(listings.attacks)
 app.command("compile")(compile_.compile_all)
+app.command("doctor")(doctor.doctor)
 app.add_typer(vault.vault)
 
 
@@ -59,8 +77,32 @@ def _version(version: bool = typer.Option(False, "--version", help="Show the ver
         raise typer.Exit
 
 
+CLOSED_PIPE = 141
+"""Exit status where the reader of the output went away: that of a program that the signal of it ends."""
+
+
 def main() -> NoReturn:
     """Run the command line."""
+    try:
+        _run()
+    except SystemExit as ending:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            closed = True
+        else:
+            closed = isinstance(ending.__context__, BrokenPipeError)  # what rich and click end with status 1 for
+        if not closed:
+            raise
+    except BrokenPipeError:
+        pass
+    # Or Python would complain of what it cannot flush at its end.
+    with contextlib.suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    sys.exit(CLOSED_PIPE)
+
+
+def _run() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may not know a letter of a column name
@@ -75,7 +117,7 @@ def main() -> NoReturn:
     except _Stopped:
         typer.echo("stopped; nothing was written", err=True)
         sys.exit(130)
-    except SystemExit:
+    except (SystemExit, BrokenPipeError):
         raise
     except BaseException as error:  # also a library's panic; its message may hold a cell, so only its kind is shown
         last = traceback.extract_tb(error.__traceback__)[-1]

@@ -41,6 +41,26 @@ def apply_flags(
     return entries
 
 
+def source_options(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """The flags that say how a table is read, such as `--sheet people`, and all other arguments."""
+    from shoal.errors import ParameterError, Problems
+    from shoal.table.sources import Source
+
+    problems = Problems()
+    bounds = {one.name: one.bound for one in Source.parameters() if one.name not in ("path", "uri")}
+    options: dict[str, Any] = {}
+    others: list[str] = []
+    for name, text in _pairs(arguments, problems).items():
+        if name not in bounds:
+            others += [f"--{name}"] if text is None else [f"--{name}={text}"]
+        elif text is None:
+            problems.add(f"--{name.replace('_', '-')}", "has no value", f"write --{name.replace('_', '-')} VALUE")
+        else:
+            options[name] = bounds[name].parse(text)
+    problems.raise_if_any(ParameterError)
+    return options, others
+
+
 MEASURING = (
     "measure", "label", "membership", "original", "plot", "receipt", "key", "passphrase-file", "population", "json",
 )  # fmt: skip
@@ -123,6 +143,7 @@ def _with_parameters(entries: dict[str, Any], flags: dict[str, str | None], prob
     if flags.pop("refine", None) not in (None, "true"):
         problems.add("--refine", "takes no value", "write --refine, and --rounds N to search longer")
     homes |= search | {key: [(entries, bound)] for key, (bound, _) in SETTINGS.items()}
+    _refuse_of_models(entries, homes, flags, problems)
     _fill(homes, flags, problems)
     shown_by = [publish, *hiding] if hiding else publish
     return entries | {"method": method, "publish": shown_by} | ({"refine": refine} if refined else {})
@@ -143,6 +164,23 @@ def _refuse_old_names(spec: Any, flags: dict[str, str | None], problems: Any) ->
     for name in [name for name in flags if spec and name in spec.renamed]:
         problems.add(f"--{name}", *spec.new_name(name, "--"))
         del flags[name]
+
+
+def _refuse_of_models(entries: dict[str, Any], homes: Any, flags: dict[str, str | None], problems: Any) -> None:
+    """Note flags that are parameters of privacy models, not of the method, and take them out: a promise is required."""
+    from shoal.privacy import MODELS
+
+    for name in [name for name in flags if name not in homes and name not in ("column", "k")]:
+        fitting = [model for model in MODELS.own if name in {one.name for one in MODELS[model].parameters()}]
+        if fitting:
+            wanted = {one.name for one in MODELS[fitting[0]].parameters()}
+            columns = entries.get("columns", {})
+            roles = {key: one.get("role") for key, one in columns.items() if isinstance(one, dict)}
+            column = next((key for key, role in roles.items() if role == "sensitive"), "COLUMN")
+            of = f" column={shlex.quote(column)}" if "column" in wanted else ""
+            others = f" ({', '.join(fitting[1:])} have it too)" if fitting[1:] else ""
+            fix = f'write --require "{fitting[0]}{of} {name}={flags.pop(name) or "VALUE"}"{others}'
+            problems.add(f"--{name}", "is a parameter of a privacy model, which is required beside the method", fix)
 
 
 def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, str | None], problems: Any) -> None:

@@ -15,25 +15,32 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 
-def methods(json: Json = False) -> None:
-    """List the methods, with their parameters, papers, costs and when to use them."""
+Name = Annotated[str | None, typer.Argument(help="Explain this one in full; all are listed without it.")]
+
+
+def methods(name: Name = None, json: Json = False) -> None:
+    """List the methods, with their parameters, papers, costs and when to use them; or explain one."""
     from shoal.methods import METHODS
 
-    _list(METHODS, ("title", "paper", "complexity", "advice", "publisher"), json=json)
+    _list(METHODS, ("title", "paper", "complexity", "advice", "publisher"), name, "method", json=json)
 
 
-def models(json: Json = False) -> None:
-    """List the privacy models a release can promise: their parameters, what they need and what they are worth."""
+def models(name: Name = None, json: Json = False) -> None:
+    """List the privacy models a release can promise: their parameters, needs and worth; or explain one."""
     from shoal.privacy import MODELS
 
-    _list(MODELS, ("title", "paper", "advice", "monotone", "needs"), json=json)
+    _list(MODELS, ("title", "paper", "advice", "monotone", "needs"), name, "model", json=json)
 
 
-def publishers(json: Json = False) -> None:
-    """List the ways of showing a group, with their parameters and what they protect."""
+def publishers(name: Name = None, json: Json = False) -> None:
+    """List the ways of showing a group, with their parameters and what they protect; or explain one."""
+    from shoal.personal import COLUMN_PUBLISHERS
     from shoal.publish import PUBLISHERS
 
-    _list(PUBLISHERS, ("title", "protects", "loses"), json=json)
+    if name in COLUMN_PUBLISHERS:
+        _list(COLUMN_PUBLISHERS, ("title",), name, "publisher", json=json)
+    else:
+        _list(PUBLISHERS, ("title", "protects", "loses"), name, "publisher", json=json)
 
 
 def measures(
@@ -58,31 +65,39 @@ def measures(
         show.console().print(shown)
 
 
-def attacks(json: Json = False) -> None:
-    """List the attacks: what each attacker knows, when a guess is right, what it is compared with, and parameters."""
+def attacks(name: Name = None, json: Json = False) -> None:
+    """List the attacks: what each attacker knows, when a guess is right, what it is compared with; or explain one."""
     from shoal.attack import ATTACKS
 
-    _list(ATTACKS, ("title", "knows", "succeeds", "against", "needs", "reference"), json=json)
+    _list(ATTACKS, ("title", "knows", "succeeds", "against", "needs", "reference"), name, "attack", json=json)
 
 
-def _explain(measure: Any, *, json: bool) -> None:
-    """Show all that is declared of a measure."""
+def _tell(spec: Any, facts: dict[str, str]) -> None:
+    """Print what is known of one, and its parameters."""
     from rich.padding import Padding
     from rich.table import Table
 
     from shoal.cli import show
 
-    if json:
-        show.as_json(_measure_entry(measure))
-        return
-    out, facts = show.console(), _measure_facts(measure)
-    out.print(f"\n{facts.pop('name')}: {facts.pop('title')}", style="bold")
+    out = show.console()
+    out.print(f"\n{spec.name}: {spec.title}", style="bold")
     said = Table.grid(padding=(0, 2))
     for fact, text in facts.items():
         said.add_row(fact, text)
     out.print(Padding(said, (0, 0, 0, 2)))
-    if measure.parameters():
-        out.print(_parameters(measure))
+    if spec.parameters():
+        out.print(_parameters(spec))
+
+
+def _explain(measure: Any, *, json: bool) -> None:
+    """Show all that is declared of a measure."""
+    from shoal.cli import show
+
+    if json:
+        show.as_json(_measure_entry(measure))
+        return
+    facts = _measure_facts(measure)
+    _tell(measure, {fact: text for fact, text in facts.items() if fact not in ("name", "title")})
 
 
 def _measure_facts(measure: Any) -> dict[str, str]:
@@ -119,12 +134,26 @@ def _measure_entry(measure: Any) -> dict[str, object]:
     }
 
 
-def _list(registry: Registry[Any], facts: tuple[str, ...], *, json: bool) -> None:
+def _list(registry: Registry[Any], facts: tuple[str, ...], name: str | None, what: str, *, json: bool) -> None:
+    """Show all of a registry, or one of it in full."""
     from rich.padding import Padding
     from rich.table import Table
 
-    from shoal.cli import show
+    from shoal.cli import explain, show
+    from shoal.spec import find
 
+    if name is not None:
+        spec = find(registry, name, what)
+        told = explain.facts(spec)
+        if json:
+            words = {key.replace(" ", "_"): text for key, text in told.items()}
+            show.as_json(_entry(spec, facts) | words)
+            return
+        own = {
+            fact: str(_fact(spec, fact) or "nothing else") for fact in facts[1:] if fact not in ("paper", "reference")
+        }
+        _tell(spec, told | own)
+        return
     found = _loaded(registry)
     if json:
         show.as_json([_entry(spec, facts) for spec in found.values()])

@@ -14,8 +14,9 @@ VARIABLE = "SHOAL_PASSPHRASE"
 def passphrase(file: Path | None, *, new: bool, what: str = "state") -> str:
     """Ask for the passphrase of a state or a key; twice when it is a new one."""
     from shoal.errors import ParameterError, Problem, SourceError
-    from shoal.release.sealed import check_passphrase
+    from shoal.release.sealed import KEY, STATE, check_passphrase
 
+    (KEY if what == KEY.what else STATE).check_package()
     if file is not None:
         try:
             found = file.read_text(encoding="utf-8-sig").rstrip("\r\n")

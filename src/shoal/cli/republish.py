@@ -42,9 +42,11 @@ def republish(
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import receipt_path
     from shoal.series import republish_recipe
+    from shoal.table.sources import check_installed
 
     read = Recipe.from_entries(apply_flags(read_entries(recipe), context.args), recipe.parent)
     _check_places(state, previous, out, overwrite=overwrite)
+    check_installed(read.source)
     secret, before = _unlocked(state, passphrase_file, new=previous is None)
     with show.ShownProgress(quiet=quiet or json) as progress:
         made = republish_recipe(read, previous=previous, state=before, threads=threads, progress=progress)

@@ -35,8 +35,21 @@ Population = Annotated[
 
 def run(
     context: typer.Context,
-    recipe: Annotated[Path, typer.Argument(help="The recipe, a TOML file.")],
+    recipe: Annotated[
+        str, typer.Argument(help="The recipe, a TOML file; or a table, with --quasi and other roles of its columns.")
+    ],
     out: Out = Path("release"),
+    quasi: Annotated[
+        list[str] | None, typer.Option(help="For a table: columns that an attacker may know, such as age,zip.")
+    ] = None,
+    sensitive: Annotated[list[str] | None, typer.Option(help="For a table: columns to protect.")] = None,
+    identifying: Annotated[
+        list[str] | None, typer.Option(help="For a table: columns that name a person; never published.")
+    ] = None,
+    neutral: Annotated[list[str] | None, typer.Option(help="For a table: columns published as they are.")] = None,
+    rest: Annotated[
+        str | None, typer.Option(help="For a table: what columns named nowhere are, drop or neutral; else an error.")
+    ] = None,
     require: Require = None,
     population: Population = None,
     passphrase_file: PassphraseFile = None,
@@ -46,15 +59,19 @@ def run(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Follow a recipe: read, group, publish, verify, measure, write.
+    """Follow a recipe: read, group, publish, verify, measure, write. Or publish a table by flags alone.
 
     Any parameter of the recipe can be changed by a flag of its name, for example `--k 10`, `--method mondrian`,
     `--publish aggregate`, `--refine`, `--shape typed`, `--seed 3`, `--suppress 0.01`, `--missing drop`,
     `--format parquet`. `shoal methods` lists those of methods, `shoal models` what can be required.
 
+    With `--quasi` the argument is a table: `shoal run people.csv --quasi age,zip --sensitive disease --rest drop`.
+    The kinds of its columns are those that `shoal init` proposes, the method is Mondrian with k = 5 unless flags say
+    otherwise.
+
     Nothing is written unless the release keeps its promise.
     """
-    from shoal.cli import show
+    from shoal.cli import direct, show
     from shoal.cli.flags import apply_flags
     from shoal.cli.report import page_path
     from shoal.recipe.recipe import Recipe
@@ -63,8 +80,17 @@ def run(
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import receipt_path
 
-    entries = apply_flags(read_entries(recipe), context.args, require=require or (), population=population)
-    read = Recipe.from_entries(entries, recipe.parent)
+    roles = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "neutral": neutral}
+    given = {role: columns for role, columns in roles.items() if columns}
+    by_flags = _by_flags(recipe, [*given, *(["rest"] if rest else [])])
+    if by_flags:
+        described, others = direct.recipe_entries(recipe, given, rest, context.args)
+    else:
+        described, others = read_entries(recipe), context.args
+    entries = apply_flags(described, others, require=require or (), population=population)
+    read = Recipe.from_entries(entries, None if by_flags else Path(recipe).parent)
+    if by_flags and not (quiet or json):
+        direct.tell(entries, recipe)
     release = follow(
         read, out, overwrite=overwrite, threads=threads, quiet=quiet or json, passphrase_file=passphrase_file,
         report=not no_report,
@@ -74,10 +100,26 @@ def run(
         held = {"receipt": str(receipt_path(out))}
         held |= {} if release.key is None else {"key": str(key_path(out))}
         held |= {} if no_report else {"report": str(page_path(out))}
+        held |= {"columns": entries["columns"]} if by_flags else {}
         show.as_json({"release": str(out), **held, "manifest": written.model_dump(mode="json")})
     else:
         show.console().print(show.release_table(release, f"Release in {out}"))
         show.tell_receipt(out, key=release.key is not None, report=None if no_report else page_path(out))
+
+
+def _by_flags(place: str, roles: list[str]) -> bool:
+    """Whether flags describe a table; they are refused beside a recipe."""
+    from shoal.cli.direct import is_table
+    from shoal.errors import ParameterError, Problems
+
+    if not roles or is_table(place):
+        return bool(roles)
+    problems = Problems()
+    for role in roles:
+        fix = "leave it out, or name a table such as people.csv"
+        problems.add(f"--{role}", "is for a table; a recipe says itself what its columns are", fix)
+    problems.raise_if_any(ParameterError)
+    return False
 
 
 def follow(
@@ -99,20 +141,25 @@ def follow(
     from shoal.pipeline import run as run_recipe
     from shoal.release.release import check_places
     from shoal.report.page import check_place
+    from shoal.table.sources import check_installed
 
     check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
     if report:
         check_place(reports.page_path(out), overwrite=overwrite)
+    check_installed(recipe.source, recipe.population)
     secret = passphrase(passphrase_file, new=True, what="key") if recipe.sensitive else None
-    with warnings.catch_warnings(record=True) as noted:
-        warnings.simplefilter("always", ShoalWarning)
-        with show.ShownProgress(quiet=quiet) as progress:
-            release = run_recipe(recipe, source_name=source_name, threads=threads, progress=progress)
-            progress.stage("writing")
-            release.write(out, format=recipe.format, overwrite=overwrite, passphrase=secret)
-            if report:
-                progress.stage("reporting")
-                reports.write_public(release, out, overwrite=overwrite)
-    for one in noted:
-        typer.echo(f"warning: {one.message}", err=True)
+    noted: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always", ShoalWarning)
+            with show.ShownProgress(quiet=quiet) as progress:
+                release = run_recipe(recipe, source_name=source_name, threads=threads, progress=progress)
+                progress.stage("writing")
+                release.write(out, format=recipe.format, overwrite=overwrite, passphrase=secret)
+                if report:
+                    progress.stage("reporting")
+                    reports.write_public(release, out, overwrite=overwrite)
+    finally:
+        for one in noted:  # also before an error, which they may explain
+            typer.echo(f"warning: {one.message}", err=True)
     return release

@@ -135,7 +135,7 @@ def compare(
     """
     given = to_polars(frame)[0]
     population = settings.pop("population", None)
-    missing_values = tuple(settings.pop("missing_values", ()))
+    missing_values = settings.pop("missing_values", ())
     some = _any_method(methods, k)
     base = Recipe(schema, some, **{"seed": SEED, **settings})
     asked = grid(base, methods, k=k, l=l, require=require, publish=publish)

@@ -18,6 +18,7 @@ from shoal.measure import MEASURES
 from shoal.pipeline import anonymize
 from shoal.recipe.recipe import Recipe
 from shoal.release.release import Release
+from shoal.table.markers import Markers
 
 SECONDS, PAIRS, LINKING, ACCURACY = "seconds", "pair_error", "linking", "accuracy"
 SHORT = {
@@ -38,7 +39,7 @@ class Wanted:
     """What is to be measured besides what manifest and receipt have."""
 
     measures: tuple[str, ...] = ()
-    missing_values: tuple[str, ...] = ()
+    missing_values: Markers = ()
     target: str | None = None
     """A column that is predicted by what is learnt from each release."""
     threads: int | None = None

@@ -23,6 +23,7 @@ from shoal.pipeline import anonymize
 from shoal.progress import SILENT, Progress
 from shoal.table.clean import without_markers
 from shoal.table.frames import to_polars
+from shoal.table.markers import Markers
 from shoal.table.schema import Schema
 
 
@@ -37,7 +38,7 @@ def utility(
     seed: int = 0,
     draws: int = 5,
     numbers: str = "midpoint",
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
     progress: Progress = SILENT,
     **options: Any,
 ) -> Utility:
@@ -102,7 +103,7 @@ def utility(
 
 
 def _tested(
-    published: Published, rest: pl.DataFrame, part: pl.DataFrame, schema: Schema, missing_values: Sequence[str]
+    published: Published, rest: pl.DataFrame, part: pl.DataFrame, schema: Schema, missing_values: Markers
 ) -> tuple[dict[tuple[str, str], Results], Covered]:
     """One fold, predicted by what was learnt from the release of all others and from their rows."""
     fix = "give the whole table"
@@ -118,7 +119,7 @@ def _tested(
     }, counts
 
 
-def _folds(table: pl.DataFrame, setting: Setting, missing_values: Sequence[str]) -> Ints:
+def _folds(table: pl.DataFrame, setting: Setting, missing_values: Markers) -> Ints:
     """The fold of each row; -1 for rows without a target, which are in none."""
     target = setting.target
     if target not in table.columns:

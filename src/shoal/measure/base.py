@@ -25,6 +25,7 @@ from shoal.release.key import Key
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import SHAPES
 from shoal.spec import Spec
+from shoal.table.markers import Markers
 from shoal.table.numbering import class_labels
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
@@ -53,7 +54,7 @@ class Given:
     """The input of the release, whole."""
     schema: Schema | None = None
     """The schema that the release was made with: it knows where values belong that are not published."""
-    missing_values: Sequence[str] = ()
+    missing_values: Markers = ()
     """Texts that stand for a missing cell of the input, besides the empty text."""
     labels: npt.NDArray[np.int64] | None = None
     """The group of each row of the input, -1 where it is not published."""
@@ -216,7 +217,7 @@ def _sizes(rows: pl.DataFrame, columns: Sequence[str]) -> Sizes:
     return np.sort(counts.to_series().to_numpy()).astype(np.int64)
 
 
-def prepared(manifest: Manifest, original: pl.DataFrame, schema: Schema, missing_values: Sequence[str]) -> Table:
+def prepared(manifest: Manifest, original: pl.DataFrame, schema: Schema, missing_values: Markers) -> Table:
     """The input of a release as it was made of it: rules of hierarchies grow into the trees they were."""
     asked = manifest.recipe
     with warnings.catch_warnings():
@@ -226,7 +227,7 @@ def prepared(manifest: Manifest, original: pl.DataFrame, schema: Schema, missing
         )
 
 
-def grown_schema(table: Table, manifest: Manifest, original: pl.DataFrame, missing_values: Sequence[str]) -> Schema:
+def grown_schema(table: Table, manifest: Manifest, original: pl.DataFrame, missing_values: Markers) -> Schema:
     """The schema of an input whose trees know all its values, those of rows too that a missing cell kept out."""
     if not table.dropped:
         return table.schema

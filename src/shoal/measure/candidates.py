@@ -20,6 +20,7 @@ from shoal.measure.products import Component, Products
 from shoal.measure.shown import Shown
 from shoal.release.manifest import Layout, Manifest
 from shoal.release.shapes import GENERALISED
+from shoal.table.markers import Markers
 from shoal.table.numbering import codes_together, combined, distinct_rows, numbered, renumbered
 from shoal.table.schema import Schema
 
@@ -35,7 +36,7 @@ def of_release(
     original: pl.DataFrame,
     *,
     schema: Schema | None = None,
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
 ) -> Products:
     """Read a release of any shape that shows values.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.enforce.refine import Refine
-from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mean
+from shoal.errors import Problem, Problems, RecipeError, ShoalError, did_you_mean, some
 from shoal.methods import METHODS
 from shoal.methods.base import Method
 from shoal.personal import COLUMN_PUBLISHERS
@@ -17,9 +17,11 @@ from shoal.privacy.base import Requirement
 from shoal.publish import PUBLISHERS
 from shoal.publish.base import Publisher
 from shoal.settings import SETTINGS
-from shoal.spec import Maybe, OneOf, Spec, find
+from shoal.spec import Maybe, OneOf, Spec, find, shown
 from shoal.table.hierarchy.builders import RULES, Rule
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.markers import Markers, complaint, joined
+from shoal.table.role_words import meant_role
 from shoal.table.schema import KINDS, ROLES, SINGLE_ROLES, Kind, Ordinal, Schema
 from shoal.table.sources import Source
 
@@ -30,7 +32,7 @@ TOP_KEYS = (
 
 MARKED = Problem("population.missing_values", "belongs to [source]: it applies to both tables", "move it there")
 REST = OneOf(("neutral", "drop"))
-COLUMN_KEYS = ("role", "kind", "order", "hierarchy")
+COLUMN_KEYS = ("role", "kind", "order", "hierarchy", "missing_values")
 
 
 class RecipeReader:
@@ -40,8 +42,10 @@ class RecipeReader:
         self.entries = entries
         self.folder = folder
         self.problems = Problems()
+        self.markers: dict[str, Sequence[str]] = {}
+        """Texts of missing cells that columns have of their own."""
 
-    def promise(self) -> tuple[Schema, tuple[Requirement, ...], tuple[str, ...]]:
+    def promise(self) -> tuple[Schema, tuple[Requirement, ...], Markers]:
         """The columns, what classes must keep, and the texts of missing cells."""
         self._check_keys()
         source, schema = self._source(), self._schema()
@@ -51,7 +55,8 @@ class RecipeReader:
         assert schema is not None  # noqa: S101  or there was a problem
         # One table shows neither buckets nor slices: what they promise is for their own releases.
         promised = method.promises(schema) if isinstance(method, Method) and method.protects == "cells" else ()
-        return schema, (*promised, *require), () if source is None else source.missing_values
+        marked = joined(() if source is None else source.missing_values, self.markers)
+        return schema, (*promised, *require), marked
 
     def _check_keys(self) -> None:
         for key in self.entries:
@@ -68,7 +73,12 @@ class RecipeReader:
         publish, sensitive = self._publishers(fitting)
         require, refine = tuple(self._requirements()), self._refine()
         top = self._top_values()
+        if self.markers and source is None and "source" not in self.entries:
+            what = f"has missing_values ({some(list(self.markers))}), but there is no [source] that is read"
+            self.problems.add("columns", what, "add a table [source]")
         self.problems.raise_if_any(RecipeError)
+        if source is not None and self.markers:
+            source = replace(source, missing_values=joined(source.missing_values, self.markers))
         assert schema is not None and isinstance(method, Method) and isinstance(publish, Publisher)  # noqa: S101, PT018
         return {
             "schema": schema, "method": method, "source": source, "require": require, "publish": publish,
@@ -94,10 +104,10 @@ class RecipeReader:
         """The single values at the top of a recipe that it has a field for."""
         values = {key: self.entries.get(key, default) for key, (_, default) in SETTINGS.items()}
         for key, value in values.items():
-            if complaint := SETTINGS[key][0].complaint(value):
-                self.problems.add(key, complaint)
-        if complaint := Maybe(REST).complaint(self.entries.get("rest")):
-            self.problems.add("rest", complaint)
+            if wrong := SETTINGS[key][0].complaint(value):
+                self.problems.add(key, wrong)
+        if wrong := Maybe(REST).complaint(self.entries.get("rest")):
+            self.problems.add("rest", wrong)
         return values
 
     def _table(self, key: str, *, needed: bool = False) -> dict[str, Any] | None:
@@ -176,9 +186,11 @@ class RecipeReader:
             for key in entry:
                 if key not in COLUMN_KEYS:
                     self.problems.add(f"columns.{name}.{key}", "unknown key", did_you_mean(key, COLUMN_KEYS))
+            self._markers(name, entry)
             role = entry.get("role")
-            if complaint := OneOf(ROLES).complaint(role):
-                self.problems.add(f"columns.{name}.role", complaint)
+            if role not in ROLES:
+                what = f"needs {OneOf(ROLES).describe()}, got {shown(role)}"
+                self.problems.add(f"columns.{name}.role", what, meant_role(role, ROLES))
                 continue
             roles[str(role)][name] = self._kind(name, entry, needed=role == "quasi")
         for role in SINGLE_ROLES:
@@ -200,6 +212,15 @@ class RecipeReader:
             self.problems.take(error)
             return None
 
+    def _markers(self, name: str, entry: dict[str, Any]) -> None:
+        """Take the texts of missing cells that a column has of its own."""
+        texts = entry.get("missing_values", [])
+        if not isinstance(texts, list) or complaint(texts, empty=False):
+            what, fix = "needs a list of texts", 'write numbers with quotes too: ["999"]'
+            self.problems.add(f"columns.{name}.missing_values", what, fix)
+        elif texts:
+            self.markers[name] = texts
+
     def _kind(self, name: str, entry: dict[str, Any], *, needed: bool) -> Kind | None:
         where = f"columns.{name}"
         word = entry.get("kind")
@@ -209,8 +230,8 @@ class RecipeReader:
             elif "order" in entry or "hierarchy" in entry:
                 self.problems.add(f"{where}.kind", "missing, though the column has an order or a hierarchy")
             return None
-        if complaint := OneOf(tuple(KINDS)).complaint(word):
-            self.problems.add(f"{where}.kind", complaint)
+        if wrong := OneOf(tuple(KINDS)).complaint(word):
+            self.problems.add(f"{where}.kind", wrong)
             return None
         kind: Kind | None = None
         hierarchy: Hierarchy | Rule | None = None

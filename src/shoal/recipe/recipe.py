@@ -6,7 +6,7 @@ The same recipe gives the same bytes from Python, the command line and wherever 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from shoal.recipe.reader import MARKED, RecipeReader
 from shoal.recipe.text import parsed, read_entries, write_toml
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
+from shoal.table.markers import Markers
 from shoal.table.schema import Kind, Ordinal, Schema, kind_name
 from shoal.table.sources import Source
 
@@ -113,10 +114,11 @@ class Recipe:
             entries["rest"] = self.schema.rest
         if self.suppress:
             entries["suppress"] = self.suppress
+        columns = {column.name: _column_entry(column.role, column.kind) for column in self.schema}
         for key, source in (("source", self.source), ("population", self.population)):
             if source is not None:
-                entries[key] = {name: value for name, value in _listed(source).items() if value}
-        entries["columns"] = {column.name: _column_entry(column.role, column.kind) for column in self.schema}
+                entries[key] = {name: value for name, value in _listed(_without_own(source, columns)).items() if value}
+        entries["columns"] = columns
         entries["method"] = {"name": self.method.name, **_listed(self.method)}
         if self.require:
             entries["require"] = [{"model": model.name, **model.to_mapping()} for model in self.require]
@@ -140,7 +142,7 @@ class Promise:
 
     schema: Schema
     require: tuple[Requirement, ...] = ()
-    missing_values: tuple[str, ...] = ()
+    missing_values: Markers = ()
 
     @classmethod
     def load(cls, path: str | Path) -> Promise:
@@ -148,9 +150,28 @@ class Promise:
         return cls(*RecipeReader(read_entries(path), Path(path).parent).promise())
 
 
+def _without_own(source: Source, columns: dict[str, Any]) -> Source:
+    """A source without the texts of missing cells that columns have of their own, which stand with the columns."""
+    own = source.missing_values
+    if not isinstance(own, Mapping):
+        return source
+    for name in columns:
+        if name in own:
+            columns[name]["missing_values"] = list(own[name])
+    rest = {name: list(texts) for name, texts in own.items() if name not in columns}
+    return replace(source, missing_values=rest)
+
+
 def _listed(spec: Spec) -> dict[str, Any]:
     """The parameters of a spec as a file holds them."""
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in spec.to_mapping().items()}
+    return {key: _plain(value) for key, value in spec.to_mapping().items()}
+
+
+def _plain(value: Any) -> Any:
+    """Lists in place of tuples, within tables too."""
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _column_entry(role: str, kind: Kind | None) -> dict[str, Any]:

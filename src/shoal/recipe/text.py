@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import Problem, RecipeError
+from shoal.table.sources.source import kind_of_path
 
 
 def read_entries(path: str | Path) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def read_entries(path: str | Path) -> dict[str, Any]:
         reason = error.strerror or type(error).__name__
         raise RecipeError(Problem(str(file), f"cannot be read ({reason})", "check the path")) from None
     except UnicodeDecodeError:
-        raise RecipeError(Problem(str(file), "is not UTF-8 text", "save it as UTF-8")) from None
+        raise RecipeError(_not_a_recipe(str(file), "is not UTF-8 text", "save it as UTF-8")) from None
     return parsed(text, str(file))
 
 
@@ -28,7 +29,16 @@ def parsed(text: str, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError, as is a number of 5000 digits
-        raise RecipeError(Problem(where, f"is not TOML: {error}")) from None
+        raise RecipeError(_not_a_recipe(where, f"is not TOML: {error}")) from None
+
+
+def _not_a_recipe(where: str, what: str, fix: str = "") -> Problem:
+    """What is wrong with a file; one that is called like a table is probably one."""
+    if kind_of_path(where) is None:
+        return Problem(where, what, fix)
+    at_once = f"shoal run {where} --quasi age,zip --sensitive disease"
+    fix = f"write one with: shoal init {where}, or name its columns: {at_once}"
+    return Problem(where, "is a table by its name, and no recipe", fix)
 
 
 def write_toml(entries: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:

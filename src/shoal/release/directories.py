@@ -71,6 +71,20 @@ def check_outside(path: Path, is_release: Callable[[Path], bool], what: str) -> 
         raise SourceError(Problem(str(path), text, "choose a place outside of it"))
 
 
+FILE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".json", ".html", ".toml", ".zip")
+"""Names that end so are meant for files."""
+
+
+def check_directory_name(target: Path) -> None:
+    """Refuse the name of a file for what becomes a directory, unless there is such a directory."""
+    ending = target.suffix.lower()
+    if ending not in FILE_ENDINGS or target.is_dir():
+        return
+    name = target.with_suffix("")
+    what = f"is the name of a file ({ending}), but a release is a directory with its tables in it"
+    raise SourceError(Problem(str(target), what, f"name a directory, such as {name}: the table is in {name} then"))
+
+
 def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
     """Refuse a place that is taken, before any work starts."""
     try:

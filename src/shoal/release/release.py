@@ -25,7 +25,7 @@ from shoal.measure.pair_error import pair_errors
 from shoal.measure.pairing import refuse_another
 from shoal.methods.groups import SliceColumns
 from shoal.release.column_types import typed_table
-from shoal.release.directories import check_outside, check_target, whole_directory
+from shoal.release.directories import check_directory_name, check_outside, check_target, whole_directory
 from shoal.release.files import read_directory
 from shoal.release.key import Key, key_path, staged_key
 from shoal.release.manifest import FILE, FORMATS, Manifest, is_release
@@ -34,6 +34,7 @@ from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, staged, warn_of_reuse
 from shoal.spec import find
 from shoal.table.frames import same, to_polars
+from shoal.table.markers import Markers
 from shoal.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Release:
         guards: pl.Series | None = None,
         schema: Schema | None = None,
         original: Any = None,
-        missing_values: Sequence[str] = (),
+        missing_values: Markers = (),
         key: Key | None = None,
     ) -> Verdict:
         """Re-derive the promise from the published tables; raise `GuaranteeError` when it does not hold.
@@ -143,7 +144,7 @@ class Release:
         label: str | None = None,
         original: Any = None,
         schema: Schema | None = None,
-        missing_values: Sequence[str] = (),
+        missing_values: Markers = (),
         key: Key | None = None,
         population: Any = None,
         **parameters: Any,
@@ -199,7 +200,7 @@ class Release:
         self,
         original: Any = None,
         schema: Schema | None = None,
-        missing_values: Sequence[str] = (),
+        missing_values: Markers = (),
         key: Key | None = None,
     ) -> Given:
         """What measures work on: the release and its input; several that are worked out of one share what they read.
@@ -262,7 +263,7 @@ class Release:
         given = Given(self.frames, self.manifest, key=key or self.key)
         return self._to_native(breaches_by_row(given, measures))  # type: ignore[arg-type]
 
-    def by_person(self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = ()) -> Any:
+    def by_person(self, original: Any, *, schema: Schema | None = None, missing_values: Markers = ()) -> Any:
         """What each person of the input risks and loses, row by row in its order, for the holder alone.
 
         ``class_size`` is how many share the published cells, 0 for a row that is not published; ``risk`` the chance to
@@ -300,7 +301,7 @@ class Release:
         outside: Any = None,
         control: Any = None,
         schema: Schema | None = None,
-        missing_values: Sequence[str] = (),
+        missing_values: Markers = (),
         person: str | Sequence[str] = (),
         key: Key | None = None,
         seed: int = 0,
@@ -368,7 +369,7 @@ class Release:
         return picture(self._gathered.phi2, self._gathered.columns)
 
     def report(
-        self, *, name: str = "", original: Any = None, schema: Schema | None = None, missing_values: Sequence[str] = ()
+        self, *, name: str = "", original: Any = None, schema: Schema | None = None, missing_values: Markers = ()
     ) -> Page:
         """A page that a review board can read: what was promised, lost and left open; it shows itself in a notebook.
 
@@ -407,7 +408,7 @@ class Release:
                 found |= one().figures(given)
         return found
 
-    def _attacked(self, rows: pl.DataFrame, schema: Schema | None, missing_values: Sequence[str]) -> tuple[Any, ...]:
+    def _attacked(self, rows: pl.DataFrame, schema: Schema | None, missing_values: Markers) -> tuple[Any, ...]:
         """What attacks get, tried on some people of the input: enough for the intervals of a report."""
         from shoal.attack.base import Background
 
@@ -420,7 +421,7 @@ class Release:
         return replace(self, labels=None, receipt=None, key=None, _gathered=None, _places=None)
 
     def membership(
-        self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = (), seed: int = 0
+        self, original: Any, *, schema: Schema | None = None, missing_values: Markers = (), seed: int = 0
     ) -> Membership:
         """What a reader learns about who is in the table: the tuples the release may stand for, and fakes among them.
 
@@ -441,7 +442,7 @@ class Release:
         return membership(products, seed=seed)
 
     def pair_errors(
-        self, original: Any, *, schema: Schema | None = None, missing_values: Sequence[str] = ()
+        self, original: Any, *, schema: Schema | None = None, missing_values: Markers = ()
     ) -> dict[tuple[str, str], float]:
         """How much of what every two attributes say of each other is lost: 0 for nothing, 1 at worst.
 
@@ -471,7 +472,7 @@ class Release:
         draws: int = 5,
         numbers: str = "midpoint",
         schema: Schema | None = None,
-        missing_values: Sequence[str] = (),
+        missing_values: Markers = (),
         key: Key | None = None,
     ) -> Utility:
         """How well a column is predicted by what is learnt from the release.
@@ -617,6 +618,7 @@ def _refuse_parameters(**given: Any) -> None:
 
 def check_places(target: Path, *, overwrite: bool, receipt: bool = True, key: bool = False) -> None:
     """Refuse places that are taken, before any work starts: those of a release, its receipt and its key."""
+    check_directory_name(target)
     check_target(target, marker=FILE, overwrite=overwrite)
     check_outside(target, is_release, "the release and its receipt")
     beside = receipt_path(target)
@@ -645,7 +647,7 @@ def check_directory(
     guards: pl.Series | None = None,
     schema: Schema | None = None,
     original: pl.DataFrame | None = None,
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
     key: Key | None = None,
     receipt: Receipt | None = None,
 ) -> tuple[Verdict, Manifest]:
@@ -664,7 +666,7 @@ def _whose(
     original: pl.DataFrame | None,
     places: npt.NDArray[np.int64] | None,
     schema: Schema | None,
-    missing_values: Sequence[str],
+    missing_values: Markers,
 ) -> npt.NDArray[np.int64] | None:
     """Whose row each published one is, where promises count people and all is given that tells."""
     if manifest.recipe.counts == "rows" or original is None or places is None or schema is None:
@@ -701,7 +703,7 @@ def _read(
     guards: pl.Series | None = None,
     schema: Schema | None = None,
     original: pl.DataFrame | None = None,
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
     key: Key | None = None,
     places: npt.NDArray[np.int64] | None = None,
 ) -> tuple[Release, Verdict]:

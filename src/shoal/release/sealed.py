@@ -107,6 +107,10 @@ class Sealing:
             return None
         return content
 
+    def check_package(self) -> None:
+        """Refuse before anybody is asked for a passphrase, where what encrypts is not installed."""
+        self._cryptography()
+
     def _cryptography(self) -> tuple[Any, type[Exception]]:
         what = f"the {self.what}"
         ciphers = load("cryptography.hazmat.primitives.ciphers.aead", extra=self.extra, what=what)

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from shoal.errors import InputError, Problem
+from shoal.extras import install_line
 
 FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 INK = "#1a1a1a"
@@ -46,7 +47,7 @@ def charts(what: str) -> ModuleType:
         import altair
         import vl_convert  # noqa: F401
     except ImportError:
-        fix = 'run: pip install "shoal[report]"'
+        fix = f"run: {install_line('report')}"
         raise InputError(Problem(what, "needs the packages altair and vl-convert-python", fix)) from None
     return altair
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from shoal.series.state import SeriesState
 from shoal.series.values import Coded
 from shoal.settings import check_arguments, limited_threads, secret_seed
 from shoal.table.frames import to_polars
+from shoal.table.markers import Markers
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
 from shoal.table.sources import read
@@ -110,7 +110,7 @@ def republish(
     publish: Publisher | None = None,
     seed: int | None = None,
     missing: str = "keep",
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
     normalise: bool = False,
     left_out: str = "public",
     source: str | None = None,

@@ -10,17 +10,21 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import Problems, rows_at
+from shoal.table.markers import Markers, markers_of
 from shoal.table.names import Names
 from shoal.table.schema import Column, Numeric, Ordinal
 
 FARTHEST_APART = 1e300
 """Numbers whose span comes near the largest float have no distances any more."""
 
+AS_DATES = 'make it nominal with a hierarchy of dates: shoal.Nominal(shoal.Dates()), in a recipe {name = "dates"}'
+"""What to do with dates in a column of numbers."""
+
 
 def clean(
     series: pl.Series,
     column: Column | None,
-    missing_values: Sequence[str],
+    missing_values: Markers,
     problems: Problems,
     names: Names | None = None,
 ) -> pl.Series:
@@ -41,7 +45,7 @@ def clean(
 def canonical(
     series: pl.Series,
     column: Column | None,
-    missing_values: Sequence[str],
+    missing_values: Markers,
     problems: Problems,
     names: Names | None = None,
 ) -> pl.Series:
@@ -93,14 +97,15 @@ def _shortest(decimals: pl.Series, scale: int) -> pl.Series:
     return decimals
 
 
-def without_markers(series: pl.Series, missing_values: Sequence[str], *, strip: bool) -> pl.Series:
-    """Null for every text, or number, that stands for a missing cell."""
+def without_markers(series: pl.Series, missing_values: Markers, *, strip: bool) -> pl.Series:
+    """Null for every text, or number, that stands for a missing cell of the column."""
+    markers = markers_of(missing_values, series.name)
     if series.dtype == pl.String:
-        return _without(series.str.strip_chars() if strip else series, ["", *missing_values])
+        return _without(series.str.strip_chars() if strip else series, ["", *markers])
     if series.dtype.is_float():
         series = series.fill_nan(None)
-    if series.dtype.is_numeric() and missing_values:
-        numbers = pl.Series(missing_values, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
+    if series.dtype.is_numeric() and markers:
+        numbers = pl.Series(markers, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
         return _without(series, numbers.to_list(), pl.Float64()) if len(numbers) else series
     return series
 
@@ -135,7 +140,7 @@ def _are_whole(floats: pl.Series) -> pl.Series:
 def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     where = f"column {series.name!r}"
     if series.dtype.is_temporal():
-        fix = "make it nominal, with shoal.Dates() as its hierarchy"
+        fix = "make it nominal" if series.dtype == pl.Time else AS_DATES
         problems.add(where, f"is numeric in the schema, but holds {series.dtype.base_type()}", fix)
         return _nothing(series, pl.Int64())
     if series.dtype.is_integer() or series.dtype in (pl.Boolean, pl.String):
@@ -149,7 +154,8 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     bad = np.flatnonzero((series.is_not_null() & ~floats.is_finite().fill_null(False)).to_numpy())
     if len(bad):
         what = f"is numeric in the schema, but {len(bad)} cells are not numbers, at {rows_at(bad.tolist())}"
-        problems.add(where, what, "make it nominal, correct the cells, or name their marker in missing_values")
+        fix = "make it nominal, correct the cells, or name their marker in missing_values"
+        problems.add(where, what, AS_DATES if _are_dates(series[bad]) else fix)
         return _whole(floats.set(~floats.is_finite().fill_null(False), None))
     far = (floats.abs() > FARTHEST_APART).fill_null(False)
     if far.any():
@@ -157,6 +163,13 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
         problems.add(where, what, "scale the column, or make it nominal")
         return _whole(floats.set(far, None))
     return _whole(floats)
+
+
+def _are_dates(cells: pl.Series) -> bool:
+    """Whether texts are dates that a hierarchy of dates can read."""
+    return cells.dtype == pl.String and bool(
+        cells.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False).is_not_null().all()
+    )
 
 
 def category_texts(series: pl.Series) -> pl.Series:
@@ -183,7 +196,15 @@ def in_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> pl.Series:
     rows = np.flatnonzero(strange.to_numpy())
     if not len(rows):
         return texts
-    fix = f"its order has {len(kind.order)} categories: add the missing ones, or correct the cells"
+    missing = texts[rows].unique(maintain_order=True)
+    first = [int(texts.index_of(category) or 0) for category in missing]
+    listed = {category.strip().casefold() for category in kind.order}
+    alike = sum(category.strip().casefold() in listed for category in missing)
+    near = f", {alike} but for case or spaces around it" if alike else ""
     what = f"{len(rows)} cells are not in its order, at {rows_at(rows.tolist())}"
+    fix = (
+        f"its order has {len(kind.order)} categories: add the missing ones ({len(missing)}{near}; see "
+        f"{rows_at(first)}), or correct the cells"
+    )
     problems.add(f"column {texts.name!r}", what, fix)
     return texts.set(strange, None)

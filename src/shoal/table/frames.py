@@ -24,6 +24,9 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
         return frame, same
     try:
         known = nw.from_native(frame, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        check_names([str(name) for name in frame.columns])  # says which
+        raise
     except TypeError:
         text = f"needs a polars, pandas or pyarrow frame, got {type(frame).__name__}"
         raise SourceError(Problem("table", text, "read files with shoal.read(path)")) from None

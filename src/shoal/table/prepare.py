@@ -17,6 +17,7 @@ from shoal.table.fingerprint import content_sha256
 from shoal.table.frames import check_names
 from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.markers import Markers, note_unknown
 from shoal.table.names import Names
 from shoal.table.numbering import Coded, coded, distinct_values, number_people, values_of
 from shoal.table.numbers import number_text
@@ -119,7 +120,7 @@ class Table:
         """Columns whose values have numbers, those that were asked for so far."""
         return {}
 
-    def read_quasi(self, frame: pl.DataFrame, missing_values: Sequence[str], what: str) -> pl.DataFrame:
+    def read_quasi(self, frame: pl.DataFrame, missing_values: Markers, what: str) -> pl.DataFrame:
         """The quasi-identifiers of another frame, read as those of the table; problems of all columns in one error."""
         problems = Problems()
         names = [name for name in self.quasi if name in frame.columns]
@@ -174,7 +175,7 @@ def prepare(
     schema: Schema,
     *,
     missing: str = "keep",
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
     normalise: bool = False,
     spellings: Mapping[str, Sequence[str]] | None = None,
     extra_check: Callable[[Table, Problems], None] | None = None,
@@ -190,7 +191,7 @@ def prepare(
     missing
         ``"keep"``: a missing quasi-identifier is a value of its own. ``"drop"``: such rows are dropped and counted.
     missing_values
-        Texts that mean a missing cell, besides the empty text.
+        Texts that mean a missing cell, besides the empty text; or such lists by column, with ``"*"`` for every column.
     normalise
         Whether texts of sensitive columns that differ only in spaces, case or Unicode form become one value. Where they
         do not, there is a `ShoalWarning` that says how many there are.
@@ -208,6 +209,7 @@ def prepare(
     if not frame.height:
         found.add("table", "has no rows", "nothing can be published of an empty table", error=SchemaError)
     names = Names.of(frame, schema.roles)
+    note_unknown(missing_values, names, found)
     settled = schema.fit(names, found)
     if not names.meet(schema.roles):  # nothing else can be said of a table that is not the one meant
         found.raise_if_any(SchemaError)
@@ -228,7 +230,7 @@ def prepare(
 
 
 def _cleaned(
-    names: Names, frame: pl.DataFrame, schema: Schema, missing_values: Sequence[str], problems: Problems
+    names: Names, frame: pl.DataFrame, schema: Schema, missing_values: Markers, problems: Problems
 ) -> tuple[pl.DataFrame, set[str]]:
     """Every column in its canonical type, and which of them have problems; orders of sensitive ones come later."""
     columns, cells, broken = schema.columns, [], set()
@@ -270,7 +272,7 @@ def _spelt(
     cleaned: pl.DataFrame,
     schema: Schema,
     kept: Rows,
-    missing_values: Sequence[str],
+    missing_values: Markers,
     normalise: bool,
     spellings: Mapping[str, Sequence[str]],
     problems: Problems,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Self
 
 from shoal.errors import Problem, Problems, SchemaError, some
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
+from shoal.table.role_words import meant_role
 
 ROLES = ("identifying", "person", "quasi", "sensitive", "neutral", "weight", "choice")
 """What a column can be: dropped; whose row it is; hidden in a group; protected; published as it is; how many people a
@@ -179,6 +181,16 @@ class Schema:
                         problems.add(f"column {name!r}", "has no kind", fix)
         if not all(isinstance(name, str) for name in columns):
             problems.add(f"schema.{role}", "needs column names that are texts")
+
+    def __new__(cls, *_: object, **given: object) -> Self:
+        """Refuse roles that are none, in one error; all else is left to the dataclass."""
+        problems, known = Problems(), [one.name for one in fields(cls)]
+        for role in given:
+            if role not in known:
+                fix = meant_role(role, known) or f"roles: {', '.join(known)}"
+                problems.add(f"Schema({role}=)", "is no role of columns", fix)
+        problems.raise_if_any(SchemaError)
+        return super().__new__(cls)
 
     def __iter__(self) -> Iterator[Column]:
         for name in self.identifying:

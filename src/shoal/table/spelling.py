@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.markers import Markers, markers_of
 from shoal.table.numbering import distinct_values
 from shoal.table.schema import Kind, Ordinal
 
@@ -59,7 +60,7 @@ def find_variants(
     *,
     kept: npt.NDArray[np.int64] | None = None,
     known: Iterable[str] = (),
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
 ) -> Variants:
     """Find the spellings of a column of texts that have one normal form.
 
@@ -83,7 +84,7 @@ def find_variants(
     >>> found.becomes, found.n_values, found.n_rows
     ({' ': None, 'Flu': 'flu', 'flu ': 'flu'}, 4, 3)
     """
-    names, gone = set(known), {normal_form(marker) for marker in ("", *missing_values)}
+    names, gone = set(known), {normal_form(marker) for marker in ("", *markers_of(missing_values, series.name))}
     groups = _alike(series, names, gone)
     counts = _counted(series, kept, [value for group in groups.values() for value in group])
     becomes: dict[str, str | None] = {}

@@ -30,6 +30,7 @@ from shoal.check.grammar.categories import Atoms, Runs
 from shoal.check.grammar.numbers import Stretches
 from shoal.check.value_ranges import ANY, ANY_VALUE, MISSING_VALUE, UNREAD, Axis, Ints, Range, axis_of, distinct_cells
 from shoal.table.clean import without_markers
+from shoal.table.markers import Markers
 from shoal.table.numbers import number_text
 from shoal.table.schema import Kind, Numeric, Ordinal
 
@@ -53,7 +54,7 @@ class ReadCells(NamedTuple):
 
 
 def read_cells(
-    series: pl.Series, kind: Kind, *, missing_values: Sequence[str] = (), suppressed: Sequence[str] = ()
+    series: pl.Series, kind: Kind, *, missing_values: Markers = (), suppressed: Sequence[str] = ()
 ) -> ReadCells:
     """Read a quasi-identifier; equal ranges get equal numbers, whatever they are written like."""
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from shoal.learning.trials import Results, Setting, against, mean_of, within
 from shoal.measure.base import grown_schema, prepared
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
+from shoal.table.markers import Markers
 from shoal.table.numbering import combined, numbered
 from shoal.table.schema import Schema
 
@@ -165,7 +166,7 @@ def utility_of(
     original: pl.DataFrame | None = None,
     holdout: pl.DataFrame | None = None,
     schema: Schema | None = None,
-    missing_values: Sequence[str] = (),
+    missing_values: Markers = (),
 ) -> Utility:
     """Measure a release that is finished; see `Release.utility`."""
     manifest, setting = published.manifest, published.setting
@@ -201,7 +202,7 @@ def as_utility(
 
 
 def held_out_rows(
-    published: Published, holdout: pl.DataFrame, original: pl.DataFrame | None, missing_values: Sequence[str]
+    published: Published, holdout: pl.DataFrame, original: pl.DataFrame | None, missing_values: Markers
 ) -> pl.DataFrame:
     """The rows to be tested on, in the types of the input; refuses those that the release was made of."""
     fix = "give rows with the columns of the input"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from shoal.errors import ParameterError, Problem, Problems, SchemaError
 from shoal.table.hierarchy import builders
 from shoal.table.hierarchy.builders import STAR
+from shoal.table.hierarchy.lines import delimited_paths
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,18 @@ class Hierarchy:
 
     @classmethod
     def from_csv(
-        cls, source: str | Path | io.TextIOBase, *, delimiter: str = ";", encoding: str = "utf-8-sig", column: str = ""
+        cls,
+        source: str | Path | io.TextIOBase,
+        *,
+        delimiter: str | None = None,
+        encoding: str = "utf-8-sig",
+        column: str = "",
     ) -> Hierarchy:
-        """Read ``leaf;level1;...;*``, one line per leaf, no header; lines may differ in length."""
+        """Read ``leaf;level1;...;*``, one line per leaf, no header; lines may differ in length.
+
+        The delimiter is ``;`` unless given. Where no line has one, it is the only other one of ``,``, tab and ``|``
+        that every line has and by which all lines end in the same root.
+        """
         if isinstance(source, (str, Path)):
             where = f"hierarchy file {Path(source).name!r}"
             try:
@@ -107,16 +116,9 @@ class Hierarchy:
                 raise SchemaError(Problem(where, "cannot be read", "check the path")) from None
         else:
             text = source.read()
-        try:
-            lines = list(csv.reader(io.StringIO(text), delimiter=delimiter))
-        except (csv.Error, TypeError):
-            where = f"hierarchy of {column!r}" if column else "hierarchy"
-            raise SchemaError(
-                Problem(where, "is not delimited text", "write one line per value: leaf;group;*")
-            ) from None
-        rows = ([cell.strip() for cell in row] for row in lines)
-        # Empty cells pad a line; but the first one is the value, and without it the group would pass for one.
-        return cls([[row[0], *filter(None, row[1:])] for row in rows if any(row)], column=column)
+        return cls(
+            delimited_paths(text, delimiter, f"hierarchy of {column!r}" if column else "hierarchy"), column=column
+        )
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any], *, root: str = STAR, column: str = "") -> Hierarchy:

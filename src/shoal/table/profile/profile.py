@@ -20,6 +20,7 @@ from shoal.errors import ParameterError, Problem, SchemaError
 from shoal.table.clean import without_markers
 from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy.builders import Rule
+from shoal.table.markers import Markers
 from shoal.table.names import require_header
 from shoal.table.orders import known_order
 from shoal.table.profile.patterns import MOSTLY, Evidence, distinct, gather, says
@@ -96,7 +97,7 @@ class Profile:
         )
 
 
-def profile(frame: Any, missing_values: Sequence[str] = ()) -> Profile:
+def profile(frame: Any, missing_values: Markers = ()) -> Profile:
     """Profile every column of a table and propose its role.
 
     Parameters
@@ -159,7 +160,7 @@ def _without_birth_beside_age(columns: list[ColumnProfile]) -> tuple[ColumnProfi
     )
 
 
-def _check(frame: pl.DataFrame, missing_values: Sequence[str]) -> None:
+def _check(frame: pl.DataFrame, missing_values: Markers) -> None:
     if isinstance(missing_values, str) or not all(isinstance(marker, str) for marker in missing_values):
         raise ParameterError(Problem("missing_values=", "needs a list of texts"))
     check_names(frame.columns)
@@ -168,7 +169,7 @@ def _check(frame: pl.DataFrame, missing_values: Sequence[str]) -> None:
     require_header(frame)
 
 
-def _cells(series: pl.Series, missing_values: Sequence[str]) -> pl.Series:
+def _cells(series: pl.Series, missing_values: Markers) -> pl.Series:
     """Make missing cells null, as preparing a table does: numbers written as text are stripped first."""
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
         series = series.cast(pl.String)

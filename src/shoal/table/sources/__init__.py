@@ -12,13 +12,14 @@ import polars as pl
 
 from shoal.errors import Problem, SourceError
 from shoal.table.sources.csv import Detected, detect_csv, read_csv
+from shoal.table.sources.drivers import DRIVERS, driver
 from shoal.table.sources.excel import read_excel
 from shoal.table.sources.files import found_file
 from shoal.table.sources.postgresql import read_postgresql
 from shoal.table.sources.source import Source
 from shoal.table.sources.sqlite import read_sqlite
 
-__all__ = ["Detected", "Source", "detect", "read"]
+__all__ = ["Detected", "Source", "check_installed", "detect", "read"]
 
 
 def read(source: Source | str | Path, **options: object) -> pl.DataFrame:
@@ -54,6 +55,13 @@ def read(source: Source | str | Path, **options: object) -> pl.DataFrame:
         where = _WHERE_OF_DATABASE if known.path is None else str(known.path)
         raise SourceError(Problem(where, "has no rows", "nothing can be published of an empty table"))
     return frame
+
+
+def check_installed(*sources: Source | None) -> None:
+    """Refuse sources whose package is not installed, before anything else is done or asked."""
+    for source in sources:
+        if source is not None and source.kind in DRIVERS:
+            driver(source.kind)
 
 
 def detect(source: Source | str | Path, **options: object) -> Detected:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from shoal.errors import Problem, SourceError, did_you_mean
-from shoal.extras import load
+from shoal.errors import Problem, ShoalWarning, SourceError, did_you_mean
+from shoal.table.sources.drivers import driver
 from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.source import Source
 
@@ -18,7 +20,7 @@ def read_excel(source: Source) -> pl.DataFrame:
 
     Cells that only *look* like they had leading zeros (numbers with a format) are numbers.
     """
-    fastexcel = load("fastexcel", extra="excel", what="reading a workbook")
+    fastexcel = driver("excel")
     # It reports every column without a value as a warning.
     logging.getLogger("fastexcel.types.dtype").setLevel(logging.ERROR)
     path = found_file(source.path)
@@ -36,17 +38,28 @@ def read_excel(source: Source) -> pl.DataFrame:
         raise SourceError(Problem(str(path), "has no sheet", "save it again as .xlsx"))
     sheet = source.sheet or sheets[0]
     where = f"{path}, sheet {sheet!r}"
+    choice = _choice(source, sheets)
+    if choice:
+        warnings.warn(f"{path}: the first of {len(sheets)} sheets is read; {choice}", ShoalWarning, stacklevel=3)
     try:
         names, frame = _loaded(book, sheet)
     except Exception:
-        raise SourceError(Problem(where, "cannot be read", "save the workbook again")) from None
+        raise SourceError(Problem(where, "cannot be read", choice or "save the workbook again")) from None
     if not names:
-        raise SourceError(Problem(where, "is empty", "a header and at least one row are needed"))
+        raise SourceError(Problem(where, "is empty", choice or "a header and at least one row are needed"))
     check_header(names, where, first_line=True)
     frame.columns = names
     if len(names) > 1:
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     return frame.with_columns(_whole(column) for column in frame if column.dtype == pl.Float64)
+
+
+def _choice(source: Source, sheets: Sequence[str]) -> str:
+    """How to name another sheet, where the first of several is read unasked."""
+    if source.sheet is not None or len(sheets) < 2:
+        return ""
+    listed = ", ".join(map(repr, sheets))
+    return f'to read another, name it: sheet = "{sheets[1]}" in the recipe, --sheet, or sheet=; it has {listed}'
 
 
 def _whole(column: pl.Series) -> pl.Series:

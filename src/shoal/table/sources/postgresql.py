@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import Problem, Problems, SourceError
-from shoal.extras import load
+from shoal.table.sources.drivers import driver
 from shoal.table.sources.files import check_header
 from shoal.table.sources.source import Source
 from shoal.table.sources.sql import expanded, statement, written
@@ -42,7 +42,7 @@ _EXACT = 2.0**53
 
 def read_postgresql(source: Source) -> pl.DataFrame:
     """Read a table or a query of a PostgreSQL database."""
-    adbc = load("adbc_driver_postgresql.dbapi", extra="postgresql", what="reading from PostgreSQL")
+    adbc = driver("postgresql")
 
     uri = expanded(str(source.uri))
     try:

@@ -11,6 +11,8 @@ from typing import ClassVar, Self
 
 from shoal.errors import Problems, SourceError, did_you_mean, some
 from shoal.spec import Maybe, Spec, param
+from shoal.table import markers
+from shoal.table.markers import Markers
 
 ENDINGS: dict[str, tuple[str, ...]] = {
     "csv": (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
@@ -119,13 +121,12 @@ class Encoding(Text):
 
 
 @dataclass(frozen=True)
-class Texts(Text):
-    """A list of texts, possibly empty."""
+class MissingTexts(Text):
+    """A list of texts, possibly empty, or such lists by column."""
 
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
-        fits = isinstance(value, (list, tuple)) and all(isinstance(item, str) and item for item in value)
-        return None if fits else f"needs {self.what}"
+        return markers.complaint(value, empty=False)
 
     def parse(self, text: str) -> object:
         """Read a comma-separated list."""
@@ -133,7 +134,7 @@ class Texts(Text):
 
     def bad_values(self) -> list[object]:
         """Values that must be refused."""
-        return ["NA", [""], [1], None]
+        return ["NA", [""], [1], None, {"age": "NA"}, {"age": [999]}, {"": ["NA"]}]
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,8 +183,13 @@ class Source(Spec):
         "text encoding of a CSV file; detected when not given",
         default=None,
     )
-    missing_values: tuple[str, ...] = param(
-        Texts("a list of texts"), "texts that mean a missing cell, besides the empty text", default=()
+    missing_values: Markers = dataclasses.field(
+        default=(),
+        hash=False,  # a dict has no hash; equal sources still hash alike
+        metadata={
+            "bound": MissingTexts(markers.ALLOWED),
+            "text": "texts that mean a missing cell, besides the empty text; or by column name",
+        },
     )
 
     def __post_init__(self) -> None:
@@ -193,7 +199,7 @@ class Source(Spec):
         problems.raise_if_any(SourceError)
         if self.path is not None:
             object.__setattr__(self, "path", str(self.path))
-        object.__setattr__(self, "missing_values", tuple(self.missing_values))
+        object.__setattr__(self, "missing_values", markers.kept(self.missing_values))
 
     def __repr__(self) -> str:
         """Leave the uri out: it may hold a password."""

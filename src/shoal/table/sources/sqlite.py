@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import Problem, SourceError, did_you_mean, some
-from shoal.extras import load
 from shoal.table.numbers import number_text
+from shoal.table.sources.drivers import driver
 from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.source import Source
 from shoal.table.sources.sql import expanded, statement, written
@@ -66,7 +66,7 @@ def _names(connection: Connection, query: str) -> list[str]:
 
 def _read_quickly(address: str, query: str, connection: Connection) -> pl.DataFrame | None:
     """Through ADBC; None where it cannot, or would write numbers among texts in its own, shorter way."""
-    adbc = load("adbc_driver_sqlite.dbapi", extra="sqlite", what="reading from SQLite")
+    adbc = driver("sqlite")
 
     try:
         with adbc.connect(address) as fast, fast.cursor() as cursor:

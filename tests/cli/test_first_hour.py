@@ -1,0 +1,273 @@
+"""Mistakes of the first hour at the command line: what is said, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from shoal.declared import (
+    ATTACK_CLASSES,
+    COLUMN_PUBLISHER_CLASSES,
+    METHOD_CLASSES,
+    MODEL_CLASSES,
+    PUBLISHER_CLASSES,
+)
+from support.small_recipe import CANARY, RECIPE, TABLE, TOWNS
+
+ALIASED = """
+[[publish]]
+name = "generalize"
+
+[[publish]]
+name = "aliases"
+column = "disease"
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recipe.toml").write_text(RECIPE)
+    (tmp_path / "people.csv").write_text(TABLE)
+    (tmp_path / "town.csv").write_text(TOWNS)
+    return tmp_path
+
+
+# -- a reader that goes away ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["methods", "models --json", "--help", "run nowhere.toml --json"])
+def test_a_closed_pipe_is_no_broken_promise(command, call, monkeypatch):
+    """Nothing is said, and the status is the one of programs that this ends elsewhere."""
+    end, start = os.pipe()
+    os.close(end)
+    with open(start, "w", encoding="utf-8") as closed:  # noqa: PTH123
+        monkeypatch.setattr(sys, "stdout", closed)
+        status, _, err = call(*command.split())
+        assert (status, err) == (141, "")
+        closed.flush()  # what could not be written does not come up again
+
+
+def test_head_reads_one_line_and_nothing_is_said():
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-m", "shoal", "methods", "--json"], **pipes) as listing:
+        listing.stdout.close()
+        assert listing.stderr.read() == b""
+    assert listing.returncode == 141
+
+
+# -- flags ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (
+            ["--l", "3"],
+            "--l: is a parameter of a privacy model, which is required beside the method; "
+            'write --require "l-diversity column=disease l=3"',
+        ),
+        (["--t=0.2"], 'write --require "t-closeness column=disease t=0.2"'),
+        (["--suppress", "5"], "suppress: needs a number in [0, 1], got 5; for 5 % write 0.05"),
+        (["--suppress", "5%"], "got '5%'; for 5 % write 0.05"),
+        (
+            ["--out", "result.csv"],
+            "result.csv: is the name of a file (.csv), but a release is a directory with its tables in it; "
+            "name a directory, such as result: the table is in result then",
+        ),
+    ],
+)
+def test_flags_that_are_meant_otherwise(place, call, flags, said):
+    before = sorted(place.iterdir())
+    status, out, err = call("run", "recipe.toml", *flags)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert sorted(place.iterdir()) == before
+
+
+def test_a_method_with_an_l_of_its_own_takes_the_flag(place, call):
+    status, _, err = call("run", "recipe.toml", "--method", "anatomy", "--l", "1")
+    assert (status, err.strip()) == (2, "ParameterError: method.l: needs a whole number of at least 2, got 1")
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_in_place_of_a_recipe(place, call):
+    (place / "people.parquet").write_bytes(b"PAR1\xff\xfe")
+    for command in (
+        ["run", "people.csv"],
+        ["compare", "people.parquet"],
+        ["verify", "people.csv", "--schema", "people.csv"],
+    ):
+        status, out, err = call(*command)
+        assert (status, out) == (2, "")
+        name = command[1]
+        flags = "--quasi age,zip --sensitive disease"
+        fix = f"write one with: shoal init {name}, or name its columns: shoal run {name} {flags}"
+        assert err == f"RecipeError: {name}: is a table by its name, and no recipe; {fix}\n"
+        assert CANARY not in err
+
+
+def test_a_sheet_of_notes_is_named_before_the_error_it_makes(place, call):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    with xlsxwriter.Workbook(place / "book.xlsx") as book:
+        book.add_worksheet("Read me").write_column("A1", ["Title", "Notes"])
+        book.add_worksheet("People").write_column("A1", ["age", 5, 7])
+    (place / "recipe.toml").write_text(RECIPE.replace("people.csv", "book.xlsx"))
+    status, _, err = call("run", "recipe.toml")
+    warning, error = err.splitlines()
+    assert (status, error.split(":")[0]) == (2, "SchemaError")
+    assert warning.startswith("warning: book.xlsx: the first of 2 sheets is read; to read another, name it: sheet =")
+    assert warning.endswith("it has 'Read me', 'People'")
+
+
+# -- packages ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "package"),
+    [("people.csv", "cryptography.exceptions", "cryptography"), ("people.xlsx", "fastexcel", "fastexcel")],
+)
+def test_a_missing_package_is_told_before_a_passphrase_is_asked_for(place, call, monkeypatch, path, module, package):
+    recipe = RECIPE.replace('role = "sensitive"', 'role = "sensitive"\nkind = "nominal"').replace("people.csv", path)
+    (place / "recipe.toml").write_text(recipe + ALIASED)
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: pytest.fail("a passphrase was asked for"))
+    status, out, err = call("run", "recipe.toml")
+    assert (status, out) == (2, "")
+    assert f"needs the package {package}; run: " in err
+
+
+# -- a table without a recipe --------------------------------------------------------------------------------------
+
+
+EQUIVALENT = """
+[source]
+path = "patients.csv"
+missing_values = ["?"]
+
+[columns.id]
+role = "identifying"
+[columns.age]
+role = "quasi"
+kind = "numeric"
+[columns.zip]
+role = "quasi"
+kind = "nominal"
+hierarchy = {name = "prefixes", keep = [4, 3, 2, 1]}
+[columns.disease]
+role = "sensitive"
+kind = "nominal"
+[columns.note]
+role = "neutral"
+
+[method]
+name = "mdav"
+k = 3
+"""
+PATIENTS = "id,age,zip,disease,note\n" + "".join(
+    f"{CANARY}{row},{'?' if row == 4 else 20 + row},0800{row % 3},{'flu' if row % 2 else 'cold'},n{row % 2}\n"
+    for row in range(12)
+)
+FLAGS = ("--quasi", "age,zip", "--sensitive", "disease", "--identifying", "id", "--missing-values", "?")
+
+
+@pytest.fixture
+def patients(place):
+    (place / "patients.csv").write_text(PATIENTS)
+    (place / "recipe.toml").write_text(EQUIVALENT)
+    return place
+
+
+def test_flags_alone_give_the_release_of_the_same_recipe(patients, call):
+    how = ("--method", "mdav", "--k", "3", "--seed", "7", "--publish", "generalize", "--no-report")
+    assert call("run", "recipe.toml", *how, "--out", "one")[::2] == (0, "")
+    status, out, err = call("run", "patients.csv", *FLAGS, "--neutral", "note", *how, "--out", "two")
+    assert (status, err) == (0, "")
+    for name in ("manifest.json", "table.csv"):
+        assert (patients / "one" / name).read_bytes() == (patients / "two" / name).read_bytes()
+    decided = [line.split()[:3] for line in out.split("Release in")[0].splitlines() if line.startswith("  ")]
+    assert ["age", "quasi", "numeric"] in decided
+    assert ["zip", "quasi", "nominal"] in decided
+    assert "To decide otherwise, write a recipe: shoal init patients.csv" in out
+    assert CANARY not in out
+
+
+def test_columns_named_nowhere_are_listed_unless_something_is_said_of_them(patients, call):
+    status, out, err = call("run", "patients.csv", *FLAGS, "--no-report")
+    assert (status, out) == (2, "")
+    assert "run: columns of the table without a role: note; give each a role (--quasi, " in err
+    assert not (patients / "release").exists()
+    for rest, heads in (("drop", "age,zip,disease"), ("neutral", "age,zip,disease,note")):
+        assert call("run", "patients.csv", *FLAGS, "--rest", rest, "--out", rest, "--quiet", "--no-report")[0] == 0
+        assert (patients / rest / "table.csv").read_text().splitlines()[0] == heads
+    assert '"name": "mondrian"' in (patients / "drop" / "manifest.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["recipe.toml", "--quasi", "age"], "--quasi: is for a table; a recipe says itself what its columns are"),
+        (["patients.csv", "--sensitive", "disease"], "--quasi: names no column; name those that an attacker may know"),
+        (["patients.csv", "--quasi", "agee"], "--quasi agee: there is no such column; did you mean 'age'?"),
+        (["patients.csv", "--quasi", "age", "--rest", "dorp"], '--rest: needs one of "neutral", "drop", got \'dorp\''),
+        (["patients.csv", "--quasi", "age,zip", "--neutral", "zip", "--rest", "drop"], "column 'zip': has two roles"),
+        (["patients.csv", "--quasi", "age", "--rest", "drop", "--l", "3"], '--require "l-diversity column=COLUMN l=3"'),
+        (["patients.csv", "--quasi", "age", "--rest", "drop", "--sheet", "a"], "run(sheet=): is only for excel"),
+        (["patients.csv", "--quasi", "age", "--rest", "drop", "--k", "1"], "method.k: needs a whole number"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_flags_that_describe_no_table(patients, call, arguments, said):
+    status, out, err = call("run", *arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert CANARY not in err
+
+
+# -- one of a listing ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "registry"),
+    [("methods", METHOD_CLASSES), ("models", MODEL_CLASSES), ("publishers", PUBLISHER_CLASSES),
+     ("publishers", COLUMN_PUBLISHER_CLASSES), ("attacks", ATTACK_CLASSES)],
+    ids=["methods", "models", "publishers", "column publishers", "attacks"],
+)  # fmt: skip
+def test_everything_is_explained_by_its_name(call, command, registry):
+    for name in registry.own:
+        status, out, err = call(command, name, "--json")
+        told = json.loads(out)
+        assert (status, err, told["name"], told["title"]) == (0, "", name, registry[name].title)
+        assert [one["name"] for one in told["parameters"]] == [one.name for one in registry[name].parameters()]
+        assert told["what_it_does"]
+        assert ("guarantee" in told) == (command != "attacks")
+        assert ">>>" not in out
+
+
+def test_one_method_in_full(call):
+    status, out, _ = call("methods", "mondrian")
+    words = " ".join(out.split())
+    assert status == 0
+    assert "mondrian: " in words
+    assert "Nothing is promised about sensitive values." in words
+    assert 'LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.' in words
+    assert "shoal.Mondrian(k=...)" in words
+    assert "k a whole number of at required smallest group size least 2" in words
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [("methods modrian", "mondrian"), ("models l-diversty", "l-diversity"), ("publishers generalise", "generalize"),
+     ("measures npc", "ncp"), ("attacks linkin", "linking"), ("methods Mondrian", "mondrian")],
+)  # fmt: skip
+def test_an_unknown_name_gets_the_near_one(call, command, meant):
+    status, out, err = call(*command.split())
+    assert (status, out) == (2, "")
+    assert f"unknown name {command.split()[1]!r}; did you mean {meant!r}?" in err

@@ -1,0 +1,220 @@
+"""Mistakes of the first hour in Python: each gets one error that says what, where, got what and what to do."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import io
+import pickle
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import shoal
+from shoal import extras
+from shoal.declared import METHOD_CLASSES, MODEL_CLASSES
+from shoal.errors import ParameterError, SchemaError, ShoalWarning, SourceError
+
+DAYS = [datetime.date(2020, 1, day) for day in (1, 2, 3, 4)]
+SCHEMA = shoal.Schema(quasi={"born": shoal.Numeric()})
+
+
+# -- tables ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("frame", "holds"),
+    [
+        (pl.DataFrame({"born": DAYS}), "holds Date"),
+        (pd.DataFrame({"born": pd.to_datetime(DAYS)}), "holds Date"),
+        (pd.DataFrame({"born": pd.to_datetime(DAYS) + pd.Timedelta("1h")}), "holds Datetime"),
+        (pl.DataFrame({"born": [f"{day}" for day in DAYS]}), "4 cells are not numbers"),
+        (pl.DataFrame({"born": ["5", "", f"{DAYS[0]} 10:00", "7"]}), "1 cells are not numbers, at row 3"),
+    ],
+    ids=["polars", "pandas", "instants", "texts", "mixed"],
+)
+def test_dates_in_a_numeric_column(frame, holds):
+    with pytest.raises(SchemaError, match=f"^column 'born': is numeric in the schema, but .*{holds}") as caught:
+        shoal.anonymize(frame, SCHEMA, shoal.Mondrian(k=2))
+    assert caught.value.problems[0].fix == (
+        'make it nominal with a hierarchy of dates: shoal.Nominal(shoal.Dates()), in a recipe {name = "dates"}'
+    )
+    assert "2020" not in str(caught.value)
+
+
+def test_other_texts_in_a_numeric_column_are_not_called_dates():
+    with pytest.raises(SchemaError, match="make it nominal, correct the cells, or name their marker"):
+        shoal.anonymize(pl.DataFrame({"born": ["2020-01-01", "x", "3"]}), SCHEMA, shoal.Mondrian(k=2))
+
+
+@pytest.mark.parametrize("call", [lambda frame: shoal.anonymize(frame, SCHEMA, shoal.Mondrian(k=2)), shoal.profile])
+def test_doubled_columns_of_pandas(call):
+    frame = pd.DataFrame([[1, 2, 3]] * 4, columns=["born", "sex", "born"])
+    with pytest.raises(SourceError, match=r"^table: has column names more than once: columns 1, 3; rename them"):
+        call(frame)
+
+
+def test_what_an_order_lacks():
+    frame = pl.DataFrame({"born": [1, 2, 3, 4, 5], "pain": ["low", "worse", "HIGH ", "worse", "low"]})
+    schema = shoal.Schema(quasi={"born": shoal.Numeric(), "pain": shoal.Ordinal(["low", "high"])})
+    with pytest.raises(SchemaError, match=r"^column 'pain': 3 cells are not in its order, at rows 2, 3, 4;") as caught:
+        shoal.anonymize(frame, schema, shoal.Mondrian(k=2))
+    assert caught.value.problems[0].fix == (
+        "its order has 2 categories: add the missing ones (2, 1 but for case or spaces around it; see rows 2, 3), "
+        "or correct the cells"
+    )
+    assert "worse" not in str(caught.value)
+
+
+# -- parameters ---------------------------------------------------------------------------------------------------
+
+
+def test_a_model_without_its_column():
+    with pytest.raises(ParameterError, match=r"^LDiversity\(column=\): missing; give a column name$"):
+        shoal.LDiversity(l=2)
+
+
+@pytest.mark.parametrize("name", [*METHOD_CLASSES.own, *MODEL_CLASSES.own])
+def test_everything_that_is_missing_is_named(name):
+    spec = (METHOD_CLASSES if name in METHOD_CLASSES else MODEL_CLASSES)[name]
+    required = [parameter.name for parameter in spec.parameters() if parameter.required]
+    if required:
+        with pytest.raises(ParameterError, match="missing; give") as caught:
+            spec()
+        assert [one.where for one in caught.value.problems] == [f"{spec.__name__}({key}=)" for key in required]
+
+
+def test_all_that_is_wrong_with_the_parameters_of_a_call():
+    with pytest.raises(ParameterError, match=r"^3 problems") as caught:
+        shoal.LDiversity(2, variants="entropy")
+    assert [str(one) for one in caught.value.problems] == [
+        "LDiversity(variants=): unknown parameter; did you mean 'variant'?",
+        "LDiversity(l=): missing; give a number in (1, inf)",
+        "LDiversity(column=): needs a text",
+    ]
+    with pytest.raises(ParameterError, match=r"^LDiversity\(column=\): is given twice; keep one$"):
+        shoal.LDiversity("disease", column="disease", l=2)
+    with pytest.raises(ParameterError, match=r"^Personal: got 2 values, but has 0 parameters"):
+        shoal.Personal(1, 2)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [shoal.LDiversity("d", l=2, variant="entropy"), shoal.ThresholdGreedy(k=2, delta=1, weights={"age": 2})],
+    ids=lambda spec: spec.name,
+)
+def test_specs_are_copied_and_sent_elsewhere(spec):
+    assert pickle.loads(pickle.dumps(spec)) == copy.copy(spec) == copy.deepcopy(spec) == spec
+
+
+def test_percent_for_a_share():
+    frame = pl.DataFrame({"born": [1, 2, 3, 4]})
+    for given, said in ((5, "got 5; for 5 % write 0.05"), (12.5, "got 12.5; for 12.5 % write 0.125")):
+        with pytest.raises(ParameterError, match=f"^suppress=: needs a number in \\[0, 1\\], {said}$"):
+            shoal.anonymize(frame, SCHEMA, shoal.Mondrian(k=2), suppress=given)
+    for given in (-1, 500):
+        with pytest.raises(ParameterError, match=f"^suppress=: needs a number in \\[0, 1\\], got {given}$"):
+            shoal.anonymize(frame, SCHEMA, shoal.Mondrian(k=2), suppress=given)
+
+
+# -- names --------------------------------------------------------------------------------------------------------
+
+
+def test_a_misspelt_name_of_the_package():
+    with pytest.raises(AttributeError, match=r"^module 'shoal' has no attribute 'Modrian'; did you mean 'Mondrian'\?$"):
+        shoal.Modrian  # noqa: B018
+    with pytest.raises(AttributeError, match=r"did you mean 'anonymize'\?$"):
+        shoal.anonymise  # noqa: B018
+    for name in ("Xyzzy", "__wrapped__"):
+        with pytest.raises(AttributeError, match=f"^module 'shoal' has no attribute '{name}'$"):
+            getattr(shoal, name)
+
+
+def test_roles_by_other_words():
+    words = {"quasi_identifiers": "quasi", "ids": "identifying", "sensitive_attribute": "sensitive", "Quasi": "quasi"}
+    for word, role in words.items():
+        with pytest.raises(SchemaError, match=rf"^Schema\({word}=\): is no role of columns; did you mean '{role}'\?$"):
+            shoal.Schema(**{word: ["age"]})
+    with pytest.raises(SchemaError, match=r"^Schema\(foo=\): is no role of columns; roles: identifying, quasi, "):
+        shoal.Schema(foo=["age"])
+    entries = {"columns": {"a": {"role": "quasi-identifier"}, "b": {"role": "QID"}, "c": {"role": "sensitive attr"}}}
+    with pytest.raises(shoal.RecipeError, match="problems") as caught:
+        shoal.Recipe.from_entries(entries)
+    fixes = {one.where: one.fix for one in caught.value.problems}
+    assert [fixes[f"columns.{name}.role"] for name in "abc"] == [
+        "did you mean 'quasi'?", "did you mean 'quasi'?", "did you mean 'sensitive'?",
+    ]  # fmt: skip
+
+
+# -- files --------------------------------------------------------------------------------------------------------
+
+
+def hierarchy(text: str, **options: str) -> list[tuple[str, ...]]:
+    return shoal.Hierarchy.from_csv(io.StringIO(text), column="c", **options).paths()
+
+
+@pytest.mark.parametrize("mark", [";", ",", "\t", "|"])
+def test_a_hierarchy_by_another_delimiter(mark):
+    lines = [("flu", "lung", "*"), ("asthma", "lung", "*"), ("old age", "*")]
+    assert hierarchy("\n".join(mark.join(line) for line in lines)) == lines
+
+
+def test_a_hierarchy_whose_delimiter_is_in_doubt():
+    fix = "write one line per value, leaf;group;*, or name the delimiter"
+    doubtful = {
+        "flu\nasthma": "semicolons (;)",
+        "flu,lung\nulcer,stomach": "semicolons (;)",  # no root
+        "a|b,*\nc|b,*": "semicolons (;), but by commas or bars (|)",
+    }
+    for text, said in doubtful.items():
+        with pytest.raises(SchemaError, match=r"^hierarchy of 'c': no line") as caught:
+            hierarchy(text)
+        assert str(caught.value) == f"hierarchy of 'c': no line of it is separated by {said}; {fix}"
+    with pytest.raises(SchemaError, match=r"separated by commas, but by semicolons \(;\); write"):
+        hierarchy("flu;lung;*\nulcer;stomach;*", delimiter=",")
+    assert hierarchy("Paris, France;*\nRome, Italy;*") == [("Paris, France", "*"), ("Rome, Italy", "*")]
+
+
+def test_a_workbook_whose_first_sheet_is_notes(tmp_path):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    path = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet("Notes").write_column("A1", ["About", "Made in May"])
+        book.add_worksheet("People").write_column("A1", ["age", 5, 7])
+    how = "to read another, name it: sheet = \"People\" in the recipe, --sheet, or sheet=; it has 'Notes', 'People'"
+    with pytest.warns(ShoalWarning, match="book.xlsx: the first of 2 sheets is read; to read another") as noted:
+        assert shoal.read(path).columns == ["About"]
+    assert str(noted[0].message).endswith(how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert shoal.read(path, sheet="People").rows() == [(5,), (7,)]
+
+
+def test_a_release_in_the_name_of_a_file(tmp_path):
+    release = shoal.anonymize(pl.DataFrame({"born": [1, 2, 3, 4]}), SCHEMA, shoal.Mondrian(k=2))
+    with pytest.raises(SourceError, match=r"result.csv: is the name of a file \(.csv\), but a release is a directory"):
+        release.write(tmp_path / "result.csv")
+    assert not list(tmp_path.iterdir())
+    assert release.write(tmp_path / "release.v2").is_dir()
+
+
+# -- packages -----------------------------------------------------------------------------------------------------
+
+
+def test_how_to_install_a_missing_package(tmp_path, monkeypatch):
+    """From a checkout, that checkout; else the package by its name."""
+    monkeypatch.setattr(extras.sys, "executable", str(tmp_path / ".venv" / "bin" / "python"))
+    (tmp_path / "src" / "shoal").mkdir(parents=True)
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "src" / "shoal" / "extras.py"))
+    python = Path(".venv", "bin", "python")
+    assert extras.install_line("excel") == f"{tmp_path / python} -m pip install -e '{tmp_path}[excel]'"
+    monkeypatch.chdir(tmp_path)
+    assert extras.install_line("excel") == f"{python} -m pip install -e '.[excel]'"
+    with pytest.raises(SourceError, match=r"^a thing: needs the package nosuch; run: .* -e '\.\[excel\]'$"):
+        extras.load("nosuch.part", extra="excel", what="a thing")
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "site-packages" / "shoal" / "extras.py"))
+    assert extras.install_line("excel") == "pip install 'shoal[excel]'"
