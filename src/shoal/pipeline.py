@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.check.release import verify
+from shoal.concerns.base import refuse
 from shoal.enforce.enforcer import Enforcer
 from shoal.enforce.refine import Refine
 from shoal.errors import InternalError
@@ -51,6 +52,7 @@ def anonymize(
     normalise: bool = False,
     left_out: str = "public",
     source: str | None = None,
+    strict: bool = False,
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Release:
@@ -91,6 +93,8 @@ def anonymize(
         ``"public"``: the manifest says how many rows are not published, as one sum. ``"private"``: only the receipt.
     source
         Where the table came from, for the receipt.
+    strict
+        Whether a release with `concerns`, things to look at though the promise is kept, is refused.
     threads
         How many cores to use; the result does not depend on it.
     progress
@@ -99,7 +103,8 @@ def anonymize(
     Returns
     -------
     Release
-        Already verified: a release that does not satisfy its promise raises `GuaranteeError` instead.
+        Already verified: a release that does not satisfy its promise raises `GuaranteeError` instead. Its `concerns`
+        say what to look at.
 
     Examples
     --------
@@ -193,11 +198,19 @@ def anonymize(
     labels = np.full(table.n_input, -1, dtype=np.int64)
     labels[table.kept] = groups.labels
     key = key_of(manifest, shown, hiding, hidden, seed)
-    return Release(published.tables, manifest, labels, receipt, to_native, groups.slices, key, places, seen)
+    release = Release(published.tables, manifest, labels, receipt, to_native, groups.slices, key, places, seen, verdict)
+    if strict:
+        refuse(release.concerns)
+    return release
 
 
 def run(
-    recipe: Recipe, *, source_name: str | None = None, threads: int | None = None, progress: Progress = SILENT
+    recipe: Recipe,
+    *,
+    source_name: str | None = None,
+    strict: bool = False,
+    threads: int | None = None,
+    progress: Progress = SILENT,
 ) -> Release:
     """Follow a recipe from its source to a release, not yet written; the receipt notes the source, or another name."""
     progress.stage("reading")
@@ -208,8 +221,8 @@ def run(
         refine=recipe.refine, suppress=recipe.suppress,
         population=None if recipe.population is None else read(recipe.population), seed=recipe.seed,
         missing=recipe.missing, missing_values=source.missing_values, normalise=recipe.normalise,
-        left_out=recipe.left_out, source=source.describe() if source_name is None else source_name, threads=threads,
-        progress=progress,
+        left_out=recipe.left_out, source=source.describe() if source_name is None else source_name,
+        strict=strict, threads=threads, progress=progress,
     )  # fmt: skip
 
 

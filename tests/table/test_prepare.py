@@ -101,9 +101,7 @@ class TestNumbers:
 
     @pytest.mark.parametrize("value", [date(2020, 1, 1), datetime(2020, 1, 1), time(5)])
     def test_dates_are_not_numbers(self, value):
-        with pytest.raises(
-            SchemaError, match=r"numeric in the schema, but holds (Date|Time).*; make it nominal"
-        ):
+        with pytest.raises(SchemaError, match=r"numeric in the schema, but holds (Date|Time).*; make it nominal"):
             prepared([value], Numeric())
 
     @settings(max_examples=examples(60), deadline=None)

@@ -21,6 +21,9 @@ Require = Annotated[
     list[str] | None,
     typer.Option("--require", help='A further requirement, such as "l-diversity column=disease l=3"; may be repeated.'),
 ]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse a release that has something to look at; nothing is written.")
+]
 PassphraseFile = Annotated[
     Path | None,
     typer.Option(
@@ -53,6 +56,7 @@ def run(
     require: Require = None,
     population: Population = None,
     passphrase_file: PassphraseFile = None,
+    strict: Strict = False,
     overwrite: Overwrite = False,
     no_report: NoReport = False,
     threads: Threads = None,
@@ -69,7 +73,7 @@ def run(
     The kinds of its columns are those that `shoal init` proposes, the method is Mondrian with k = 5 unless flags say
     otherwise.
 
-    Nothing is written unless the release keeps its promise.
+    Nothing is written unless the release keeps its promise. At the end stands what to look at, though it is kept.
     """
     from shoal.cli import direct, show
     from shoal.cli.flags import apply_flags
@@ -91,19 +95,21 @@ def run(
     read = Recipe.from_entries(entries, None if by_flags else Path(recipe).parent)
     if by_flags and not (quiet or json):
         direct.tell(entries, recipe)
-    release = follow(
+    release, concerns = follow(
         read, out, overwrite=overwrite, threads=threads, quiet=quiet or json, passphrase_file=passphrase_file,
-        report=not no_report,
+        report=not no_report, strict=strict,
     )  # fmt: skip
     if json:
         written = Manifest.read(out)
-        held = {"receipt": str(receipt_path(out))}
+        held: dict[str, Any] = {"receipt": str(receipt_path(out))}
         held |= {} if release.key is None else {"key": str(key_path(out))}
         held |= {} if no_report else {"report": str(page_path(out))}
         held |= {"columns": entries["columns"]} if by_flags else {}
+        held |= {"concerns": [show.concern_entry(one) for one in concerns]}
         show.as_json({"release": str(out), **held, "manifest": written.model_dump(mode="json")})
     else:
         show.console().print(show.release_table(release, f"Release in {out}"))
+        show.tell_concerns(concerns)
         show.tell_receipt(out, key=release.key is not None, report=None if no_report else page_path(out))
 
 
@@ -132,16 +138,23 @@ def follow(
     source_name: str | None = None,
     passphrase_file: Path | None = None,
     report: bool = True,
-) -> Any:
-    """Run a recipe and write its release and report, with progress where somebody is looking."""
+    strict: bool = False,
+    compare: bool = True,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Run a recipe and write its release and report, with progress where somebody is looking.
+
+    Gives the release and what to look at in it. With `compare`, other methods are tried on some rows of the table.
+    """
     from shoal.cli import report as reports
     from shoal.cli import show
     from shoal.cli.passphrase import passphrase
+    from shoal.concerns.base import refuse
+    from shoal.concerns.other_method import other_method
     from shoal.errors import ShoalWarning
     from shoal.pipeline import run as run_recipe
     from shoal.release.release import check_places
     from shoal.report.page import check_place
-    from shoal.table.sources import check_installed
+    from shoal.table.sources import check_installed, read
 
     check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
     if report:
@@ -154,6 +167,11 @@ def follow(
             warnings.simplefilter("always", ShoalWarning)
             with show.ShownProgress(quiet=quiet) as progress:
                 release = run_recipe(recipe, source_name=source_name, threads=threads, progress=progress)
+                progress.stage("looking")
+                better = other_method(recipe, read(recipe.require_source())) if compare else None
+                concerns = release.concerns + (() if better is None else (better,))
+                if strict:
+                    refuse(concerns)
                 progress.stage("writing")
                 release.write(out, format=recipe.format, overwrite=overwrite, passphrase=secret)
                 if report:
@@ -162,4 +180,4 @@ def follow(
     finally:
         for one in noted:  # also before an error, which they may explain
             typer.echo(f"warning: {one.message}", err=True)
-    return release
+    return release, concerns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -93,7 +93,20 @@ def release_table(release: Release, title: str) -> Table:
     for name in HEADLINES:
         if name in figures:
             shown.add_row(MEASURES[name].title, figure(name, figures[name]))
+        if name == "prosecutor_max" and name in figures:
+            shown.add_row("", _worst_risk(release, figures[name]))
     return shown
+
+
+def _worst_risk(release: Release, risk: float) -> str:
+    """What an attacker would have to know for the highest risk: all that is published of a person, but for secrets."""
+    from shoal.concerns.unique_rows import known_sizes, neutral_columns
+
+    given = release.given()
+    if not neutral_columns(given) or not given.rows.height:
+        return "to an attacker who knows all quasi-identifiers: the worst case"
+    worst = max(risk, 1 / int(known_sizes(given)[0]))
+    return f"if all quasi-identifiers are known; {worst:.2%} if the neutral columns are known, too: the worst case"
 
 
 def _rows(manifest: Manifest, receipt: Receipt | None) -> str:
@@ -108,6 +121,25 @@ def _rows(manifest: Manifest, receipt: Receipt | None) -> str:
         texts.append(f"{rows.left_out:,} left out")
     texts += [f"{rows.counterfeits:,} counterfeits added"] if rows.counterfeits else []
     return ", ".join(texts)
+
+
+def concern_entry(concern: Any) -> dict[str, Any]:
+    """What to look at, for a program."""
+    return {"name": concern.name, "column": concern.column, "what": concern.what, "change": concern.change}
+
+
+def tell_concerns(concerns: Sequence[Any]) -> None:
+    """What to look at in a release, the worst first, each with the lines of a recipe that would change it."""
+    from rich.padding import Padding
+
+    out = console()
+    if not concerns:
+        out.print("What to look at: nothing was found.", style="green")
+        return
+    out.print("What to look at, the worst first:", style="bold")
+    for place, concern in enumerate(concerns, 1):
+        out.print(Padding(f"{place}. {concern.what}", (0, 0, 0, 2)), style="yellow")
+        out.print(Padding(concern.change, (0, 0, 0, 5)), style="dim")
 
 
 def tell_receipt(out: Path, *, key: bool = False, report: Path | None = None) -> None:

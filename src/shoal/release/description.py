@@ -230,7 +230,7 @@ def receipt_of(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         seed=seed,
         source=source,
-        input=Input(rows=table.n_input, sha256=table.sha256),
+        input=Input(rows=table.n_input, sha256=table.sha256, identified=_identified(table)),
         population=None if population is None else Input(rows=population.height, sha256=content_sha256(population)),
         columns=tuple(_column(table, name) for name in table.frame.columns),
         method=named(asked.method),
@@ -301,6 +301,12 @@ def public(method: Method) -> dict[str, Any]:
     return {key: value for key, value in named(method).items() if key not in private}
 
 
+def _identified(table: Table) -> int | None:
+    """How many people there may be, by all that names them together; None where nothing does."""
+    named = table.frame.select(name for name in table.schema.identifying if name in table.frame.columns)
+    return named.n_unique() if named.width else None
+
+
 def _column(table: Table, name: str) -> SchemaColumn:
     """Describe a column; a tree that a rule made of the column's own values is not described, for it tells of them."""
     column = table.given.columns.get(name)
@@ -313,6 +319,7 @@ def _column(table: Table, name: str) -> SchemaColumn:
         text = "\n".join(f"{parent} {node}" for node, parent in zip(hierarchy.names, hierarchy.parents, strict=True))
         sha256 = hashlib.sha256(text.encode()).hexdigest()
         mark = HierarchyMark(leaves=len(hierarchy.leaves), height=hierarchy.height, sha256=sha256)
-    return SchemaColumn.model_validate(
-        {"name": name, "role": column.role, "kind": kind_name(column.kind), "hierarchy": mark}
-    )
+    known: dict[str, Any] = {"name": name, "role": column.role, "kind": kind_name(column.kind), "hierarchy": mark}
+    if column.role == "identifying":
+        known["distinct"] = table.frame[name].n_unique()
+    return SchemaColumn.model_validate(known)

@@ -41,6 +41,11 @@ class SchemaColumn(_Part):
     role: Literal["identifying", "person", "quasi", "sensitive", "neutral", "weight", "choice", "drop"]
     kind: Literal["numeric", "ordinal", "nominal"] | None
     hierarchy: HierarchyMark | None = Field(default=None, description="only one that the holder supplied")
+    distinct: int | None = Field(
+        default=None,
+        exclude_if=lambda distinct: distinct is None,
+        description="number of different values, of identifying columns: people may have several rows",
+    )
 
 
 class Input(_Part):
@@ -48,6 +53,11 @@ class Input(_Part):
 
     rows: int = Field(ge=0)
     sha256: str = Field(description="SHA-256 of the canonical content, the same from any file or frame")
+    identified: int | None = Field(
+        default=None,
+        exclude_if=lambda identified: identified is None,
+        description="how many different combinations its identifying columns have, where it has such columns",
+    )
 
 
 class InputRows(_Part):

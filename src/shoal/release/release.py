@@ -39,6 +39,7 @@ from shoal.table.schema import Schema
 
 if TYPE_CHECKING:
     from shoal.attack import Background, Outcomes
+    from shoal.concerns import Concern
     from shoal.learning.released.utility import Utility
     from shoal.learning.scores import Learner
     from shoal.report.page import Page
@@ -79,6 +80,8 @@ class Release:
     """For the holder alone, never written: the row of the table that shows each input row, -1 where none does."""
     _seen: Given | None = field(default=None, repr=False, compare=False)
     """The release as it was read back when it was made, so that its cells need not be read again."""
+    _verdict: Verdict | None = field(default=None, repr=False, compare=False)
+    """What it was found to keep when it was made."""
 
     @property
     def table(self) -> Any:
@@ -136,6 +139,17 @@ class Release:
             population=population, guards=guards, schema=schema, original=people, key=key or self.key,
             people=_whose(self.frames, self.manifest, frame, self._place_of, schema, missing_values),
         )  # fmt: skip
+
+    @property
+    def concerns(self) -> tuple[Concern, ...]:
+        """What to look at though the promise is kept, the worst first; each with the lines of a recipe to change it.
+
+        Sensitive values that are alike in a class, rows that neutral columns single out, published columns that look
+        like identifiers, people with several rows, columns of which little is left.
+        """
+        from shoal.concerns import Looked, concerns_of
+
+        return concerns_of(Looked(self.given(), self._verdict or self.verify(), self.receipt))
 
     def measure(
         self,
@@ -418,7 +432,7 @@ class Release:
 
     def public(self) -> Release:
         """The release as its receivers see it: without labels, receipt and key."""
-        return replace(self, labels=None, receipt=None, key=None, _gathered=None, _places=None)
+        return replace(self, labels=None, receipt=None, key=None, _gathered=None, _places=None, _verdict=None)
 
     def membership(
         self, original: Any, *, schema: Schema | None = None, missing_values: Markers = (), seed: int = 0

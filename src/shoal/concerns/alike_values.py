@@ -1,0 +1,52 @@
+"""Classes in which everybody has the same sensitive value, where nothing was required of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.concerns.base import Concern, Looked, quoted
+from shoal.privacy.base import Classes
+from shoal.privacy.l_diversity import LDiversity
+
+LEAST = 2.0
+"""Fewer values than these in a class are none to choose from."""
+ROOM = 2.2
+"""From this entropy of the whole column on, classes of two values as good as equally frequent can be formed."""
+ALLOWED = 1.25
+"""From this entropy of the whole column on, something can be required of it."""
+
+
+def alike_values(looked: Looked) -> Iterator[Concern]:
+    """Whoever finds the class of a person then knows the value, whatever k is."""
+    classes = looked.verdict.classes
+    if classes is None or not looked.shares_cells or not classes.n_classes:
+        return
+    promised = {one.get("column") for one in looked.given.manifest.promise}
+    for column in classes.columns:
+        if column in promised or column in classes.sealed:
+            continue
+        count = classes.count(column)
+        alike = count.distinct < LEAST
+        if not alike.any():
+            continue
+        rows = int(count.sizes[alike].sum())
+        share = rows / max(int(count.sizes.sum()), 1)
+        what = (
+            f"column {column!r}: in {int(alike.sum()):,} of {classes.n_classes:,} classes everybody has the same value "
+            f"({share:.1%} of those published), and nothing is required of it"
+        )
+        yield Concern("alike-values", what, _required(column, classes), 0.6 + 0.3 * share, column)
+
+
+def _required(column: str, classes: Classes) -> str:
+    """Lines that require as much as the column allows, up to two values as good as equally frequent."""
+    whole = replace(classes, labels=np.zeros_like(classes.labels))
+    most = LDiversity(column, l=2, variant="entropy").achieved(whole)
+    if most < ALLOWED:
+        return f'[columns.{quoted(column)}]\nrole = "identifying"   # nearly all have one value: leave it out'
+    least = 2 if most > ROOM else math.floor(10 * (1 + most) / 2) / 10
+    return f'[[require]]\nmodel = "l-diversity"\ncolumn = "{column}"\nl = {least}\nvariant = "entropy"'

@@ -1,0 +1,56 @@
+"""Rows that what is published as it is singles out: an attacker may know neutral columns, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from shoal.concerns.base import Concern, Looked, quoted
+from shoal.measure.base import Given
+from shoal.table.numbering import class_labels, codes_together
+
+
+def unique_rows(looked: Looked) -> Iterator[Concern]:
+    """How many rows are alone in what an attacker may know of them."""
+    if looked.given.manifest.layout.shape == "buckets":
+        yield from _in_buckets(looked.given)
+    names = neutral_columns(looked.given)
+    if not names or not looked.shares_cells:
+        return
+    given, sizes = looked.given, known_sizes(looked.given)
+    if not (alone := int((sizes == 1).sum())):
+        return
+    share, worst = alone / given.rows.height, max(names, key=lambda name: given.rows[name].n_unique())
+    listed = ", ".join(repr(name) for name in names)
+    what = (
+        f"{alone:,} rows ({share:.1%}) are unique to whoever knows their quasi-identifiers and the columns published "
+        f"as they are ({listed})"
+    )
+    change = f'[columns.{quoted(worst)}]\nrole = "quasi"   # or "identifying", to leave it out'
+    yield Concern("unique-rows", what, change, 0.3 + 0.4 * share, worst)
+
+
+def neutral_columns(given: Given) -> list[str]:
+    """Columns that are published as they are, and nobody called sensitive."""
+    passed = given.manifest.layout.passed
+    return [one.name for one in passed if one.role in ("neutral", "weight") and one.name in given.rows.columns]
+
+
+def known_sizes(given: Given) -> np.ndarray:
+    """How many rows share their class and all neutral columns, for each such combination; smallest first."""
+    known = class_labels(given.rows.select(pl.col(neutral_columns(given))))
+    return np.sort(np.unique(codes_together([given.row_classes, known]), return_counts=True)[1])
+
+
+def _in_buckets(given: Given) -> Iterator[Concern]:
+    """Quasi-identifiers that are published as they are show who is in the table."""
+    alone = int((given.matching_sizes == 1).sum())
+    if alone:
+        what = (
+            f"quasi-identifiers are published as they are, and {alone:,} rows ({alone / given.rows.height:.1%}) are "
+            f"unique in them: whoever knows a person sees that the person is in the table"
+        )
+        change = '[method]\nname = "mondrian"   # or another that promises a k, where being in the table is a secret'
+        yield Concern("unique-rows", what, change, 0.3)

@@ -1,0 +1,149 @@
+"""What is looked at in a release that keeps its promise: each concern where it is due, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.concerns.other_method import other_method
+from shoal.errors import GuaranteeError
+
+N = 60
+DRAWN = np.random.default_rng(4)
+FRAME = pl.DataFrame(
+    {
+        "name": [f"person {row}" for row in range(N)],
+        "age": DRAWN.integers(20, 60, N),
+        "sex": [("f", "m")[row % 2] for row in range(N)],
+        "disease": [("flu", "cold", "ulcer")[row % 3] for row in range(N)],
+        "ward": [("a", "b")[row // 2 % 2] for row in range(N)],
+    }
+)
+QUASI = {"age": shoal.Numeric(), "sex": shoal.Nominal()}
+DIVERSE = [shoal.LDiversity("disease", l=1.5, variant="entropy")]
+
+
+def found(frame=FRAME, method=None, require=(), **roles):
+    schema = shoal.Schema(**{"identifying": ["name"], "quasi": QUASI, "sensitive": ["disease"], "rest": "drop"} | roles)
+    release = shoal.anonymize(frame, schema, method or shoal.KMember(k=4), require=require, seed=1)
+    return {concern.name: concern for concern in release.concerns}
+
+
+def test_nothing_where_there_is_nothing():
+    assert found(require=DIVERSE) == {}
+
+
+class TestAlikeValues:
+    ALIKE = FRAME.with_columns(disease=pl.when(pl.col("age") < 40).then(pl.lit("flu")).otherwise(pl.lit("cold")))
+
+    def test_classes_of_one_value(self):
+        concern = found(self.ALIKE)["alike-values"]
+        assert "everybody has the same value" in concern.what
+        assert concern.change.splitlines()[0] == "[[require]]"
+
+    def test_not_where_it_was_required_or_hidden(self):
+        assert "alike-values" not in found(self.ALIKE, require=[shoal.LDiversity("disease", l=2)])
+
+    def test_the_lines_change_it(self):
+        lines = found(self.ALIKE)["alike-values"].change
+        recipe = '[columns.age]\nrole = "quasi"\nkind = "numeric"\n[columns.disease]\nrole = "sensitive"\n'
+        required = shoal.Recipe.from_toml(f'{recipe}[method]\nname = "mondrian"\nk = 4\n{lines}').require
+        assert "alike-values" not in found(self.ALIKE, require=required)
+
+
+class TestUniqueRows:
+    def test_the_share_is_that_of_rows_alone(self):
+        schema = shoal.Schema(quasi=QUASI, sensitive=["disease"], neutral=["ward"], rest="drop")
+        release = shoal.anonymize(FRAME, schema, shoal.KMember(k=4), seed=1)
+        pairs = [(label, ward) for label, ward in zip(release.labels.tolist(), FRAME["ward"], strict=True)]
+        alone = sum(pairs.count(pair) == 1 for pair in pairs)
+        assert alone
+        (concern,) = [one for one in release.concerns if one.name == "unique-rows"]
+        assert concern.what.startswith(f"{alone} rows ({alone / N:.1%})")
+        assert "'ward'" in concern.what
+
+    def test_quasi_identifiers_as_they_are(self):
+        concern = found(method=shoal.Anatomy(l=2))["unique-rows"]
+        assert "whoever knows a person sees that the person is in the table" in concern.what
+
+
+def test_published_columns_that_look_like_identifiers():
+    frame = FRAME.with_columns(contact=pl.Series([f"someone{row}@example.org" for row in range(N)]))
+    concern = found(frame, neutral=["contact"])["identifiers"]
+    assert concern.column == "contact"
+    assert "someone" not in concern.what + concern.change
+
+
+class TestRepeatedPeople:
+    TWICE = FRAME.with_columns(name=pl.Series([f"person {row // 3}" for row in range(N)]))
+
+    def test_few_people_behind_many_rows(self):
+        concern = found(self.TWICE)["repeated-people"]
+        assert "20 different values in 60 rows" in concern.what
+        assert concern.change == '[columns.name]\nrole = "person"'
+        assert "repeated-people" not in found(self.TWICE, identifying=[], person="name")
+
+    def test_columns_count_together(self):
+        dated = self.TWICE.with_columns(birth=pl.int_range(N))
+        assert "repeated-people" not in found(dated, identifying=["name", "birth"])
+
+
+def test_columns_of_which_little_is_left():
+    frame = FRAME.with_columns(code=pl.Series([f"c{row}" for row in range(N)]))
+    concern = found(frame, quasi={**QUASI, "code": shoal.Nominal()})["lost-columns"]
+    assert concern.column == "code"
+    assert "lost 100% of its information" in concern.what
+
+
+class TestOtherMethod:
+    SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric(), "height": shoal.Numeric()}, rest="drop")
+    TABLE = pl.DataFrame({"age": DRAWN.normal(size=400), "height": DRAWN.normal(size=400)})
+
+    def test_one_that_loses_much_more(self):
+        few_groups = shoal.Recipe(self.SCHEMA, shoal.RGather(k=4))
+        assert other_method(shoal.Recipe(self.SCHEMA, shoal.KMember(k=4)), self.TABLE) is None
+        concern = other_method(few_groups, self.TABLE)
+        assert concern.change == '[method]\nname = "k-member"\nk = 4'
+        lost = {
+            method.name: shoal.anonymize(self.TABLE, self.SCHEMA, method, seed=1).measure()["ncp"]
+            for method in (few_groups.method, shoal.KMember(k=4))
+        }
+        assert f"r-gather loses {lost['r-gather']:.0%}" in concern.what
+        assert f"k-member {lost['k-member']:.0%}" in concern.what
+
+    def test_methods_that_promise_no_k_are_not_compared(self):
+        assert other_method(shoal.Recipe(self.SCHEMA, shoal.Anatomy(l=2)), self.TABLE) is None
+
+
+class TestStrict:
+    def test_anonymize_refuses(self):
+        schema = shoal.Schema(quasi=QUASI, sensitive=["disease"], neutral=["ward"], rest="drop")
+        with pytest.raises(GuaranteeError, match="strict: unique-rows"):
+            shoal.anonymize(FRAME, schema, shoal.KMember(k=4), strict=True)
+
+    def test_run_tells_and_strict_writes_nothing(self, tmp_path, call):
+        FRAME.write_csv(tmp_path / "people.csv")
+        flags = ("--quasi", "age,sex", "--sensitive", "disease", "--neutral", "ward", "--rest", "drop", "--k", "4")
+        start = ("run", str(tmp_path / "people.csv"), *flags, "--no-report", "-q")
+        status, output, _ = call(*start, "-o", str(tmp_path / "out"))
+        assert status == 0
+        assert "What to look at" in output
+        assert "are unique to whoever knows" in " ".join(output.split())
+        status, output, _ = call(*start, "-o", str(tmp_path / "json"), "--json")
+        assert "unique-rows" in {one["name"] for one in json.loads(output)["concerns"]}
+        status, _, errors = call(*start, "-o", str(tmp_path / "strict"), "--strict")
+        assert status == 1
+        assert "strict: unique-rows" in errors
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "json", "json.receipt.json", "out", "out.receipt.json", "people.csv",
+        ]  # fmt: skip
+
+
+def test_the_demo_leaves_nothing_to_look_at(tmp_path, call):
+    status, output, _ = call("demo", "-o", str(tmp_path / "demo"), "--rows", "3000", "-q")
+    assert status == 0
+    assert "What to look at: nothing was found." in output
