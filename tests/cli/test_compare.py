@@ -142,6 +142,26 @@ def test_bad_input_is_one_clear_error(place, call, monkeypatch, arguments, said)
     assert "Traceback" not in told + shown
 
 
+def test_what_was_found_is_there_though_nothing_keeps_the_bounds(place, call, tmp_path):
+    arguments = ["--method", "mondrian", "--k", "3", "--jobs", "1", "--recommend", "loss, risk < 0.01"]
+    status, shown, told = call("compare", str(place / "recipe.toml"), *arguments, "--out", str(tmp_path / "out"))
+    assert status == 2
+    assert "the best risk of all" in told
+    assert "mondrian k=3" in shown
+    assert (tmp_path / "out" / "comparison.json").is_file()
+    assert not (tmp_path / "out" / "recipe.toml").exists()
+
+
+def test_a_folder_that_cannot_be_is_refused_before_the_work(place, call, monkeypatch):
+    monkeypatch.setattr("shoal.comparison.compare.run", None)
+    before = sorted(place.iterdir())
+    for out in (place / "people.csv", place / "people.csv" / "in" / "it", place / ("x" * 300)):
+        status, shown, told = call("compare", str(place / "recipe.toml"), "--method", "mondrian", "--out", str(out))
+        assert (status, shown) == (2, "")
+        assert "is no folder" in told or "cannot be written" in told
+    assert sorted(place.iterdir()) == before
+
+
 def test_a_release_that_does_not_fit_its_manifest_is_refused(place, call, tmp_path):
     import shutil
 

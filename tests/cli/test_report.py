@@ -53,6 +53,15 @@ def test_a_place_that_is_taken_is_told_before_the_work(place, call, tmp_path):
     assert (tmp_path / "r.report.html").read_text() == "something else"
 
 
+def test_a_place_below_a_file_is_one_clear_error(place, call, tmp_path):
+    call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"), "--no-report")
+    (tmp_path / "table.csv").write_text("age\n1\n")
+    for below in ("table.csv/report.html", "table.csv/in/report.html"):
+        status, _, told = call("report", str(tmp_path / "r"), "--out", str(tmp_path / below))
+        assert status == 2
+        assert "the report cannot be written" in told
+
+
 def test_only_a_report_is_replaced_by_one(place, call, tmp_path):
     call("run", str(place / "recipe.toml"), "--out", str(tmp_path / "r"), "--no-report")
     (tmp_path / "table.csv").write_text("age\n1\n")

@@ -288,3 +288,24 @@ def test_releases_are_put_side_by_side():
     found = shoal.compare_releases(releases)
     assert found.to_frame("risk").rows() == [("k=3", 1 / 3), ("k=8", 1 / 9)]
     assert found.recommend("loss").name == "k=3"
+
+
+def test_releases_of_different_tables_are_told(recwarn):
+    release = shoal.anonymize(PEOPLE, SCHEMA, shoal.Mondrian(k=3), seed=0)
+    private = shoal.anonymize(PEOPLE, SCHEMA, shoal.Mondrian(k=3), seed=0, left_out="private")
+    shoal.compare_releases({"one": release, "private": private})
+    assert not recwarn.list
+    fewer = shoal.anonymize(PEOPLE.head(PEOPLE.height - 9), SCHEMA, shoal.Mondrian(k=3), seed=0).public()
+    with pytest.warns(shoal.errors.ShoalWarning, match="other rows or columns"):
+        shoal.compare_releases({"one": release, "fewer": fewer})
+    recipe = shoal.Recipe(SCHEMA, shoal.Mondrian(k=3))
+    with (
+        pytest.warns(shoal.errors.ShoalWarning, match="other rows"),
+        pytest.raises(shoal.ParameterError, match="fewer, original: has"),
+    ):
+        shoal.compare_releases({"one": release, "fewer": fewer}, original=PEOPLE, recipe=recipe)
+
+
+def test_samples_have_rows():
+    with pytest.raises(shoal.ParameterError, match="sample=: needs a whole number of at least 1, got -3"):
+        shoal.compare(PEOPLE, SCHEMA, ["mondrian"], k=[3], budget=HERE, sample=-3)

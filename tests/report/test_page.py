@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import os
 import re
+import time
 from dataclasses import replace
 
 import polars as pl
@@ -85,6 +87,27 @@ def test_another_seed_or_source_says_nothing_in_the_public_edition():
         for seed, source in ((1, "one.csv"), (2, "secret place.csv"))
     }
     assert len(pages) == 1
+
+
+def test_inputs_that_give_the_same_release_give_the_same_page(tmp_path, monkeypatch):
+    """Columns that are dropped, names, numbers between the ends of a cell, paths, times of files and time zones."""
+    ages, diseases = [20, 22, 24, 29, 60, 61, 63, 69], ["flu", "gout", "ache", "flu"] * 2
+    schema = shoal.Schema(["name"], {"age": shoal.Numeric()}, ["disease"], rest="drop")
+    pages = []
+    for folder, inner, zone in (("a", 0, "Asia/Tokyo"), ("deep/place of Jane", 1, "America/New_York")):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        frame = pl.DataFrame({"name": [f"{folder} {row}" for row in range(8)], "age": ages, "disease": diseases})
+        frame = frame.with_columns(pl.col("age") + inner * pl.col("age").is_in([22, 24, 61, 63]), extra=pl.lit(folder))
+        place = tmp_path / folder / "r"
+        shoal.anonymize(frame, schema, shoal.Mondrian(k=4), seed=inner).write(place)
+        for file in place.iterdir():
+            os.utime(file, (10**9 * inner, 10**9 * inner))
+        pages.append(shoal.read_release(place).report(name="r").html)
+    monkeypatch.undo()
+    time.tzset()
+    assert pages[0] == pages[1]
+    assert "Jane" not in pages[0]
 
 
 def test_what_is_weak_comes_first():

@@ -58,6 +58,8 @@ def compare(
 
     With release directories instead of a recipe, their figures are put side by side.
     """
+    from dataclasses import replace
+
     from shoal.comparison.compare import Budget
     from shoal.comparison.output import Report, check_folder
     from shoal.errors import InfeasibleError, Problem
@@ -79,6 +81,15 @@ def compare(
         reasons = {**found.failed, **found.left_out}
         raise InfeasibleError([Problem(name, f"gives no release: {why}") for name, why in reasons.items()])
     report = Report(found, recommend, out, source)
+    try:
+        _ = report.choice
+    except InfeasibleError:  # what was found is there all the same
+        _give(replace(report, wish=None), json=json)
+        raise
+    _give(report, json=json)
+
+
+def _give(report: Any, *, json: bool) -> None:
     report.write()
     _show(report, json=json)
 

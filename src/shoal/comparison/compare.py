@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -18,12 +19,13 @@ from shoal.comparison.planning import Plan, plan
 from shoal.comparison.result import Comparison
 from shoal.comparison.variants import Grid, Variant, grid
 from shoal.comparison.workers import Outcome, Table, one_by_one, side_by_side
-from shoal.errors import InfeasibleError, ParameterError, Problem, Problems, did_you_mean
+from shoal.errors import InfeasibleError, InputError, ParameterError, Problem, Problems, ShoalWarning, did_you_mean
 from shoal.methods.base import Method
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
 from shoal.publish.base import Publisher
 from shoal.recipe.recipe import Recipe
+from shoal.release.manifest import Manifest
 from shoal.release.release import Release
 from shoal.spec import Maybe, Real, Whole
 from shoal.table.frames import to_polars
@@ -205,7 +207,27 @@ def compare_releases(
     missing_values = () if source is None else source.missing_values
     wanted = Wanted.of(measures, missing_values=missing_values, target=target)
     given = None if original is None else to_polars(original)[0]
-    return Comparison({name: of_release(one, wanted, given, recipe) for name, one in releases.items()})
+    if not _of_one_table([one.manifest for one in releases.values()]):
+        what = "the releases have other rows or columns than each other"
+        warnings.warn(
+            ShoalWarning(f"{what}: that one loses or risks less does not make its recipe better"), stacklevel=2
+        )
+    figures, problems = {}, Problems()
+    for name, one in releases.items():
+        try:
+            figures[name] = of_release(one, wanted, given, recipe)
+        except InputError as error:
+            for problem in error.problems:
+                problems.add(f"{name}, {problem.where}", problem.what, problem.fix, error=type(error))
+    problems.raise_if_any(ParameterError)
+    return Comparison(figures)
+
+
+def _of_one_table(manifests: Sequence[Manifest]) -> bool:
+    """Whether releases can be of one table: they show the same columns, and as many rows, where that is public."""
+    columns = {frozenset(one.layout.kinds) for one in manifests}
+    rows = {one.rows.published + one.rows.left_out for one in manifests if one.rows.left_out is not None}
+    return len(columns) <= 1 and len(rows) <= 1
 
 
 def run(
@@ -218,6 +240,8 @@ def run(
     tell: Callable[[str], None] | None,
 ) -> Comparison:
     """Try every variant of a grid on a table: on samples first where it is large."""
+    if sample is not None and sample < 1:
+        raise ParameterError(Problem("sample=", f"needs a whole number of at least 1, got {sample}", "leave it out"))
     if not asked.variants:
         problems = [Problem(name, reason) for name, reason in asked.left_out]
         raise InfeasibleError(problems or [Problem("compare", "there is nothing to compare", "name some methods")])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from shoal.comparison.result import Choice, Comparison
@@ -18,7 +20,7 @@ FIGURES, RECIPE = "comparison.json", "recipe.toml"
 
 
 def check_folder(folder: Path, recipe: Path | None = None) -> None:
-    """Refuse, before any work starts, a folder inside a release, or one whose recipe is no recommended one.
+    """Refuse, before any work starts, a folder inside a release, one that cannot be written, or with another recipe.
 
     `recipe` is the one that is read: whatever the folder, it is never replaced.
     """
@@ -27,6 +29,8 @@ def check_folder(folder: Path, recipe: Path | None = None) -> None:
         is_taken, is_ours = folder.exists() and not folder.is_dir(), (folder / FIGURES).is_file()
         there = (folder / RECIPE).exists()
         is_read = there and recipe is not None and recipe.exists() and (folder / RECIPE).samefile(recipe)
+        if not is_taken:
+            _try(folder)
     except (OSError, ValueError) as error:  # a name too long, a folder that may not be entered
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise SourceError(Problem(str(folder), f"cannot be written ({reason})", "choose another folder")) from None
@@ -35,6 +39,19 @@ def check_folder(folder: Path, recipe: Path | None = None) -> None:
     if is_read or (there and not is_ours):
         what = "would be replaced by the recommended recipe"
         raise SourceError(Problem(str(folder / RECIPE), what, "choose another folder"))
+
+
+def _try(folder: Path) -> None:
+    """Write something into a folder, and take away again what was not there."""
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    finally:
+        for one in made:
+            with suppress(OSError):
+                one.rmdir()
 
 
 @dataclass(frozen=True)

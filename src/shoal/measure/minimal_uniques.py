@@ -57,8 +57,8 @@ class Scores:
 
         Of a row that is alone in the table it is alone f / (alone f + 2 pairs (1 - f)) on average, f being the fraction
         sampled (Skinner, Elliot 2002). The odds of a special row are those of the average times s^q, s being its score,
-        over what 1 / s^q comes to on average; q is 1 + (8 - d) / 20, as sdcMicro has it, and no less than at 27 columns:
-        beyond that the most special rows would have the least odds.
+        times the mean of 1 / s^q; q is 1 + (8 - d) / 20, as sdcMicro has it, and no less than at 27 columns: beyond 28
+        the most special rows would have the least odds.
         """
         special = self.score > 0
         found: Floats = np.zeros(len(self.score))

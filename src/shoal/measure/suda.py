@@ -26,8 +26,9 @@ class Suda(Measure):
         "of a minimal unique, a set of m columns whose values no other row has while it has company on every part of "
         "them, the score is the product of d - i for i from m to the largest size that is looked for; suda:share is "
         "the share of the rows of the input that have one, suda:dis_mean and suda:dis_max the mean and the largest DIS "
-        "of a row, whose odds are n1 f / (2 n2 (1 - f)) times s^q / a, with n1 rows alone, n2 pairs, the fraction f, the "
-        "score s, q = 1 + (8 - d) / 20 and the mean 1 / a of 1 / s^q; suda:part:<column> is the share of all scores of minimal uniques that the column is in; "
+        "of a row, whose odds are n1 f / (2 n2 (1 - f)) times s^q times the mean of 1 / s^q, with n1 rows alone, n2 "
+        "pairs, the fraction f, the score s and q = 1 + (8 - d) / 20; suda:part:<column> is the share of all "
+        "scores of minimal uniques that the column is in; "
         "suda:released is suda:share of the published cells"
     )
     reference: ClassVar[str] = (

@@ -41,7 +41,8 @@ def staged_file(path: Path, content: bytes, what: str, *, private: bool = True) 
     except OSError as error:
         raise _unwritable(path, what, error) from None
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(FileNotFoundError, NotADirectoryError):  # moved, or never there
+            partial.unlink()
 
 
 def keep_owner(new: Path, like: Path | None) -> None:
