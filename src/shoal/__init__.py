@@ -25,6 +25,7 @@ _HOME = {
     "shoal.check.table": ("TableVerdict", "verify_table"),
     "shoal.comparison.compare": ("Budget", "compare", "compare_releases"),
     "shoal.comparison.result": ("Comparison",),
+    "shoal.concerns.base": ("Concern",),
     "shoal.enforce.refine": ("Refine",),
     "shoal.learning.released.utility": ("Utility",),
     "shoal.learning.split": ("utility",),

@@ -141,7 +141,7 @@ def test_flags_go_over_the_recipe(place, call):
     printed = json.loads(out)
     manifest = printed["manifest"]
     assert status == 0
-    assert list(printed) == ["release", "receipt", "report", "manifest"]
+    assert list(printed) == ["release", "receipt", "report", "concerns", "manifest"]
     assert (printed["release"], printed["receipt"]) == ("release", "release.receipt.json")
     assert manifest["recipe"] == {
         "method": {"name": "caat", "k": 4, "interval": "hull", "ties": "one"},

@@ -207,7 +207,7 @@ def test_columns_named_nowhere_are_listed_unless_something_is_said_of_them(patie
     for rest, heads in (("drop", "age,zip,disease"), ("neutral", "age,zip,disease,note")):
         assert call("run", "patients.csv", *FLAGS, "--rest", rest, "--out", rest, "--quiet", "--no-report")[0] == 0
         assert (patients / rest / "table.csv").read_text().splitlines()[0] == heads
-    assert '"name": "mondrian"' in (patients / "drop" / "manifest.json").read_text()
+    assert '"name": "k-member"' in (patients / "drop" / "manifest.json").read_text()
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,10 @@ def test_columns_named_nowhere_are_listed_unless_something_is_said_of_them(patie
         (["patients.csv", "--quasi", "agee"], "--quasi agee: there is no such column; did you mean 'age'?"),
         (["patients.csv", "--quasi", "age", "--rest", "dorp"], '--rest: needs one of "neutral", "drop", got \'dorp\''),
         (["patients.csv", "--quasi", "age,zip", "--neutral", "zip", "--rest", "drop"], "column 'zip': has two roles"),
-        (["patients.csv", "--quasi", "age", "--rest", "drop", "--l", "3"], '--require "l-diversity column=COLUMN l=3"'),
+        (
+            ["patients.csv", "--quasi", "age", "--rest", "drop", "--method", "mondrian", "--l", "3"],
+            '--require "l-diversity column=COLUMN l=3"',
+        ),
         (["patients.csv", "--quasi", "age", "--rest", "drop", "--sheet", "a"], "run(sheet=): is only for excel"),
         (["patients.csv", "--quasi", "age", "--rest", "drop", "--k", "1"], "method.k: needs a whole number"),
     ],

@@ -104,15 +104,15 @@ class TestOtherMethod:
     TABLE = pl.DataFrame({"age": DRAWN.normal(size=400), "height": DRAWN.normal(size=400)})
 
     def test_one_that_loses_much_more(self):
-        few_groups = shoal.Recipe(self.SCHEMA, shoal.RGather(k=4))
+        cut = shoal.Recipe(self.SCHEMA, shoal.Mondrian(k=4))
         assert other_method(shoal.Recipe(self.SCHEMA, shoal.KMember(k=4)), self.TABLE) is None
-        concern = other_method(few_groups, self.TABLE)
+        concern = other_method(cut, self.TABLE)
         assert concern.change == '[method]\nname = "k-member"\nk = 4'
         lost = {
             method.name: shoal.anonymize(self.TABLE, self.SCHEMA, method, seed=1).measure()["ncp"]
-            for method in (few_groups.method, shoal.KMember(k=4))
+            for method in (cut.method, shoal.KMember(k=4))
         }
-        assert f"r-gather loses {lost['r-gather']:.0%}" in concern.what
+        assert f"mondrian loses {lost['mondrian']:.0%}" in concern.what
         assert f"k-member {lost['k-member']:.0%}" in concern.what
 
     def test_methods_that_promise_no_k_are_not_compared(self):

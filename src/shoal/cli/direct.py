@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from shoal.table.schema import Schema
 
-ROLES = ("quasi", "sensitive", "identifying", "neutral")
+ROLES = ("quasi", "sensitive", "identifying", "neutral", "person", "weight")
 """Roles that have a flag."""
 
 
@@ -24,10 +24,11 @@ def is_table(place: str) -> bool:
 
 def recipe_entries(
     place: str, roles: Mapping[str, Sequence[str]], rest: str | None, arguments: list[str]
-) -> tuple[dict[str, Any], list[str]]:
-    """The entries of the recipe that the flags describe, and the arguments that are not about the source."""
+) -> tuple[dict[str, Any], list[str], str]:
+    """The entries of the recipe that the flags describe, other arguments than those of the source, why this method."""
     from shoal.cli.flags import source_options
     from shoal.methods.mondrian import Mondrian
+    from shoal.recipe.defaults import default_parts
     from shoal.recipe.recipe import Recipe
     from shoal.table.sources import Source, read
 
@@ -37,7 +38,8 @@ def recipe_entries(
     named = _named(frame, roles, rest)
     schema = _schema(frame, named, rest, source.missing_values)
     entries = Recipe(schema, Mondrian(k=5), source).to_mapping()
-    return entries | {"method": {"name": "mondrian", "k": 5}, "publish": {}}, others
+    default = default_parts(frame.height, schema)
+    return entries | {"method": default.method, "publish": default.publish}, others, default.why
 
 
 def _named(frame: pl.DataFrame, roles: Mapping[str, Sequence[str]], rest: str | None) -> dict[str, list[str]]:
@@ -57,6 +59,9 @@ def _named(frame: pl.DataFrame, roles: Mapping[str, Sequence[str]], rest: str | 
                 problems.add(f"--{role} {name}", "there is no such column", near)
     if not named["quasi"]:
         problems.add("--quasi", "names no column", "name those that an attacker may know: --quasi age,zip")
+    for role in ("person", "weight"):
+        if len(named[role]) > 1:
+            problems.add(f"--{role}", f"names {len(named[role])} columns", "keep one")
     if rest is not None and (wrong := REST.complaint(rest)):
         problems.add("--rest", wrong)
     unnamed = [name for name in frame.columns if name not in written]
@@ -90,7 +95,9 @@ def _schema(frame: pl.DataFrame, named: Mapping[str, list[str]], rest: str | Non
     described = profile(frame.select(name for name in frame.columns if name in role_of), missing_values)
     columns = tuple(replace(one, role=role_of[one.name], kind=_kind(one)) for one in described.columns)
     kinds = replace(described, columns=columns).to_schema()
-    return replace(kinds, identifying=named["identifying"], neutral=named["neutral"], rest=rest)
+    person, weight = (next(iter(named[role]), None) for role in ("person", "weight"))
+    roles = {"identifying": named["identifying"], "neutral": named["neutral"]}
+    return replace(kinds, **roles, rest=rest, person=person, weight=weight)
 
 
 def _kind(column: Any) -> str:
@@ -100,7 +107,7 @@ def _kind(column: Any) -> str:
     return "numeric" if column.pattern in ("integer", "decimal") and column.looks_numeric else "nominal"
 
 
-def tell(entries: Mapping[str, Any], place: str) -> None:
+def tell(entries: Mapping[str, Any], place: str, why: str) -> None:
     """Say what was decided, and how to decide otherwise."""
     from shoal.cli import show
 
@@ -113,4 +120,6 @@ def tell(entries: Mapping[str, Any], place: str) -> None:
         shown.add_row("all others", {"drop": "left out"}.get(entries["rest"], entries["rest"]), "", "")
     out = show.console()
     out.print(shown)
+    if entries["method"]["name"] == why.partition(":")[0]:
+        out.print(f"Method {why}.", soft_wrap=True)
     out.print(f"Kinds follow from the cells. To decide otherwise, write a recipe: shoal init {place}", soft_wrap=True)

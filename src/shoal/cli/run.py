@@ -21,9 +21,6 @@ Require = Annotated[
     list[str] | None,
     typer.Option("--require", help='A further requirement, such as "l-diversity column=disease l=3"; may be repeated.'),
 ]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse a release that has something to look at; nothing is written.")
-]
 PassphraseFile = Annotated[
     Path | None,
     typer.Option(
@@ -50,13 +47,16 @@ def run(
         list[str] | None, typer.Option(help="For a table: columns that name a person; never published.")
     ] = None,
     neutral: Annotated[list[str] | None, typer.Option(help="For a table: columns published as they are.")] = None,
+    person: Annotated[
+        str | None, typer.Option(help="For a table: the column that says whose row each one is; people are counted.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="For a table: the column of survey weights.")] = None,
     rest: Annotated[
         str | None, typer.Option(help="For a table: what columns named nowhere are, drop or neutral; else an error.")
     ] = None,
     require: Require = None,
     population: Population = None,
     passphrase_file: PassphraseFile = None,
-    strict: Strict = False,
     overwrite: Overwrite = False,
     no_report: NoReport = False,
     threads: Threads = None,
@@ -70,10 +70,11 @@ def run(
     `--format parquet`. `shoal methods` lists those of methods, `shoal models` what can be required.
 
     With `--quasi` the argument is a table: `shoal run people.csv --quasi age,zip --sensitive disease --rest drop`.
-    The kinds of its columns are those that `shoal init` proposes, the method is Mondrian with k = 5 unless flags say
-    otherwise.
+    The kinds of its columns are those that `shoal init` proposes; the method follows from the size of the table, with
+    k = 5, unless flags say otherwise.
 
-    Nothing is written unless the release keeps its promise. At the end stands what to look at, though it is kept.
+    Nothing is written unless the release keeps its promise. At the end stands what to look at, though it is kept; with
+    `--strict`, a release that has something to look at is refused.
     """
     from shoal.cli import direct, show
     from shoal.cli.flags import apply_flags
@@ -85,16 +86,18 @@ def run(
     from shoal.release.receipt import receipt_path
 
     roles = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "neutral": neutral}
+    roles |= {"person": [person] if person else None, "weight": [weight] if weight else None}
     given = {role: columns for role, columns in roles.items() if columns}
+    strict = take_strict(context.args)
     by_flags = _by_flags(recipe, [*given, *(["rest"] if rest else [])])
     if by_flags:
-        described, others = direct.recipe_entries(recipe, given, rest, context.args)
+        described, others, why = direct.recipe_entries(recipe, given, rest, context.args)
     else:
-        described, others = read_entries(recipe), context.args
+        described, others, why = read_entries(recipe), context.args, ""
     entries = apply_flags(described, others, require=require or (), population=population)
     read = Recipe.from_entries(entries, None if by_flags else Path(recipe).parent)
     if by_flags and not (quiet or json):
-        direct.tell(entries, recipe)
+        direct.tell(entries, recipe, why)
     release, concerns = follow(
         read, out, overwrite=overwrite, threads=threads, quiet=quiet or json, passphrase_file=passphrase_file,
         report=not no_report, strict=strict,
@@ -111,6 +114,18 @@ def run(
         show.console().print(show.release_table(release, f"Release in {out}"))
         show.tell_concerns(concerns)
         show.tell_receipt(out, key=release.key is not None, report=None if no_report else page_path(out))
+
+
+def take_strict(arguments: list[str]) -> bool:
+    """Whether `--strict` is among the arguments, without a value; it is taken out of them.
+
+    With a value, as in `--strict false`, it is the parameter of Mondrian.
+    """
+    for place, one in enumerate(arguments):
+        if one == "--strict" and arguments[place + 1 : place + 2] not in (["true"], ["false"]):
+            del arguments[place]
+            return True
+    return False
 
 
 def _by_flags(place: str, roles: list[str]) -> bool:
