@@ -96,8 +96,8 @@ def _schema(frame: pl.DataFrame, named: Mapping[str, list[str]], rest: str | Non
     columns = tuple(replace(one, role=role_of[one.name], kind=_kind(one)) for one in described.columns)
     kinds = replace(described, columns=columns).to_schema()
     person, weight = (next(iter(named[role]), None) for role in ("person", "weight"))
-    roles = {"identifying": named["identifying"], "neutral": named["neutral"]}
-    return replace(kinds, **roles, rest=rest, person=person, weight=weight)
+    identifying, neutral = named["identifying"], named["neutral"]
+    return replace(kinds, identifying=identifying, neutral=neutral, rest=rest, person=person, weight=weight)
 
 
 def _kind(column: Any) -> str:
