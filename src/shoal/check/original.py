@@ -21,7 +21,7 @@ def input_rows(manifest: Manifest, original: pl.DataFrame, missing_values: Marke
         at_least = "" if manifest.rows.left_out is not None else "at least "
         what = f"has {original.height} rows, but the release was made from {at_least}{least}"
         problems.add("original", what, "give the input of the release", error=ParameterError)
-    note_unknown(missing_values, Names.of(original, manifest.layout.kinds), problems)
+    note_unknown(missing_values, Names.of(original), problems)
     return rows_like_input(manifest, original, missing_values, "original", "give the input of the release", problems)
 
 

@@ -43,7 +43,6 @@ app = typer.Typer(
     help="Anonymise a table of people, check what is promised, and see what was lost.",
     epilog="Start with `shoal demo`, or with `shoal init DATA` on a table of your own.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,  # a traceback with local variables would show cells
     rich_markup_mode="markdown",
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli import completing
 from shoal.cli.run import PassphraseFile
 
 SHOWN = 3
@@ -21,10 +22,20 @@ def attack(
         typer.Option(help="The recipe that the release was made with: guesses are compared with the input."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--attack", "-a", help="Only this attack; `shoal attacks` lists them all.")
+        str | None,
+        typer.Option(
+            "--attack",
+            "-a",
+            help="Only this attack; `shoal attacks` lists them all.",
+            autocompletion=completing.attacks,
+        ),
     ] = None,
     known: Annotated[
-        str | None, typer.Option(help="Columns that the attacker knows, such as age,zip; else all quasi-identifiers.")
+        str | None,
+        typer.Option(
+            help="Columns that the attacker knows, such as age,zip; else all quasi-identifiers.",
+            autocompletion=completing.columns,
+        ),
     ] = None,
     tolerance: Annotated[
         str | None, typer.Option(help="How precisely numbers are known, such as age=2; else exactly.")

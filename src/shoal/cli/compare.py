@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli import completing
 from shoal.cli.run import Quiet
 
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
@@ -16,7 +17,11 @@ BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mi
 def compare(
     what: Annotated[list[Path], typer.Argument(help="A recipe, or release directories.")],
     method: Annotated[
-        list[str] | None, typer.Option(help="A method, or several with commas; all when not given.")
+        list[str] | None,
+        typer.Option(
+            help="A method, or several with commas; all when not given.",
+            autocompletion=completing.methods,
+        ),
     ] = None,
     k: Annotated[str | None, typer.Option("--k", help="Sizes of classes, such as 3,5,10.")] = None,
     l: Annotated[  # noqa: E741
@@ -29,10 +34,28 @@ def compare(
             'several in one alternative are separated by ";"; "none" for nothing; may be repeated.'
         ),
     ] = None,
-    publish: Annotated[list[str] | None, typer.Option(help="A publisher, or several with commas.")] = None,
-    measure: Annotated[list[str] | None, typer.Option("--measure", "-m", help="Measures besides the usual.")] = None,
+    publish: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A publisher, or several with commas.",
+            autocompletion=completing.publishers,
+        ),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            help="Measures besides the usual.",
+            autocompletion=completing.measures,
+        ),
+    ] = None,
     target: Annotated[
-        str | None, typer.Option(help="A column to predict by what is learnt from each release: its accuracy.")
+        str | None,
+        typer.Option(
+            help="A column to predict by what is learnt from each release: its accuracy.",
+            autocompletion=completing.columns,
+        ),
     ] = None,
     recommend: Annotated[
         str | None,

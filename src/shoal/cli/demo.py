@@ -7,13 +7,20 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli import completing
+
 
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Directory for the sample and its release.")] = Path(
         "shoal-demo"
     ),
     method: Annotated[
-        str, typer.Option("--method", help="How equivalence classes are formed; see `shoal methods`.")
+        str,
+        typer.Option(
+            "--method",
+            help="How equivalence classes are formed; see `shoal methods`.",
+            autocompletion=completing.methods,
+        ),
     ] = "caat",
     k: Annotated[
         int | None, typer.Option("--k", help="Smallest group size; 5 where the method needs one and none is given.")

@@ -9,30 +9,59 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli import completing
+
 if TYPE_CHECKING:
     from shoal.registry import Registry
 
 Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 
-Name = Annotated[str | None, typer.Argument(help="Explain this one in full; all are listed without it.")]
+EXPLAIN = "Explain this one in full; all are listed without it."
 
 
-def methods(name: Name = None, json: Json = False) -> None:
+def methods(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help=EXPLAIN,
+            autocompletion=completing.methods,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
     """List the methods, with their parameters, papers, costs and when to use them; or explain one."""
     from shoal.methods import METHODS
 
     _list(METHODS, ("title", "paper", "complexity", "advice", "publisher"), name, "method", json=json)
 
 
-def models(name: Name = None, json: Json = False) -> None:
+def models(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help=EXPLAIN,
+            autocompletion=completing.models,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
     """List the privacy models a release can promise: their parameters, needs and worth; or explain one."""
     from shoal.privacy import MODELS
 
     _list(MODELS, ("title", "paper", "advice", "monotone", "needs"), name, "model", json=json)
 
 
-def publishers(name: Name = None, json: Json = False) -> None:
+def publishers(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help=EXPLAIN,
+            autocompletion=completing.publishers,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
     """List the ways of showing a group, with their parameters and what they protect; or explain one."""
     from shoal.personal import COLUMN_PUBLISHERS
     from shoal.publish import PUBLISHERS
@@ -44,7 +73,13 @@ def publishers(name: Name = None, json: Json = False) -> None:
 
 
 def measures(
-    name: Annotated[str | None, typer.Argument(help="Explain this measure; all are listed without it.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help=EXPLAIN,
+            autocompletion=completing.measures,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """List the measures of a release: what they need, their range, and which values are better; or explain one."""
@@ -65,7 +100,16 @@ def measures(
         show.console().print(shown)
 
 
-def attacks(name: Name = None, json: Json = False) -> None:
+def attacks(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help=EXPLAIN,
+            autocompletion=completing.attacks,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
     """List the attacks: what each attacker knows, when a guess is right, what it is compared with; or explain one."""
     from shoal.attack import ATTACKS
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli import completing
 from shoal.cli.run import PassphraseFile
 
 MOST_LINES = 20
@@ -18,7 +19,13 @@ def measure(
     context: typer.Context,
     release: Annotated[Path, typer.Argument(help="The release directory.")],
     name: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Only this measure; `shoal measures` lists them. Or all.")
+        str | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            help="Only this measure; `shoal measures` lists them. Or all.",
+            autocompletion=completing.measures,
+        ),
     ] = None,
     label: Annotated[
         str | None, typer.Option(help="Also measure how well classes separate the values of this column.")

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli import completing
+
 ANY_FLAG = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Every parameter of the recipe's method and publisher is a flag too; they are checked against the recipe."""
 
@@ -19,7 +21,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print the manifest as JSON."
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report beside the release.")]
 Require = Annotated[
     list[str] | None,
-    typer.Option("--require", help='A further requirement, such as "l-diversity column=disease l=3"; may be repeated.'),
+    typer.Option(
+        "--require",
+        help='A further requirement, such as "l-diversity column=disease l=3"; may be repeated.',
+        autocompletion=completing.models,
+    ),
 ]
 PassphraseFile = Annotated[
     Path | None,
@@ -39,14 +45,46 @@ def run(
         str, typer.Argument(help="The recipe, a TOML file; or a table, with --quasi and other roles of its columns.")
     ],
     out: Out = Path("release"),
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="The method, instead of that of the recipe.",
+            autocompletion=completing.methods,
+        ),
+    ] = None,
+    publish: Annotated[
+        str | None,
+        typer.Option(
+            help="The publisher, instead of that of the recipe.",
+            autocompletion=completing.publishers,
+        ),
+    ] = None,
     quasi: Annotated[
-        list[str] | None, typer.Option(help="For a table: columns that an attacker may know, such as age,zip.")
+        list[str] | None,
+        typer.Option(
+            help="For a table: columns that an attacker may know, such as age,zip.", autocompletion=completing.columns
+        ),
     ] = None,
-    sensitive: Annotated[list[str] | None, typer.Option(help="For a table: columns to protect.")] = None,
+    sensitive: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For a table: columns to protect.",
+            autocompletion=completing.columns,
+        ),
+    ] = None,
     identifying: Annotated[
-        list[str] | None, typer.Option(help="For a table: columns that name a person; never published.")
+        list[str] | None,
+        typer.Option(
+            help="For a table: columns that name a person; never published.", autocompletion=completing.columns
+        ),
     ] = None,
-    neutral: Annotated[list[str] | None, typer.Option(help="For a table: columns published as they are.")] = None,
+    neutral: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For a table: columns published as they are.",
+            autocompletion=completing.columns,
+        ),
+    ] = None,
     person: Annotated[
         str | None, typer.Option(help="For a table: the column that says whose row each one is; people are counted.")
     ] = None,
@@ -85,15 +123,16 @@ def run(
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import receipt_path
 
+    arguments = [*context.args, *_as_flags(method=method, publish=publish)]
     roles = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "neutral": neutral}
     roles |= {"person": [person] if person else None, "weight": [weight] if weight else None}
     given = {role: columns for role, columns in roles.items() if columns}
-    strict = take_strict(context.args)
+    strict = take_strict(arguments)
     by_flags = _by_flags(recipe, [*given, *(["rest"] if rest else [])])
     if by_flags:
-        described, others, why = direct.recipe_entries(recipe, given, rest, context.args)
+        described, others, why = direct.recipe_entries(recipe, given, rest, arguments)
     else:
-        described, others, why = read_entries(recipe), context.args, ""
+        described, others, why = read_entries(recipe), arguments, ""
     entries = apply_flags(described, others, require=require or (), population=population)
     read = Recipe.from_entries(entries, None if by_flags else Path(recipe).parent)
     if by_flags and not (quiet or json):
@@ -126,6 +165,11 @@ def take_strict(arguments: list[str]) -> bool:
             del arguments[place]
             return True
     return False
+
+
+def _as_flags(**given: str | None) -> list[str]:
+    """Options that go over the recipe with all other flags."""
+    return [f"--{name}={text}" for name, text in given.items() if text is not None]
 
 
 def _by_flags(place: str, roles: list[str]) -> bool:
