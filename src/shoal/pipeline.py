@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from shoal.publish import listed
 from shoal.publish.base import Publisher, shown_classes
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, describe, holder_figures, parts_given, receipt_of, split
-from shoal.release.release import Release
+from shoal.release.release import Frame, Release
 from shoal.settings import check_arguments, limited_threads, secret_seed
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
@@ -35,6 +35,30 @@ from shoal.table.shown import only_rows
 from shoal.table.sources import read
 
 
+class Options(TypedDict, total=False):
+    """What `anonymize` takes by name, for editors and type checkers."""
+
+    require: Sequence[Requirement]
+    publish: Publisher | ColumnPublisher | Sequence[Publisher | ColumnPublisher] | None
+    refine: Refine | None
+    suppress: float
+    population: Any
+    seed: int | None
+    missing: str
+    missing_values: Markers
+    normalise: bool
+    left_out: str
+    source: str | None
+    threads: int | None
+    progress: Progress
+
+
+@overload
+def anonymize(
+    frame: pl.LazyFrame, schema: Schema, method: Method, **options: Unpack[Options]
+) -> Release[pl.DataFrame]: ...
+@overload
+def anonymize(frame: Frame, schema: Schema, method: Method, **options: Unpack[Options]) -> Release[Frame]: ...
 def anonymize(
     frame: Any,
     schema: Schema,
@@ -53,7 +77,7 @@ def anonymize(
     source: str | None = None,
     threads: int | None = None,
     progress: Progress = SILENT,
-) -> Release:
+) -> Release[Any]:
     """Publish a table so that nobody in it can be singled out.
 
     Parameters
@@ -198,7 +222,7 @@ def anonymize(
 
 def run(
     recipe: Recipe, *, source_name: str | None = None, threads: int | None = None, progress: Progress = SILENT
-) -> Release:
+) -> Release[pl.DataFrame]:
     """Follow a recipe from its source to a release, not yet written; the receipt notes the source, or another name."""
     progress.stage("reading")
     source = recipe.require_source()
