@@ -41,14 +41,9 @@ def as_json(value: object) -> None:
 
 def figure(name: str, value: float) -> str:
     """One figure as people read it: shares and risks in percent, counts with separators."""
-    from shoal.measure import MEASURES
+    from shoal.report import card
 
-    measure = name.partition(":")[0]
-    if measure.endswith("_percent"):
-        return f"{value:.2f} %"
-    if measure in MEASURES and MEASURES[measure].range == (0, 1):
-        return f"{100 * value:.2f} %"
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
+    return card.figure(name, value)
 
 
 def table(title: str, *columns: str) -> Table:
@@ -137,8 +132,9 @@ def rows_table(frame: pl.DataFrame, title: str) -> Table:
 
 def described(entry: Mapping[str, Any], key: str = "name") -> str:
     """A method or model with its parameters."""
-    parameters = ", ".join(f"{name} = {value}" for name, value in entry.items() if name != key)
-    return f"{entry[key]} ({parameters})" if parameters else str(entry[key])
+    from shoal.report import card
+
+    return card.described(entry, key)
 
 
 class ShownProgress:

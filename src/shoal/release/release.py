@@ -145,6 +145,11 @@ class Release(Generic[Frame]):
         values = "".join(f", {name}={value:g}" for name, value in reached.items())
         return f"Release({rows.published}{of} rows, {self.manifest.recipe.method['name']}{values})"
 
+    def _repr_html_(self) -> str:
+        from shoal.report.card import release_card  # most releases are not made in a notebook
+
+        return release_card(self.manifest)
+
     def verify(
         self,
         *,
