@@ -19,7 +19,7 @@ ORDER = [
     ["declared", "table"],
     ["release", "mining.rules"],
     ["privacy", "sample", "settings", "learning"],
-    ["methods.groups"],
+    ["methods.groups", "progress_bar"],
     ["methods.base"],
     ["enforce.constraints"],
     ["cluster"],

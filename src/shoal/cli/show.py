@@ -142,34 +142,26 @@ class ShownProgress:
 
     def __init__(self, *, quiet: bool) -> None:
         self._bar: Any = None
-        self._task: Any = None
         if not quiet and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+            from shoal.progress_bar import TerminalBar
 
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar = TerminalBar()
 
     def __enter__(self) -> Self:
-        if self._bar is not None:
-            self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._bar is not None:
-            self._bar.stop()
+            self._bar.close()
 
     def stage(self, name: str, total: int | None = None) -> None:
         """Begin a stage of `total` steps, or of unknown length."""
-        if self._bar is None:
-            return
-        if self._task is not None:
-            self._bar.remove_task(self._task)
-        self._task = self._bar.add_task(name, total=total)
+        if self._bar is not None:
+            self._bar.stage(name, total)
 
     def advance(self, steps: int) -> None:
         """Note that steps of the current stage are done."""
-        if self._bar is not None and self._task is not None:
-            self._bar.advance(self._task, steps)
+        if self._bar is not None:
+            self._bar.advance(steps)
