@@ -15,11 +15,11 @@ SOURCE = Path(__file__).parent.parent / "src" / "shoal"
 # A room, or a file of one, may import what is listed before it, and the files of its own entry.
 ORDER = [
     ["_version", "errors", "kernels"],
-    ["spec", "progress", "registry", "extras"],
+    ["spec", "progress", "registry", "extras", "cards"],
     ["declared", "table"],
     ["release", "mining.rules"],
     ["privacy", "sample", "settings", "learning"],
-    ["methods.groups"],
+    ["methods.groups", "progress_bar"],
     ["methods.base"],
     ["enforce.constraints"],
     ["cluster"],
@@ -42,7 +42,9 @@ ORDER = [
 ]
 LEVEL = {entry: level for level, entries in enumerate(ORDER) for entry in entries}
 # What the checker may see: nothing that decides or writes what is published.
-CHECKER_SEES = ("errors", "kernels", "spec", "registry", "extras", "declared", "table", "privacy", "release", "check")
+CHECKER_SEES = (
+    "errors", "kernels", "spec", "registry", "extras", "cards", "declared", "table", "privacy", "release", "check",
+)  # fmt: skip
 CHECKER_NEVER_SEES = (
     "release.release", "release.description", "release.queries", "release.parquet_writing", "kernels.cluster",
     "kernels.enforce", "kernels.slicing",

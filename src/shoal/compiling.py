@@ -94,7 +94,16 @@ def _among_people() -> None:
     models = [MODELS[name] for name in MODELS.own if MODELS[name].needs == "population"]
     require = [model(**{one.name: known[one.name] for one in model.parameters() if one.required}) for model in models]
     everybody = sample.people(3 * N_ROWS, seed=1)
-    anonymize(frame, schema, METHODS["mondrian"](k=K), require=require, population=everybody, suppress=0.5, seed=1)
+    anonymize(
+        frame,
+        schema,
+        METHODS["mondrian"](k=K),
+        require=require,
+        population=everybody,
+        suppress=0.5,
+        seed=1,
+        progress=False,
+    )
 
 
 def _again() -> None:
@@ -113,21 +122,23 @@ def _from_files(form: str) -> None:
         data = Path(folder) / "people.csv"
         frame, schema = with_schema(METHODS["mondrian"](k=K))
         frame.write_csv(data)
-        release = anonymize(read(Source(path=str(data))), schema, METHODS["mondrian"](k=K), seed=1)
+        release = anonymize(read(Source(path=str(data))), schema, METHODS["mondrian"](k=K), seed=1, progress=False)
         read_release(release.write(Path(folder) / "release", format=form)).membership(frame, schema=schema)
 
 
 def _attacked(publisher: str) -> None:
     """People linked with cells that cover them, and with averages."""
     frame, schema = with_schema(METHODS["mondrian"](k=K))
-    release = anonymize(frame, schema, METHODS["mondrian"](k=K), publish=PUBLISHERS[publisher](), seed=1)
+    release = anonymize(
+        frame, schema, METHODS["mondrian"](k=K), publish=PUBLISHERS[publisher](), seed=1, progress=False
+    )
     release.attack(frame, "linking", schema=schema)
 
 
 def _bounded() -> None:
     """The least that a release can lose, and who stands out."""
     frame, schema = with_schema(METHODS["mondrian"](k=K))
-    release = anonymize(frame, schema, METHODS["mondrian"](k=K), seed=1)
+    release = anonymize(frame, schema, METHODS["mondrian"](k=K), seed=1, progress=False)
     for name in ("sse_bound", "ncp_bound", "suda"):
         release.measure(name, original=frame, schema=schema)
     some = Sampling(above=0, first=2, draws=2)  # as of a large table
@@ -138,7 +149,7 @@ def _measured(name: str) -> None:
     """Random counts of rows side by side, and of buckets."""
     method = plain(name)
     frame, schema = with_schema(method)
-    anonymize(frame, schema, method, seed=1).measure("query_error", original=frame, schema=schema)
+    anonymize(frame, schema, method, seed=1, progress=False).measure("query_error", original=frame, schema=schema)
 
 
 def _refuted() -> None:
@@ -201,6 +212,6 @@ def _publishing(method: Method, *, shared: bool = False, **asked: Any) -> Callab
     def run() -> None:
         frame, schema = with_schema(method)
         with sharing.at_once() if shared else nullcontext():
-            anonymize(frame, schema, method, seed=1, **asked)
+            anonymize(frame, schema, method, seed=1, progress=False, **asked)
 
     return run

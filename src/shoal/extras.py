@@ -10,7 +10,7 @@ from typing import Any
 from shoal.errors import Problem, SourceError
 
 
-def load(module: str, *, extra: str, what: str) -> Any:
+def load(module: str, *, extra: str | None = None, what: str) -> Any:
     """Import a module of an optional package.
 
     Parameters
@@ -18,7 +18,7 @@ def load(module: str, *, extra: str, what: str) -> Any:
     module
         What to import.
     extra
-        The extra of Shoal that installs it.
+        The extra of Shoal that installs it; the package alone, where no extra does.
     what
         What needs it, for the message.
     """
@@ -26,7 +26,8 @@ def load(module: str, *, extra: str, what: str) -> Any:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise SourceError(Problem(what, f"needs the package {package}", f"run: {install_line(extra)}")) from None
+        line = package_line(package) if extra is None else install_line(extra)
+        raise SourceError(Problem(what, f"needs the package {package}", f"run: {line}")) from None
 
 
 def install_line(extra: str) -> str:
@@ -35,6 +36,11 @@ def install_line(extra: str) -> str:
     if root is None:
         return f"pip install 'shoal[{extra}]'"
     return f"{_near(Path(sys.executable))} -m pip install -e '{_near(root)}[{extra}]'"
+
+
+def package_line(package: str) -> str:
+    """The command that installs a package that no extra has, into the same Python."""
+    return f"pip install {package}" if checkout() is None else f"{_near(Path(sys.executable))} -m pip install {package}"
 
 
 def checkout() -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 import polars as pl
@@ -21,12 +21,12 @@ from shoal.personal.base import ColumnPublisher
 from shoal.personal.hiding import as_shown, hidden_columns, key_of, marked, warn_of_split_aliases
 from shoal.privacy.base import Requirement
 from shoal.privacy.required import check_shown, in_one_spelling
-from shoal.progress import SILENT, Progress
+from shoal.progress_bar import Watched, listener, shows_progress, watched_part
 from shoal.publish import listed
 from shoal.publish.base import Publisher, shown_classes
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, describe, holder_figures, parts_given, receipt_of, split
-from shoal.release.release import Release
+from shoal.release.release import Frame, Release
 from shoal.settings import check_arguments, limited_threads, secret_seed
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
@@ -36,6 +36,32 @@ from shoal.table.shown import only_rows
 from shoal.table.sources import read
 
 
+class Options(TypedDict, total=False):
+    """What `anonymize` takes by name, for editors and type checkers."""
+
+    require: Sequence[Requirement]
+    publish: Publisher | ColumnPublisher | Sequence[Publisher | ColumnPublisher] | None
+    refine: Refine | None
+    suppress: float
+    population: Any
+    seed: int | None
+    missing: str
+    missing_values: Markers
+    normalise: bool
+    left_out: str
+    source: str | None
+    strict: bool
+    threads: int | None
+    progress: Watched
+
+
+@overload
+def anonymize(
+    frame: pl.LazyFrame, schema: Schema, method: Method, **options: Unpack[Options]
+) -> Release[pl.DataFrame]: ...
+@overload
+def anonymize(frame: Frame, schema: Schema, method: Method, **options: Unpack[Options]) -> Release[Frame]: ...
+@shows_progress
 def anonymize(
     frame: Any,
     schema: Schema,
@@ -54,8 +80,8 @@ def anonymize(
     source: str | None = None,
     strict: bool = False,
     threads: int | None = None,
-    progress: Progress = SILENT,
-) -> Release:
+    progress: Watched = None,
+) -> Release[Any]:
     """Publish a table so that nobody in it can be singled out.
 
     Parameters
@@ -98,7 +124,8 @@ def anonymize(
     threads
         How many cores to use; the result does not depend on it.
     progress
-        Is told how far the work is.
+        Whether to show how far the work is: True, False, or in terminals and notebooks if it takes more than a second.
+        Or an object with ``stage(name, total=None)`` and ``advance(steps)``, which is told.
 
     Returns
     -------
@@ -117,17 +144,17 @@ def anonymize(
     """
     publishers = listed(publish)
     check_arguments(
-        parts_given(schema, method, require, publishers, refine), suppress=suppress, seed=seed, normalise=normalise,
-        left_out=left_out, missing_values=missing_values, threads=threads,
+        [*parts_given(schema, method, require, publishers, refine), watched_part(progress)], suppress=suppress,
+        seed=seed, normalise=normalise, left_out=left_out, missing_values=missing_values, threads=threads,
     )  # fmt: skip
     publish, hiding = split(publishers, method)
     refine = None if refine is None else replace(refine, loss=refine.loss or publish.loses)
     counts = "rows" if schema.person is None else "people"
     asked = Asked(method, publish, require, refine, suppress, missing, normalise, left_out, hiding, counts)
     asked.check_parts()
-    seed = secret_seed(seed)
+    seed, told = secret_seed(seed), listener(progress)
 
-    progress.stage("reading")
+    told.stage("reading")
     given, to_native = to_polars(frame)
     everybody = None if population is None else to_polars(population)[0]
     table = prepare(
@@ -145,22 +172,20 @@ def anonymize(
         own = method.promises(table.schema) if counted or (require and method.protects == "links") else ()
         task = Task.of(asked.judged(table), (*own, *require), people)
         sets = bool(getattr(publish, "sets", False))
-        groups = method.partition(task, np.random.default_rng([seed, 0]), progress)
+        groups = method.partition(task, np.random.default_rng([seed, 0]), told)
         groups.check(table.n_rows, method.min_group_size)
         enforcer = Enforcer(
             task, method.min_group_size, publish.loses, sets, int(suppress * table.n_rows),
             lambda found: shown_classes(publish.publish(table, found)),
         )  # fmt: skip
-        groups = enforcer.enforce(groups, progress)
+        groups = enforcer.enforce(groups, told)
         if refine is not None:
             rng = np.random.default_rng([seed, 2])
-            groups = refine.improve(
-                task, groups, method.min_group_size, refine.loss or publish.loses, sets, rng, progress
-            )
+            groups = refine.improve(task, groups, method.min_group_size, refine.loss or publish.loses, sets, rng, told)
             groups.check(table.n_rows, method.min_group_size)
-            groups = enforcer.enforce(groups, progress)
+            groups = enforcer.enforce(groups, told)
 
-    progress.stage("publishing")
+    told.stage("publishing")
     check_shown(require, table, groups.labels >= 0)
     kept = groups.labels >= 0
     shown = only_rows(table, kept)
@@ -170,7 +195,7 @@ def anonymize(
     published, order = publish.arrange(marked(publish.show(as_shown(shown, hidden), groups.only(kept)), hiding, hidden))
     manifest = describe(published, asked, left_out=table.n_input - table.n_rows + groups.n_suppressed)
 
-    progress.stage("verifying")
+    told.stage("verifying")
     whose = None if shown.people is None else shown.people[order.to_numpy()]
     people_shown, choice = table.frame.filter(pl.Series(kept)), table.schema.choice
     verdict = verify(
@@ -182,7 +207,7 @@ def anonymize(
     if verdict.unchecked:
         raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
 
-    progress.stage("measuring")
+    told.stage("measuring")
     seen = Given(published.tables, manifest)
     known = {"achieved": verdict.public, "measures": manifest_figures(seen)}
     manifest = manifest.model_copy(update=known)
@@ -204,16 +229,17 @@ def anonymize(
     return release
 
 
+@shows_progress
 def run(
     recipe: Recipe,
     *,
     source_name: str | None = None,
     strict: bool = False,
     threads: int | None = None,
-    progress: Progress = SILENT,
-) -> Release:
+    progress: Watched = None,
+) -> Release[pl.DataFrame]:
     """Follow a recipe from its source to a release, not yet written; the receipt notes the source, or another name."""
-    progress.stage("reading")
+    listener(progress).stage("reading")
     source = recipe.require_source()
     return anonymize(
         read(source), recipe.schema, recipe.method, require=recipe.require,

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.cards import card
 from shoal.check.cell_text import check_facts, check_types, check_written
 from shoal.check.cells import read_column
 from shoal.check.classes import check_class_table
@@ -79,6 +80,13 @@ class Verdict:
         if "k" not in self.achieved:  # buckets have a size, which hides nobody
             found.pop("k", None)
         return found | {key: value for key, value in self.achieved.items() if key in found}
+
+    def _repr_html_(self) -> str:
+        rows = [("rows", f"{self.n_rows:,}"), ("classes", f"{self.n_classes:,}")]
+        rows += [(name, f"{value:g}") for name, value in self.achieved.items()]
+        rows += [("not checked", text) for text in self.unchecked]
+        title = "Verdict: holds, as far as it was checked" if self.unchecked else "Verdict: the promise holds"
+        return card(title, rows, note=self.reading)
 
 
 def verify(

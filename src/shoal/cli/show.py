@@ -41,14 +41,9 @@ def as_json(value: object) -> None:
 
 def figure(name: str, value: float) -> str:
     """One figure as people read it: shares and risks in percent, counts with separators."""
-    from shoal.measure import MEASURES
+    from shoal.report import card
 
-    measure = name.partition(":")[0]
-    if measure.endswith("_percent"):
-        return f"{value:.2f} %"
-    if measure in MEASURES and MEASURES[measure].range == (0, 1):
-        return f"{100 * value:.2f} %"
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
+    return card.figure(name, value)
 
 
 def table(title: str, *columns: str) -> Table:
@@ -169,8 +164,9 @@ def rows_table(frame: pl.DataFrame, title: str) -> Table:
 
 def described(entry: Mapping[str, Any], key: str = "name") -> str:
     """A method or model with its parameters."""
-    parameters = ", ".join(f"{name} = {value}" for name, value in entry.items() if name != key)
-    return f"{entry[key]} ({parameters})" if parameters else str(entry[key])
+    from shoal.report import card
+
+    return card.described(entry, key)
 
 
 class ShownProgress:
@@ -178,34 +174,26 @@ class ShownProgress:
 
     def __init__(self, *, quiet: bool) -> None:
         self._bar: Any = None
-        self._task: Any = None
         if not quiet and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+            from shoal.progress_bar import TerminalBar
 
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar = TerminalBar()
 
     def __enter__(self) -> Self:
-        if self._bar is not None:
-            self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._bar is not None:
-            self._bar.stop()
+            self._bar.close()
 
     def stage(self, name: str, total: int | None = None) -> None:
         """Begin a stage of `total` steps, or of unknown length."""
-        if self._bar is None:
-            return
-        if self._task is not None:
-            self._bar.remove_task(self._task)
-        self._task = self._bar.add_task(name, total=total)
+        if self._bar is not None:
+            self._bar.stage(name, total)
 
     def advance(self, steps: int) -> None:
         """Note that steps of the current stage are done."""
-        if self._bar is not None and self._task is not None:
-            self._bar.advance(self._task, steps)
+        if self._bar is not None:
+            self._bar.advance(steps)

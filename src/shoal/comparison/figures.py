@@ -62,7 +62,7 @@ def tried(recipe: Recipe, frame: pl.DataFrame, wanted: Wanted, population: pl.Da
         frame, recipe.schema, recipe.method, require=recipe.require, publish=publish, refine=recipe.refine,
         suppress=recipe.suppress, population=population, seed=recipe.seed, missing=recipe.missing,
         missing_values=wanted.missing_values, normalise=recipe.normalise, left_out=recipe.left_out,
-        threads=wanted.threads,
+        threads=wanted.threads, progress=False,
     )  # fmt: skip
 
 

@@ -88,14 +88,18 @@ def utility(
     counts = Covered()
     for one in range(folds):
         rest = table.filter(fold != one)
-        release = anonymize(rest, schema, method, seed=seed + one, missing_values=missing_values, **options)
+        release = anonymize(
+            rest, schema, method, seed=seed + one, missing_values=missing_values, progress=False, **options
+        )
         published = Published(release.frames, release.manifest, setting, release.key)
         found, covered = _tested(published, rest, table.filter(fold == one), schema, missing_values)
         by_fold.append(found)
         counts += covered
         progress.advance(1)
     results = {pair: joined([found[pair] for found in by_fold]) for pair in by_fold[0]}
-    release = anonymize(table, schema, method, seed=seed + folds, missing_values=missing_values, **options)
+    release = anonymize(
+        table, schema, method, seed=seed + folds, missing_values=missing_values, progress=False, **options
+    )
     published = Published(release.frames, release.manifest, setting, release.key)
     results[RELEASE, RELEASE] = published.inside()
     progress.advance(1)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,25 +33,34 @@ from shoal.release.parquet_writing import write_parquet
 from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, staged, warn_of_reuse
 from shoal.spec import find
-from shoal.table.frames import same, to_polars
+from shoal.table.frames import as_pandas, same, to_polars
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema
 
 if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
     from shoal.attack import Background, Outcomes
     from shoal.concerns import Concern
     from shoal.learning.released.utility import Utility
     from shoal.learning.scores import Learner
     from shoal.report.page import Page
 
+    Frame = TypeVarWithDefault("Frame", default=Any)
+else:
+    Frame = TypeVar("Frame")  # a default has it from Python 3.13 on
 
 ATTACKED = 1000
 """How many people the attacks of a report are tried on."""
 
 
 @dataclass(frozen=True, repr=False)
-class Release:
+class Release(Generic[Frame]):
     """What is published, and what it says about itself.
+
+    `Release[pandas.DataFrame]` is, for editors and type checkers, a release of a frame of pandas.
 
     Attributes
     ----------
@@ -84,23 +93,65 @@ class Release:
     """What it was found to keep when it was made."""
 
     @property
-    def table(self) -> Any:
+    def table(self) -> Frame:
         """The published table, in the type of frame that was given; slices with their own tables side by side."""
-        if "table" in self.frames:
-            return self._to_native(self.frames["table"])
-        layout = self.manifest.layout
-        return self._to_native(layout.laid_out.rows(self.frames, layout, Problems()))
+        return self._as_given(self.to_polars())
 
     @property
-    def tables(self) -> dict[str, Any]:
+    def tables(self) -> dict[str, Frame]:
         """All published tables by name, in the type of frame that was given."""
-        return {name: self._to_native(frame) for name, frame in self.frames.items()}
+        return {name: self._as_given(frame) for name, frame in self.frames.items()}
+
+    def _as_given(self, frame: pl.DataFrame) -> Frame:
+        given: Frame = self._to_native(frame)
+        return given
+
+    def to_polars(self, table: str | None = None) -> pl.DataFrame:
+        """The published table as a polars frame, whatever frame was given.
+
+        Parameters
+        ----------
+        table
+            Which one, where a release has several: a name of `tables`; the one that `table` shows, if not given.
+        """
+        if table is not None and table not in self.frames:
+            what = f"is no table of the release: {table!r}"
+            raise ParameterError(Problem("table=", what, f"it has: {', '.join(self.frames)}"))
+        if table is not None or "table" in self.frames:
+            return self.frames[table or "table"]
+        layout = self.manifest.layout
+        return layout.laid_out.rows(self.frames, layout, Problems())
+
+    def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
+        """The published table as a pandas frame, whatever frame was given.
+
+        Parameters
+        ----------
+        table
+            Which one, where a release has several: a name of `tables`; the one that `table` shows, if not given.
+        """
+        return as_pandas(self.to_polars(table), "to_pandas()")
+
+    def to_arrow(self, table: str | None = None) -> pyarrow.Table:
+        """The published table as a pyarrow table, whatever frame was given.
+
+        Parameters
+        ----------
+        table
+            Which one, where a release has several: a name of `tables`; the one that `table` shows, if not given.
+        """
+        return self.to_polars(table).to_arrow()
 
     def __repr__(self) -> str:
         rows, reached = self.manifest.rows, self.manifest.achieved
         of = "" if rows.left_out is None else f" of {rows.published + rows.left_out}"
         values = "".join(f", {name}={value:g}" for name, value in reached.items())
         return f"Release({rows.published}{of} rows, {self.manifest.recipe.method['name']}{values})"
+
+    def _repr_html_(self) -> str:
+        from shoal.report.card import release_card  # most releases are not made in a notebook
+
+        return release_card(self.manifest)
 
     def verify(
         self,
@@ -245,7 +296,7 @@ class Release:
 
     def breaches(
         self, *, epsilon: float = 0.0, relative: bool = False, theta: float = 1.0, key: Key | None = None
-    ) -> Any:
+    ) -> Frame:
         """How much of its class every published row shares a near number with, or an unrelated category.
 
         A row for each published one, in the order of the published table, in the type of frame that was given: what
@@ -275,9 +326,9 @@ class Release:
         asked = {"proximity_breach": {"epsilon": epsilon, "relative": relative}, "divergence_breach": {"theta": theta}}
         measures = [MEASURES[name].from_mapping(values, "breaches") for name, values in asked.items()]
         given = Given(self.frames, self.manifest, key=key or self.key)
-        return self._to_native(breaches_by_row(given, measures))  # type: ignore[arg-type]
+        return self._as_given(breaches_by_row(given, measures))  # type: ignore[arg-type]
 
-    def by_person(self, original: Any, *, schema: Schema | None = None, missing_values: Markers = ()) -> Any:
+    def by_person(self, original: Any, *, schema: Schema | None = None, missing_values: Markers = ()) -> Frame:
         """What each person of the input risks and loses, row by row in its order, for the holder alone.
 
         ``class_size`` is how many share the published cells, 0 for a row that is not published; ``risk`` the chance to
@@ -304,7 +355,7 @@ class Release:
         """
         from shoal.measure.by_person import by_person
 
-        return self._to_native(by_person(self.given(to_polars(original)[0], schema, missing_values)))
+        return self._as_given(by_person(self.given(to_polars(original)[0], schema, missing_values)))
 
     def attack(
         self,
@@ -430,7 +481,7 @@ class Release:
         found = self.attack(rows, background=background, schema=schema, missing_values=missing_values)
         return tuple(found.values())
 
-    def public(self) -> Release:
+    def public(self) -> Release[Frame]:
         """The release as its receivers see it: without labels, receipt and key."""
         return replace(self, labels=None, receipt=None, key=None, _gathered=None, _places=None, _verdict=None)
 
@@ -534,7 +585,7 @@ class Release:
             refuse_another(self.given(frames["original"], schema, missing_values, key))
         return utility_of(published, **frames, schema=schema, missing_values=missing_values)
 
-    def expected_counts(self, *columns: str) -> Any:
+    def expected_counts(self, *columns: str) -> Frame:
         """How many rows can be expected to have each combination of cells, in the type of frame that was given.
 
         Of columns that are published side by side this is what was counted. Buckets and slices leave open which of
@@ -553,9 +604,9 @@ class Release:
         >>> shoal.anonymize(frame, schema, shoal.Anatomy(l=2)).expected_counts("age", "disease").rows()
         [(23, 'flu', 0.5), (23, 'ulcer', 0.5), (27, 'flu', 0.5), (27, 'ulcer', 0.5)]
         """
-        return self._to_native(Answers.of(self.frames, self.manifest.layout).expected_counts(columns))
+        return self._as_given(Answers.of(self.frames, self.manifest.layout).expected_counts(columns))
 
-    def plausible_table(self, seed: int = 0) -> Any:
+    def plausible_table(self, seed: int = 0) -> Frame:
         """A table that could have been the one published, in the type of frame that was given.
 
         Within every bucket, the parts that a release shows apart are put together as they are drawn. Figures of
@@ -566,7 +617,7 @@ class Release:
         seed
             Another seed, another table.
         """
-        return self._to_native(Answers.of(self.frames, self.manifest.layout).plausible_table(seed))
+        return self._as_given(Answers.of(self.frames, self.manifest.layout).plausible_table(seed))
 
     def write(
         self,
@@ -693,7 +744,7 @@ def _written(figures: Mapping[str, float]) -> list[tuple[str, str]]:
     return [(name, repr(value)) for name, value in figures.items()]
 
 
-def read_release(folder: str | Path, receipt: str | Path | None = None) -> Release:
+def read_release(folder: str | Path, receipt: str | Path | None = None) -> Release[pl.DataFrame]:
     """Read a release directory back, with numbers as numbers whatever the format of its files.
 
     Parameters
@@ -720,7 +771,7 @@ def _read(
     missing_values: Markers = (),
     key: Key | None = None,
     places: npt.NDArray[np.int64] | None = None,
-) -> tuple[Release, Verdict]:
+) -> tuple[Release[pl.DataFrame], Verdict]:
     """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
     manifest, tables = read_directory(folder)
     people = None if original is None else published_people(manifest, original, missing_values, schema)

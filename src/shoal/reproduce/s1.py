@@ -83,7 +83,9 @@ def losses(setting: Setting) -> dict[tuple[str, int], Mean]:
         for name in METHODS:
             for k in SIZES:
                 publish = Generalize()
-                release = anonymize(rows, schema_of(len(EIGHT)), made(name, k), publish=publish, seed=seed)
+                release = anonymize(
+                    rows, schema_of(len(EIGHT)), made(name, k), publish=publish, seed=seed, progress=False
+                )
                 found.setdefault((name, k), []).append(release.measure()["il"])
         setting.progress.advance(1)
     return {key: Mean.of(values) for key, values in found.items()}

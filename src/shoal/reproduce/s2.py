@@ -56,7 +56,7 @@ def measured(setting: Setting) -> Found:
         for k in sizes:
             for name in METHODS:
                 publish = Generalize()
-                figures = anonymize(rows, schema(), made(name, k), publish=publish, seed=seed).measure()
+                figures = anonymize(rows, schema(), made(name, k), publish=publish, seed=seed, progress=False).measure()
                 for measure in MEASURED:
                     found.setdefault((measure, name, k), []).append(figures[measure])
                 setting.progress.advance(1)

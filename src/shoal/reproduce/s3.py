@@ -58,7 +58,7 @@ def released(frame: pl.DataFrame, target: str, publish: Aliases, seed: int) -> R
     kinds = {name: Numeric() if name == "age" else Nominal() for name in others}
     choice = "choice" if "choice" in frame.columns else None
     schema = Schema(quasi=kinds, sensitive={target: Nominal()}, choice=choice)
-    return anonymize(frame, schema, METHODS["personal"](), publish=publish, seed=seed)
+    return anonymize(frame, schema, METHODS["personal"](), publish=publish, seed=seed, progress=False)
 
 
 def by_value(frame: pl.DataFrame, target: str, seed: int) -> Release:

@@ -75,7 +75,7 @@ def schema_of(names: Sequence[str]) -> Schema:
 def released(rows: pl.DataFrame, n_attributes: int, way: str, seed: int) -> Release:
     """One release."""
     method, require = WAYS[way]
-    return anonymize(rows, schema_of(SETS[n_attributes]), method, require=list(require), seed=seed)
+    return anonymize(rows, schema_of(SETS[n_attributes]), method, require=list(require), seed=seed, progress=False)
 
 
 def measured(setting: Setting) -> Found:

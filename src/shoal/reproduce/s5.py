@@ -80,7 +80,9 @@ def measured(setting: Setting) -> Found:
             setting.progress.advance(1)
     known = Schema(quasi=dict.fromkeys(CENSUS, Numeric()))
     for k in LITERATURE:
-        release = anonymize(setting.tables["census"].select(CENSUS), known, Mdav(k=k), seed=setting.seed)
+        release = anonymize(
+            setting.tables["census"].select(CENSUS), known, Mdav(k=k), seed=setting.seed, progress=False
+        )
         found.squared[k] = release.measure()["sse_percent"]
     return found
 
@@ -89,7 +91,7 @@ def _numbers(found: Found, rows: pl.DataFrame, k: int, seed: int) -> None:
     for n_attributes, names in SETS.items():
         own, known = rows.select(names), Schema(quasi=dict.fromkeys(names, Numeric()))
         for how, publish in PUBLISHED.items():
-            release = anonymize(own, known, Mdav(k=k), publish=publish, seed=seed)
+            release = anonymize(own, known, Mdav(k=k), publish=publish, seed=seed, progress=False)
             for name, value in losses(release, NUMBER_LOSSES, own, known).items():
                 found.numbers.setdefault((name, n_attributes, how, k), []).append(value)
 
@@ -97,7 +99,7 @@ def _numbers(found: Found, rows: pl.DataFrame, k: int, seed: int) -> None:
 def _categories(found: Found, rows: pl.DataFrame, k: int, seed: int) -> None:
     for kind, (columns, publish) in KINDS.items():
         own, known = rows.select(list(COLUMNS[columns])), Schema(quasi=COLUMNS[columns])
-        release = anonymize(own, known, Mdav(k=k), publish=publish, seed=seed)
+        release = anonymize(own, known, Mdav(k=k), publish=publish, seed=seed, progress=False)
         for name, value in losses(release, CATEGORY_LOSSES, own, known).items():
             found.categories.setdefault((name, kind, k), []).append(value)
 

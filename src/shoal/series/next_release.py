@@ -15,7 +15,7 @@ from shoal.measure import measure
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.m_invariance import Arrangement, MInvariance
-from shoal.progress import SILENT, Progress
+from shoal.progress_bar import Watched, listener, shows_progress, watched_part
 from shoal.publish.base import Publisher, arrange
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import Counterfeits, publish_invariant
@@ -100,6 +100,7 @@ class Republished:
             )
 
 
+@shows_progress
 def republish(
     frame: Any,
     schema: Schema,
@@ -115,7 +116,7 @@ def republish(
     left_out: str = "public",
     source: str | None = None,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: Watched = None,
 ) -> Republished:
     """Publish a table repeatedly, so that comparing the releases reveals nothing more.
 
@@ -153,12 +154,12 @@ def republish(
     (['flu', 'gastritis'], 1)
     """
     check_arguments(
-        parts_given(schema, method, previous, state, publish), seed=seed, normalise=normalise, left_out=left_out,
-        missing_values=missing_values, threads=threads,
+        [*parts_given(schema, method, previous, state, publish), watched_part(progress)], seed=seed,
+        normalise=normalise, left_out=left_out, missing_values=missing_values, threads=threads,
     )  # fmt: skip
     check_shape(publish)  # type: ignore[arg-type]
-    seed = secret_seed(seed)
-    progress.stage("reading")
+    seed, told = secret_seed(seed), listener(progress)
+    told.stage("reading")
     check_previous(schema, method, previous, state)
     given, to_native = to_polars(frame)
     before = SeriesState.begin(method, schema) if state is None else state
@@ -170,10 +171,8 @@ def republish(
     coded = Coded.of(table, method, before)
     with limited_threads(threads):
         rng = np.random.default_rng([seed, 0])
-        made = method.arrange(
-            Task.of(table), coded.codes, len(coded.domain), coded.signatures, coded.bound, rng, progress
-        )
-    progress.stage("publishing")
+        made = method.arrange(Task.of(table), coded.codes, len(coded.domain), coded.signatures, coded.bound, rng, told)
+    told.stage("publishing")
     sets = isinstance(publish, Generalize) and publish.sets
     asked = Asked(method, Generalize("classes", sets), missing=missing, normalise=normalise, left_out=left_out)
     release, classes = _release(table, coded, made, asked, before, seed, source, to_native)
@@ -183,13 +182,14 @@ def republish(
     )
 
 
+@shows_progress
 def republish_recipe(
     recipe: Recipe,
     *,
     previous: Release | str | Path | None = None,
     state: SeriesState | None = None,
     threads: int | None = None,
-    progress: Progress = SILENT,
+    progress: Watched = None,
 ) -> Republished:
     """Follow a recipe whose method is m-invariance from its source to the next release, not yet written."""
     problems, method = Problems(), recipe.method
@@ -207,7 +207,7 @@ def republish_recipe(
     assert isinstance(method, MInvariance)  # noqa: S101  checked above
     source = recipe.require_source()
     check_previous(recipe.schema, method, previous, state)
-    progress.stage("reading")
+    listener(progress).stage("reading")
     return republish(
         read(source), recipe.schema, method, previous=previous, state=state, publish=recipe.publish, seed=recipe.seed,
         missing=recipe.missing, missing_values=source.missing_values, normalise=recipe.normalise,

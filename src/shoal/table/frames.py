@@ -10,6 +10,7 @@ import narwhals as nw
 import polars as pl
 
 from shoal.errors import Problem, SourceError, some
+from shoal.extras import load
 from shoal.table.names import Names
 
 
@@ -94,6 +95,12 @@ def _as_texts(name: str, series: Any, names: Names) -> pl.Series:
 def same(frame: pl.DataFrame) -> pl.DataFrame:
     """Polars in, polars out."""
     return frame
+
+
+def as_pandas(frame: pl.DataFrame, what: str) -> Any:
+    """A frame of pandas, or an error that says how to install it: Shoal does without."""
+    load("pandas", what=what)
+    return frame.to_pandas()
 
 
 def _to_pandas(frame: pl.DataFrame) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Self
 
+from shoal.cards import card
 from shoal.errors import Problem, Problems, SchemaError, some
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
@@ -83,6 +84,16 @@ def _reads_as_run(category: str, known: set[str]) -> bool:
 
 Kind = Numeric | Ordinal | Nominal
 KINDS: dict[str, type[Kind]] = {"numeric": Numeric, "ordinal": Ordinal, "nominal": Nominal}
+
+
+def _described(kind: Kind | None) -> str:
+    """How the values of a column are joined, in a word or two and without naming any."""
+    hierarchy = None if kind is None else kind.hierarchy
+    if isinstance(hierarchy, Hierarchy):
+        return f"tree of {len(hierarchy.leaves):,} values, height {hierarchy.height}"
+    if isinstance(hierarchy, Rule):
+        return type(hierarchy).__name__
+    return f"order of {len(kind.order):,} categories" if isinstance(kind, Ordinal) else ""
 
 
 def kind_name(kind: Kind | None) -> str | None:
@@ -215,6 +226,11 @@ class Schema:
     def columns(self) -> dict[str, Column]:
         """Every named column."""
         return {column.name: column for column in self}
+
+    def _repr_html_(self) -> str:
+        rows = [(one.name, one.role, kind_name(one.kind) or "as it is", _described(one.kind)) for one in self]
+        note = "" if self.rest is None else f"columns named nowhere: {self.rest}"
+        return card("Schema", rows, ("column", "role", "kind", "hierarchy"), note)
 
     def fit(self, names: Sequence[str] | Names, problems: Problems) -> Schema:
         """Settle the roles of the columns a table has; note columns that only one of the two knows."""

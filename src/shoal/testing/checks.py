@@ -60,7 +60,7 @@ def check_contract(
     def publish_it() -> Release:
         return anonymize(
             case.frame, case.schema, method, require=require, publish=publish, suppress=suppress,
-            population=population, refine=refine, seed=seed,
+            population=population, refine=refine, seed=seed, progress=False,
         )  # fmt: skip
 
     release = publish_it()

@@ -266,7 +266,7 @@ def _check_bytes(method: Method, publish: Publisher) -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         found = [
-            _written(anonymize(frame, case.schema, method, publish=publish, seed=5, threads=threads)
+            _written(anonymize(frame, case.schema, method, publish=publish, seed=5, threads=threads, progress=False)
                      .write(Path(folder) / str(place)))
             for place, (frame, threads) in enumerate(given_frames)
         ]  # fmt: skip
@@ -278,7 +278,7 @@ def _check_files(method: Method, publish: Publisher, written: str, measures: Seq
     case = _example()
     if _refused(case, method, publish):
         return
-    release = anonymize(case.frame, case.schema, method, publish=publish, seed=0)
+    release = anonymize(case.frame, case.schema, method, publish=publish, seed=0, progress=False)
     with tempfile.TemporaryDirectory() as folder:
         back = read_release(release.write(Path(folder) / "out", format=written))
         assert back.verify().achieved == release.manifest.achieved

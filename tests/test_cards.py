@@ -1,0 +1,133 @@
+"""What objects show of themselves in a notebook: figures, every text escaped, no script."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.cards import card
+from shoal.measure import MEASURES
+
+ODD = "<script>alert('&')</script>"
+FRAME = pl.DataFrame({"age": [21, 25, 22, 60, 58, 55], ODD: ["flu", "cold", "ulcer"] * 2})
+SEED = 918273645
+SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=[ODD])
+
+
+class Read(HTMLParser):
+    """A careful reader: tags that are opened and closed in order, and the cells of every row."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: dict[str, set[str | None]] = {}
+        self.rows: list[list[str]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.tags.add(tag)
+        for name, value in attrs:
+            self.attributes.setdefault(name, set()).add(value)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def release():
+    return shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=3), require=[shoal.LDiversity(ODD, l=3)], seed=SEED)
+
+
+def test_a_release_shows_promise_reached_rows_and_loss(release):
+    rows = dict(Read(release._repr_html_()).rows)
+    assert rows["promised"] == f"l-diversity (column = {ODD}, l = 3, variant = distinct)"
+    assert rows["reached"] == f"k = 3, l:{ODD} = 3 (re-derived from the published cells)"
+    assert rows["rows"] == "6 published"
+    assert rows[MEASURES["ncp"].title] == f"{100 * release.measure()['ncp']:.2f} %"
+
+
+def test_a_release_shows_nothing_of_the_receipt_and_no_cells(release):
+    shown = release._repr_html_()
+    assert shown == release.public()._repr_html_()
+    assert str(SEED) not in shown
+    assert not [cell for cell in ("[21, 25]", "[55, 60]", "ulcer") if cell in shown]
+
+
+def test_averages_have_another_headline():
+    release = shoal.anonymize(FRAME, SCHEMA, shoal.Mdav(k=3), seed=1)
+    rows = dict(Read(release._repr_html_()).rows)
+    assert rows[MEASURES["discernibility"].title] == f"{release.measure()['discernibility']:,}"
+    assert MEASURES["ncp"].title not in rows
+
+
+def test_what_is_left_out_is_told_where_the_manifest_tells_it():
+    frame = FRAME.with_columns(age=pl.Series([21, 25, 22, 60, 58, None]))
+    told = shoal.anonymize(frame, SCHEMA, shoal.Mondrian(k=2), missing="drop")
+    kept = shoal.anonymize(frame, SCHEMA, shoal.Mondrian(k=2), missing="drop", left_out="private")
+    assert dict(Read(told._repr_html_()).rows)["rows"] == "5 published, 1 left out"
+    assert dict(Read(kept._repr_html_()).rows)["rows"] == "5 published"
+
+
+def test_a_verdict_shows_what_is_reached_and_what_was_not_checked(release):
+    found = Read(release.verify()._repr_html_())
+    assert found.texts[0] == "Verdict: the promise holds"
+    assert found.rows == [["rows", "6"], ["classes", "2"], ["k", "3"], [f"l:{ODD}", "3"]]
+    partly = Read(shoal.Verdict(6, 2, {"k": 3}, unchecked=("k-map <needs people>",))._repr_html_())
+    assert partly.texts[0] == "Verdict: holds, as far as it was checked"
+    assert partly.rows[-1] == ["not checked", "k-map <needs people>"]
+
+
+def test_a_schema_shows_roles_and_kinds_and_no_value():
+    schema = shoal.Schema(
+        identifying=[ODD],
+        quasi={
+            "zip": shoal.Nominal(shoal.Prefixes(keep=(3, 1))),
+            "grade": shoal.Ordinal(["low", "high"]),
+            "work": shoal.Nominal(shoal.Hierarchy.flat("mine", "desk")),
+        },
+        sensitive=["disease"],
+        rest="drop",
+    )
+    found = Read(schema._repr_html_())
+    assert found.rows == [
+        ["column", "role", "kind", "hierarchy"],
+        [ODD, "identifying", "as it is", ""],
+        ["zip", "quasi", "nominal", "Prefixes"],
+        ["grade", "quasi", "ordinal", "order of 2 categories"],
+        ["work", "quasi", "nominal", "tree of 2 values, height 1"],
+        ["disease", "sensitive", "as it is", ""],
+    ]
+    assert found.texts[-1] == "columns named nowhere: drop"
+    assert not [text for text in found.texts if "mine" in text or "low" in text]
+
+
+def test_no_script_and_no_colour_that_one_theme_hides(release):
+    for shown in (release, release.verify(), SCHEMA):
+        found = Read(shown._repr_html_())
+        assert found.tags <= {"div", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+        assert list(found.attributes) == ["style"]
+        styles = ";".join(found.attributes["style"])
+        assert "#" not in styles
+        assert ";color:" not in styles
+        assert re.findall(r"background:(\w+)", styles) == ["transparent"]
+
+
+def test_a_card_without_rows_is_its_title():
+    assert Read(card(ODD, [])).texts == [ODD]
