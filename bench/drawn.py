@@ -77,7 +77,9 @@ class Draw:
         values = np.maximum(self.rng.normal(mean, spread, self.n), low)
         return [f"{value:.{digits}f}" for value in values]
 
-    def money(self, middle: float, spread: float = 0.6, digits: int = 0, step: float = 1, zeros: float = 0) -> list[str]:
+    def money(
+        self, middle: float, spread: float = 0.6, digits: int = 0, step: float = 1, zeros: float = 0
+    ) -> list[str]:
         values = np.round(np.exp(self.rng.normal(np.log(middle), spread, self.n)) / step) * step
         values[self.rng.random(self.n) < zeros] = 0
         return [f"{value:.{digits}f}" for value in values]

@@ -21,7 +21,9 @@ NUM, NOM, ORD = "numeric", "nominal", "ordinal"
 RANKED = "ordinal|nominal"
 SCALE = "ordinal|numeric|nominal"
 NO, PRE, DATES = "none", "prefixes", "dates"
-ICD10 = "E11.9 I10 J45.9 C50.4 F32.1 K21.0 M54.5 N39.0 Z38.0 I21.4 E78.5 J18.9 G43.9 S72.0 O80 K80.2 F10.2 B20 H25.1 I50.0"
+ICD10 = (
+    "E11.9 I10 J45.9 C50.4 F32.1 K21.0 M54.5 N39.0 Z38.0 I21.4 E78.5 J18.9 G43.9 S72.0 O80 K80.2 F10.2 B20 H25.1 I50.0"
+)
 ICD9 = "250.83 428 414 486 786 V57 276 410 E885 682 250.6 584 V58 491 715 780 996 434 518 599"
 ATC = "A10BA02 C09AA05 N02BE01 R03AC02 C10AA05 N06AB04 A02BC01 B01AC06 H03AA01 L04AX03 M01AE01 J01CA04"
 STATES = "CA TX NY FL IL PA OH GA NC MI NJ VA WA AZ MA"
@@ -40,16 +42,55 @@ def hospital_stays(d: Draw):
     yield "encounter_id", ID, "", "", d.numbers(12_000, 443_000_000 // 100)
     d.people(1300)
     yield "patient_nbr", PERSON, "", "", d.each(d.numbers, 900, 1_890_000)
-    yield "race", QUASI, NOM, NO, d.some(d.each(d.pick, ["Caucasian", "AfricanAmerican", "Hispanic", "Asian", "Other"], skew=1.5), 0.02, "?")
+    yield (
+        "race",
+        QUASI,
+        NOM,
+        NO,
+        d.some(d.each(d.pick, ["Caucasian", "AfricanAmerican", "Hispanic", "Asian", "Other"], skew=1.5), 0.02, "?"),
+    )
     yield "gender", QUASI, NOM, NO, d.each(d.pick, "Female Male")
-    yield "age", QUASI, ORD, NO, d.each(d.pick, [f"[{a}-{a + 10})" for a in range(0, 100, 10)], [1, 2, 3, 5, 9, 16, 22, 25, 14, 3])
-    yield "weight", EITHER, ORD, NO, d.some(d.pick([f"[{a}-{a + 25})" for a in range(0, 200, 25)], [1, 4, 14, 30, 30, 12, 4, 2]), 0.9, "?")
+    yield (
+        "age",
+        QUASI,
+        ORD,
+        NO,
+        d.each(d.pick, [f"[{a}-{a + 10})" for a in range(0, 100, 10)], [1, 2, 3, 5, 9, 16, 22, 25, 14, 3]),
+    )
+    yield (
+        "weight",
+        EITHER,
+        ORD,
+        NO,
+        d.some(d.pick([f"[{a}-{a + 25})" for a in range(0, 200, 25)], [1, 4, 14, 30, 30, 12, 4, 2]), 0.9, "?"),
+    )
     yield "admission_type_id", ANY, NOM, NO, d.pick("1 3 2 6 5 8 7 4", skew=1.4)
     yield "discharge_disposition_id", EITHER, NOM, NO, d.pick([str(i) for i in range(1, 29)], skew=1.6)
     yield "admission_source_id", ANY, NOM, NO, d.pick("7 1 17 4 6 2 5 3 20 9", skew=1.5)
     yield "time_in_hospital", EITHER, NUM, NO, d.counts(4)
     yield "payer_code", EITHER, NOM, NO, d.some(d.pick("MC HM SP BC MD CP UN CM OG", skew=1.2), 0.4, "?")
-    yield "medical_specialty", EITHER, NOM, NO, d.some(d.pick(["InternalMedicine", "Emergency/Trauma", "Family/GeneralPractice", "Cardiology", "Surgery-General", "Nephrology", "Orthopedics"], skew=1), 0.5, "?")
+    yield (
+        "medical_specialty",
+        EITHER,
+        NOM,
+        NO,
+        d.some(
+            d.pick(
+                [
+                    "InternalMedicine",
+                    "Emergency/Trauma",
+                    "Family/GeneralPractice",
+                    "Cardiology",
+                    "Surgery-General",
+                    "Nephrology",
+                    "Orthopedics",
+                ],
+                skew=1,
+            ),
+            0.5,
+            "?",
+        ),
+    )
     yield "num_lab_procedures", EITHER, NUM, NO, d.bell(43, 19, low=1)
     yield "num_medications", EITHER, NUM, NO, d.counts(15)
     yield "number_inpatient", EITHER, NUM, NO, d.counts(0.6)
@@ -86,7 +127,7 @@ def claims(d: Draw):
     yield "copay", SENSITIVE, NUM, NO, d.pick("0 10 20 25 40 50", skew=0.5)
     yield "units", EITHER, NUM, NO, d.counts(1.4)
     yield "plan_type", EITHER, NOM, NO, d.each(d.pick, "HMO PPO POS EPO")
-    yield "currency", NEUTRAL, NOM, NO, ["USD"] * d.rows
+    yield "currency", NEUTRAL, "", "", ["USD"] * d.rows
     yield "provider_state", QUASI, NOM, NO, d.pick(STATES, skew=0.7)
 
 
@@ -97,17 +138,35 @@ def soep(d: Draw):
     yield "welle", NEUTRAL, "", "", ["38"] * d.rows
     yield "geschlecht", QUASI, NOM, NO, d.pick("1 2")
     yield "geburtsjahr", QUASI, NUM, NO, d.whole(1935, 2004)
-    yield "bundesland", QUASI, NOM, NO, d.pick(["Bayern", "Hessen", "Sachsen", "Berlin", "Hamburg", "Saarland", "Thüringen", "Bremen"], skew=0.6)
+    yield (
+        "bundesland",
+        QUASI,
+        NOM,
+        NO,
+        d.pick(["Bayern", "Hessen", "Sachsen", "Berlin", "Hamburg", "Saarland", "Thüringen", "Bremen"], skew=0.6),
+    )
     yield "plz", QUASI, NOM, PRE, d.pool("#####", 300)
     yield "familienstand", QUASI, NOM, NO, d.pick("ledig verheiratet geschieden verwitwet", skew=0.7)
-    yield "schulabschluss", QUASI, RANKED, NO, d.pick(["Hauptschule", "Realschule", "Abitur", "kein Abschluss"], skew=0.4)
+    yield (
+        "schulabschluss",
+        QUASI,
+        RANKED,
+        NO,
+        d.pick(["Hauptschule", "Realschule", "Abitur", "kein Abschluss"], skew=0.4),
+    )
     yield "staatsangeh", QUASI, NOM, NO, d.pick(["deutsch", "türkisch", "polnisch", "italienisch", "syrisch"], skew=2)
     yield "erwerbsstatus", QUASI, NOM, NO, d.pick("1 2 3 4 5 9", skew=0.8)
     yield "isco88", QUASI, NOM, PRE, d.pool("####", 120)
     yield "nettoeinkommen", SENSITIVE, NUM, NO, d.money(2100, 0.5, step=50)
     yield "monatsmiete", SENSITIVE, NUM, NO, d.money(650, 0.4, step=10)
     yield "vermoegen", SENSITIVE, NUM, NO, d.money(40000, 1.4, step=1000, zeros=0.2)
-    yield "konfession", SENSITIVE, NOM, NO, d.pick(["keine", "katholisch", "evangelisch", "muslimisch", "andere"], skew=0.6)
+    yield (
+        "konfession",
+        SENSITIVE,
+        NOM,
+        NO,
+        d.pick(["keine", "katholisch", "evangelisch", "muslimisch", "andere"], skew=0.6),
+    )
     yield "parteineigung", SENSITIVE, NOM, NO, d.pick("1 2 3 4 5 6 7 -2", skew=0.6)
     yield "gesundheit", SENSITIVE, SCALE, NO, d.pick("1 2 3 4 5", [10, 35, 32, 16, 7])
     yield "schwerbehindert", SENSITIVE, NOM, NO, d.pick("ja nein", [12, 88])
@@ -121,8 +180,8 @@ def soep(d: Draw):
 @table(900)
 def urgencias(d: Draw):
     d.people(520)
-    yield "nhc", PERSON, "", "", d.each(d.numbers, 100_000, 999_999)
-    yield "dni", ID, "", "", d.each(d.digits, "########@")
+    yield "nhc", "person|identifying", "", "", d.each(d.numbers, 100_000, 999_999)
+    yield "dni", "identifying|person", "", "", d.each(d.digits, "########@")
     yield "nombre", ID, "", "", d.each(d.pick, FIRST)
     yield "apellidos", ID, "", "", d.each(d.names, "{1} de {1}")
     yield "fecha_nacimiento", QUASI, NOM, NO, d.each(d.days, "1930-01-01", "2018-01-01", "%d/%m/%Y")
@@ -154,7 +213,13 @@ def menages(d: Draw):
     yield "codecommune", QUASI, NOM, PRE, d.pool("69###", 70)
     yield "dep", QUASI, NOM, NO, d.pick(["01", "13", "33", "59", "69", "75", "92", "2A"], skew=0.5)
     yield "csp", QUASI, NOM, NO, d.pick("1 2 3 4 5 6 7 8", skew=0.3)
-    yield "naf", QUASI, NOM, PRE, d.pick("4711A 6201Z 8610Z 5610C 4120B 8411Z 0111Z 4932Z 8510Z 7022Z".split(), skew=0.4)
+    yield (
+        "naf",
+        QUASI,
+        NOM,
+        PRE,
+        d.pick("4711A 6201Z 8610Z 5610C 4120B 8411Z 0111Z 4932Z 8510Z 7022Z".split(), skew=0.4),
+    )
     yield "tranche_age", QUASI, ORD, NO, d.pick(["18-24 ans", "25-39 ans", "40-54 ans", "55-64 ans", "65 ans et plus"])
     yield "tranche_revenu", SENSITIVE, ORD, NO, d.pick(["moins de 1000", "1000-1999", "2000-2999", "3000 et plus"])
     yield "statut_matrimonial", QUASI, NOM, NO, d.pick(["célibataire", "marié", "divorcé", "veuf", "pacsé"], skew=0.5)
@@ -239,7 +304,13 @@ def staff(d: Draw):
     yield "home_address", ID, "", "", d.streets()
     yield "hire_date", QUASI, NOM, DATES, d.days("1995-01-01", "2023-12-31")
     yield "dept_id", QUASI, NOM, NO, d.pick("10 20 30 40 50 60 80", skew=0.5)
-    yield "job_title", QUASI, NOM, NO, d.pick(["Clerk", "Analyst", "Engineer", "Manager", "Director", "Driver"], skew=0.6)
+    yield (
+        "job_title",
+        QUASI,
+        NOM,
+        NO,
+        d.pick(["Clerk", "Analyst", "Engineer", "Manager", "Director", "Driver"], skew=0.6),
+    )
     yield "grade", QUASI, SCALE, NO, d.pick("1 2 3 4 5 6 7 8", [3, 9, 18, 25, 20, 14, 8, 3])
     yield "base_salary", SENSITIVE, NUM, NO, d.money(48000, 0.35, step=100)
     yield "bonus", SENSITIVE, NUM, NO, d.money(2500, 0.8, step=10, zeros=0.5)
@@ -278,7 +349,7 @@ def pupils(d: Draw):
     yield "teacher_comment", ID, "", "", d.notes()
     yield "zip", QUASI, NOM, PRE, d.pool("606##", 40)
     yield "dropout", SENSITIVE, NOM, NO, d.pick("no yes", [95, 5])
-    yield "term", "neutral|quasi", NOM, NO, ["Fall 2021"] * d.rows
+    yield "term", "neutral|quasi", "|nominal", "|none", ["Fall 2021"] * d.rows
     yield "bus_route", QUASI, NOM, "prefixes|none", d.pick([f"R{i}" for i in range(1, 16)], skew=0.4)
 
 
@@ -300,7 +371,13 @@ def pums(d: Draw):
     yield "CIT", QUASI, NOM, NO, d.pick("1 4 5 3 2", skew=2)
     yield "COW", QUASI, NOM, NO, d.some(d.pick("1 2 3 4 5 6 7 8 9", skew=0.9), 0.3)
     yield "OCCP", QUASI, NOM, PRE, d.some(d.pool("####", 180, 0.6), 0.3)
-    yield "NAICSP", QUASI, NOM, PRE, d.some(d.pick("23 611M1 722Z 6221 44511 92MP 5411 814 8121M 7211".split(), skew=0.3), 0.3)
+    yield (
+        "NAICSP",
+        QUASI,
+        NOM,
+        PRE,
+        d.some(d.pick("23 611M1 722Z 6221 44511 92MP 5411 814 8121M 7211".split(), skew=0.3), 0.3),
+    )
     yield "SOCP", QUASI, NOM, PRE, d.some(d.pool("##20##", 120, 0.5), 0.3)
     yield "WKHP", QUASI, NUM, NO, d.some(d.bell(38, 11, low=1), 0.35)
     yield "JWMNP", QUASI, NUM, NO, d.some(d.money(24, 0.7), 0.5)
@@ -352,7 +429,21 @@ def web_log(d: Draw):
     yield "uid", PERSON, "", "", d.each(d.digits, "&" * 32)
     yield "ip_addr", ID, "", "", d.each(d.digits, "10.##.1#.2#")
     yield "session", ID, "", "", d.pool("s&&&&&&&&&&", 1200, 0)
-    yield "ts", QUASI, NOM, DATES, [f"{day} {hour:02d}:{minute:02d}:07" for day, hour, minute in zip(d.days("2023-05-01", "2023-06-30"), d.rng.integers(0, 24, d.rows), d.rng.integers(0, 60, d.rows), strict=True)]
+    yield (
+        "ts",
+        QUASI,
+        NOM,
+        DATES,
+        [
+            f"{day} {hour:02d}:{minute:02d}:07"
+            for day, hour, minute in zip(
+                d.days("2023-05-01", "2023-06-30"),
+                d.rng.integers(0, 24, d.rows),
+                d.rng.integers(0, 60, d.rows),
+                strict=True,
+            )
+        ],
+    )
     yield "ctry", QUASI, NOM, NO, d.each(d.pick, "DE FR ES IT PL US GB NL".split(), skew=0.8)
     yield "city", QUASI, NOM, NO, d.each(d.pick, ["Berlin", "Paris", "Madrid", "Rome", "Warsaw", "Leeds", "Utrecht"])
     yield "lat", QUASI, NUM, NO, d.each(d.bell, 49, 4, 4)
@@ -364,7 +455,13 @@ def web_log(d: Draw):
     yield "revenue_eur", SENSITIVE, NUM, NO, d.money(14, 1.2, 2, zeros=0.7)
     yield "n_clicks", ANY, NUM, NO, d.counts(9)
     yield "http_status", "quasi|neutral", NOM, "prefixes|none", d.pick("200 404 301 500 403", skew=2)
-    yield "url", "identifying|sensitive", "|nominal", "|none", [f"https://shop.example/{page}/{row}" for row, page in enumerate(d.pick("a b c d"))]
+    yield (
+        "url",
+        "identifying|sensitive",
+        "|nominal",
+        "|none",
+        [f"https://shop.example/{page}/{row}" for row, page in enumerate(d.pick("a b c d"))],
+    )
     yield "os_code", ANY, NOM, NO, d.pick("1 2 3 5", skew=1)
 
 
@@ -398,8 +495,20 @@ def tumours(d: Draw):
     d.people(900, 0.4)
     yield "MRN", PERSON, "", "", d.each(d.digits, "0######")
     yield "accession", ID, "", "", d.digits("S19-#######")
-    yield "site", SENSITIVE, NOM, PRE, d.pick("C50.4 C61.9 C34.1 C18.7 C34.3 C50.9 C67.9 C43.5 C64.9 C73.9".split(), skew=0.5)
-    yield "morphology", SENSITIVE, NOM, "prefixes|none", d.pick("8500/3 8140/3 8070/3 8720/3 8041/3 8312/3".split(), skew=0.6)
+    yield (
+        "site",
+        SENSITIVE,
+        NOM,
+        PRE,
+        d.pick("C50.4 C61.9 C34.1 C18.7 C34.3 C50.9 C67.9 C43.5 C64.9 C73.9".split(), skew=0.5),
+    )
+    yield (
+        "morphology",
+        SENSITIVE,
+        NOM,
+        "prefixes|none",
+        d.pick("8500/3 8140/3 8070/3 8720/3 8041/3 8312/3".split(), skew=0.6),
+    )
     yield "stage", SENSITIVE, RANKED, NO, d.pick("I II III IV", skew=0.3)
     yield "dx_date", QUASI, NOM, DATES, d.days("2010-01-01", "2019-12-31")
     yield "age_dx", QUASI, NUM, NO, d.ages(20)

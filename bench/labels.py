@@ -64,7 +64,7 @@ ON_DISK: dict[str, tuple[str, str]] = {
         age | quasi | numeric |
         expend income savings | sensitive | numeric |
         ori_hid | identifying | |
-        sampling_weight | neutral/weight | numeric |
+        sampling_weight | neutral/weight | /numeric | /none
         household_weights | weight | numeric |"""),
     "pums-california": ("worked-examples/pums_california_1000.csv", """
         age | quasi | numeric |

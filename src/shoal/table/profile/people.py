@@ -1,0 +1,76 @@
+"""Whose row it is: which column says so, and whether rows repeat people though none does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.table.profile.evidence import Evidence
+from shoal.table.profile.roles import Proposal
+from shoal.table.profile.words import BIRTH, NAMES, POSTAL, meaning, says
+
+Codes = npt.NDArray[np.int64]
+
+AGREES = 0.97
+"""Share of the rows of one person that must agree with the first in what does not change, such as the sex."""
+STEADY = meaning("sex, sexo, sexe, gender, geschlecht, race, ethni~, native, nationality") | BIRTH
+"""What stays with a person from row to row."""
+FEWEST = 20
+"""Values from which a column can say whose row it is, if only its look speaks for it."""
+
+
+def person_of(
+    evidence: Sequence[Evidence], proposals: Mapping[str, Proposal], codes: Mapping[str, Codes]
+) -> str | None:
+    """Choose the column that says whose row it is: an id whose values repeat, named as one or with steady people."""
+    found: list[tuple[int, int, str]] = []
+    for place, seen in enumerate(evidence):
+        strength = proposals[seen.name].person
+        if not strength or not seen.repeats or seen.n_present < 0.9 * seen.n_rows:
+            continue
+        steady = agreement(codes[seen.name], _others(seen.name, evidence, codes))
+        if strength == 1 and (seen.n_distinct < FEWEST or steady is None or steady < AGREES):
+            continue
+        found.append((-strength - 2 * (steady is not None and steady >= AGREES), place, seen.name))
+    return min(found)[2] if found else None
+
+
+def _others(name: str, evidence: Sequence[Evidence], codes: Mapping[str, Codes]) -> list[Codes]:
+    """The columns that stay with a person, but for this one."""
+    return [codes[one.name] for one in evidence if one.name != name and says(one.name, STEADY) and not one.constant]
+
+
+def agreement(people: Codes, others: Sequence[Codes]) -> float | None:
+    """Share of the rows that agree with the first row of the same person, in the column that agrees least."""
+    _, first, owner, times = np.unique(people, return_index=True, return_inverse=True, return_counts=True)
+    again = (times[owner] > 1) & (np.arange(len(people)) != first[owner])
+    if not again.any() or not others:
+        return None
+    return min(float((one[again] == one[first[owner]][again]).mean()) for one in others)
+
+
+def repeated_people(evidence: Sequence[Evidence], codes: Mapping[str, Codes]) -> str | None:
+    """Say why rows seem to repeat people: far more of them agree in name or birth, sex and postcode than chance allows."""
+    keys = [
+        seen.name
+        for seen in evidence
+        if not seen.constant
+        and (says(seen.name, NAMES) or says(seen.name, BIRTH) or says(seen.name, POSTAL) or says(seen.name, STEADY))
+    ]
+    if not any(says(name, NAMES) or says(name, BIRTH) for name in keys) or len(keys) < 2:
+        return None
+    n_rows = len(codes[keys[0]])
+    alike = 1.0
+    together = np.zeros(n_rows, dtype=np.int64)
+    for name in keys:
+        shares = np.bincount(codes[name]) / n_rows
+        alike *= float((shares**2).sum())
+        together = np.unique(together * (int(codes[name].max()) + 1) + codes[name], return_inverse=True)[1]
+    times = np.bincount(together)
+    pairs = float((times * (times - 1) / 2).sum())
+    shared = float(times[times > 1].sum()) / n_rows
+    if shared < 0.1 or pairs < 10 * alike * n_rows * (n_rows - 1) / 2:
+        return None
+    return f"{shared:.0%} of the rows agree in {', '.join(keys)} with another, far more than chance would have"
