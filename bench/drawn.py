@@ -7,19 +7,95 @@ from datetime import date, timedelta
 
 import numpy as np
 
-FIRST = (
-    "Ana Luis Greta Jonas Amina Piotr Lena Hugo Mira Tom Ines Karl Zoe Omar Elif Nils Rosa Ivan Maya Paul Vera Finn "
-    "Nora Sami Edda Yusuf Clara Bo Tilda Marco"
-).split()
-LAST = (
-    "Moreno Weber Dubois Okafor Lindqvist Rossi Tanaka Novak Silva Haddad Kowalski Berg Costa Meyer Laurent Ozturk "
-    "Petrov Nguyen Keller Almeida Fischer Santos Leroy Varga Jansen Duarte Brandt Mancini Horvat Ferrer Lund Baker"
-).split()
-STREETS = "Mill Church Station Oak River Park Hill Garden School Market".split()
-COUNTRIES = (
-    "Germany France Spain Italy Poland Turkey Morocco Romania Portugal Ukraine Brazil India China Nigeria Mexico "
-    "Vietnam Greece Syria Austria Croatia"
-).split()
+FIRST = [
+    "Ana",
+    "Luis",
+    "Greta",
+    "Jonas",
+    "Amina",
+    "Piotr",
+    "Lena",
+    "Hugo",
+    "Mira",
+    "Tom",
+    "Ines",
+    "Karl",
+    "Zoe",
+    "Omar",
+    "Elif",
+    "Nils",
+    "Rosa",
+    "Ivan",
+    "Maya",
+    "Paul",
+    "Vera",
+    "Finn",
+    "Nora",
+    "Sami",
+    "Edda",
+    "Yusuf",
+    "Clara",
+    "Bo",
+    "Tilda",
+    "Marco",
+]
+LAST = [
+    "Moreno",
+    "Weber",
+    "Dubois",
+    "Okafor",
+    "Lindqvist",
+    "Rossi",
+    "Tanaka",
+    "Novak",
+    "Silva",
+    "Haddad",
+    "Kowalski",
+    "Berg",
+    "Costa",
+    "Meyer",
+    "Laurent",
+    "Ozturk",
+    "Petrov",
+    "Nguyen",
+    "Keller",
+    "Almeida",
+    "Fischer",
+    "Santos",
+    "Leroy",
+    "Varga",
+    "Jansen",
+    "Duarte",
+    "Brandt",
+    "Mancini",
+    "Horvat",
+    "Ferrer",
+    "Lund",
+    "Baker",
+]
+STREETS = ["Mill", "Church", "Station", "Oak", "River", "Park", "Hill", "Garden", "School", "Market"]
+COUNTRIES = [
+    "Germany",
+    "France",
+    "Spain",
+    "Italy",
+    "Poland",
+    "Turkey",
+    "Morocco",
+    "Romania",
+    "Portugal",
+    "Ukraine",
+    "Brazil",
+    "India",
+    "China",
+    "Nigeria",
+    "Mexico",
+    "Vietnam",
+    "Greece",
+    "Syria",
+    "Austria",
+    "Croatia",
+]
 NOTES = (
     "called back on monday", "asked for the daughter to be told", "moved here from the coast last year",
     "prefers letters to calls", "was seen by the night doctor", "wants a copy of the report", "no show twice",

@@ -218,7 +218,7 @@ def menages(d: Draw):
         QUASI,
         NOM,
         PRE,
-        d.pick("4711A 6201Z 8610Z 5610C 4120B 8411Z 0111Z 4932Z 8510Z 7022Z".split(), skew=0.4),
+        d.pick(["4711A", "6201Z", "8610Z", "5610C", "4120B", "8411Z", "0111Z", "4932Z", "8510Z", "7022Z"], skew=0.4),
     )
     yield "tranche_age", QUASI, ORD, NO, d.pick(["18-24 ans", "25-39 ans", "40-54 ans", "55-64 ans", "65 ans et plus"])
     yield "tranche_revenu", SENSITIVE, ORD, NO, d.pick(["moins de 1000", "1000-1999", "2000-2999", "3000 et plus"])
@@ -243,7 +243,7 @@ def nameless(d: Draw):
     yield "v04", QUASI, NOM, "prefixes|none", d.pool("0####", 120)
     yield "v05", EITHER, NUM, NO, d.money(850, 0.9, 2)
     yield "v06", ANY, NOM, NO, d.pick("1 2 3 4 7 9", [10, 40, 8, 30, 2, 10])
-    yield "v07", QUASI, ORD, NO, d.pick("18-24 25-34 35-44 45-54 55-64 65+".split())
+    yield "v07", QUASI, ORD, NO, d.pick(["18-24", "25-34", "35-44", "45-54", "55-64", "65+"])
     yield "v08", NEUTRAL, "", "", ["2021"] * d.rows
     yield "v09", SENSITIVE, NOM, PRE, d.pick(ICD10, skew=0.5)
     yield "v10", QUASI, NOM, NO, d.pick(COUNTRIES, skew=1.2)
@@ -270,18 +270,24 @@ def bank(d: Draw):
     yield "CustomerId", ID, "", "", d.numbers(15_565_000, 15_816_000)
     yield "Surname", ID, "", "", d.pick(LAST)
     yield "age", QUASI, NUM, NO, d.ages()
-    yield "job", QUASI, NOM, NO, d.pick("admin. technician services management retired student blue-collar".split())
+    yield (
+        "job",
+        QUASI,
+        NOM,
+        NO,
+        d.pick(["admin.", "technician", "services", "management", "retired", "student", "blue-collar"]),
+    )
     yield "marital", QUASI, NOM, NO, d.pick("married single divorced")
-    yield "education", QUASI, RANKED, NO, d.pick("primary secondary tertiary unknown".split(), [15, 50, 30, 5])
+    yield "education", QUASI, RANKED, NO, d.pick(["primary", "secondary", "tertiary", "unknown"], [15, 50, 30, 5])
     yield "default", SENSITIVE, NOM, NO, d.pick("no yes", [98, 2])
     yield "balance", SENSITIVE, NUM, NO, d.money(900, 1.1)
     yield "housing", EITHER, NOM, NO, d.pick("yes no")
     yield "loan", SENSITIVE, NOM, NO, d.pick("no yes", [84, 16])
-    yield "contact", ANY, NOM, NO, d.pick("cellular telephone unknown".split(), [65, 10, 25])
+    yield "contact", ANY, NOM, NO, d.pick(["cellular", "telephone", "unknown"], [65, 10, 25])
     yield "telephone", ANY, NOM, NO, d.pick("yes none", [40, 60])
     yield "campaign", ANY, NUM, NO, d.counts(2)
     yield "pdays", ANY, NUM, NO, d.some(d.whole(1, 400), 0.8, "-1")
-    yield "poutcome", ANY, NOM, NO, d.pick("unknown failure other success".split(), skew=1.5)
+    yield "poutcome", ANY, NOM, NO, d.pick(["unknown", "failure", "other", "success"], skew=1.5)
     yield "credit_limit", SENSITIVE, NUM, NO, d.money(5000, 0.7, step=500)
     yield "iban", ID, "", "", d.digits("DE####################")
     yield "card_no", ID, "", "", d.digits("4###-####-####-####")
@@ -376,7 +382,7 @@ def pums(d: Draw):
         QUASI,
         NOM,
         PRE,
-        d.some(d.pick("23 611M1 722Z 6221 44511 92MP 5411 814 8121M 7211".split(), skew=0.3), 0.3),
+        d.some(d.pick(["23", "611M1", "722Z", "6221", "44511", "92MP", "5411", "814", "8121M", "7211"], skew=0.3), 0.3),
     )
     yield "SOCP", QUASI, NOM, PRE, d.some(d.pool("##20##", 120, 0.5), 0.3)
     yield "WKHP", QUASI, NUM, NO, d.some(d.bell(38, 11, low=1), 0.35)
@@ -444,7 +450,7 @@ def web_log(d: Draw):
             )
         ],
     )
-    yield "ctry", QUASI, NOM, NO, d.each(d.pick, "DE FR ES IT PL US GB NL".split(), skew=0.8)
+    yield "ctry", QUASI, NOM, NO, d.each(d.pick, ["DE", "FR", "ES", "IT", "PL", "US", "GB", "NL"], skew=0.8)
     yield "city", QUASI, NOM, NO, d.each(d.pick, ["Berlin", "Paris", "Madrid", "Rome", "Warsaw", "Leeds", "Utrecht"])
     yield "lat", QUASI, NUM, NO, d.each(d.bell, 49, 4, 4)
     yield "lon", QUASI, NUM, NO, d.each(d.bell, 9, 6, 4, -10)
@@ -500,14 +506,14 @@ def tumours(d: Draw):
         SENSITIVE,
         NOM,
         PRE,
-        d.pick("C50.4 C61.9 C34.1 C18.7 C34.3 C50.9 C67.9 C43.5 C64.9 C73.9".split(), skew=0.5),
+        d.pick(["C50.4", "C61.9", "C34.1", "C18.7", "C34.3", "C50.9", "C67.9", "C43.5", "C64.9", "C73.9"], skew=0.5),
     )
     yield (
         "morphology",
         SENSITIVE,
         NOM,
         "prefixes|none",
-        d.pick("8500/3 8140/3 8070/3 8720/3 8041/3 8312/3".split(), skew=0.6),
+        d.pick(["8500/3", "8140/3", "8070/3", "8720/3", "8041/3", "8312/3"], skew=0.6),
     )
     yield "stage", SENSITIVE, RANKED, NO, d.pick("I II III IV", skew=0.3)
     yield "dx_date", QUASI, NOM, DATES, d.days("2010-01-01", "2019-12-31")

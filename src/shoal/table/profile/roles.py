@@ -151,8 +151,7 @@ def _by_number_of_a_person(seen: Evidence) -> Proposal | None:
 
 
 _PEOPLE = frozenset(
-    "patient person customer member client subject student pupil employee emp user respondent participant worker insured "
-    "subscriber beneficiary paciente persona cliente alumno empleado kunde patienten schuler mitarbeiter applicant".split()
+    ["patient", "person", "customer", "member", "client", "subject", "student", "pupil", "employee", "emp", "user", "respondent", "participant", "worker", "insured", "subscriber", "beneficiary", "paciente", "persona", "cliente", "alumno", "empleado", "kunde", "patienten", "schuler", "mitarbeiter", "applicant"]
 )
 
 
@@ -190,7 +189,7 @@ def _by_weight(seen: Evidence) -> Proposal | None:
     if not word or not seen.numeric or seen.says(BODIES) or seen.look.numbers.low < 0:
         return None
     numbers = seen.look.numbers
-    bodily = 2 <= numbers.first_quarter and 30 <= numbers.middle <= 130 and numbers.high <= 400 and seen.n_distinct > 12
+    bodily = numbers.first_quarter >= 2 and 30 <= numbers.middle <= 130 and numbers.high <= 400 and seen.n_distinct > 12
     if bodily and not seen.says(SURVEYED):
         return None
     why = (

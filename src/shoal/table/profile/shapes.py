@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.table.profile.words import CONTACTS, HEALTH, POSTAL, QUASI, SENSITIVE, MEASURES, says
+from shoal.table.profile.words import CONTACTS, HEALTH, MEASURES, POSTAL, QUASI, SENSITIVE, says
 
 HOLDS = 0.95
 """Share of the present values that must have a shape for the column to have it."""
