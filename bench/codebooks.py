@@ -425,3 +425,9 @@ def ipums(d: Draw):
     yield "POVERTY", SENSITIVE, NUM, NO, d.whole(1, 501)
     yield "DIFFCARE", SENSITIVE, NOM, NO, d.pick("1 2", [97, 3])
     yield "TRANTIME", QUASI, NUM, NO, d.some(d.money(24, 0.6), 0.5, "0")
+
+
+CODEBOOKS = (
+    "nhanes", "brfss", "nis", "mimic", "lending", "hes", "passengers", "dhs", "share", "epa", "snds", "synthea", "ipums",
+)  # fmt: skip
+"""The tables of this file."""

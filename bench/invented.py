@@ -208,7 +208,7 @@ def menages(d: Draw):
     yield "identifiant", ID, "", "", d.serial(1, "FR{:06d}")
     yield "nom", ID, "", "", d.pick(LAST)
     yield "prenom", ID, "", "", d.pick(FIRST)
-    yield "datenais", QUASI, NOM, DATES, d.days("1935-01-01", "2003-12-31")
+    yield "datenais", "quasi|identifying", "|nominal", "|dates", d.days("1935-01-01", "2003-12-31")
     yield "sexe", QUASI, NOM, NO, d.pick("H F")
     yield "codecommune", QUASI, NOM, PRE, d.pool("69###", 70)
     yield "dep", QUASI, NOM, NO, d.pick(["01", "13", "33", "59", "69", "75", "92", "2A"], skew=0.5)
@@ -395,7 +395,7 @@ def pums(d: Draw):
     yield "HICOV", EITHER, NOM, NO, d.pick("1 2", [91, 9])
     yield "MIL", QUASI, NOM, NO, d.some(d.pick("4 2 3 1", [92, 6, 1, 1]), 0.2)
     for place in (1, 2, 3):
-        yield f"PWGTP{place}", "neutral|identifying|weight", NUM, NO, d.money(85, 0.9)
+        yield f"PWGTP{place}", "neutral|identifying|weight", "|numeric", "|none", d.money(85, 0.9)
 
 
 @table(960)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from codebooks import CODEBOOKS
 from data import DATA
 from drawn import Draw
 from invented import TABLES
@@ -105,6 +106,11 @@ class Label:
     role: frozenset[str]
     kind: frozenset[str]
     hierarchy: frozenset[str]
+
+    @property
+    def codebook(self) -> bool:
+        """Whether the name of the column is that of a public codebook."""
+        return self.table in CODEBOOKS
 
     @property
     def held_out(self) -> bool:

@@ -12,10 +12,12 @@ MOST = 60
 """Bands that a column may have."""
 _SIGN = r"(?:[$€£] ?)"
 _VALUE = rf"{_SIGN}?(\d{{1,3}}(?:[, ]\d{{3}})+|\d+(?:\.\d+)?) ?([km])?"
-_UNIT = r"(?: ?(?:years?|yrs?|jahre|anos|ans|kg|cm|usd|eur|euros?|€|%|days?|months?|hours?))?"
+_UNITS = r"(?:years?|yrs?|jahre?|anos?|ans?|kg|cm|usd|eur|euros?|€|%|days?|months?|hours?|weeks?)"
+_UNIT = rf"(?: ?{_UNITS})?"
+_EXACTLY = re.compile(rf"{_VALUE} ?{_UNITS}")
 _BETWEEN = re.compile(rf"[\[(]?{_VALUE}{_UNIT} ?(?:-|–|to|bis|a|until|,|\.\.) ?{_VALUE}{_UNIT}[\])\[]?")
 _AT_LEAST = re.compile(
-    rf"{_VALUE}{_UNIT} ?(?:\+|(?:and|und|y|et|or|oder) (?:over|more|older|above|mehr|mas|plus|alter))"
+    rf"{_VALUE}{_UNIT} ?(?:\+{_UNIT}|(?:and|und|y|et|or|oder) (?:over|more|older|above|mehr|mas|plus|alter))"
 )
 _ABOVE = re.compile(rf"(?:>|>=|≥|over|above|more than|uber|mas de|plus de|from|ab) ?{_VALUE}{_UNIT}")
 _BELOW = re.compile(rf"(?:<|<=|≤|-|under|below|less than|up to|unter|bis|menos de|moins de|hasta) ?{_VALUE}{_UNIT}")
@@ -35,6 +37,8 @@ def band(text: str) -> tuple[float, float] | None:
         return _number(*found.groups()), math.inf
     if found := _BELOW.fullmatch(word):
         return -math.inf, _number(*found.groups())
+    if found := _EXACTLY.fullmatch(word):
+        return _number(*found.groups()), _number(*found.groups())
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import polars as pl
 
@@ -110,7 +111,7 @@ class Evidence:
 
     @property
     def assigned(self) -> str | None:
-        """What makes values look given out to persons or records rather than measured or chosen; None if nothing does."""
+        """What makes values look given out to persons or records, rather than measured or chosen."""
         seen, share = self.look, self.n_distinct / max(self.n_present, 1)
         if self.pattern == "hash":
             return "random digits that stand for somebody or something"
@@ -209,22 +210,25 @@ def _few(present: pl.DataFrame) -> dict[str, int]:
 def _jagged(counts: dict[str, int]) -> bool:
     """Whether few whole numbers occur as codes do.
 
-    Counts begin at 0 or 1, have no gaps below their middle, and occur more often up to a number and less often from there
-    on. Differences that chance explains are none.
+    Counts begin at 0 or 1, have no gaps below their middle, and occur more often up to a number and less often from
+    there on. Differences that chance explains are none.
     """
     numbers = sorted((int(text), times) for text, times in counts.items())
-    if not numbers or len(numbers) > 30 or numbers[-1][0] > 99 or numbers[0][0] < 0:
+    if not numbers or len(numbers) > 30 or numbers[0][0] < 0:
         return False
-    if len(numbers) <= 4:
-        return True
-    heads = numbers[: len(numbers) // 2 + 1]
-    if heads[-1][0] - heads[0][0] > len(heads) - 1:
+    values, times = [value for value, _ in numbers], [times for _, times in numbers]
+    if values[-1] > 99:  # a dozen of large numbers, many times each
+        return len(values) <= 12 and sum(times) >= 20 * len(values)
+    if len(values) <= 4:  # what falls off from 0 on, step by step, was counted
+        counted = len(values) > 2 and values == list(range(len(values)))
+        return not (counted and all(a >= 3 * b for a, b in pairwise(times)))
+    half = len(values) // 2
+    if values[half] - values[0] > half:
         return True
     # Scales and codes begin at 1, counts at 0: of the former we cannot tell, and few numbers are rather codes.
-    if numbers[0][0] >= 1 and len(numbers) <= 12:
+    if values[0] >= 1 and len(values) <= 12:
         return True
-    times = [times for _, times in numbers]
     top = times.index(max(times))
-    rising = all(b - a > -3 * (a + b) ** 0.5 for a, b in zip(times[:top], times[1 : top + 1], strict=True))
-    falling = all(b - a < 3 * (a + b) ** 0.5 for a, b in zip(times[top:], times[top + 1 :], strict=False))
+    rising = all(b - a > -3 * (a + b) ** 0.5 for a, b in pairwise(times[: top + 1]))
+    falling = all(b - a < 3 * (a + b) ** 0.5 for a, b in pairwise(times[top:]))
     return not (rising and falling)

@@ -10,8 +10,8 @@ from shoal.table.hierarchy.builders import Dates, Prefixes, Rule
 from shoal.table.orders import known_order
 from shoal.table.profile.bands import band_order, counted_order
 from shoal.table.profile.evidence import Evidence
-from shoal.table.profile.shapes import MARKERS, prefix_lengths
-from shoal.table.profile.words import CATEGORIES, CODED, COUNTS, MEASURES, MONEY, SCHEMES
+from shoal.table.profile.shapes import HOLDS, MARKERS, prefix_lengths
+from shoal.table.profile.words import AGE, CATEGORIES, CODED, COUNTED, COUNTS, MEASURES, MONEY, SCHEMES
 
 Kind = tuple[str, Rule | None, str]
 
@@ -45,7 +45,7 @@ def _codes_of_a_scheme(seen: Evidence) -> Kind | None:
     """Codes that are built from the left: of illnesses, drugs, industries, occupations, places."""
     if seen.pattern == "ATC code":
         return "nominal", Prefixes(keep=(5, 4, 3, 1)), "codes of drugs are cut to their groups"
-    named = seen.says(SCHEMES)
+    named = None if seen.says(AGE) or seen.measured else seen.says(SCHEMES)
     if seen.pattern != "ICD code" and not (named and _looks_coded(seen)):
         return None
     keep = tuple(n for n in (3, 2, 1) if n < seen.look.length) if seen.look.length <= 5 else (4, 3, 2, 1)
@@ -68,8 +68,8 @@ def _texts(seen: Evidence) -> Kind | None:
 
 
 def _numbers(seen: Evidence) -> Kind:
-    quantity = seen.says(MEASURES) or seen.says(COUNTS) or seen.says(MONEY) or seen.money
-    if seen.look.shares["padded decimal"] or not seen.whole or (quantity and not seen.says(CODED) and not seen.flags):
+    quantity = seen.says(COUNTED) or _is_quantity(seen)
+    if seen.look.shares["padded decimal"] or not seen.whole or quantity:
         return "numeric", None, "all present values are numbers"
     if seen.look.shares["leading zero"]:
         return "nominal", None, "its numbers are codes, as leading zeros show"
@@ -79,7 +79,19 @@ def _numbers(seen: Evidence) -> Kind:
         return "nominal", None, f"its numbers stand for categories, as {category!r} says"
     if seen.jagged:
         return "nominal", None, f"{seen.n_distinct} whole numbers that occur as codes do, not as counts"
+    if _long_codes(seen):
+        return "nominal", None, "long numbers that repeat, none of them rounded, are codes"
     return "numeric", None, "all present values are numbers"
+
+
+def _is_quantity(seen: Evidence) -> bool:
+    named = seen.says(MEASURES) or seen.says(COUNTS) or seen.says(MONEY) or seen.money
+    return bool(named) and not seen.says(CODED) and not seen.flags
+
+
+def _long_codes(seen: Evidence) -> bool:
+    same_length = seen.look.length >= 5 and seen.look.length_share >= HOLDS
+    return same_length and 10 * seen.n_distinct < seen.n_present and seen.look.shares["whole tens"] < 0.3
 
 
 def _not_numeric(seen: Evidence) -> str:

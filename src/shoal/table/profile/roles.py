@@ -79,6 +79,9 @@ def _by_pattern(seen: Evidence) -> Proposal | None:
     if seen.pattern == "date" and not seen.says(NAMES):
         why = f"At least {HOLDS:.0%} of its values have the shape of a date, which others may know"
         return Proposal("quasi", why, HIGH)
+    if seen.pattern == "postcode":
+        why = f"At least {HOLDS:.0%} of its values have the shape of a postcode, which others may know"
+        return Proposal("quasi", why, HIGH)
     if seen.pattern not in _NAMES_A_PERSON:
         return None
     # Digits in groups are codes of something else where few of them stand in many rows and the name says of what.
@@ -139,7 +142,8 @@ def _by_number_of_a_person(seen: Evidence) -> Proposal | None:
         return None
     if seen.measured and not given and not seen.says(NUMBERED):
         return None
-    if not (given or seen.mostly_unique or seen.says(NUMBERED)):
+    varied = not seen.measured and seen.n_distinct > 0.3 * seen.n_present
+    if not (given or varied or seen.mostly_unique or seen.says(NUMBERED)):
         return None
     what = "household" if household else "record" if record else "number"
     unit = seen.says(UNITS)
@@ -151,7 +155,35 @@ def _by_number_of_a_person(seen: Evidence) -> Proposal | None:
 
 
 _PEOPLE = frozenset(
-    ["patient", "person", "customer", "member", "client", "subject", "student", "pupil", "employee", "emp", "user", "respondent", "participant", "worker", "insured", "subscriber", "beneficiary", "paciente", "persona", "cliente", "alumno", "empleado", "kunde", "patienten", "schuler", "mitarbeiter", "applicant"]
+    [
+        "patient",
+        "person",
+        "customer",
+        "member",
+        "client",
+        "subject",
+        "student",
+        "pupil",
+        "employee",
+        "emp",
+        "user",
+        "respondent",
+        "participant",
+        "worker",
+        "insured",
+        "subscriber",
+        "beneficiary",
+        "paciente",
+        "persona",
+        "cliente",
+        "alumno",
+        "empleado",
+        "kunde",
+        "patienten",
+        "schuler",
+        "mitarbeiter",
+        "applicant",
+    ]
 )
 
 
@@ -189,7 +221,8 @@ def _by_weight(seen: Evidence) -> Proposal | None:
     if not word or not seen.numeric or seen.says(BODIES) or seen.look.numbers.low < 0:
         return None
     numbers = seen.look.numbers
-    bodily = numbers.first_quarter >= 2 and 30 <= numbers.middle <= 130 and numbers.high <= 400 and seen.n_distinct > 12
+    # Weights of bodies lie close together, those of surveys far apart.
+    bodily = 30 <= numbers.middle <= 230 and numbers.high <= 3.5 * numbers.middle and seen.n_distinct > 12
     if bodily and not seen.says(SURVEYED):
         return None
     why = (
@@ -226,9 +259,6 @@ def _by_sensitive_name(seen: Evidence) -> Proposal | None:
 
 
 def _by_quasi_name(seen: Evidence) -> Proposal | None:
-    if seen.pattern == "postcode":
-        why = f"At least {HOLDS:.0%} of its values have the shape of a postcode, which others may know"
-        return Proposal("quasi", why, HIGH)
     word = seen.says(QUASI)
     return Proposal("quasi", f"Its name says {word!r}, which others know of a person", MEDIUM) if word else None
 

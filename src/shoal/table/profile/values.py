@@ -26,7 +26,31 @@ def _vocabulary(title: str, role: str, text: str, least: int = 2) -> Vocabulary:
 
 
 FLAGS = frozenset(
-    ["yes", "no", "y", "n", "true", "false", "t", "f", "0", "1", "ja", "nein", "j", "si", "oui", "non", "o", "none", "x", "-", "unknown", "na", "n/a"]
+    [
+        "yes",
+        "no",
+        "y",
+        "n",
+        "true",
+        "false",
+        "t",
+        "f",
+        "0",
+        "1",
+        "ja",
+        "nein",
+        "j",
+        "si",
+        "oui",
+        "non",
+        "o",
+        "none",
+        "x",
+        "-",
+        "unknown",
+        "na",
+        "n/a",
+    ]
 )
 """Answers to a question that has two."""
 

@@ -84,14 +84,15 @@ UNITS = meaning(
 )
 """What else a number can belong to."""
 NUMBERED = meaning(
-    "id, identifier, nr, no, nbr, num, number, nummer, numero, ident, key, ref, reference, account, acct"
+    "id, identifier, nr, no, nbr, num, number, nummer, numero, ident, key, ref, reference, account, acct, hhid, hhnr, hid,"
+    "caseid, seqn, seqno, seqnum, mergeid, rowid, ~key, ~nbr, ~nummer, ~numero"
 )
 """A number or a code that stands for something."""
 NAMED = meaning("name, address, id, identifier, account, ~name")
 """Names somebody or something: a person, unless another word says what else."""
 
 HEALTH = meaning(
-    "disease~, diag, diagnos~, ~diagnos~, dx, icd, icd~, illness~, ill, symptom~, hiv~, aids, medication~, medicine~,"
+    "disease~, diabet~, ~hlth~, stroke, ~strk~, cvd~, contracep~, mdc, diag, diagnos~, ~diagnos~, dx, icd, icd~, illness~, ill, symptom~, hiv~, aids, medication~, medicine~,"
     "medicament~, medikament~, drug, drugs, prescription, rx, ndc, atc, principio activo, treatment~, therapy, therapie,"
     "chemo~, health~, gesund~, salud, sante, disab~, disability, ~behinder~, handicap~, discapacidad, =dis, pregnan~,"
     "embaraz~, schwanger~, abortion, mental, depress~, suicid~, alcohol~, smok~, tabac~, rauch~, genetic~, genotyp~,"
@@ -103,21 +104,21 @@ LABS = meaning(
     "glucose, glu, glucemia, ~glucose~, cholesterol, chol, ldl, hdl, triglycerid~, hemoglobin, haemoglobin, hb, hba, hba1c,"
     "a1c~, creatinine, crp, ferritin, platelets, leuco~, wbc, rbc, sodium, potassium, albumin, bilirubin, tsh, psa,"
     "blood pressure, sbp, dbp, systolic, diastolic, ~sistolica, ~diastolica, tension, heart rate, pulse, temperature,"
-    "spo2, fev1, egfr, viral load, cd4, insulin, metformin, cortisol, vitamin~, lab, serum"
+    "spo2, fev1, bpx~, lbx~, lbd~, egfr, viral load, cd4, insulin, metformin, cortisol, vitamin~, lab, serum"
 )
 MONEY = meaning(
-    "income~, ~income, inc, salary, salaries, wage~, earning~, earn~, pay, payment~, paid, payroll, bonus, gain~, loss,"
+    "income~, ~income, salary, salaries, wage~, earning~, earn~, pay, payment~, paid, payroll, bonus, gain~, loss,"
     "losses, dividend~, interest, tax, taxes, expend~, ~expend~, expense~, spending, cost~, charge~, billed, allowed,"
     "price, amount, amt, balance, debt~, loan~, credit~, wealth, asset~, saving~, benefit amount, pension~, rent, fee,"
     "fees, revenue~, profit~, money, budget, copay, deductible, premium, fine, bail, remit~, consumption, deposit,"
     "mortgage, alimony, turnover, ~einkommen~, gehalt~, ~gehalt, lohn~, ~lohn, ~miete, kosten, betrag, ~betrag, ~vermogen,"
     "vermoegen, ~vermoegen, schulden, steuer~, ~steuer, ingreso economico~, ingresos, salario, sueldo, gasto~, coste~,"
     "importe, deuda~, ahorro~, renta, nomina, revenu~, salaire~, montant, depense~, loyer, dette~, epargne, impot~,"
-    "agi, fica, wagp, pincp, hincp, usd, eur, gbp, wealth~, poverty, povpip, pov"
+    "agi, fica, bal, mnt, amnt, chg, dti, delinq~, ~pir, wagp, pincp, hincp, usd, eur, gbp, wealth~, poverty, povpip, pov"
 )
 MONEY_ABBREVIATED = meaning(
     "~inc, inc~, ~tax, tax~, ~val, val~, ~exp, exp~, ~sal, sal~, ~earn~, ~pay, pay~, ~debt, ~cost, ~cons, cons~, ~rev,"
-    "~contrb, ~contrib~, ~ip, ~amt, ~wage~, ~rent"
+    "~contrb, ~contrib~, inc, ~chg, ~amt, ~wage~, ~rent"
 )
 """Money in abbreviated names, believed of large numbers only."""
 BELIEFS = meaning(
@@ -132,7 +133,7 @@ JUSTICE = meaning(
 OUTCOMES = meaning(
     "outcome~, ~outcome, readmi~, reingreso, exitus, died, death~, dead, deceased, vital status, alive, surviv~, surv,"
     "mortality, dropout, churn~, exited, attrition, left company, withdrawn, relapse~, result~, ~result, rating,"
-    "perf~, performance, default, defaulted, suspended, suspension, disposition, decile score, risk score, credit score,"
+    "perf~, performance, default, defaulted, expire~, suspended, suspension, disposition, decile score, risk score, credit score,"
     "target, =y, =label, =class, =response, =outcome, fallecido, verstorben, gestorben, decede, rejected, approved,"
     "special ed, free lunch, welfare"
 )
@@ -141,7 +142,7 @@ SENSITIVE = HEALTH | LABS | MONEY | BELIEFS | JUSTICE | OUTCOMES
 
 AGE = meaning("age, agep, ageband, agegroup, agegrp, agecat, ageyoung, alter, edad, altersgruppe, ~alter")
 BIRTH = meaning(
-    "birth~, dob, born, ~birth, geburt~, ~geburt~, nacimiento, naissance, datenais, fechanac, nac, nais, birthdate"
+    "birth~, dob, born, ~birth, geburt~, ~geburt~, nacimiento, naissance, datenais, fechanac, nac, nais, birthdate, ~dob"
 )
 POSTAL = meaning(
     "zip, zip~, ~zip, zipcode, postcode, postal, postalcode, post code, pincode, pin code, plz, postleitzahl, cep,"
@@ -151,7 +152,7 @@ PLACES = meaning(
     "city, town, village, municipality, municipio, commune, ~commune, codecommune, gemeinde, county, ~fips, fips,"
     "district, state, province, provincia, region, area, location, country, ctry, land, bundesland, nuts, latitude,"
     "longitude, lat, lon, lng, place, puma, tract, ward, departement, dep, comarca, stadt, ort, ~ort, kreis, st, ea,"
-    "urbrur, urban, rural, neighbourhood, strata"
+    "urbrur, lsoa~, msoa~, statefip, urban, rural, neighbourhood, strata"
 )
 JOBS = meaning(
     "occupation~, occup~, occ, ~occu, occucode, occp, job, profession, employ~, empstat, industry, ind, indp, isco~,"
@@ -162,6 +163,7 @@ QUASI = (
     POSTAL
     | PLACES
     | JOBS
+    | PLACES
     | AGE
     | BIRTH
     | meaning(
@@ -176,7 +178,7 @@ QUASI = (
 
 WEIGHTS = meaning(
     "~wgt~, ~weight, weight, weights, ~weights, weighting, pweight, hweight, wgt, ~gewicht, hochrechnung~, ponder~,"
-    "~ponder~, poids, ~poids, expansion factor, factor expansion, fexp~, peso, =w, =wt, pwt, perwt, hhwt, wt"
+    "~ponder~, poids, ~poids, expansion factor, factor expansion, fexp~, peso, =w, =wt, pwt, perwt, hhwt, ~wt, wt~, factor~, ~faktor"
 )
 SURVEYED = meaning(
     "~wgt~, sampling, survey, sample, design, final, instance, person, pers, household, hhweight, pweight, hweight, fnl~,"
@@ -206,10 +208,12 @@ CATEGORIES = (
     | JOBS
 )
 """Names of columns whose whole numbers stand for categories."""
+COUNTED = meaning("num, n, nb, number, count, anzahl, ~zahl, ~count, nombre de")
+"""Names of columns that count, whatever else they say."""
 COUNTS = meaning(
     "num~, n, nb, number, count~, ~count, anzahl, ~zahl, hours, hour, weeks, days, years, year, yr, yrs, months, minutes,"
-    "~stunden, ~jahr, tage, age, alter, edad, children, enfants, hijos, members, persons, size, ~size, score,"
-    "duration, time, units, visits, times, total, sum, rate, percent, pct, ~dauer, tenure, absences, priors, decile,"
+    "~stunden, ~jahr, tage, age, alter, edad, children, enfants, hijos, members, persons, size, ~size, ~siz, score,"
+    "duration, time, units, visits, times, total, sum, rate, percent, pct, ~dauer, absences, priors, decile,"
     "position, clicks, quantity, qty, dias, anos, hhsize, surv, nodes"
 )
 MEASURES = meaning(
