@@ -213,7 +213,7 @@ def lending(d: Draw):
     yield "fico_range_low", SENSITIVE, NUM, NO, d.whole(660, 840, 5)
     yield "revol_bal", SENSITIVE, NUM, NO, d.money(11000, 0.9)
     yield "policy_code", NEUTRAL, "", "", ["1"] * d.rows
-    yield "term", ANY, NOM, NO, d.pick([" 36 months", " 60 months"], [75, 25])
+    yield "term", ANY, RANKED, NO, d.pick([" 36 months", " 60 months"], [75, 25])
 
 
 @table(1600)

@@ -122,6 +122,8 @@ class Evidence:
         form = seen.form_share >= HOLDS and seen.form_digits >= 3 and not self.numeric
         if form and self.n_distinct >= 20 and self.pattern is None and (share > 0.2 or seen.form_digits >= 5):
             return "letters and digits of one form, as numbers of persons or records have"
+        if seen.holds("token") and seen.length_share >= HOLDS and self.n_distinct >= 20 and self.pattern is None:
+            return "random letters and digits that stand for somebody or something"
         return None
 
     def _assigned_number(self) -> str | None:

@@ -81,6 +81,7 @@ SHAPES: dict[str, pl.Expr] = {
     "internet address": _TEXT.str.contains(r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$|^[0-9a-fA-F]{0,4}(:[0-9a-fA-F]{0,4}){4,7}$"),
     "hash": _TEXT.str.contains(r"(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[0-9a-f]{16,128}$")
     & _TEXT.str.contains("(?i)[a-f]"),
+    "token": _TEXT.str.contains(r"^[0-9A-Za-z_-]{8,}$") & _TEXT.str.contains("[A-Za-z]") & (_N_DIGITS >= 2),
     "account number": _TEXT.str.contains(r"^[A-Z]{2}[0-9]{2} ?[0-9A-Z]{4}[0-9A-Z ]{7,26}$|^[0-9]{4}([- ][0-9]{4}){3}$"),
     "ICD code": _TEXT.str.contains(r"^[A-TV-Z][0-9][0-9AB](\.?[0-9A-Z]{1,4})?$"),
     "dotted code": _TEXT.str.contains(r"^[A-Z][0-9][0-9A-Z]\.[0-9A-Z]"),
