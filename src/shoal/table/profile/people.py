@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.table.profile.evidence import Evidence
-from shoal.table.profile.roles import Proposal
+from shoal.table.profile.roles import HIGH, LOW, Proposal
 from shoal.table.profile.words import BIRTH, NAMES, POSTAL, meaning, says
 
 Codes = npt.NDArray[np.int64]
@@ -23,18 +23,36 @@ FEWEST = 20
 
 def person_of(
     evidence: Sequence[Evidence], proposals: Mapping[str, Proposal], codes: Mapping[str, Codes]
-) -> str | None:
+) -> Evidence | None:
     """Choose the column that says whose row it is: an id whose values repeat, named as one or with steady people."""
-    found: list[tuple[int, int, str]] = []
+    found: list[tuple[int, int]] = []
     for place, seen in enumerate(evidence):
         strength = proposals[seen.name].person
-        if not strength or not seen.repeats or seen.n_present < 0.9 * seen.n_rows:
+        if not strength or not seen.repeats or seen.n_present < 0.5 * seen.n_rows:
             continue
         steady = agreement(codes[seen.name], _others(seen.name, evidence, codes))
         if strength == 1 and (seen.n_distinct < FEWEST or steady is None or steady < AGREES):
             continue
-        found.append((-strength - 2 * (steady is not None and steady >= AGREES), place, seen.name))
-    return min(found)[2] if found else None
+        found.append((-strength - 2 * (steady is not None and steady >= AGREES), place))
+    return evidence[min(found)[1]] if found else None
+
+
+def one_weight(evidence: Sequence[Evidence], proposals: dict[str, Proposal]) -> None:
+    """Leave one weight: the surest, then the shortest name; it must be there and above 0 in every row."""
+    weights = [seen for seen in evidence if proposals[seen.name].role == "weight"]
+    broken = [seen for seen in weights if seen.n_present < seen.n_rows or seen.look.numbers.low <= 0]
+    fit = sorted(
+        (seen for seen in weights if seen not in broken),
+        key=lambda seen: (proposals[seen.name].confidence != HIGH, len(seen.name)),
+    )
+    for seen in broken:
+        why = (
+            "It looks like a weight of a survey, but some are missing or not above 0: correct them to publish it as one"
+        )
+        proposals[seen.name] = Proposal("identifying", why, LOW)
+    for seen in fit[1:]:
+        why = f"Another weight beside {fit[0].name!r}: a table can have one, and several together single out rows"
+        proposals[seen.name] = Proposal("identifying", why, LOW)
 
 
 def _others(name: str, evidence: Sequence[Evidence], codes: Mapping[str, Codes]) -> list[Codes]:

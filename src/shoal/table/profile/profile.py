@@ -24,8 +24,8 @@ from shoal.table.hierarchy.builders import Rule
 from shoal.table.names import require_header
 from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather, groupable
 from shoal.table.profile.kinds import kind_of, order_of
-from shoal.table.profile.people import person_of, repeated_people
-from shoal.table.profile.roles import HIGH, LOW, MEDIUM, Proposal, role_of
+from shoal.table.profile.people import one_weight, person_of, repeated_people
+from shoal.table.profile.roles import MEDIUM, Proposal, role_of
 from shoal.table.profile.singling import best_pairs, singled_out
 from shoal.table.profile.words import AGE, BIRTH, says
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
@@ -95,6 +95,11 @@ class Profile:
     warnings: tuple[str, ...] = ()
     """What the holder must look at first."""
 
+    @property
+    def person(self) -> str | None:
+        """The column that says whose row it is, if one is proposed."""
+        return next((column.name for column in self.columns if column.role == "person"), None)
+
     def to_schema(self) -> Schema:
         """Turn the proposal into a schema; an error when no column is left to be a quasi-identifier."""
         roles: dict[str, dict[str, Kind | None]] = {}
@@ -154,21 +159,24 @@ def _settled(evidence: list[Evidence], codes: Mapping[str, Codes]) -> tuple[dict
     """Propose a role for every column, with one person and one weight at most, and warn of people who repeat."""
     proposals = {seen.name: role_of(seen) for seen in evidence}
     person = person_of(evidence, proposals, codes)
-    if person is not None:
-        why = proposals[person].why
-        times = next(seen.n_present / seen.n_distinct for seen in evidence if seen.name == person)
-        text = f"{why}; its values repeat, {times:.1f} rows each: it says whose row it is, and promises count people"
-        proposals[person] = replace(proposals[person], role="person", why=text)
-    weights = [seen for seen in evidence if proposals[seen.name].role == "weight"]
-    weights.sort(key=lambda seen: (proposals[seen.name].confidence != HIGH, len(seen.name)))
-    for seen in weights[1:]:
-        why = f"Another weight beside {weights[0].name!r}: a table can have one, and several together single out rows"
-        proposals[seen.name] = Proposal("identifying", why, LOW)
-    repeated = repeated_people(evidence, codes) if person is None else None
-    if repeated is None:
-        return proposals, ()
-    fix = 'give the column that says whose row it is role = "person", or promises count rows where they mean people'
-    return proposals, (f"Rows seem to repeat people: {repeated}. No column says whose row it is: {fix}.",)
+    one_weight(evidence, proposals)
+    if person is None:
+        repeated = repeated_people(evidence, codes)
+        fix = 'give the column that says whose row it is role = "person", or promises count rows where they mean people'
+        return proposals, (
+            f"Rows seem to repeat people: {repeated}. No column is proposed: {fix}.",
+        ) if repeated else ()
+    proposal = proposals[person.name]
+    if person.n_present < person.n_rows:
+        gone = person.n_rows - person.n_present
+        text = f"{person.name!r} seems to say whose row it is, but {gone:,} of its cells are missing"
+        return proposals, (f'{text}. Fill them and give it role = "person", or promises count rows, not people.',)
+    times = person.n_present / person.n_distinct
+    why = (
+        f"{proposal.why}; its values repeat, {times:.1f} rows each: it says whose row it is, and promises count people"
+    )
+    proposals[person.name] = replace(proposal, role="person", why=why)
+    return proposals, ()
 
 
 def _in_order(column: ColumnProfile, counts: pl.DataFrame) -> ColumnProfile:

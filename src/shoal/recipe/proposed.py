@@ -1,0 +1,149 @@
+"""The recipe that `shoal init` writes: what is proposed for a table, with reasons, requirements and trees to edit.
+
+Every sensitive column gets the strongest entropy l-diversity that a run can be expected to keep: at most half of what the
+whole table has beyond a single value, and no more than half of k. The whole table as one class has twice that, so a
+release always exists; larger values are tried by hand.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.methods.mondrian import Mondrian
+from shoal.privacy.base import Classes, Values
+from shoal.privacy.l_diversity import LDiversity
+from shoal.recipe.recipe import Recipe
+from shoal.recipe.text import write_toml
+from shoal.table.prepare import Table, prepare
+from shoal.table.profile.profile import ColumnProfile, Profile
+from shoal.table.profile.trees import file_names, tree_text
+from shoal.table.sources import Source
+
+K = 5
+STEPS = (3.0, 2.5, 2.0, 1.8, 1.6, 1.5, 1.4, 1.3, 1.2, 1.15, 1.1, 1.05, 1.02, 1.01)
+"""Values of l that a proposal chooses from."""
+TOP = """A proposal by shoal init: read every role and its reason, and change what does not fit.
+Confidence: high, the values say it; medium, the name or the look of the values does; low, nothing does."""
+Notes = dict[tuple[str, ...], str]
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A proposed recipe: its text, and the text of every hierarchy file by its path, relative to the recipe."""
+
+    text: str
+    files: Mapping[str, str]
+    require: tuple[LDiversity, ...]
+
+
+def propose(described: Profile, frame: pl.DataFrame, source: Source, out: Path) -> Proposed:
+    """Propose a recipe for a table, to be written to `out`."""
+    schema = described.to_schema()
+    table = prepare(frame, schema, missing_values=source.missing_values)
+    n_people = table.n_rows if table.people is None else int(table.people.max()) + 1
+    k = max(min(K, n_people // 2), 2)
+    require = {name: strongest(name, values, k) for name, values in table.sensitive.items()}
+    kept = tuple(one for one in require.values() if one is not None)
+    recipe = Recipe(schema, Mondrian(k=k), source, require=kept)
+    entries = recipe.to_mapping()
+    entries["method"] = {"name": "mondrian", "k": k}
+    entries["publish"] = {"name": "generalize"}
+    if "path" in entries["source"]:
+        entries["source"]["path"] = os.path.relpath(entries["source"]["path"], out.parent)
+    entries["columns"] = {column.name: entries["columns"][column.name] for column in described.columns}
+    files = _put_trees_in_files(entries["columns"], described, table, f"{out.stem}.hierarchies")
+    return Proposed(write_toml(entries, _notes(described, table, kept, k)), files, kept)
+
+
+def strongest(column: str, values: Values, k: int) -> LDiversity | None:
+    """The strongest entropy l that a run can be expected to keep; None where one value has nearly all rows."""
+    whole = effective(column, values)
+    most = min(1 + (whole - 1) / 2, (k + 1) / 2)
+    fitting = next((step for step in STEPS if step <= most), None)
+    return None if fitting is None else LDiversity(column, l=fitting, variant="entropy")
+
+
+def effective(column: str, values: Values) -> float:
+    """How many values the whole table has, as its entropy counts them: nothing keeps an l above it."""
+    everyone = np.zeros(len(values.series), dtype=np.int64)
+    return LDiversity(column, l=2, variant="entropy").achieved(Classes(everyone, {column: values}))
+
+
+def _put_trees_in_files(entries: dict[str, Any], described: Profile, table: Table, folder: str) -> dict[str, str]:
+    """Let columns refer to files with their trees, and give the text of each file."""
+    trees = {}
+    for column in described.columns:
+        if column.kind == "nominal" and (column.role == "quasi" or column.hierarchy is not None):
+            text = tree_text(column.hierarchy, table.frame[column.name])
+            if text is not None:
+                trees[column.name] = text
+    files = {}
+    for name, file in file_names(trees).items():
+        entries[name] = {**entries[name], "hierarchy": f"{folder}/{file}"}
+        files[f"{folder}/{file}"] = trees[name]
+    return files
+
+
+def _notes(described: Profile, table: Table, require: tuple[LDiversity, ...], k: int) -> Notes:
+    notes: Notes = {(): "\n".join([TOP, *(f"Warning: {warning}" for warning in described.warnings)])}
+    for column in described.columns:
+        notes["columns", column.name] = _about(column)
+    if described.suspected_missing:
+        marks = sorted({mark for found in described.suspected_missing.values() for mark in found})
+        listed = ", ".join(_quoted(mark) for mark in marks)
+        notes[("source",)] = (
+            f"These look like missing cells; if they are, take the line in:\nmissing_values = [{listed}]"
+        )
+    who = "people" if described.person else "rows"
+    notes[("method",)] = f"Every published combination of quasi-identifiers is shared by {k} {who} at least."
+    for place, one in enumerate(require):
+        notes["require", str(place)] = _about_requirement(one, table, k)
+    bare = [name for name in table.sensitive if name not in {one.column for one in require}]
+    if bare:
+        text = "nearly all rows have one value, so that no entropy can be required of them"
+        notes[()] += f"\nSensitive without a requirement: {', '.join(bare)}; {text}."
+    return notes
+
+
+def _about(column: ColumnProfile) -> str:
+    """The reason for a role, how sure it is, and how many rows the column singles out."""
+    lines = [f"{column.reason} Confidence: {column.confidence}."]
+    alone = f"Singles out {_percent(column.unique_share)} of the rows alone"
+    if column.unique_with_others is None:
+        return "\n".join([*lines, f"{alone}."])
+    others = f"{_percent(column.unique_with_others)} more with the other quasi-identifiers than these without it"
+    return "\n".join([*lines, f"{alone}, {others}."])
+
+
+def _about_requirement(one: LDiversity, table: Table, k: int) -> str:
+    values = table.sensitive[one.column]
+    whole = effective(one.column, values)
+    distinct = max(min(len(values.counts), k, 3), 2)
+    distance = "ordered" if values.kind in ("numeric", "ordinal") else "equal"
+    name = _quoted(one.column)
+    return "\n".join(
+        [
+            f"The whole table has an entropy of {whole:.2f} values; half of that beyond 1, and half of k, is asked for.",
+            "Alternatives, weaker and stronger:",
+            f'model = "l-diversity", column = {name}, l = {distinct}, variant = "distinct"',
+            f'model = "l-diversity", column = {name}, l = 2, variant = "recursive", c = 4',
+            f'model = "t-closeness", column = {name}, t = 0.3, distance = "{distance}"',
+        ]
+    )
+
+
+def _quoted(text: str) -> str:
+    import tomlkit
+
+    return tomlkit.item(text).as_string()
+
+
+def _percent(share: float) -> str:
+    return "less than 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
