@@ -1,7 +1,6 @@
 """Invented cells under the names that columns of public surveys, registers and extracts have, with the right answers.
 
-The names and codes are those of codebooks that anybody can read, so they were chosen by other people and for other ends.
-These tables were labelled after the rules were first written, and scored once before any rule was changed for them:
+The names and codes are those of codebooks that anybody can read: others chose them, for other ends. These tables were labelled after the rules were first written, and scored once before any rule was changed for them:
 see `roles.py`. A line is as in `invented.py`.
 """
 
@@ -428,6 +427,7 @@ def ipums(d: Draw):
 
 
 CODEBOOKS = (
-    "nhanes", "brfss", "nis", "mimic", "lending", "hes", "passengers", "dhs", "share", "epa", "snds", "synthea", "ipums",
+    "nhanes", "brfss", "nis", "mimic", "lending", "hes", "passengers", "dhs", "share", "epa", "snds", "synthea",
+    "ipums",
 )  # fmt: skip
 """The tables of this file."""

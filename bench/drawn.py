@@ -154,9 +154,10 @@ class Draw:
         return [f"{value:.{digits}f}" for value in values]
 
     def money(
-        self, middle: float, spread: float = 0.6, digits: int = 0, step: float = 1, zeros: float = 0
+        self, middle: float, spread: float = 0.6, digits: int = 0, step: float = 0, zeros: float = 0
     ) -> list[str]:
-        values = np.round(np.exp(self.rng.normal(np.log(middle), spread, self.n)) / step) * step
+        unit = step or 10.0**-digits
+        values = np.round(np.exp(self.rng.normal(np.log(middle), spread, self.n)) / unit) * unit
         values[self.rng.random(self.n) < zeros] = 0
         return [f"{value:.{digits}f}" for value in values]
 

@@ -1,7 +1,7 @@
 """Invented tables in the style of public surveys, hospital and billing extracts, every column with its right answer.
 
-A line is: name, role, kind, hierarchy, cells. Where practitioners differ, answers are parted by a bar. They were written
-down before the code they judge, by what a column is, not by what can be told from it. Nothing here comes from a real
+A line is: name, role, kind, hierarchy, cells. Where practitioners differ, answers are parted by a bar. They were
+written down before the code they judge, by what a column is, not by what can be told from it. Nothing here comes from a real
 table.
 """
 

@@ -31,7 +31,8 @@ ON_DISK: dict[str, tuple[str, str]] = {
         income | sensitive | ordinal/nominal |"""),
     "census-income": ("census-income-kdd/census_income_kdd.csv.gz", """
         age weeks_worked_in_year num_persons_worked_for_employer | quasi | numeric/ordinal |
-        class_of_worker marital_stat major_industry_code major_occupation_code race hispanic_origin sex | quasi | nominal |
+        class_of_worker marital_stat major_industry_code major_occupation_code race | quasi | nominal |
+        hispanic_origin sex | quasi | nominal |
         detailed_industry_recode detailed_occupation_recode | quasi | nominal | prefixes/none
         education enroll_in_edu_inst_last_wk full_or_part_time_employment_stat | quasi | nominal/ordinal |
         wage_per_hour capital_gains capital_losses dividends_from_stocks | sensitive | numeric |
@@ -49,7 +50,8 @@ ON_DISK: dict[str, tuple[str, str]] = {
         income_gt_50k | sensitive | ordinal/nominal |"""),
     "casc": ("casc/census.csv", """
         AFNLWGT | weight | numeric |
-        AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC POTHVAL INTVAL PEARNVAL FICA WSALVAL ERNVAL | sensitive | numeric |"""),
+        AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC | sensitive | numeric |
+        POTHVAL INTVAL PEARNVAL FICA WSALVAL ERNVAL | sensitive | numeric |"""),
     "free1": ("worked-examples/sdcmicro_free1.csv.gz", """
         REGION COMPCODE OCCUCODE | quasi | nominal | prefixes/none
         SEX MARSTAT KINDPERS ETNI PRIOCCU POSLABM POSLABLY POSFACT KINDFACT TENURE FTPTIME | quasi | nominal |

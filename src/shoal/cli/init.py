@@ -119,7 +119,9 @@ def _show_reasons(described: Any, console: Any) -> None:
 
     console.print("Why", style="bold")
     for column in described.columns:
-        console.print(Padding(f"{column.name} ({column.role}, confidence {column.confidence}): {column.reason}", (0, 0, 0, 2)))
+        console.print(
+            Padding(f"{column.name} ({column.role}, confidence {column.confidence}): {column.reason}", (0, 0, 0, 2))
+        )
     console.print()
 
 

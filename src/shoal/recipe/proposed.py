@@ -1,8 +1,8 @@
 """The recipe that `shoal init` writes: what is proposed for a table, with reasons, requirements and trees to edit.
 
-Every sensitive column gets the strongest entropy l-diversity that a run can be expected to keep: at most half of what the
-whole table has beyond a single value, and no more than half of k. The whole table as one class has twice that, so a
-release always exists; larger values are tried by hand.
+Every sensitive column gets the strongest entropy l-diversity that a run can be expected to keep: at most half of what
+the whole table has beyond a single value, and about half of k. All rows as one class have more than that, so that a
+release always exists.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def _about_requirement(one: LDiversity, table: Table, k: int) -> str:
     name = _quoted(one.column)
     return "\n".join(
         [
-            f"The whole table has an entropy of {whole:.2f} values; half of that beyond 1, and half of k, is asked for.",
-            "Alternatives, weaker and stronger:",
+            f"The whole table has an entropy of {whole:.2f} values. Asked for is half of what it has beyond 1, and of k.",
+            f"Alternatives: an l nearer to 1, such as {1 + (one.l - 1) / 2:.3g}, loses less; others promise other things.",
             f'model = "l-diversity", column = {name}, l = {distinct}, variant = "distinct"',
             f'model = "l-diversity", column = {name}, l = 2, variant = "recursive", c = 4',
             f'model = "t-closeness", column = {name}, t = 0.3, distance = "{distance}"',

@@ -60,7 +60,7 @@ def write_whole(out: Path, text: str, files: Mapping[str, str]) -> None:
 
 
 Notes = Mapping[tuple[str, ...], str]
-"""Comments by the table they belong to, such as `("columns", "age")`, `("require", "0")`; `()` is the top of the file."""
+"""Comments by their table, such as `("columns", "age")` or `("require", "0")`; `()` is the top of the file."""
 
 
 def write_toml(entries: Mapping[str, Any], notes: Notes | None = None) -> str:

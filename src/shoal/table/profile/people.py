@@ -70,7 +70,7 @@ def agreement(people: Codes, others: Sequence[Codes]) -> float | None:
 
 
 def repeated_people(evidence: Sequence[Evidence], codes: Mapping[str, Codes]) -> str | None:
-    """Say why rows seem to repeat people: far more of them agree in name or birth, sex and postcode than chance allows."""
+    """Say why rows seem to repeat people: far more agree in name or birth, sex and postcode than chance allows."""
     keys = [
         seen.name
         for seen in evidence

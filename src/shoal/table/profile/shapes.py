@@ -191,7 +191,8 @@ def _numbers(texts: pl.DataFrame) -> Numbers:
 
 
 _NAMES_FIRST = (
-    "date", "e-mail", "URL", "internet address", "hash", "account number", "national id", "postcode", "ATC code", "phone",
+    "date", "e-mail", "URL", "internet address", "hash", "account number", "national id", "postcode",
+    "ATC code", "phone",
 )  # fmt: skip
 
 

@@ -36,8 +36,8 @@ def n_single(keys: npt.NDArray[np.generic]) -> int:
 def singled_out(codes: Mapping[str, Codes]) -> tuple[int, dict[str, int]]:
     """Count the rows that are unique on all columns together, and for each column those that are so because of it.
 
-    Every value of every column has a random number of 64 bits, and a row is the sum of those it has, so that a column is
-    left out by one subtraction. Two rows that differ have the same sum once in 2^64.
+    Every value of every column has a random number of 64 bits, and a row is the sum of those it has: a column is left
+    out by one subtraction. Two rows that differ have the same sum once in 2^64.
     """
     if not codes:
         return 0, {}
