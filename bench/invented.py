@@ -1,8 +1,8 @@
 """Invented tables in the style of public surveys, hospital and billing extracts, every column with its right answer.
 
 A line is: name, role, kind, hierarchy, cells. Where practitioners differ, answers are parted by a bar. They were
-written down before the code they judge, by what a column is, not by what can be told from it. Nothing here comes from a real
-table.
+written down before the code they judge, by what a column is, not by what can be told from it. Nothing here comes from a
+real table.
 """
 
 from __future__ import annotations

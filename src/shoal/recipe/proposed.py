@@ -130,8 +130,8 @@ def _about_requirement(one: LDiversity, table: Table, k: int) -> str:
     name = _quoted(one.column)
     return "\n".join(
         [
-            f"The whole table has an entropy of {whole:.2f} values. Asked for is half of what it has beyond 1, and of k.",
-            f"Alternatives: an l nearer to 1, such as {1 + (one.l - 1) / 2:.3g}, loses less; others promise other things.",
+            f"The whole table has an entropy of {whole:.2f} values: asked for is half of what it has beyond 1.",
+            f"An l nearer to 1, such as {1 + (one.l - 1) / 2:.3g}, loses less. Other models instead, or besides:",
             f'model = "l-diversity", column = {name}, l = {distinct}, variant = "distinct"',
             f'model = "l-diversity", column = {name}, l = 2, variant = "recursive", c = 4',
             f'model = "t-closeness", column = {name}, t = 0.3, distance = "{distance}"',

@@ -216,9 +216,9 @@ def _jagged(counts: dict[str, int]) -> bool:
     there on. Differences that chance explains are none.
     """
     numbers = sorted((int(text), times) for text, times in counts.items())
-    if not numbers or len(numbers) > 30 or numbers[0][0] < 0:
-        return False
     values, times = [value for value, _ in numbers], [times for _, times in numbers]
+    if not numbers or len(numbers) > 30 or numbers[0][0] < 0 or sum(times) < 5 * len(values):
+        return False
     if values[-1] > 99:  # a dozen of large numbers, many times each
         return len(values) <= 12 and sum(times) >= 20 * len(values)
     if len(values) <= 4:  # what falls off from 0 on, step by step, was counted

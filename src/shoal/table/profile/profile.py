@@ -25,7 +25,7 @@ from shoal.table.names import require_header
 from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather, groupable
 from shoal.table.profile.kinds import kind_of, order_of
 from shoal.table.profile.people import one_weight, person_of, repeated_people
-from shoal.table.profile.roles import MEDIUM, Proposal, role_of
+from shoal.table.profile.roles import MEDIUM, TELLING, Proposal, role_of
 from shoal.table.profile.singling import best_pairs, singled_out
 from shoal.table.profile.words import AGE, BIRTH, says
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
@@ -140,6 +140,7 @@ def profile(frame: Any, missing_values: Sequence[str] = ()) -> Profile:
     proposals, warnings = _settled(evidence, codes)
     proposed = [_in_order(_column(seen, proposals[seen.name]), counts[seen.name]) for seen in evidence]
     columns = _without_birth_beside_age(proposed)
+    warnings += _told_apart_by_weight(columns)
     quasi = {column.name: codes[column.name] for column in columns if column.role == "quasi"}
     together, because = singled_out(quasi)
     chosen, note = _pair_columns(columns)
@@ -177,6 +178,18 @@ def _settled(evidence: list[Evidence], codes: Mapping[str, Codes]) -> tuple[dict
     )
     proposals[person.name] = replace(proposal, role="person", why=why)
     return proposals, ()
+
+
+def _told_apart_by_weight(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:
+    """Warn of a weight that is published as it is and singles out rows."""
+    text = (
+        "{:.0%} of the rows have a weight of their own in {!r}, which is published as it is: round the weights first."
+    )
+    return tuple(
+        text.format(column.unique_share, column.name)
+        for column in columns
+        if column.role == "weight" and column.unique_share >= TELLING
+    )
 
 
 def _in_order(column: ColumnProfile, counts: pl.DataFrame) -> ColumnProfile:
@@ -278,13 +291,13 @@ def _kind(column: ColumnProfile) -> Kind | None:
 
 def _pair_columns(columns: Sequence[ColumnProfile]) -> tuple[list[str], str]:
     """Choose the columns whose pairs are worth counting, in table order, and say what is left out."""
-    published = [column for column in columns if column.role not in UNPUBLISHED]
+    published = [column for column in columns if column.role not in (*UNPUBLISHED, "neutral")]
     shared = [column for column in published if column.unique_share <= MOSTLY]
     # Columns of few values single out nobody in a wide table, so those of many come first.
     ranked = sorted(shared, key=lambda column: (column.role != "quasi", -column.n_distinct))
     chosen = {column.name for column in ranked[:MAX_PAIR_COLUMNS]}
     left_out = {
-        "not published": len(columns) - len(published),
+        "not published or constant": len(columns) - len(published),
         "mostly unique on their own": len(published) - len(shared),
         f"beyond {MAX_PAIR_COLUMNS} columns, quasi-identifiers and most distinct values first": len(shared)
         - len(chosen),

@@ -104,7 +104,8 @@ def _by_choice(seen: Evidence) -> Proposal | None:
 
 
 def _by_constant(seen: Evidence) -> Proposal | None:
-    if not seen.constant or seen.says(NAMES):
+    # What is private of everybody stays so, and names are never published.
+    if not seen.constant or seen.says(NAMES) or (seen.n_present and seen.says(SENSITIVE)):
         return None
     what = "All rows have the same value" if seen.n_present else "All cells are missing"
     return Proposal("neutral", f"{what}: it singles out nobody, and can be published as it is", HIGH)
@@ -140,7 +141,8 @@ def _by_number_of_a_person(seen: Evidence) -> Proposal | None:
         return Proposal("identifying", f"{why}; {once}", HIGH if given else MEDIUM, 3 if given else 2)
     if seen.handful or not (word := household or record or seen.says(NUMBERED)):
         return None
-    if seen.measured and not given and not seen.says(NUMBERED):
+    # Amounts and measurements are no numbers of anybody, nor are numbers with decimals.
+    if not given and (seen.money or (seen.numeric and not seen.whole) or (seen.measured and not seen.says(NUMBERED))):
         return None
     varied = not seen.measured and seen.n_distinct > 0.3 * seen.n_present
     if not (given or varied or seen.mostly_unique or seen.says(NUMBERED)):

@@ -156,7 +156,7 @@ class Look:
 
 def look(counts: pl.DataFrame) -> Look:
     """Look at the distinct texts of a column (`value`) and how often each occurs (`n`)."""
-    total = counts["n"].sum()
+    total = int(counts["n"].sum())
     if not total:
         return Look(dict.fromkeys(SHAPES, 0.0), 0, 0.0, Numbers(), 0.0, 0, 0)
     texts = counts.select("value", pl.col("n").cast(pl.Int64), text=pl.col("value").str.strip_chars())
