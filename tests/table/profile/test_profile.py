@@ -18,9 +18,9 @@ from shoal.errors import ParameterError, SchemaError, SourceError
 from shoal.table.hierarchy.builders import Dates, Prefixes
 from shoal.table.prepare import prepare
 from shoal.table.profile import profile as profile_module
+from shoal.table.profile.profile import ColumnProfile, Profile, profile
 from shoal.table.profile.shapes import SHAPES
 from shoal.table.profile.words import AGE, MONEY, PERSONS, QUASI, says, words
-from shoal.table.profile.profile import ColumnProfile, Profile, profile
 from shoal.table.schema import Nominal, Numeric, Ordinal
 from support.pairwise import examples, pairwise
 
@@ -369,7 +369,12 @@ def test_columns_left_out_of_pairs_are_counted(monkeypatch):
     found = profile(frame)
     assert found.pair_columns == ("race", "city")
     assert [pair.columns for pair in found.pairs] == [("race", "city")]
-    for text in ("2 of 5 columns", "1 left out, not published or constant", "1 left out, mostly unique", "1 left out, beyond 2"):
+    for text in (
+        "2 of 5 columns",
+        "1 left out, not published or constant",
+        "1 left out, mostly unique",
+        "1 left out, beyond 2",
+    ):
         assert text in found.pairs_note
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from shoal.table.profile.evidence import Evidence
 from shoal.table.profile.roles import HIGH, LOW, Proposal
-from shoal.table.profile.words import BIRTH, NAMES, POSTAL, meaning, says
+from shoal.table.profile.words import BIRTH, NAMES, meaning, says
 
 Codes = npt.NDArray[np.int64]
 
@@ -17,6 +17,8 @@ AGREES = 0.97
 """Share of the rows of one person that must agree with the first in what does not change, such as the sex."""
 STEADY = meaning("sex, sexo, sexe, gender, geschlecht, race, ethni~, native, nationality") | BIRTH
 """What stays with a person from row to row."""
+MOST_BY_CHANCE = 0.7
+"""How often rows may agree by chance in a column that shall tell people apart."""
 FEWEST = 20
 """Values from which a column can say whose row it is, if only its look speaks for it."""
 
@@ -70,25 +72,19 @@ def agreement(people: Codes, others: Sequence[Codes]) -> float | None:
 
 
 def repeated_people(evidence: Sequence[Evidence], codes: Mapping[str, Codes]) -> str | None:
-    """Say why rows seem to repeat people: far more agree in name or birth, sex and postcode than chance allows."""
-    keys = [
-        seen.name
-        for seen in evidence
-        if not seen.constant
-        and (says(seen.name, NAMES) or says(seen.name, BIRTH) or says(seen.name, POSTAL) or says(seen.name, STEADY))
-    ]
-    if not any(says(name, NAMES) or says(name, BIRTH) for name in keys) or len(keys) < 2:
-        return None
-    n_rows = len(codes[keys[0]])
-    alike = 1.0
-    together = np.zeros(n_rows, dtype=np.int64)
-    for name in keys:
-        shares = np.bincount(codes[name]) / n_rows
-        alike *= float((shares**2).sum())
-        together = np.unique(together * (int(codes[name].max()) + 1) + codes[name], return_inverse=True)[1]
-    times = np.bincount(together)
-    pairs = float((times * (times - 1) / 2).sum())
-    shared = float(times[times > 1].sum()) / n_rows
-    if shared < 0.1 or pairs < 10 * alike * n_rows * (n_rows - 1) / 2:
-        return None
-    return f"{shared:.0%} of the rows agree in {', '.join(keys)} with another, far more than chance would have"
+    """Say why rows seem to repeat people: rows of one name or birth agree in what stays with a person, far too often."""
+    for seen in evidence:
+        key = says(seen.name, NAMES) or says(seen.name, BIRTH)
+        if not key or seen.n_distinct < FEWEST or seen.n_present - seen.n_once < 0.1 * seen.n_rows:
+            continue
+        steady = [one for one in evidence if one.name != seen.name and says(one.name, STEADY) and not one.constant]
+        telling = [one for one in steady if _by_chance(codes[one.name]) < MOST_BY_CHANCE]
+        if telling and (agreement(codes[seen.name], [codes[one.name] for one in telling]) or 0) >= AGREES:
+            names = ", ".join(repr(one.name) for one in telling)
+            return f"rows with the same {seen.name!r} agree in {names}, as those of one person do"
+    return None
+
+
+def _by_chance(codes: Codes) -> float:
+    """How often two rows agree that have nothing to do with each other."""
+    return float(((np.bincount(codes) / len(codes)) ** 2).sum())

@@ -49,4 +49,6 @@ def singled_out(codes: Mapping[str, Codes]) -> tuple[int, dict[str, int]]:
     for part in parts.values():
         whole += part
     together = n_single(whole)
+    if len(parts) == 1:
+        return together, dict.fromkeys(parts, together)
     return together, {name: together - n_single(whole - part) for name, part in parts.items()}
