@@ -50,8 +50,8 @@ ON_DISK: dict[str, tuple[str, str]] = {
         income_gt_50k | sensitive | ordinal/nominal |"""),
     "casc": ("casc/census.csv", """
         AFNLWGT | weight | numeric |
-        AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC | sensitive | numeric |
-        POTHVAL INTVAL PEARNVAL FICA WSALVAL ERNVAL | sensitive | numeric |"""),
+        AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC | sensitive/quasi | numeric |
+        POTHVAL INTVAL PEARNVAL FICA WSALVAL ERNVAL | sensitive/quasi | numeric |"""),
     "free1": ("worked-examples/sdcmicro_free1.csv.gz", """
         REGION COMPCODE OCCUCODE | quasi | nominal | prefixes/none
         SEX MARSTAT KINDPERS ETNI PRIOCCU POSLABM POSLABLY POSFACT KINDFACT TENURE FTPTIME | quasi | nominal |

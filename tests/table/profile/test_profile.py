@@ -28,7 +28,8 @@ DATA = Path(os.environ.get("SHOAL_DATA") or Path(__file__).parents[4] / "shared"
 
 
 def column(values: list[object], name: str = "x", missing_values: tuple[str, ...] = ()) -> ColumnProfile:
-    return profile(pl.DataFrame({name: values}), missing_values).columns[0]
+    known = ["north" if row % 2 else "south" for row in range(len(values))]
+    return profile(pl.DataFrame({name: values, "quarter": known}), missing_values).columns[0]
 
 
 def numbered(text: str, n: int = 40) -> list[str]:
@@ -262,6 +263,13 @@ def test_schema_of_a_proposal():
     assert schema.sensitive == {"disease": Nominal(), "income": Numeric()}
     assert schema.choice == "choice"
     assert set(schema.roles) == set(frame.columns)
+
+
+def test_where_nothing_else_is_known_sensitive_columns_are_hidden_in_groups():
+    found = profile(pl.DataFrame({"name": ["Ann", "Bob"] * 9, "income": range(18), "disease": ["flu", "cold"] * 9}))
+    assert [column.role for column in found.columns] == ["identifying", "quasi", "quasi"]
+    assert {column.confidence for column in found.columns[1:]} == {"low"}
+    assert "No column looks like what others know of a person" in found.warnings[0]
 
 
 def test_without_a_quasi_identifier_there_is_no_schema():

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from shoal.table.profile.evidence import Evidence
 from shoal.table.profile.roles import HIGH, LOW, Proposal
-from shoal.table.profile.words import BIRTH, NAMES, meaning, says
+from shoal.table.profile.words import BIRTH, HOUSEHOLDS, NAMES, meaning, says
 
 Codes = npt.NDArray[np.int64]
 
@@ -40,12 +40,12 @@ def person_of(
 
 
 def one_weight(evidence: Sequence[Evidence], proposals: dict[str, Proposal]) -> None:
-    """Leave one weight: the surest, then the shortest name; it must be there and above 0 in every row."""
+    """Leave one weight: the surest, of persons, with the shortest name; it must be there and above 0 in every row."""
     weights = [seen for seen in evidence if proposals[seen.name].role == "weight"]
     broken = [seen for seen in weights if seen.n_present < seen.n_rows or seen.look.numbers.low <= 0]
     fit = sorted(
         (seen for seen in weights if seen not in broken),
-        key=lambda seen: (proposals[seen.name].confidence != HIGH, len(seen.name)),
+        key=lambda seen: (proposals[seen.name].confidence != HIGH, bool(seen.says(HOUSEHOLDS)), len(seen.name)),
     )
     for seen in broken:
         why = (

@@ -25,7 +25,7 @@ from shoal.table.names import require_header
 from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather, groupable
 from shoal.table.profile.kinds import kind_of, order_of
 from shoal.table.profile.people import one_weight, person_of, repeated_people
-from shoal.table.profile.roles import MEDIUM, TELLING, Proposal, role_of
+from shoal.table.profile.roles import LOW, MEDIUM, TELLING, Proposal, role_of
 from shoal.table.profile.singling import best_pairs, singled_out
 from shoal.table.profile.words import AGE, BIRTH, says
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
@@ -139,7 +139,8 @@ def profile(frame: Any, missing_values: Sequence[str] = ()) -> Profile:
     codes = {name: _codes(series, counts[name]) for name, series in cells.items() if groupable(series.dtype)}
     proposals, warnings = _settled(evidence, codes)
     proposed = [_in_order(_column(seen, proposals[seen.name]), counts[seen.name]) for seen in evidence]
-    columns = _without_birth_beside_age(proposed)
+    columns, without = _with_something_known(_without_birth_beside_age(proposed))
+    warnings += without
     warnings += _told_apart_by_weight(columns)
     quasi = {column.name: codes[column.name] for column in columns if column.role == "quasi"}
     together, because = singled_out(quasi)
@@ -223,6 +224,20 @@ def _without_birth_beside_age(columns: list[ColumnProfile]) -> tuple[ColumnProfi
         if age is not None and one.role == "quasi" and one.pattern == "date" and says(one.name, BIRTH)
         else one
         for one in columns
+    )
+
+
+def _with_something_known(columns: tuple[ColumnProfile, ...]) -> tuple[tuple[ColumnProfile, ...], tuple[str, ...]]:
+    """Where no quasi-identifier is found, make the sensitive columns some: whoever knows a person knows something."""
+    if any(one.role == "quasi" for one in columns) or not any(one.role == "sensitive" for one in columns):
+        return columns, ()
+    text = "No other column can be known of a person, so that these must be hidden in groups"
+    known = tuple(
+        replace(one, role="quasi", confidence=LOW, reason=f"{one.reason} {text}.") if one.role == "sensitive" else one
+        for one in columns
+    )
+    return known, (
+        "No column looks like what others know of a person: sensitive columns are quasi-identifiers instead.",
     )
 
 
