@@ -7,8 +7,9 @@ release always exists.
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ import numpy as np
 import polars as pl
 
 from shoal.methods.mondrian import Mondrian
-from shoal.privacy.base import Classes, Values
+from shoal.privacy.base import Classes, Requirement, Values
 from shoal.privacy.l_diversity import LDiversity
+from shoal.privacy.t_closeness import TCloseness
 from shoal.recipe.recipe import Recipe
 from shoal.recipe.text import write_toml
 from shoal.table.prepare import Table, prepare
@@ -94,7 +96,7 @@ def _put_trees_in_files(entries: dict[str, Any], described: Profile, table: Tabl
 def _notes(described: Profile, table: Table, require: tuple[LDiversity, ...], k: int) -> Notes:
     notes: Notes = {(): "\n".join([TOP, *(f"Warning: {warning}" for warning in described.warnings)])}
     for column in described.columns:
-        notes["columns", column.name] = _about(column)
+        notes["columns", column.name] = _about(column, described.all_quasi_unique_share)
     if described.suspected_missing:
         marks = sorted({mark for found in described.suspected_missing.values() for mark in found})
         listed = ", ".join(_quoted(mark) for mark in marks)
@@ -104,7 +106,9 @@ def _notes(described: Profile, table: Table, require: tuple[LDiversity, ...], k:
     who = "people" if described.person else "rows"
     notes[("method",)] = f"Every published combination of quasi-identifiers is shared by {k} {who} at least."
     for place, one in enumerate(require):
-        notes["require", str(place)] = _about_requirement(one, table, k)
+        values = table.sensitive[one.column]
+        notes["require", str(place)] = _about_requirement(one, values)
+        notes["require", str(place), "after"] = _commented(alternatives(one.column, values, k))
     bare = [name for name in table.sensitive if name not in {one.column for one in require}]
     if bare:
         text = "nearly all rows have one value, so that no entropy can be required of them"
@@ -112,37 +116,48 @@ def _notes(described: Profile, table: Table, require: tuple[LDiversity, ...], k:
     return notes
 
 
-def _about(column: ColumnProfile) -> str:
+def _about(column: ColumnProfile, together: float) -> str:
     """The reason for a role, how sure it is, and how many rows the column singles out."""
-    lines = [f"{column.reason} Confidence: {column.confidence}."]
     alone = f"Singles out {_percent(column.unique_share)} of the rows alone"
-    if column.unique_with_others is None:
-        return "\n".join([*lines, f"{alone}."])
-    others = f"{_percent(column.unique_with_others)} more with the other quasi-identifiers than these without it"
-    return "\n".join([*lines, f"{alone}, {others}."])
+    if column.unique_with_others is not None:
+        without = max(together - column.unique_with_others, 0.0)
+        alone += f"; all quasi-identifiers {_percent(together)}, without it {_percent(without)}"
+    return f"{column.reason} Confidence: {column.confidence}.\n{alone}."
 
 
-def _about_requirement(one: LDiversity, table: Table, k: int) -> str:
-    values = table.sensitive[one.column]
+def _about_requirement(one: LDiversity, values: Values) -> str:
     whole = effective(one.column, values)
-    distinct = max(min(len(values.counts), k, 3), 2)
-    distance = "ordered" if values.kind in ("numeric", "ordinal") else "equal"
-    name = _quoted(one.column)
-    return "\n".join(
-        [
-            f"The whole table has an entropy of {whole:.2f} values: asked for is half of what it has beyond 1.",
-            f"An l nearer to 1, such as {1 + (one.l - 1) / 2:.3g}, loses less. Other models instead, or besides:",
-            f'model = "l-diversity", column = {name}, l = {distinct}, variant = "distinct"',
-            f'model = "l-diversity", column = {name}, l = 2, variant = "recursive", c = 4',
-            f'model = "t-closeness", column = {name}, t = 0.3, distance = "{distance}"',
-        ]
+    weaker = f"an l nearer to 1, such as {1 + (one.l - 1) / 2:.3g}, loses less"
+    return (
+        f"All rows together have an entropy of {whole:.2f} values. Asked for is half of what that is above 1; {weaker}."
     )
 
 
-def _quoted(text: str) -> str:
+def alternatives(column: str, values: Values, k: int) -> tuple[Requirement, ...]:
+    """Other models that the whole table keeps, to be asked for instead or besides."""
+    most = float(values.shares.max())
+    c = math.ceil(20 * most / (1 - most)) / 10  # twice what the whole table has
+    ordered = values.kind in ("numeric", "ordinal")
+    return (
+        LDiversity(column, l=max(min(len(values.counts), k, 3), 2)),
+        LDiversity(column, l=2, variant="recursive", c=c),
+        TCloseness(column, t=0.3, distance="ordered" if ordered else "equal"),
+    )
+
+
+def _commented(models: Sequence[Requirement]) -> str:
+    """Tables of a recipe, to be used by taking the comment sign away."""
+    lines = ["Instead, or besides:"]
+    for one in models:
+        entries = {"model": one.name, **{key: value for key, value in one.to_mapping().items() if value is not None}}
+        lines += ["[[require]]", *(f"{key} = {_quoted(value)}" for key, value in entries.items())]
+    return "\n".join(lines)
+
+
+def _quoted(value: object) -> str:
     import tomlkit
 
-    return tomlkit.item(text).as_string()
+    return tomlkit.item(value).as_string()
 
 
 def _percent(share: float) -> str:

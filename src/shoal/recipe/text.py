@@ -60,7 +60,8 @@ def write_whole(out: Path, text: str, files: Mapping[str, str]) -> None:
 
 
 Notes = Mapping[tuple[str, ...], str]
-"""Comments by their table, such as `("columns", "age")` or `("require", "0")`; `()` is the top of the file."""
+"""Comments by their table, such as `("columns", "age")` or `("require", "0")`; `()` is the top of the file. A table has
+them under its heading, and with `"after"` added to its name also at its end."""
 
 
 def write_toml(entries: Mapping[str, Any], notes: Notes | None = None) -> str:
@@ -91,7 +92,8 @@ def _section(key: str, value: Any, notes: Notes) -> Any:
     if value and isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value):
         tables = tomlkit.aot()
         for place, entry in enumerate(value):
-            tables.append(_table(entry, notes.get((key, str(place)))))
+            place_notes = notes.get((key, str(place))), notes.get((key, str(place), "after"))
+            tables.append(_table(entry, *place_notes))
         return tables
     return tomlkit.item(value)
 
@@ -105,8 +107,8 @@ def _lines(note: str) -> list[str]:
     return found
 
 
-def _table(entry: Mapping[str, Any], note: str | None = None) -> Any:
-    """A table whose own tables are written within their line, with its comments at the top."""
+def _table(entry: Mapping[str, Any], note: str | None = None, after: str | None = None) -> Any:
+    """A table whose own tables are written within their line, with its comments at the top and at the end."""
     import tomlkit
 
     table = tomlkit.table()
@@ -114,6 +116,8 @@ def _table(entry: Mapping[str, Any], note: str | None = None) -> Any:
         table.add(tomlkit.comment(line))
     for field, content in entry.items():
         table.add(field, _inline(content))
+    for line in _lines(after) if after is not None else ():
+        table.add(tomlkit.comment(line))
     return table
 
 

@@ -72,7 +72,7 @@ def agreement(people: Codes, others: Sequence[Codes]) -> float | None:
 
 
 def repeated_people(evidence: Sequence[Evidence], codes: Mapping[str, Codes]) -> str | None:
-    """Say why rows seem to repeat people: rows of one name or birth agree in what stays with a person, far too often."""
+    """Say why rows seem to repeat people: those of one name or birth agree in what stays with a person, too often."""
     for seen in evidence:
         key = says(seen.name, NAMES) or says(seen.name, BIRTH)
         if not key or seen.n_distinct < FEWEST or seen.n_present - seen.n_once < 0.1 * seen.n_rows:

@@ -23,6 +23,7 @@ from shoal.table.profile.words import (
     TEXTS,
     UNITS,
     WEIGHTS,
+    words,
 )
 
 TELLING = 0.1
@@ -191,8 +192,6 @@ _PEOPLE = frozenset(
 
 def _numbered_person(seen: Evidence) -> str | None:
     """Find a word for a person beside one for a number: `patient_nbr`."""
-    from shoal.table.profile.words import words
-
     found = words(seen.name)
     who = next((word for word in found if word in _PEOPLE), None)
     number = seen.says(NUMBERED)
