@@ -49,11 +49,12 @@ test: $(VENV)/.ready-test    ## lint, types and the whole suite
 lists: $(VENV)/.ready-test   ## write the lists of methods, models, publishers and measures anew
 	$(BIN)/python tools/lists.py
 
-bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run
+bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run; the score of what init proposes
 	$(BIN)/python bench/first_call.py
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/anatomy.py
 	$(BIN)/python bench/slicing.py
+	$(BIN)/python bench/roles.py
 
 table: $(VENV)/.ready-test   ## all methods side by side, written to docs/comparison.md
 	$(BIN)/python bench/table.py

@@ -204,7 +204,9 @@ def test_init_then_run(place, call):
     entries = read_entries("sub.toml")
     assert entries["source"] == {"path": "codes.csv", "delimiter": ";", "encoding": "utf-8"}
     assert entries["columns"]["e-mail"]["role"] == "identifying"
-    assert entries["columns"]["postcode"]["hierarchy"]["name"] == "prefixes"
+    assert entries["columns"]["postcode"]["hierarchy"] == "sub.hierarchies/postcode.csv"
+    assert (place / "sub.hierarchies" / "postcode.csv").read_text().startswith("00104;0010*;001**;00***;0****;*\n")
+    assert entries["require"] == [{"model": "l-diversity", "column": "income", "l": 3.0, "variant": "entropy"}]
     assert entries["columns"]["income"]["role"] == "sensitive"
     assert (place / "sub.toml").read_text().count("# ") >= 3
     assert call("run", "sub.toml")[0] == 0

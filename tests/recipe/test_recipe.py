@@ -232,11 +232,18 @@ def test_every_rule_takes_part_in_the_round_trip():
 
 
 def test_comments_do_not_change_what_is_said():
-    notes = {"": "made by hand\nand checked", "age": "numbers, 40 of them # all"}
+    notes = {(): "made by hand\nand checked", ("columns", "age"): "numbers, 40 of them # all", ("require", "0"): "why"}
     text = write_toml(RECIPE.to_mapping(), notes)
     assert Recipe.from_toml(text) == RECIPE
     assert text.startswith("# made by hand\n# and checked\n")
     assert "[columns.age]\n# numbers, 40 of them # all\n" in text
+    assert "[[require]]\n# why\n" in text
+
+
+def test_a_comment_cannot_become_an_entry():
+    text = write_toml(RECIPE.to_mapping(), {("columns", "age"): "a\rrole = 'neutral'\x0bx\u2028y", (): "word " * 60})
+    assert Recipe.from_toml(text) == RECIPE
+    assert max(map(len, text.split("[source]")[0].splitlines())) <= 120
 
 
 def test_the_text_is_plain_toml():

@@ -11,7 +11,9 @@ import typer
 def init(
     data: Annotated[str, typer.Argument(help="A file (CSV, Parquet, Excel, SQLite) or the uri of a database.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The recipe to write.")] = Path("recipe.toml"),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a recipe in that place.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a recipe, and its hierarchies, in that place.")
+    ] = False,
     table: Annotated[str | None, typer.Option("--table", help="Table of a database.")] = None,
     query: Annotated[str | None, typer.Option("--query", help="SQL query that returns the table.")] = None,
     sheet: Annotated[str | None, typer.Option("--sheet", help="Sheet of a workbook.")] = None,
@@ -24,12 +26,14 @@ def init(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the profile as JSON.")] = False,
 ) -> None:
-    """Profile the columns of a table, propose roles, kinds and hierarchies with reasons, and write a recipe.
+    """Profile the columns of a table, propose roles, kinds, hierarchies and requirements with reasons, write a recipe.
 
-    The proposal is careful: in doubt a column counts as known to an attacker. Read it before you run it.
+    The proposal is careful: in doubt a column counts as known to an attacker. Read it before you run it. Hierarchies
+    are CSV files in a folder beside the recipe: they hold the values of their columns, and are as secret as the table.
     """
     from shoal.cli import show
-    from shoal.errors import Problem, SourceError
+    from shoal.recipe.proposed import propose
+    from shoal.recipe.text import write_whole
     from shoal.table.profile.profile import profile
     from shoal.table.sources import Source, detect, read
 
@@ -37,26 +41,37 @@ def init(
     options: dict[str, object] = {key: value for key, value in given.items() if value is not None}
     if missing_values is not None:
         options["missing_values"] = tuple(missing_values.split(","))
-    if out.exists() and not overwrite:
-        raise SourceError(Problem(str(out), "exists already", "choose another name with --out, or add --overwrite"))
-    if not out.parent.is_dir():
-        raise SourceError(
-            Problem(str(out), "its folder does not exist", "make the folder, or choose another with --out")
-        )
+    _check_place(out, overwrite=overwrite)
     source = Source.from_options(data, options, "init")
     if source.kind == "csv":
         found = detect(source)
         source = Source.from_options(source, {"encoding": found.encoding, "delimiter": found.delimiter}, "init")
-    described = profile(read(source), source.missing_values)
-    text = recipe_text(described, source, out)
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SourceError(Problem(str(out), f"cannot be written ({error.strerror})", "choose another place")) from None
+    frame = read(source)
+    described = profile(frame, source.missing_values)
+    proposed = propose(described, frame, source, out)
+    write_whole(out, proposed.text, proposed.files)
     if json:
-        show.as_json({"recipe": str(out), "profile": _as_mapping(described)})
+        require = [{"model": one.name, **one.to_mapping()} for one in proposed.require]
+        shown = {"recipe": str(out), "hierarchies": list(proposed.files), "require": require}
+        show.as_json({**shown, "profile": _as_mapping(described)})
     else:
-        _show(described, out)
+        _show(described, proposed, out)
+
+
+def _check_place(out: Path, *, overwrite: bool) -> None:
+    """Refuse a place that is taken, or that cannot be written to, before anything is read."""
+    from shoal.errors import Problem, SourceError
+
+    trees = out.parent / f"{out.stem}.hierarchies"
+    for place in (out, trees):
+        if place.exists() and not overwrite:
+            raise SourceError(
+                Problem(str(place), "exists already", "choose another name with --out, or add --overwrite")
+            )
+    if not out.parent.is_dir():
+        raise SourceError(
+            Problem(str(out), "its folder does not exist", "make the folder, or choose another with --out")
+        )
 
 
 def _as_mapping(described: Any) -> dict[str, Any]:
@@ -69,40 +84,50 @@ def _as_mapping(described: Any) -> dict[str, Any]:
     return entries
 
 
-def recipe_text(described: Any, source: Any, out: Path) -> str:
-    """The proposed recipe, with the reason for each column as a comment."""
-    import os
-
-    from shoal.methods.mondrian import Mondrian
-    from shoal.recipe.recipe import Recipe
-    from shoal.recipe.text import write_toml
-
-    entries = Recipe(described.to_schema(), Mondrian(k=5), source).to_mapping()
-    if "path" in entries["source"]:
-        entries["source"]["path"] = os.path.relpath(entries["source"]["path"], out.parent)
-    entries["method"] = {"name": "mondrian", "k": 5}
-    entries["publish"] = {"name": "generalize"}
-    comments = {column.name: column.reason for column in described.columns}
-    comments[""] = "A proposal: read every role and its reason, and change what does not fit."
-    return write_toml(entries, comments)
-
-
-def _show(described: Any, out: Path) -> None:
-    from rich.padding import Padding
-
+def _show(described: Any, proposed: Any, out: Path) -> None:
     from shoal.cli import show
 
-    shown = show.table(f"{described.n_rows:,} rows", "column", "role", "kind", "distinct", "missing", "unique")
-    for column in described.columns:
-        share = f"{100 * column.unique_share:.1f} %"
-        counts = (f"{column.n_distinct:,}", f"{column.n_missing:,}", share)
-        shown.add_row(column.name, column.role, column.kind or "", *counts)
     console = show.console()
+    columns = ("column", "role", "kind", "distinct", "missing", "alone", "added")
+    shown = show.table(f"{described.n_rows:,} rows", *columns)
+    for column in described.columns:
+        others = "" if column.unique_with_others is None else f"{100 * column.unique_with_others:.1f} %"
+        counts = (f"{column.n_distinct:,}", f"{column.n_missing:,}", f"{100 * column.unique_share:.1f} %", others)
+        shown.add_row(column.name, column.role, column.kind or "", *counts)
     console.print(shown)
+    console.print("alone: rows it singles out; added: rows it singles out beside the other quasi-identifiers")
+    _show_reasons(described, console)
+    _show_pairs(described, console)
+    for warning in described.warnings:
+        console.print(f"Warning: {warning}", style="bold")
+    for one in proposed.require:
+        console.print(f"Required: {one.variant} l-diversity of {one.column!r}, l = {one.l:g}.")
+    for name, markers in described.suspected_missing.items():
+        found = ", ".join(f"{marker!r} ({count:,})" for marker, count in markers.items())
+        wanted = ", ".join(f'"{marker}"' for marker in markers)
+        console.print(
+            f"Column {name!r} may use {found} for missing; if so, add under [source]: missing_values = [{wanted}]"
+        )
+    if proposed.files:
+        folder = str(Path(next(iter(proposed.files))).parent)
+        console.print(f"Wrote {len(proposed.files)} hierarchies to edit into {out.parent / folder}.")
+    console.print(f"Wrote {out}. Read it, then: shoal run {out}", style="bold")
+
+
+def _show_reasons(described: Any, console: Any) -> None:
+    from rich.padding import Padding
+
     console.print("Why", style="bold")
     for column in described.columns:
-        console.print(Padding(f"{column.name} ({column.role}): {column.reason}", (0, 0, 0, 2)))
+        console.print(
+            Padding(f"{column.name} ({column.role}, confidence {column.confidence}): {column.reason}", (0, 0, 0, 2))
+        )
     console.print()
+
+
+def _show_pairs(described: Any, console: Any) -> None:
+    from shoal.cli import show
+
     if described.pairs:
         pairs = show.table("Rows that are unique in two columns", "columns", "unique")
         for pair in described.pairs[:5]:
@@ -110,10 +135,3 @@ def _show(described: Any, out: Path) -> None:
         console.print(pairs)
     share = 100 * described.all_quasi_unique_share
     console.print(f"{share:.1f} % of the rows are unique in all proposed quasi-identifiers together.")
-    for name, markers in described.suspected_missing.items():
-        found = ", ".join(f"{marker!r} ({count:,})" for marker, count in markers.items())
-        wanted = ", ".join(f'"{marker}"' for marker in markers)
-        console.print(
-            f"Column {name!r} may use {found} for missing; if so, add under [source]: missing_values = [{wanted}]"
-        )
-    console.print(f"Wrote {out}. Read it, then: shoal run {out}", style="bold")

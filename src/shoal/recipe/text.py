@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
+import textwrap
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import Problem, RecipeError
+from shoal.errors import Problem, RecipeError, SourceError
 from shoal.table.sources.source import kind_of_path
 
 
@@ -41,36 +44,90 @@ def _not_a_recipe(where: str, what: str, fix: str = "") -> Problem:
     return Problem(where, "is a table by its name, and no recipe", fix)
 
 
-def write_toml(entries: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
-    """Write entries as TOML; `comments` go above the table of their dotted name."""
+def write_whole(out: Path, text: str, files: Mapping[str, str]) -> None:
+    """Write a recipe and the files it refers to, each in one step, the recipe last; what fails leaves nothing new."""
+    token = secrets.token_hex(4)
+    texts = {out.parent / place: content for place, content in files.items()} | {out: text}
+    partial = {place: place.parent / f".{place.name}.partial-{token}" for place in texts}
+    made = [folder for folder in dict.fromkeys(place.parent for place in texts) if not folder.exists()]
+    try:
+        for folder in made:
+            folder.mkdir()
+        for place, content in texts.items():
+            partial[place].write_text(content, encoding="utf-8", newline="")
+        for place in texts:
+            partial[place].replace(place)
+        made = []
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SourceError(Problem(str(out), f"cannot be written ({reason})", "choose another place")) from None
+    finally:
+        for file in partial.values():
+            file.unlink(missing_ok=True)
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+Notes = Mapping[tuple[str, ...], str]
+"""Comments by their table, such as `("columns", "age")` or `("require", "0")`; `()` is the top of the file. A table has
+them under its heading, and with `"after"` added to its name also at its end."""
+
+
+def write_toml(entries: Mapping[str, Any], notes: Notes | None = None) -> str:
+    """Write entries as TOML, with the comments of each table under its heading."""
     import tomlkit
 
-    document = tomlkit.document()
-    notes = comments or {}
-    if "" in notes:
-        for line in notes[""].splitlines():
+    document, notes = tomlkit.document(), notes or {}
+    if () in notes:
+        for line in _lines(notes[()]):
             document.add(tomlkit.comment(line))
         document.add(tomlkit.nl())
     for key, value in entries.items():
-        if key != "columns":
-            document.add(key, _table(value) if isinstance(value, Mapping) else tomlkit.item(value))
-            continue
-        columns = tomlkit.table(is_super_table=True)
-        for name, entry in value.items():
-            columns.add(name, _table(entry, notes.get(name)))
-        document.add("columns", columns)
+        document.add(key, _section(key, value, notes))
     return tomlkit.dumps(document)
 
 
-def _table(entry: Mapping[str, Any], note: str | None = None) -> Any:
-    """A table whose own tables are written within their line."""
+def _section(key: str, value: Any, notes: Notes) -> Any:
+    """One entry of the file: a table, a table of tables, a list of tables or a single value."""
+    import tomlkit
+
+    if key == "columns":
+        columns = tomlkit.table(is_super_table=True)
+        for name, entry in value.items():
+            columns.add(name, _table(entry, notes.get((key, name))))
+        return columns
+    if isinstance(value, Mapping):
+        return _table(value, notes.get((key,)))
+    if value and isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value):
+        tables = tomlkit.aot()
+        for place, entry in enumerate(value):
+            place_notes = notes.get((key, str(place))), notes.get((key, str(place), "after"))
+            tables.append(_table(entry, *place_notes))
+        return tables
+    return tomlkit.item(value)
+
+
+def _lines(note: str) -> list[str]:
+    """A comment in lines of readable length; what would end a comment, or a line, is a space."""
+    found = []
+    for line in note.split("\n"):
+        plain = "".join(sign if sign.isprintable() else " " for sign in line)
+        found += textwrap.wrap(plain, 110, break_long_words=False, break_on_hyphens=False) or [""]
+    return found
+
+
+def _table(entry: Mapping[str, Any], note: str | None = None, after: str | None = None) -> Any:
+    """A table whose own tables are written within their line, with its comments at the top and at the end."""
     import tomlkit
 
     table = tomlkit.table()
-    if note is not None:
-        table.add(tomlkit.comment(note))
+    for line in _lines(note) if note is not None else ():
+        table.add(tomlkit.comment(line))
     for field, content in entry.items():
         table.add(field, _inline(content))
+    for line in _lines(after) if after is not None else ():
+        table.add(tomlkit.comment(line))
     return table
 
 

@@ -18,8 +18,9 @@ from shoal.errors import ParameterError, SchemaError, SourceError
 from shoal.table.hierarchy.builders import Dates, Prefixes
 from shoal.table.prepare import prepare
 from shoal.table.profile import profile as profile_module
-from shoal.table.profile.patterns import QUASI, SHAPES, says, words
 from shoal.table.profile.profile import ColumnProfile, Profile, profile
+from shoal.table.profile.shapes import SHAPES
+from shoal.table.profile.words import AGE, MONEY, PERSONS, QUASI, says, words
 from shoal.table.schema import Nominal, Numeric, Ordinal
 from support.pairwise import examples, pairwise
 
@@ -27,7 +28,8 @@ DATA = Path(os.environ.get("SHOAL_DATA") or Path(__file__).parents[4] / "shared"
 
 
 def column(values: list[object], name: str = "x", missing_values: tuple[str, ...] = ()) -> ColumnProfile:
-    return profile(pl.DataFrame({name: values}), missing_values).columns[0]
+    known = ["north" if row % 2 else "south" for row in range(len(values))]
+    return profile(pl.DataFrame({name: values, "quarter": known}), missing_values).columns[0]
 
 
 def numbered(text: str, n: int = 40) -> list[str]:
@@ -65,7 +67,14 @@ PATTERNS = [
     (None, ["red", "green"] * 20),
     (None, ["10000-19999", "20000-29999"] * 20),  # a range of amounts is no telephone number
     (None, ["1.000.000", "2.500.000"] * 20),  # nor is an amount with its thousands apart
-    (None, ["192.168.10.1", "192.168.10.2"] * 20),
+    ("internet address", ["192.168.10.1", "192.168.10.2"] * 20),
+    ("URL", numbered("https://example.org/####")),
+    ("hash", numbered("a#########b#####c")),
+    ("account number", numbered("ES91 2100 0418 #### #### ####")),
+    ("account number", numbered("4000-####-####-####")),
+    ("ICD code", ["E11.9", "I10", "J45.9"] * 20),
+    ("ATC code", ["A10BA02", "C09AA05"] * 20),
+    (None, ["A11", "A12", "A13", "A14"] * 20),  # a status has the shape of an illness, but one letter and no point
 ]
 
 
@@ -109,18 +118,24 @@ ROLES = [
     ("name", ["a", "b"] * 20, "identifying"),
     ("Surname", ["a", "b"] * 20, "identifying"),
     ("first_name", ["a", "b"] * 20, "identifying"),
-    ("e-mail", ["a", "b"] * 20, "identifying"),
-    ("eMail", ["a", "b"] * 20, "identifying"),
-    ("Phone2", ["a", "b"] * 20, "identifying"),
-    ("ssn", ["a", "b"] * 20, "identifying"),
-    ("passport no", ["a", "b"] * 20, "identifying"),
-    ("patientID", ["1", "2"] * 20, "identifying"),
-    ("id", ["1", "2"] * 20, "identifying"),
-    ("notes", ["a", "b"] * 20, "identifying"),
+    ("e-mail", [f"a{row}" for row in range(40)], "identifying"),
+    ("eMail", [f"a{row}" for row in range(20)] * 2, "identifying"),
+    ("Phone2", [f"ext {row}" for row in range(40)], "identifying"),
+    ("telephone", ["yes", "no"] * 20, "quasi"),
+    ("ssn", [f"{row}x" for row in range(40)], "identifying"),
+    ("ssn", ["a", "b"] * 20, "person"),
+    ("passport no", [f"{row}x" for row in range(40)], "identifying"),
+    ("patientID", ["1", "2"] * 20, "person"),
+    ("patientID", [str(row * 7) for row in range(40)], "identifying"),
+    ("id", [str(row * 7) for row in range(40)], "identifying"),
+    ("admission_type_id", ["1", "2", "3"] * 20, "quasi"),
+    ("discharge_status", ["A11", "A12", "A13"] * 20, "quasi"),
+    ("notes", [f"seen {row}" for row in range(40)], "identifying"),
+    ("notes", ["a", "b"] * 20, "quasi"),
     ("country_name", ["a", "b"] * 20, "quasi"),
     ("disease_name", ["a", "b"] * 20, "sensitive"),
     ("health_id", [f"h{row}" for row in range(40)], "identifying"),
-    ("account_balance", [f"{row}.5" for row in range(40)], "quasi"),
+    ("account_balance", [f"{row}.5" for row in range(40)], "sensitive"),
     ("disease", ["a", "b"] * 20, "sensitive"),
     ("Primary Diagnosis", ["a", "b"] * 20, "sensitive"),
     ("annualIncome", ["100", "200"] * 20, "sensitive"),
@@ -159,7 +174,7 @@ ROLES = [
 def test_role(name, values, role):
     found = column(values, name)
     assert found.role == role, found.reason
-    assert (found.kind is None) == (role in ("identifying", "choice"))
+    assert (found.kind is None) == (role in ("identifying", "person", "choice", "neutral"))
 
 
 KINDS = [
@@ -174,7 +189,6 @@ KINDS = [
     ("industry_code", ["1", "2", "3"] * 3, "nominal", None),
     ("sex", ["1", "2"] * 3, "nominal", None),
     ("x", [True, False] * 2, "nominal", None),
-    ("x", [None, None], "nominal", None),
     ("zip", ["60612", "02139"] * 3, "nominal", Prefixes(keep=(4, 3, 2, 1))),
     ("zip", [60612, 2139] * 3, "nominal", Prefixes(keep=(4, 3, 2, 1))),
     ("zip", [600006.0, 600008.0] * 3, "nominal", Prefixes(keep=(4, 2))),
@@ -207,7 +221,7 @@ def test_categories_of_other_types_are_read_as_text():
     frame = pl.DataFrame({"sex": ["f", "m", "f"]}, schema={"sex": pl.Enum(["f", "m"])})
     found = profile(frame.with_columns(pl.col("sex").cast(pl.Categorical).alias("gender"), pl.lit(None).alias("x")))
     assert [(c.role, c.kind, c.n_distinct) for c in found.columns] == [("quasi", "nominal", 2)] * 2 + [
-        ("quasi", "nominal", 0)
+        ("neutral", None, 0)
     ]
 
 
@@ -251,6 +265,13 @@ def test_schema_of_a_proposal():
     assert set(schema.roles) == set(frame.columns)
 
 
+def test_where_nothing_else_is_known_sensitive_columns_are_hidden_in_groups():
+    found = profile(pl.DataFrame({"name": ["Ann", "Bob"] * 9, "income": range(18), "disease": ["flu", "cold"] * 9}))
+    assert [column.role for column in found.columns] == ["identifying", "quasi", "quasi"]
+    assert {column.confidence for column in found.columns[1:]} == {"low"}
+    assert "No column looks like what others know of a person" in found.warnings[0]
+
+
 def test_without_a_quasi_identifier_there_is_no_schema():
     with pytest.raises(SchemaError, match="no quasi-identifier"):
         profile(pl.DataFrame({"name": ["Ann", "Bob"]})).to_schema()
@@ -280,10 +301,15 @@ def test_words_of_a_name(name, expected):
 
 
 def test_names_are_compared_by_word():
-    assert says("age_group", QUASI) == "age"
-    assert says("ages", QUASI) == "age"
+    assert says("age_group", AGE) == "age"
+    assert says("ages", AGE) == "age"
+    assert says("language", AGE) is None
     assert says("language", QUASI) == "language"
     assert says("stage", QUASI) is None
+    assert says("Jahreseinkommen", MONEY) == "jahreseinkommen"
+    assert says("Größe", QUASI) is None
+    assert says("id", PERSONS) == "id"
+    assert says("country_id", PERSONS) is None
 
 
 CELLS = st.sampled_from(["a", "b", "c", "d", "e", "", "?"])
@@ -314,6 +340,10 @@ def test_uniqueness_agrees_with_brute_force(frame):
     assert [(pair.unique_share, pair.columns) for pair in found.pairs] == expected[:10]
     quasi = [c.name for c in found.columns if c.role == "quasi"]
     assert found.all_quasi_unique_share == share_of_unique_rows(frame, quasi)
+    for seen in found.columns:
+        others = [name for name in quasi if name != seen.name]
+        added = found.all_quasi_unique_share - share_of_unique_rows(frame, others)
+        assert seen.unique_with_others == (pytest.approx(added) if seen.role == "quasi" else None)
 
 
 @settings(max_examples=examples(50))
@@ -347,7 +377,12 @@ def test_columns_left_out_of_pairs_are_counted(monkeypatch):
     found = profile(frame)
     assert found.pair_columns == ("race", "city")
     assert [pair.columns for pair in found.pairs] == [("race", "city")]
-    for text in ("2 of 5 columns", "1 left out, not published", "1 left out, mostly unique", "1 left out, beyond 2"):
+    for text in (
+        "2 of 5 columns",
+        "1 left out, not published or constant",
+        "1 left out, mostly unique",
+        "1 left out, beyond 2",
+    ):
         assert text in found.pairs_note
 
 
@@ -404,11 +439,11 @@ def adult() -> Profile:
 
 def test_adult_roles(adult):
     roles = {seen.name: seen.role for seen in adult.columns}
-    assert roles.pop("income") == "sensitive"
-    assert len(roles) == 14
+    assert {roles.pop(name) for name in ("income", "capital-gain", "capital-loss")} == {"sensitive"}
+    assert roles.pop("fnlwgt") == "weight"
+    assert len(roles) == 11
     assert set(roles.values()) == {"quasi"}
-    fnlwgt = next(seen for seen in adult.columns if seen.name == "fnlwgt")
-    assert "its exact numbers could be linked" in fnlwgt.reason
+    assert "round the weights first" in adult.warnings[0]
 
 
 def test_adult_kinds(adult):
@@ -424,7 +459,7 @@ def test_adult_markers_and_uniqueness(adult):
     }
     assert adult.n_rows == 48842
     assert next(seen.n_distinct for seen in adult.columns if seen.name == "fnlwgt") == 28523
-    assert adult.all_quasi_unique_share > 0.99
+    assert 0.72 < adult.all_quasi_unique_share < 0.73
     assert len(adult.pairs) == 10
     assert [pair.unique_share for pair in adult.pairs] == sorted((p.unique_share for p in adult.pairs), reverse=True)
 
@@ -451,7 +486,6 @@ def test_any_frame_will_do():
         (["Sunday", "Monday"], ("Monday", "Sunday")),
         (["low", "blue"], ()),
         (["low", "LOW"], ()),
-        (["low", "low"], ()),
     ],
 )
 def test_words_that_come_in_an_order_are_ordinal(values, order):

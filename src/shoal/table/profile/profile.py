@@ -1,8 +1,9 @@
 """What a table looks like before anybody has said what its columns are: proposed roles, each with its reason.
 
 A proposal is evidence for a steward who decides, so it errs on the careful side: what names a person is dropped, what
-is in doubt is a quasi-identifier, and nothing is ever proposed to be published as it is. No value of the table is
-kept: a profile holds names, counts, shares and the markers that look like missing cells.
+is in doubt is a quasi-identifier, and nothing but constants is proposed to be published as it is. No value of the table
+is kept but the categories of ordered columns: a profile holds names, counts, shares and the markers that look like
+missing cells.
 """
 
 from __future__ import annotations
@@ -22,15 +23,19 @@ from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers
 from shoal.table.names import require_header
-from shoal.table.orders import known_order
-from shoal.table.profile.patterns import MOSTLY, Evidence, distinct, gather, says
-from shoal.table.profile.roles import kind_of, role_of
+from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather, groupable
+from shoal.table.profile.kinds import kind_of, order_of
+from shoal.table.profile.people import one_weight, person_of, repeated_people
+from shoal.table.profile.roles import LOW, MEDIUM, TELLING, Proposal, role_of
+from shoal.table.profile.singling import best_pairs, singled_out
+from shoal.table.profile.words import AGE, BIRTH, says
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
-AGE = frozenset({("age",)})
-BIRTH = frozenset({("birth",), ("dob",)})
 MAX_PAIR_COLUMNS = 20
-N_PAIRS = 10
+MOST_CATEGORIES = 60
+"""Categories up to which a column is tried for an order."""
+WITHOUT_KIND = ("identifying", "person", "choice", "neutral")
+UNPUBLISHED = ("identifying", "person", "choice")
 
 Codes = npt.NDArray[np.int64]
 
@@ -49,14 +54,19 @@ class ColumnProfile:
     looks_numeric: bool
     """Whether every present value is a number."""
     pattern: str | None
-    """``"e-mail"``, ``"phone"``, ``"national id"``, ``"date"``, ``"postcode"``, ``"integer"`` or ``"decimal"``."""
+    """A shape such as ``"e-mail"``, ``"phone"``, ``"national id"``, ``"date"``, ``"postcode"``, ``"ICD code"``,
+    ``"integer"`` or ``"decimal"``."""
     role: str
     kind: str | None
-    """Name of the kind; None for a column that is dropped or holds the choice."""
+    """Name of the kind; None for a column that is dropped, constant or holds the choice."""
     hierarchy: Rule | None
     reason: str
+    confidence: str = MEDIUM
+    """How sure the role is: ``"high"``, ``"medium"`` or ``"low"``."""
     order: tuple[str, ...] = ()
     """The categories of an ordinal column, lowest first."""
+    unique_with_others: float | None = None
+    """Share of rows that are unique on all quasi-identifiers together and would not be without this one."""
 
 
 @dataclass(frozen=True)
@@ -83,17 +93,26 @@ class Profile:
     """The columns of which pairs were formed."""
     pairs_note: str
     """Which columns were left out of the pairs, and why."""
+    warnings: tuple[str, ...] = ()
+    """What the holder must look at first."""
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose row it is, if one is proposed."""
+        return next((column.name for column in self.columns if column.role == "person"), None)
 
     def to_schema(self) -> Schema:
         """Turn the proposal into a schema; an error when no column is left to be a quasi-identifier."""
-        roles: dict[str, dict[str, Kind | None]] = {"identifying": {}, "quasi": {}, "sensitive": {}, "choice": {}}
+        roles: dict[str, dict[str, Kind | None]] = {}
         for column in self.columns:
-            roles[column.role][column.name] = _kind(column)
+            roles.setdefault(column.role, {})[column.name] = _kind(column)
+        quasi = roles.get("quasi", {})
         return Schema(
-            identifying=tuple(roles["identifying"]),
-            quasi={name: kind for name, kind in roles["quasi"].items() if kind is not None},
-            sensitive=roles["sensitive"],
-            choice=next(iter(roles["choice"]), None),
+            identifying=tuple(roles.get("identifying", ())),
+            quasi={name: kind for name, kind in quasi.items() if kind is not None},
+            sensitive=roles.get("sensitive", {}),
+            neutral=roles.get("neutral", {}),
+            **{role: next(iter(roles.get(role, ())), None) for role in ("choice", "person", "weight")},
         )
 
 
@@ -109,43 +128,92 @@ def profile(frame: Any, missing_values: Markers = ()) -> Profile:
 
     Examples
     --------
-    >>> table = pl.DataFrame({"name": ["Ann", "Bob"], "age": ["31", "45"], "disease": ["flu", "flu"]})
+    >>> table = pl.DataFrame({"name": ["Ann", "Bob"], "age": ["31", "45"], "disease": ["flu", "cold"]})
     >>> [(column.name, column.role, column.kind) for column in profile(table).columns]
     [('name', 'identifying', None), ('age', 'quasi', 'numeric'), ('disease', 'sensitive', 'nominal')]
     """
     frame, _ = to_polars(frame)
     _check(frame, missing_values)
-    cells = [_cells(series, missing_values) for series in frame]
-    counts = {series.name: distinct(series) for series in cells}
-    evidence = [gather(series, counts[series.name]) for series in cells]
-    proposed = [_in_order(_column(seen, frame.height), counts[seen.name]) for seen in evidence]
-    columns = _without_birth_beside_age(proposed)
+    cells = {series.name: _cells(series, missing_values) for series in frame}
+    counts = {name: distinct(series) for name, series in cells.items()}
+    evidence = [gather(series, counts[name]) for name, series in cells.items()]
+    codes = {name: _codes(series, counts[name]) for name, series in cells.items() if groupable(series.dtype)}
+    proposals, warnings = _settled(evidence, codes)
+    proposed = [_in_order(_column(seen, proposals[seen.name]), counts[seen.name]) for seen in evidence]
+    columns, without = _with_something_known(_without_birth_beside_age(proposed))
+    warnings += without
+    warnings += _told_apart_by_weight(columns)
+    quasi = {column.name: codes[column.name] for column in columns if column.role == "quasi"}
+    together, because = singled_out(quasi)
     chosen, note = _pair_columns(columns)
-    quasi = [column.name for column in columns if column.role == "quasi"]
-    codes = {
-        series.name: _codes(series, counts[series.name])
-        for series in cells
-        if series.name in quasi or series.name in chosen
-    }
     return Profile(
-        columns=columns,
+        columns=tuple(_with_others(column, because) for column in columns),
         pairs=_pairs(columns, chosen, codes, frame.height),
         n_rows=frame.height,
-        all_quasi_unique_share=_unique_together({name: codes[name] for name in quasi}) / frame.height,
+        all_quasi_unique_share=together / frame.height,
         suspected_missing={seen.name: seen.markers for seen in evidence if seen.markers},
         pair_columns=tuple(chosen),
         pairs_note=note,
+        warnings=warnings,
+    )
+
+
+def _settled(evidence: list[Evidence], codes: Mapping[str, Codes]) -> tuple[dict[str, Proposal], tuple[str, ...]]:
+    """Propose a role for every column, with one person and one weight at most, and warn of people who repeat."""
+    proposals = {seen.name: role_of(seen) for seen in evidence}
+    person = person_of(evidence, proposals, codes)
+    one_weight(evidence, proposals)
+    if person is None:
+        repeated = repeated_people(evidence, codes)
+        fix = 'give the column that says whose row it is role = "person", or promises count rows where they mean people'
+        return proposals, (
+            f"Rows seem to repeat people: {repeated}. No column is proposed: {fix}.",
+        ) if repeated else ()
+    proposal = proposals[person.name]
+    if person.n_present < person.n_rows:
+        gone = person.n_rows - person.n_present
+        text = f"{person.name!r} seems to say whose row it is, but {gone:,} of its cells are missing"
+        return proposals, (f'{text}. Fill them and give it role = "person", or promises count rows, not people.',)
+    times = person.n_present / person.n_distinct
+    why = (
+        f"{proposal.why}; its values repeat, {times:.1f} rows each: it says whose row it is, and promises count people"
+    )
+    proposals[person.name] = replace(proposal, role="person", why=why)
+    return proposals, ()
+
+
+def _told_apart_by_weight(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:
+    """Warn of a weight that is published as it is and singles out rows."""
+    text = (
+        "{:.0%} of the rows have a weight of their own in {!r}, which is published as it is: round the weights first."
+    )
+    return tuple(
+        text.format(column.unique_share, column.name)
+        for column in columns
+        if column.role == "weight" and column.unique_share >= TELLING
     )
 
 
 def _in_order(column: ColumnProfile, counts: pl.DataFrame) -> ColumnProfile:
-    """Make a column ordinal whose categories are words of one known order."""
-    if column.kind != "nominal" or column.hierarchy is not None or column.n_distinct > 20:
-        return column
-    order = known_order(counts["text"].drop_nulls().to_list())
-    if not order:
-        return column
-    return replace(column, kind="ordinal", order=order, reason=f"{column.reason[:-1]}, which come in an order.")
+    """Make a column ordinal whose categories are words or bands of one known order."""
+    known = column.kind == "ordinal"
+    nominal = column.kind == "nominal" and column.hierarchy is None
+    if not (known or nominal) or column.looks_numeric or column.n_distinct > MOST_CATEGORIES:
+        return replace(column, kind="nominal") if known else column
+    order = order_of(counts["text"].drop_nulls().to_list())
+    if not order or not _accepted(order):
+        return replace(column, kind="nominal") if known else column
+    reason = column.reason if known else f"{column.reason[:-1]}, which come in an order."
+    return replace(column, kind="ordinal", order=order, reason=reason)
+
+
+def _accepted(order: tuple[str, ...]) -> bool:
+    """Whether a schema takes this order: not if a category looks like a run of others."""
+    try:
+        Ordinal(order)
+    except SchemaError:
+        return False
+    return True
 
 
 def _without_birth_beside_age(columns: list[ColumnProfile]) -> tuple[ColumnProfile, ...]:
@@ -158,6 +226,25 @@ def _without_birth_beside_age(columns: list[ColumnProfile]) -> tuple[ColumnProfi
         else one
         for one in columns
     )
+
+
+def _with_something_known(columns: tuple[ColumnProfile, ...]) -> tuple[tuple[ColumnProfile, ...], tuple[str, ...]]:
+    """Where no quasi-identifier is found, make the sensitive columns some: whoever knows a person knows something."""
+    if any(one.role == "quasi" for one in columns) or not any(one.role == "sensitive" for one in columns):
+        return columns, ()
+    text = "No other column can be known of a person, so that these must be hidden in groups"
+    known = tuple(
+        replace(one, role="quasi", confidence=LOW, reason=f"{one.reason} {text}.") if one.role == "sensitive" else one
+        for one in columns
+    )
+    return known, (
+        "No column looks like what others know of a person: sensitive columns are quasi-identifiers instead.",
+    )
+
+
+def _with_others(column: ColumnProfile, because: Mapping[str, int]) -> ColumnProfile:
+    share = because[column.name] / column.n_rows if column.name in because else None
+    return replace(column, unique_with_others=share)
 
 
 def _check(frame: pl.DataFrame, missing_values: Markers) -> None:
@@ -188,23 +275,23 @@ def _codes(series: pl.Series, counts: pl.DataFrame) -> Codes:
     return series.replace_strict(counts["value"], numbers, return_dtype=pl.Int64).to_numpy()
 
 
-def _column(seen: Evidence, n_rows: int) -> ColumnProfile:
-    """Propose role, kind and hierarchy of one column."""
-    role, why = role_of(seen)
-    kind, hierarchy, how = (None, None, "") if role in ("identifying", "choice") else kind_of(seen)
-    n_missing = n_rows - seen.n_present
+def _column(seen: Evidence, proposal: Proposal) -> ColumnProfile:
+    """Write down the role of one column, and propose its kind and hierarchy."""
+    kind, hierarchy, how = (None, None, "") if proposal.role in WITHOUT_KIND else kind_of(seen)
+    n_missing = seen.n_rows - seen.n_present
     return ColumnProfile(
         name=seen.name,
-        n_rows=n_rows,
+        n_rows=seen.n_rows,
         n_missing=n_missing,
         n_distinct=seen.n_distinct,
-        unique_share=(seen.n_once + (n_missing == 1)) / n_rows,
+        unique_share=(seen.n_once + (n_missing == 1)) / seen.n_rows,
         looks_numeric=seen.numeric,
         pattern=seen.pattern,
-        role=role,
+        role=proposal.role,
         kind=kind,
         hierarchy=hierarchy,
-        reason=f"{why}; {how}." if how else f"{why}.",
+        reason=f"{proposal.why}; {how}." if how else f"{proposal.why}.",
+        confidence=proposal.confidence,
     )
 
 
@@ -220,13 +307,13 @@ def _kind(column: ColumnProfile) -> Kind | None:
 
 def _pair_columns(columns: Sequence[ColumnProfile]) -> tuple[list[str], str]:
     """Choose the columns whose pairs are worth counting, in table order, and say what is left out."""
-    published = [column for column in columns if column.role not in ("identifying", "choice")]
+    published = [column for column in columns if column.role not in (*UNPUBLISHED, "neutral")]
     shared = [column for column in published if column.unique_share <= MOSTLY]
     # Columns of few values single out nobody in a wide table, so those of many come first.
     ranked = sorted(shared, key=lambda column: (column.role != "quasi", -column.n_distinct))
     chosen = {column.name for column in ranked[:MAX_PAIR_COLUMNS]}
     left_out = {
-        "not published": len(columns) - len(published),
+        "not published or constant": len(columns) - len(published),
         "mostly unique on their own": len(published) - len(shared),
         f"beyond {MAX_PAIR_COLUMNS} columns, quasi-identifiers and most distinct values first": len(shared)
         - len(chosen),
@@ -242,27 +329,4 @@ def _pairs(
     """Find the pairs that single out most rows; ties go to the columns that come first in the table."""
     sizes = {column.name: column.n_distinct + (column.n_missing > 0) for column in columns}
     ordered = list(combinations(chosen, 2))
-    found: list[tuple[int, int]] = []
-    # A pair singles out no more rows than it has combinations, so the rest can be skipped once ten are above that.
-    for place in sorted(range(len(ordered)), key=lambda place: -sizes[ordered[place][0]] * sizes[ordered[place][1]]):
-        a, b = ordered[place]
-        if len(found) == N_PAIRS and sizes[a] * sizes[b] < -found[-1][0]:
-            break
-        keys = np.sort(codes[a] * sizes[b] + codes[b])
-        found = sorted([*found, (-_n_single(keys), place)])[:N_PAIRS]
-    return tuple(PairProfile(ordered[place], -negative / n_rows) for negative, place in found)
-
-
-def _n_single(keys: Codes) -> int:
-    """Count the keys, sorted, that occur once."""
-    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1], [True])))
-    return int((np.diff(starts) == 1).sum())
-
-
-def _unique_together(codes: Mapping[str, Codes]) -> int:
-    """Count the rows that are unique on all columns together."""
-    if not codes:
-        return 0
-    numbered = pl.DataFrame([pl.Series(str(place), column) for place, column in enumerate(codes.values())])
-    groups = numbered.group_by(numbered.columns).len(name="n")
-    return int((groups["n"] == 1).sum())
+    return tuple(PairProfile(ordered[place], rows / n_rows) for rows, place in best_pairs(chosen, sizes, codes))

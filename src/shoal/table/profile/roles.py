@@ -1,134 +1,283 @@
-"""Which role and kind the evidence of a column speaks for, and why."""
+"""Which role the evidence of a column speaks for, why, and how sure that is: its content first, its name second."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
-import polars as pl
-
-from shoal.table.hierarchy.builders import Dates, Prefixes, Rule
-from shoal.table.profile.patterns import (
-    CATEGORIES,
-    CODES,
-    HOLDS,
-    NAMING,
-    NAMING_WEAKLY,
+from shoal.table.profile.evidence import MOSTLY, Evidence, groupable
+from shoal.table.profile.shapes import HOLDS
+from shoal.table.profile.words import (
+    AGE,
+    BODIES,
+    CONTACTS,
+    HOUSEHOLDS,
+    MEASURES,
+    NAMED,
+    NAMES,
+    NUMBERED,
+    PERSONS,
     QUASI,
+    RECORDS,
     SENSITIVE,
-    Evidence,
-    groupable,
-    prefix_lengths,
-    says,
+    SURVEYED,
+    TEXTS,
+    UNITS,
+    WEIGHTS,
+    words,
 )
 
 TELLING = 0.1
 """From this share of values that occur once, a column of numbers is a danger worth naming."""
+HIGH, MEDIUM, LOW = "high", "medium", "low"
+"""How sure: the values say it, or values and name do; the name or the look of the values says it; nothing does."""
 
 
-def role_of(seen: Evidence) -> tuple[str, str]:
+@dataclass(frozen=True)
+class Proposal:
+    """A role, the reason, and how sure it is."""
+
+    role: str
+    why: str
+    confidence: str
+    person: int = 0
+    """How well it would say whose row it is: 0 not at all, 1 by its values, 2 by its name, 3 by both."""
+
+
+def role_of(seen: Evidence) -> Proposal:
     """Propose a role, and the reason; the first rule that speaks decides."""
-    for rule in (_role_by_pattern, _role_by_choice, _role_by_name, _role_by_uniqueness):
+    for rule in (
+        _by_type, _by_pattern, _by_choice, _by_constant, _by_text, _by_number_of_a_person, _by_name_of_a_person,
+        _by_weight, _by_vocabulary, _by_age, _by_sensitive_name, _by_quasi_name, _by_number, _by_uniqueness,
+    ):  # fmt: skip
         proposed = rule(seen)
         if proposed:
             return proposed
-    return "quasi", "No sign whether others know it; in doubt, a column is a quasi-identifier"
+    return Proposal("quasi", "No sign whether others know it; in doubt, a column is a quasi-identifier", LOW)
 
 
 _NAMES_A_PERSON = {
     "e-mail": "an e-mail address",
     "phone": "a telephone number",
     "national id": "a national identity number",
+    "URL": "an internet page",
+    "internet address": "an internet address",
+    "account number": "the number of an account or a card",
 }
 
 
-def _role_by_pattern(seen: Evidence) -> tuple[str, str] | None:
-    if not groupable(seen.dtype):
-        kind = seen.dtype.base_type()
-        return (
-            "identifying",
-            f"It holds values of type {kind}, which cannot be generalised unless they are converted to text",
-        )
-    if seen.pattern in _NAMES_A_PERSON:
-        return "identifying", f"At least {HOLDS:.0%} of its values have the shape of {_NAMES_A_PERSON[seen.pattern]}"
-    return None
+def _by_type(seen: Evidence) -> Proposal | None:
+    if groupable(seen.dtype):
+        return None
+    kind = seen.dtype.base_type()
+    why = f"It holds values of type {kind}, which cannot be generalised unless they are converted to text"
+    return Proposal("identifying", why, HIGH)
 
 
-def _role_by_choice(seen: Evidence) -> tuple[str, str] | None:
-    small = seen.look.always("integer") and seen.look.length == 1 and seen.look.span < 10
-    if seen.name == "choice" and seen.n_distinct <= 5 and small:
-        return "choice", f"It is called choice and holds {seen.n_distinct} small whole numbers"
-    return None
-
-
-def _role_by_name(seen: Evidence) -> tuple[str, str] | None:
-    if naming := says(seen.name, NAMING):
-        return "identifying", f"Its name says {naming!r}, which names a person or can"
-    once = f"{seen.once_share:.0%} of its values occur once"
-    sensitive, quasi = says(seen.name, SENSITIVE), says(seen.name, QUASI)
-    if (naming := says(seen.name, NAMING_WEAKLY)) and not seen.measured:
-        if not sensitive and not quasi:
-            return "identifying", f"Its name says {naming!r}, which names a person or can"
-        if seen.mostly_unique:
-            return "identifying", f"Its name says {naming!r} and {once}"
-    if sensitive:
-        free = f", though {once} and free text can name a person" if seen.mostly_unique and not seen.numeric else ""
-        return "sensitive", f"Its name says {sensitive!r}, which people expect to stay private{free}"
-    if quasi:
-        return "quasi", f"Its name says {quasi!r}, which others know of a person"
-    return None
-
-
-def _role_by_uniqueness(seen: Evidence) -> tuple[str, str] | None:
-    once = f"{seen.once_share:.0%} of its values occur once"
-    if seen.pattern in ("date", "postcode"):
-        return "quasi", f"At least {HOLDS:.0%} of its values have the shape of a {seen.pattern}, which others may know"
-    if seen.mostly_unique and (not seen.numeric or seen.look.shares["leading zero"]):
-        return "identifying", f"{once} and it is not a known demographic column or measurement"
-    if seen.assigned:
-        return "identifying", f"{once} and they look like numbers assigned to persons"
-    if seen.numeric and (seen.measured or seen.once_share >= TELLING):
-        what = once if seen.once_share >= TELLING else "It is a measurement"
-        return (
-            "quasi",
-            f"{what}: as neutral, its exact numbers could be linked; as a quasi-identifier they are generalised",
-        )
-    return None
-
-
-def kind_of(seen: Evidence) -> tuple[str, Rule | None, str]:
-    """Propose a kind and a hierarchy, and how they come about."""
+def _by_pattern(seen: Evidence) -> Proposal | None:
+    if seen.pattern in ("ICD code", "ATC code"):
+        what = "a code of an illness" if seen.pattern == "ICD code" else "a code of a drug"
+        return Proposal("sensitive", f"At least {HOLDS:.0%} of its values have the shape of {what}", HIGH)
+    if seen.pattern == "date" and not seen.says(NAMES):
+        why = f"At least {HOLDS:.0%} of its values have the shape of a date, which others may know"
+        return Proposal("quasi", why, HIGH)
     if seen.pattern == "postcode":
-        keep = prefix_lengths(seen.look)
-        lost = ", though leading zeros may be lost" if seen.numeric and seen.look.length_share < 1 else ""
-        return "nominal", Prefixes(keep=keep), f"postcodes are cut to {_listed(keep)} leading characters{lost}"
-    if seen.pattern == "date":
-        if seen.look.always("ISO date"):
-            return "nominal", Dates(), "dates are shown as month, year or decade"
-        return "nominal", None, "write all dates as YYYY-MM-DD to have them shown as month, year or decade"
-    if seen.dtype == pl.Boolean:
-        return "nominal", None, "it holds true and false"
-    if not seen.numeric:
-        return "nominal", None, _not_numeric(seen)
-    code = says(seen.name, CODES)
-    if code or seen.look.shares["leading zero"]:
-        return "nominal", None, "its numbers are codes, as " + (f"{code!r} says" if code else "leading zeros show")
-    category = says(seen.name, CATEGORIES)
-    if category and seen.look.always("integer"):
-        return "nominal", None, f"its numbers stand for categories, as {category!r} says"
-    return "numeric", None, "all present values are numbers"
+        why = f"At least {HOLDS:.0%} of its values have the shape of a postcode, which others may know"
+        return Proposal("quasi", why, HIGH)
+    if seen.pattern not in _NAMES_A_PERSON:
+        return None
+    # Digits in groups are codes of something else where few of them stand in many rows and the name says of what.
+    if seen.pattern in ("phone", "national id") and seen.n_distinct < 0.1 * seen.n_present and _else(seen):
+        return None
+    person = 2 if seen.pattern == "national id" else 0
+    why = f"At least {HOLDS:.0%} of its values have the shape of {_NAMES_A_PERSON[seen.pattern]}"
+    return Proposal("identifying", why, HIGH, person + (person > 0 and seen.says(PERSONS) is not None))
 
 
-def _not_numeric(seen: Evidence) -> str:
-    if not seen.n_present:
-        return "all cells are missing"
-    if seen.look.always("number or marker") and seen.look.shares["number"] > 0:
-        markers = ", ".join(repr(marker) for marker in seen.markers)
-        return f"all values but {markers} are numbers: name these in missing_values to make it numeric"
-    if seen.look.holds("number"):
-        n_bad = round((1 - seen.look.shares["number"]) * seen.n_present)
-        return f"all but {n_bad} of {seen.n_present} values are numbers: correct the others to make it numeric"
-    return f"{seen.n_distinct} categories"
+def _else(seen: Evidence) -> str | None:
+    return seen.says(SENSITIVE) or seen.says(QUASI) or seen.says(UNITS)
 
 
-def _listed(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers))
+def _by_choice(seen: Evidence) -> Proposal | None:
+    small = seen.whole and seen.look.length == 1 and seen.look.numbers.span < 10
+    if seen.name == "choice" and seen.n_distinct <= 5 and small:
+        return Proposal("choice", f"It is called choice and holds {seen.n_distinct} small whole numbers", HIGH)
+    return None
+
+
+def _by_constant(seen: Evidence) -> Proposal | None:
+    # What is private of everybody stays so, and names are never published.
+    if not seen.constant or seen.says(NAMES) or (seen.n_present and seen.says(SENSITIVE)):
+        return None
+    what = "All rows have the same value" if seen.n_present else "All cells are missing"
+    return Proposal("neutral", f"{what}: it singles out nobody, and can be published as it is", HIGH)
+
+
+def _by_text(seen: Evidence) -> Proposal | None:
+    """Sentences, names and addresses, by their look."""
+    if seen.numeric or seen.handful or seen.banded:
+        return None
+    varied = seen.n_distinct > 0.3 * seen.n_present and seen.n_distinct >= 10
+    if seen.look.shares["sentence"] >= MOSTLY and seen.mostly_unique:
+        return Proposal("identifying", "It holds free text, nearly all different, which can name anybody", HIGH)
+    if word := seen.says(TEXTS):
+        return Proposal("identifying", f"Its name says {word!r}: free text can name anybody", MEDIUM)
+    if not varied or seen.says(QUASI) or seen.says(SENSITIVE):
+        return None
+    for shape in ("name of a person", "street address"):
+        if seen.look.holds(shape):
+            return Proposal("identifying", f"At least {HOLDS:.0%} of its values have the shape of a {shape}", MEDIUM)
+    return None
+
+
+def _by_number_of_a_person(seen: Evidence) -> Proposal | None:
+    """Numbers that are given to persons or records, by name or look."""
+    if seen.flags or seen.banded:
+        return None
+    once = f"{seen.once_share:.0%} of its values occur once"
+    given = seen.assigned
+    named = seen.says(PERSONS) or _numbered_person(seen)
+    household, record = seen.says(HOUSEHOLDS), seen.says(RECORDS)
+    if named and not household and not (seen.n_distinct <= 2 and seen.n_present > 40):
+        why = f"Its name says {named!r}, which is the number of a person"
+        return Proposal("identifying", f"{why}; {once}", HIGH if given else MEDIUM, 3 if given else 2)
+    if seen.handful or not (word := household or record or seen.says(NUMBERED)):
+        return None
+    # Amounts and measurements are no numbers of anybody, nor are numbers with decimals.
+    if not given and (seen.money or (seen.numeric and not seen.whole) or (seen.measured and not seen.says(NUMBERED))):
+        return None
+    varied = not seen.measured and seen.n_distinct > 0.3 * seen.n_present
+    if not (given or varied or seen.mostly_unique or seen.says(NUMBERED)):
+        return None
+    what = "household" if household else "record" if record else "number"
+    unit = seen.says(UNITS)
+    person = 1 if given and not household and not record and not unit else 0
+    why = f"Its name says {word!r}, the number of a {what}" if what != "number" else f"Its name says {word!r}"
+    if (unit or _else(seen)) and not given and not seen.mostly_unique:
+        return None
+    return Proposal("identifying", f"{why}, and {once}", HIGH if given else MEDIUM, person)
+
+
+_PEOPLE = frozenset(
+    [
+        "patient",
+        "person",
+        "customer",
+        "member",
+        "client",
+        "subject",
+        "student",
+        "pupil",
+        "employee",
+        "emp",
+        "user",
+        "respondent",
+        "participant",
+        "worker",
+        "insured",
+        "subscriber",
+        "beneficiary",
+        "paciente",
+        "persona",
+        "cliente",
+        "alumno",
+        "empleado",
+        "kunde",
+        "patienten",
+        "schuler",
+        "mitarbeiter",
+        "applicant",
+    ]
+)
+
+
+def _numbered_person(seen: Evidence) -> str | None:
+    """Find a word for a person beside one for a number: `patient_nbr`."""
+    found = words(seen.name)
+    who = next((word for word in found if word in _PEOPLE), None)
+    number = seen.says(NUMBERED)
+    return f"{who} {number}" if who and number else None
+
+
+def _by_name_of_a_person(seen: Evidence) -> Proposal | None:
+    if seen.flags or seen.banded or seen.pattern in ("date", "postcode"):
+        return None
+    if word := seen.says(NAMES) or seen.says(CONTACTS):
+        # What names people has many values; a handful under the name of a contact says how somebody is reached.
+        if not (seen.handful and seen.n_distinct <= 5 and not seen.says(NAMES)):
+            return Proposal("identifying", f"Its name says {word!r}, which names a person or can", MEDIUM)
+        return None
+    word, other = seen.says(NAMED), seen.says(SENSITIVE) or seen.says(QUASI) or seen.says(UNITS)
+    if not word or seen.measured or (seen.handful and seen.numeric) or (word in ("id", "account") and seen.handful):
+        return None
+    if not other:
+        return Proposal("identifying", f"Its name says {word!r}, which names a person or can", MEDIUM)
+    if seen.mostly_unique and not (seen.numeric and seen.money):
+        once = f"{seen.once_share:.0%} of its values occur once"
+        return Proposal("identifying", f"Its name says {word!r} and {once}", MEDIUM)
+    return None
+
+
+def _by_weight(seen: Evidence) -> Proposal | None:
+    word = seen.says(WEIGHTS)
+    if not word or not seen.numeric or seen.says(BODIES) or seen.look.numbers.low < 0:
+        return None
+    numbers = seen.look.numbers
+    # Weights of bodies lie close together, those of surveys far apart.
+    bodily = 30 <= numbers.middle <= 230 and numbers.high <= 3.5 * numbers.middle and seen.n_distinct > 12
+    if bodily and not seen.says(SURVEYED):
+        return None
+    why = (
+        f"Its name says {word!r} and its numbers are not those of bodies: how many people a row of a survey stands for"
+    )
+    return Proposal("weight", why, HIGH if seen.says(SURVEYED) else MEDIUM)
+
+
+def _by_vocabulary(seen: Evidence) -> Proposal | None:
+    if seen.vocabulary is None:
+        return None
+    role, title = seen.vocabulary.role, seen.vocabulary.title
+    if role == "quasi" and (word := seen.says(SENSITIVE)) and not seen.says(QUASI):
+        return Proposal("sensitive", f"Its name says {word!r}, which people expect to stay private", MEDIUM)
+    what = "which others know of a person" if role == "quasi" else "which people expect to stay private"
+    return Proposal(role, f"Its values are {title}, {what}", HIGH)
+
+
+def _by_age(seen: Evidence) -> Proposal | None:
+    numbers = seen.look.numbers
+    if (word := seen.says(AGE)) and (seen.banded or (seen.numeric and numbers.low >= 0 and numbers.high <= 130)):
+        return Proposal("quasi", f"Its name says {word!r} and its values are ages, which others know of a person", HIGH)
+    return None
+
+
+def _by_sensitive_name(seen: Evidence) -> Proposal | None:
+    if reason := seen.money:
+        return Proposal("sensitive", f"{reason}; people expect it to stay private", MEDIUM)
+    if not (word := seen.says(SENSITIVE)):
+        return None
+    once = f"{seen.once_share:.0%} of its values occur once"
+    free = f", though {once} and free text can name a person" if seen.mostly_unique and not seen.numeric else ""
+    return Proposal("sensitive", f"Its name says {word!r}, which people expect to stay private{free}", MEDIUM)
+
+
+def _by_quasi_name(seen: Evidence) -> Proposal | None:
+    word = seen.says(QUASI)
+    return Proposal("quasi", f"Its name says {word!r}, which others know of a person", MEDIUM) if word else None
+
+
+def _by_number(seen: Evidence) -> Proposal | None:
+    """What only looks like numbers of persons or records."""
+    if not (given := seen.assigned):
+        return None
+    return Proposal("identifying", f"{seen.n_distinct:,} distinct values look like {given}", MEDIUM, 1)
+
+
+def _by_uniqueness(seen: Evidence) -> Proposal | None:
+    once = f"{seen.once_share:.0%} of its values occur once"
+    padded = seen.look.shares["leading zero"] > 0
+    if seen.mostly_unique and (not seen.numeric or padded) and not seen.mixed and not seen.banded:
+        return Proposal("identifying", f"{once} and it is not a known demographic column or measurement", MEDIUM)
+    if seen.numeric and not seen.jagged and (seen.says(MEASURES) or seen.once_share >= TELLING):
+        what = once if seen.once_share >= TELLING else "It is a measurement"
+        why = f"{what}: as neutral, its exact numbers could be linked; as a quasi-identifier they are generalised"
+        return Proposal("quasi", why, LOW)
+    return None

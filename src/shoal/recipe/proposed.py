@@ -1,0 +1,167 @@
+"""The recipe that `shoal init` writes: what is proposed for a table, with reasons, requirements and trees to edit.
+
+Every sensitive column gets the strongest entropy l-diversity that a run can be expected to keep: at most half of what
+the whole table has beyond a single value, and about half of k. All rows as one class have more than that, so that a
+release always exists.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.methods.mondrian import Mondrian
+from shoal.privacy.base import Classes, Requirement, Values
+from shoal.privacy.l_diversity import LDiversity
+from shoal.privacy.t_closeness import TCloseness
+from shoal.recipe.defaults import K, default_parts
+from shoal.recipe.recipe import Recipe
+from shoal.recipe.text import write_toml
+from shoal.table.prepare import Table, prepare
+from shoal.table.profile.profile import ColumnProfile, Profile
+from shoal.table.profile.trees import file_names, tree_text
+from shoal.table.sources import Source
+
+STEPS = (3.0, 2.5, 2.0, 1.8, 1.6, 1.5, 1.4, 1.3, 1.2, 1.15, 1.1, 1.05, 1.02, 1.01)
+"""Values of l that a proposal chooses from."""
+TOP = """A proposal by shoal init: read every role and its reason, and change what does not fit.
+Confidence: high, the values say it; medium, the name or the look of the values does; low, nothing does."""
+Notes = dict[tuple[str, ...], str]
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A proposed recipe: its text, and the text of every hierarchy file by its path, relative to the recipe."""
+
+    text: str
+    files: Mapping[str, str]
+    require: tuple[LDiversity, ...]
+
+
+def propose(described: Profile, frame: pl.DataFrame, source: Source, out: Path) -> Proposed:
+    """Propose a recipe for a table, to be written to `out`."""
+    schema = described.to_schema()
+    table = prepare(frame, schema, missing_values=source.missing_values)
+    k = max(min(K, table.n_people // 2), 2)
+    require = {name: strongest(name, values, k) for name, values in table.sensitive.items()}
+    kept = tuple(one for one in require.values() if one is not None)
+    recipe = Recipe(schema, Mondrian(k=k), source, require=kept)
+    entries = recipe.to_mapping()
+    if "path" in entries["source"]:
+        entries["source"]["path"] = os.path.relpath(entries["source"]["path"], out.parent)
+    entries["columns"] = {column.name: entries["columns"][column.name] for column in described.columns}
+    files = _put_trees_in_files(entries["columns"], described, table, f"{out.stem}.hierarchies")
+    bare = {name: kind for name, kind in schema.quasi.items() if "hierarchy" not in entries["columns"][name]}
+    default = default_parts(table.n_rows, replace(schema, quasi=bare) if bare else table.schema)
+    entries["method"] = {**default.method, "k": k}
+    entries["publish"] = default.publish or {"name": "generalize"}
+    notes = _notes(described, table, kept, k)
+    notes[("method",)] += f"\n{default.why}."
+    return Proposed(write_toml(entries, notes), files, kept)
+
+
+def strongest(column: str, values: Values, k: int) -> LDiversity | None:
+    """The strongest entropy l that a run can be expected to keep; None where one value has nearly all rows."""
+    whole = effective(column, values)
+    most = min(1 + (whole - 1) / 2, (k + 1) / 2)
+    fitting = next((step for step in STEPS if step <= most), None)
+    return None if fitting is None else LDiversity(column, l=fitting, variant="entropy")
+
+
+def effective(column: str, values: Values) -> float:
+    """How many values the whole table has, as its entropy counts them: nothing keeps an l above it."""
+    everyone = np.zeros(len(values.series), dtype=np.int64)
+    return LDiversity(column, l=2, variant="entropy").achieved(Classes(everyone, {column: values}))
+
+
+def _put_trees_in_files(entries: dict[str, Any], described: Profile, table: Table, folder: str) -> dict[str, str]:
+    """Let columns refer to files with their trees, and give the text of each file."""
+    trees = {}
+    for column in described.columns:
+        if column.kind == "nominal" and (column.role == "quasi" or column.hierarchy is not None):
+            text = tree_text(column.hierarchy, table.frame[column.name])
+            if text is not None:
+                trees[column.name] = text
+    files = {}
+    for name, file in file_names(trees).items():
+        entries[name] = {**entries[name], "hierarchy": f"{folder}/{file}"}
+        files[f"{folder}/{file}"] = trees[name]
+    return files
+
+
+def _notes(described: Profile, table: Table, require: tuple[LDiversity, ...], k: int) -> Notes:
+    notes: Notes = {(): "\n".join([TOP, *(f"Warning: {warning}" for warning in described.warnings)])}
+    for column in described.columns:
+        notes["columns", column.name] = _about(column, described.all_quasi_unique_share)
+    if described.suspected_missing:
+        marks = sorted({mark for found in described.suspected_missing.values() for mark in found})
+        listed = ", ".join(_quoted(mark) for mark in marks)
+        notes[("source",)] = (
+            f"These look like missing cells; if they are, take the line in:\nmissing_values = [{listed}]"
+        )
+    who = "people" if described.person else "rows"
+    notes[("method",)] = f"Every published combination of quasi-identifiers is shared by {k} {who} at least."
+    for place, one in enumerate(require):
+        values = table.sensitive[one.column]
+        notes["require", str(place)] = _about_requirement(one, values)
+        notes["require", str(place), "after"] = _commented(alternatives(one.column, values, k))
+    bare = [name for name in table.sensitive if name not in {one.column for one in require}]
+    if bare:
+        text = "nearly all rows have one value, so that no entropy can be required of them"
+        notes[()] += f"\nSensitive without a requirement: {', '.join(bare)}; {text}."
+    return notes
+
+
+def _about(column: ColumnProfile, together: float) -> str:
+    """The reason for a role, how sure it is, and how many rows the column singles out."""
+    alone = f"Singles out {_percent(column.unique_share)} of the rows alone"
+    if column.unique_with_others is not None:
+        without = max(together - column.unique_with_others, 0.0)
+        alone += f"; all quasi-identifiers {_percent(together)}, without it {_percent(without)}"
+    return f"{column.reason} Confidence: {column.confidence}.\n{alone}."
+
+
+def _about_requirement(one: LDiversity, values: Values) -> str:
+    whole = effective(one.column, values)
+    weaker = f"an l nearer to 1, such as {1 + (one.l - 1) / 2:.3g}, loses less"
+    return (
+        f"All rows together have an entropy of {whole:.2f} values. Asked for is half of what that is above 1; {weaker}."
+    )
+
+
+def alternatives(column: str, values: Values, k: int) -> tuple[Requirement, ...]:
+    """Other models that the whole table keeps, to be asked for instead or besides."""
+    most = float(values.shares.max())
+    c = math.ceil(20 * most / (1 - most)) / 10  # twice what the whole table has
+    ordered = values.kind in ("numeric", "ordinal")
+    return (
+        LDiversity(column, l=max(min(len(values.counts), k, 3), 2)),
+        LDiversity(column, l=2, variant="recursive", c=c),
+        TCloseness(column, t=0.3, distance="ordered" if ordered else "equal"),
+    )
+
+
+def _commented(models: Sequence[Requirement]) -> str:
+    """Tables of a recipe, to be used by taking the comment sign away."""
+    lines = ["Instead, or besides:"]
+    for one in models:
+        entries = {"model": one.name, **{key: value for key, value in one.to_mapping().items() if value is not None}}
+        lines += ["[[require]]", *(f"{key} = {_quoted(value)}" for key, value in entries.items())]
+    return "\n".join(lines)
+
+
+def _quoted(value: object) -> str:
+    import tomlkit
+
+    return tomlkit.item(value).as_string()
+
+
+def _percent(share: float) -> str:
+    return "less than 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"

@@ -1,0 +1,140 @@
+"""The proposed recipe: the strongest requirement by hand, and that every proposal can be run as it is written."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import Problems
+from shoal.privacy.base import Values
+from shoal.recipe.proposed import STEPS, effective, propose, strongest
+from shoal.recipe.recipe import Recipe
+from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.prepare import prepare
+from shoal.table.profile.profile import profile
+from shoal.table.sources import Source
+from support.pairwise import examples
+
+
+def values(*counts: int, people: np.ndarray | None = None) -> Values:
+    texts = [f"v{place}" for place, times in enumerate(counts) for _ in range(times)]
+    return Values(pl.Series(texts), people=people)
+
+
+@pytest.mark.parametrize(
+    ("counts", "k", "l"),
+    [
+        ((50, 50), 5, 1.5),  # two equal values have an entropy of 2: half of what is beyond 1 is 0.5
+        ((25, 25, 25, 25), 5, 2.5),
+        ((1,) * 100, 5, 3.0),  # half of k and a bit, whatever the table has
+        ((1,) * 100, 2, 1.5),
+        ((75, 25), 5, 1.3),  # exp(0.5623) = 1.7548
+        ((99, 1), 5, 1.02),  # exp(0.0560) = 1.0576
+        ((999, 1), 5, None),
+        ((7,), 5, None),
+    ],
+)
+def test_the_strongest_requirement_by_hand(counts, k, l):  # noqa: E741
+    found = strongest("x", values(*counts), k)
+    assert (None if found is None else (found.l, found.variant)) == (None if l is None else (l, "entropy"))
+
+
+def test_with_a_person_people_are_counted():
+    same = np.zeros(60, dtype=np.int64)
+    same[50:] = np.arange(1, 11)
+    counted = effective("x", values(50, 10, people=same))
+    assert counted == pytest.approx(np.exp(-(10 / 11) * np.log(10 / 11) - (1 / 11) * np.log(1 / 11)))
+
+
+@settings(max_examples=examples(40))
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=8), st.integers(2, 9))
+def test_all_rows_as_one_class_keep_what_is_required(counts, k):
+    found = strongest("x", values(*counts), k)
+    if found is not None:
+        assert found.l in STEPS
+        assert found.l <= (k + 1) / 2
+        assert found.l - 1 <= (effective("x", values(*counts)) - 1) / 2 + 1e-12
+
+
+def table() -> pl.DataFrame:
+    rows = range(240)
+    return pl.DataFrame(
+        {
+            "patient_id": [f"P{100_000 + row % 120 * 77}" for row in rows],
+            "sex": ["f" if row % 120 % 2 else "m" for row in rows],
+            "zip": [f"0{1000 + row % 120 % 17 * 31}" for row in rows],
+            "ward": [("a", "b;c", "d", "e")[row % 4] for row in rows],
+            "crp": [f"{row * 0.37 % 29:.2f}" if row % 24 else "<0.1" for row in rows],
+            "cost": [str(100 + row * 37 % 5000) for row in rows],
+            "diagnosis": [("E11.9", "I10", "J45.9", "C50.4")[row * 7 % 4] for row in rows],
+            "wave": ["3"] * 240,
+        }
+    )
+
+
+def test_a_proposal_runs_as_it_is_written(tmp_path):
+    frame = table()
+    frame.write_csv(tmp_path / "in.csv")
+    proposed = propose(profile(frame), frame, Source(path=tmp_path / "in.csv"), tmp_path / "r.toml")
+    assert sorted(proposed.files) == [f"r.hierarchies/{name}.csv" for name in ("diagnosis", "ward", "zip")]
+    for place, text in proposed.files.items():
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text(text)
+    recipe = Recipe.from_toml(proposed.text, folder=tmp_path)
+    assert recipe.schema.person == "patient_id"
+    assert list(recipe.schema.neutral) == ["wave"]
+    assert recipe.schema.quasi["ward"].hierarchy == Hierarchy.flat("a", "b;c", "d", "e")
+    assert {one.column for one in recipe.require} == {"crp", "cost", "diagnosis"}
+    release = shoal.run(recipe)  # which verifies it
+    assert release.table.height == 240
+    assert "patient_id" not in release.table.columns
+    assert set(release.table["wave"]) == {"3"}
+
+
+def test_the_text_says_why_and_what_else(tmp_path):
+    frame = table()
+    text = propose(profile(frame), frame, Source(path="in.csv"), tmp_path / "r.toml").text
+    for wanted in (
+        "Confidence: high.", "Singles out 0.0 % of the rows alone; all quasi-identifiers", ", without it ",
+        '# [[require]]\n# model = "t-closeness"\n# column = "cost"\n# t = 0.3\n# distance = "ordered"',
+        "shared by 5 people at least", 'hierarchy = "r.hierarchies/zip.csv"',
+    ):  # fmt: skip
+        assert wanted in text, wanted
+
+
+def test_a_small_table_gets_a_small_k(tmp_path):
+    frame = pl.DataFrame({"age": ["31", "45", "52", "67"], "disease": ["flu", "cold", "flu", "ulcer"]})
+    text = propose(profile(frame), frame, Source(path="in.csv"), tmp_path / "r.toml").text
+    assert Recipe.from_toml(text).method.k == 2
+
+
+def test_files_hold_the_values_and_nothing_is_grouped_unasked(tmp_path):
+    frame = table()
+    files = propose(profile(frame), frame, Source(path="in.csv"), tmp_path / "r.toml").files
+    tree = Hierarchy.from_csv(io.StringIO(files["r.hierarchies/diagnosis.csv"]))
+    assert tree.path("E11.9") == ("E11.9", "E11**", "E****", "*")
+
+
+def test_alternatives_can_be_taken_in_and_hold_for_the_whole_table(tmp_path):
+    frame = table().drop("patient_id")
+    text = propose(profile(frame), frame, Source(path="in.csv"), tmp_path / "r.toml").text
+    kept = [line for line in text.splitlines() if " = " in line or line.startswith(("[", "# [["))]
+    start = kept.index("[[require]]")
+    recipe = Recipe.from_toml("\n".join(_taken_in(kept[:start]) + [line.removeprefix("# ") for line in kept[start:]]))
+    assert len(recipe.require) == 4 * 3
+    problems = Problems()
+    prepared = prepare(frame, recipe.schema)
+    for one in recipe.require:
+        one.check(prepared, problems)
+    assert not problems
+
+
+def _taken_in(lines: list[str]) -> list[str]:
+    """Leave out hierarchies, whose files are not written here."""
+    return [line for line in lines if not line.startswith("hierarchy")]
