@@ -13,6 +13,7 @@ from shoal.comparison.compare import Budget as Budget
 from shoal.comparison.compare import compare as compare
 from shoal.comparison.compare import compare_releases as compare_releases
 from shoal.comparison.result import Comparison as Comparison
+from shoal.concerns.base import Concern as Concern
 from shoal.enforce.refine import Refine as Refine
 from shoal.errors import GuaranteeError as GuaranteeError
 from shoal.errors import InfeasibleError as InfeasibleError
