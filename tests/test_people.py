@@ -301,3 +301,14 @@ k = 4
 def test_given_without_places_tells_no_people():
     release = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4), seed=3)
     assert not Given(release.frames, release.manifest).tells_people
+
+
+def test_attacks_are_on_people():
+    """Whoever points at a row of a class is right if it is any of the person's."""
+    release = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4), seed=3)
+    rows = [np.flatnonzero(release.labels == label) for label in release.labels]
+    chance = [np.mean(WHO[there] == WHO[row]) for row, there in enumerate(rows)]
+    best = [max(chance[row] for row in np.flatnonzero(one == WHO)) for one in set(WHO)]
+    found = release.attack(FRAME, "linking", schema=SCHEMA)["linking"]
+    assert found.success >= np.mean([1 / len(there) for there in rows])
+    assert found.success == pytest.approx(np.mean(best))

@@ -55,8 +55,10 @@ class Linking(Attack):
         rows, n_rows, own = links.rows[links.query], links.n_rows[links.query], np.zeros(len(people))
         inside = published_lines(situation, people)
         own[inside] = own_weight(situation, links, people, inside)
+        if (classes := _shared_classes(situation, people)) is not None:
+            own = _summed(own, people, classes)
         chance = np.divide(own, rows, out=np.zeros(len(people)), where=rows > 0)
-        chance = np.minimum(_summed(chance, people, links.query), 1.0)
+        chance = np.minimum(_summed(chance, people, links.query) if classes is None else chance, 1.0)
         usual = np.zeros(len(people))
         usual[inside] = 1 / max(situation.n_rows, 1)
         usual = _summed(usual, people, np.zeros(len(people), dtype=np.int64))
@@ -76,8 +78,18 @@ def published_lines(situation: Situation, people: Group) -> Ints:
     return np.flatnonzero(there)
 
 
+def _shared_classes(situation: Situation, people: Group) -> Ints | None:
+    """The class of each line, where all rows of a class fit what is known of one; None where that is not so."""
+    quasi = {column.name for column in situation.published.manifest.layout.quasi}
+    if people.person is None or people.what != "original" or situation.labels is None:
+        return None
+    if not situation.published.covers or not set(situation.names) <= quasi:
+        return None
+    return situation.labels[people.rows] + 1
+
+
 def _summed(chance: Floats, people: Group, query: Ints) -> Floats:
-    """Chances of lines of one person of whom the same is known, added up: any of the person's rows will do."""
+    """Chances of lines of one person of whom the same is known, or that share a class, added up: any row will do."""
     if people.person is None:
         return chance
     pairs = people.person * (int(query.max(initial=0)) + 1) + query

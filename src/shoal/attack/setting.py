@@ -144,7 +144,9 @@ def _people(
     outside = None if holder.outside is None else to_polars(holder.outside)[0]
     known = {"original": original} | ({} if outside is None else {"outside table": outside})
     person = list(holder.person)
+    named = None if holder.schema is None else holder.schema.person
     if outside is None:
+        person = person or ([named] if named is not None and named in original.columns else [])
         if rows is None or not check_person(person, known, problems):
             return None
         everybody = _everybody(rows)
@@ -152,7 +154,8 @@ def _people(
         return Group("original", rows, everybody.positions, everybody.rows, number)
     frame = read_group("outside", outside, holder.manifest, holder.missing_values, problems)
     if not person and holder.schema is not None:
-        person = [name for name in holder.schema.identifying if all(name in one.columns for one in known.values())]
+        names = (*holder.schema.identifying, *([] if named is None else [named]))
+        person = [name for name in names if all(name in one.columns for one in known.values())]
     if not person:
         what = "cannot be told who is who: it shares no identifying column with the original"
         problems.add("outside", what, "name the columns that say so, person=")
