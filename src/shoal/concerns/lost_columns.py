@@ -15,11 +15,12 @@ def lost_columns(looked: Looked) -> Iterator[Concern]:
     figures = dict(looked.given.manifest.measures)
     if looked.receipt is not None:
         figures |= {one.measure: one.value for one in looked.receipt.against_input}
-    for column in looked.given.manifest.layout.quasi:
-        lost = figures.get(f"ncp:{column.name}")
-        if lost is None or lost <= MOST:
-            continue
-        what = f"column {column.name!r} lost {lost:.0%} of its information: what is left of it is of little use"
-        drop = f'[columns.{quoted(column.name)}]\nrole = "identifying"   # leave it out, and the others keep more'
-        change = f"{drop}\n# or a smaller k, fewer requirements, a hierarchy with more steps, or another method"
-        yield Concern("lost-columns", what, change, 0.2 + 0.1 * lost, column.name)
+    lost = {one.name: figures.get(f"ncp:{one.name}", 0.0) for one in looked.given.manifest.layout.quasi}
+    most = sorted((name for name in lost if lost[name] > MOST), key=lambda name: -lost[name])
+    if not most:
+        return
+    listed = ", ".join(f"{name!r} ({lost[name]:.0%})" for name in most)
+    what = f"of {len(most)} columns little is left, by the share of information that they lost: {listed}"
+    drop = f'[columns.{quoted(most[0])}]\nrole = "identifying"   # leave it out, and the others keep more'
+    change = f"{drop}\n# or a smaller k, fewer requirements, a hierarchy with more steps, or another method"
+    yield Concern("lost-columns", what, change, 0.2 + 0.1 * lost[most[0]], most[0])

@@ -28,7 +28,11 @@ def unique_rows(looked: Looked) -> Iterator[Concern]:
         f"{alone:,} rows ({share:.1%}) are unique to whoever knows their quasi-identifiers and the columns published "
         f"as they are ({listed})"
     )
-    change = f'[columns.{quoted(worst)}]\nrole = "quasi"   # or "identifying", to leave it out'
+    weighed = any(one.name == worst and one.role == "weight" for one in given.manifest.layout.passed)
+    role = (
+        '"identifying"   # or round the weights first' if weighed else '"quasi"   # or "identifying", to leave it out'
+    )
+    change = f"[columns.{quoted(worst)}]\nrole = {role}"
     yield Concern("unique-rows", what, change, 0.3 + 0.4 * share, worst)
 
 
