@@ -1,8 +1,8 @@
 """Invented cells under the names that columns of public surveys, registers and extracts have, with the right answers.
 
 The names and codes are those of codebooks that anybody can read: others chose them, for other ends. These tables were
-labelled after the rules were first written, and scored once before any rule was changed for them: then 24 of 26 roles
-were right where a wrong one leaks, and 166 of 205 elsewhere. A line is as in `invented.py`.
+labelled after the rules were first written, and scored once before any rule was changed for them, at first sight: 31 of
+35 roles were right where a wrong one leaks, and 215 of 264 elsewhere. A line is as in `invented.py`.
 """
 
 from __future__ import annotations
@@ -550,8 +550,8 @@ def melderegister(d: Draw):
 
 CODEBOOKS = (
     "nhanes", "brfss", "nis", "mimic", "lending", "hes", "passengers", "dhs", "share", "epa", "snds", "synthea",
-    "ipums",
+    "ipums", "ess", "home_credit", "eicu", "melderegister",
 )  # fmt: skip
-"""The tables that rules were changed for, but for the third that is held out."""
-UNSEEN = ("ess", "home_credit", "eicu", "melderegister")
-"""Tables that were labelled last and that no rule was changed for."""
+"""The tables of this file."""
+LOOKED_AT = ("ess", "home_credit", "eicu", "melderegister")
+"""Tables of which no column is held out: after the first score all misses were looked at."""
