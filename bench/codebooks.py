@@ -1,8 +1,8 @@
 """Invented cells under the names that columns of public surveys, registers and extracts have, with the right answers.
 
 The names and codes are those of codebooks that anybody can read: others chose them, for other ends. These tables were
-labelled after the rules were first written, and scored once before any rule was changed for them: then 24 of 26 roles
-were right where a wrong one leaks, and 166 of 205 elsewhere. A line is as in `invented.py`.
+labelled after the rules were first written, and scored once before any rule was changed for them, at first sight: 31 of
+35 roles were right where a wrong one leaks, and 215 of 264 elsewhere. A line is as in `invented.py`.
 """
 
 from __future__ import annotations
@@ -427,8 +427,131 @@ def ipums(d: Draw):
     yield "TRANTIME", QUASI, NUM, NO, d.some(d.money(24, 0.6), 0.5, "0")
 
 
+@table(1000)
+def ess(d: Draw):
+    yield "idno", ID, "", "", d.numbers(10_001, 29_999)
+    yield "cntry", QUASI, NOM, NO, d.pick(["DE", "FR", "ES", "PL", "HU", "NL", "SE", "IT"], skew=0.3)
+    yield "essround", NEUTRAL, "", "", ["10"] * d.rows
+    yield "gndr", QUASI, NOM, NO, d.pick("1 2")
+    yield "agea", QUASI, NUM, NO, d.ages(15, 90)
+    yield "yrbrn", QUASI, NUM, NO, d.whole(1932, 2006)
+    yield "eisced", QUASI, SCALE, NO, d.pick("1 2 3 4 5 6 7", skew=0.3)
+    yield "hinctnta", SENSITIVE, SCALE, NO, d.pick([str(i) for i in range(1, 11)] + ["77", "88"])
+    yield "rlgdnm", SENSITIVE, NOM, NO, d.some(d.pick("1 2 3 4 6", skew=1.2), 0.4, "66")
+    yield "prtvtgde", SENSITIVE, NOM, NO, d.pick("1 2 3 4 5 6 66", skew=0.6)
+    yield "health", SENSITIVE, SCALE, NO, d.pick("1 2 3 4 5", [20, 42, 28, 8, 2])
+    yield "hlthhmp", SENSITIVE, NOM, NO, d.pick("3 2 1", [70, 21, 9])
+    yield "hhmmb", QUASI, NUM, NO, d.pick("1 2 3 4 5 6", [22, 34, 18, 16, 7, 3])
+    yield "isco08", QUASI, NOM, PRE, d.pool("####", 140, 0.4)
+    yield "nacer2", QUASI, NOM, FLAT_CODE, d.pick([str(i) for i in range(1, 99)], skew=0.4)
+    yield "pspwght", WEIGHT, NUM, NO, d.money(0.95, 0.4, 6)
+    yield "marsts", QUASI, NOM, NO, d.pick("6 1 4 5 2 66", skew=0.9)
+    yield "inwds", QUASI, NOM, DATES, d.days("2021-06-01", "2021-12-31")
+
+
+@table(1200)
+def home_credit(d: Draw):
+    yield "SK_ID_CURR", ID, "", "", d.numbers(100_002, 456_255)
+    yield "TARGET", SENSITIVE, NOM, NO, d.pick("0 1", [92, 8])
+    yield "NAME_CONTRACT_TYPE", ANY, NOM, NO, d.pick(["Cash loans", "Revolving loans"], [90, 10])
+    yield "CODE_GENDER", QUASI, NOM, NO, d.pick("F M XNA", [66, 33, 1])
+    yield "FLAG_OWN_CAR", EITHER, NOM, NO, d.pick("N Y", [66, 34])
+    yield "CNT_CHILDREN", QUASI, NUM, NO, d.counts(0.4)
+    yield "AMT_INCOME_TOTAL", SENSITIVE, NUM, NO, d.money(150000, 0.4, 1, step=500)
+    yield "AMT_CREDIT", SENSITIVE, NUM, NO, d.money(500000, 0.6, 1, step=4.5)
+    yield "AMT_ANNUITY", SENSITIVE, NUM, NO, d.money(25000, 0.5, 1, step=4.5)
+    yield (
+        "NAME_EDUCATION_TYPE",
+        QUASI,
+        RANKED,
+        NO,
+        d.pick(["Secondary / secondary special", "Higher education", "Incomplete higher", "Lower secondary"], skew=1.4),
+    )
+    yield (
+        "NAME_FAMILY_STATUS",
+        QUASI,
+        NOM,
+        NO,
+        d.pick(["Married", "Single / not married", "Civil marriage", "Separated", "Widow"], skew=1.1),
+    )
+    yield (
+        "NAME_HOUSING_TYPE",
+        EITHER,
+        NOM,
+        NO,
+        d.pick(["House / apartment", "With parents", "Rented apartment"], skew=2),
+    )
+    yield "DAYS_BIRTH", QUASI, NUM, NO, [f"-{value}" for value in d.whole(7500, 25000)]
+    yield "DAYS_EMPLOYED", QUASI, NUM, NO, d.some([f"-{value}" for value in d.whole(10, 9000)], 0.2, "365243")
+    yield "FLAG_MOBIL", ANY, NOM, NO, d.pick("1 0", [98, 2])
+    yield "FLAG_EMAIL", ANY, NOM, NO, d.pick("0 1", [94, 6])
+    yield "OCCUPATION_TYPE", QUASI, NOM, NO, d.some(d.pick(["Laborers", "Sales staff", "Core staff", "Drivers"]), 0.3)
+    yield "REGION_RATING_CLIENT", EITHER, SCALE, NO, d.pick("2 1 3", skew=1.5)
+    yield (
+        "ORGANIZATION_TYPE",
+        QUASI,
+        NOM,
+        NO,
+        d.pick(["Business Entity Type 3", "School", "Bank", "Police", "XNA"], skew=0.5),
+    )
+    yield "EXT_SOURCE_2", EITHER, NUM, NO, d.bell(0.51, 0.19, 6)
+
+
+@table(1100)
+def eicu(d: Draw):
+    d.people(600, 0.4)
+    yield "patientunitstayid", ID, "", "", d.numbers(141_168, 3_353_254)
+    yield "uniquepid", PERSON, "", "", d.each(d.serial, 10_010, "002-{}", 13)
+    yield "hospitalid", "quasi|identifying", "|nominal", "|none|prefixes", d.pool("4##", 40, 0.4)
+    yield "gender", QUASI, NOM, NO, d.each(d.pick, ["Female", "Male"])
+    yield "age", QUASI, "numeric|nominal", "none|intervals", d.some(d.ages(18, 89), 0.03, "> 89")
+    yield "ethnicity", QUASI, NOM, NO, d.each(d.pick, ["Caucasian", "African American", "Hispanic", "Asian"], skew=1.8)
+    yield (
+        "apacheadmissiondx",
+        SENSITIVE,
+        NOM,
+        NO,
+        d.pick(["Sepsis, pulmonary", "Infarction, acute myocardial", "CVA", "CHF"], skew=0.4),
+    )
+    yield "admissionheight", EITHER, NUM, NO, d.each(d.bell, 169, 11, 1)
+    yield "admissionweight", EITHER, NUM, NO, d.bell(83, 22, 1, low=30)
+    yield "hospitaldischargestatus", SENSITIVE, NOM, NO, d.pick(["Alive", "Expired"], [91, 9])
+    yield "unittype", ANY, NOM, NO, d.pick(["Med-Surg ICU", "MICU", "CCU-CTICU", "Neuro ICU"], skew=0.6)
+    yield "apachescore", SENSITIVE, NUM, NO, d.bell(55, 24, low=0)
+    yield "heartrate", SENSITIVE, NUM, NO, d.bell(96, 24, low=20)
+    yield "intubated", SENSITIVE, NOM, NO, d.pick("0 1", [85, 15])
+    yield "unitdischargeoffset", EITHER, NUM, NO, d.money(2500, 0.9)
+
+
+@table(700)
+def melderegister(d: Draw):
+    yield "Steuer-ID", ID, "", "", d.digits("4##########")
+    yield "Familienname", ID, "", "", d.pick(LAST)
+    yield "Rufname", ID, "", "", d.pick(FIRST)
+    yield "Geburtsdatum", QUASI, NOM, NO, d.days("1930-01-01", "2020-01-01", "%d.%m.%Y")
+    yield "Geburtsort", QUASI, NOM, NO, d.pick(["Köln", "Essen", "Mainz", "Ulm", "Jena"])
+    yield (
+        "Anschrift",
+        ID,
+        "",
+        "",
+        [f"{street}weg {number}" for street, number in zip(d.pick(LAST), d.whole(1, 90), strict=True)],
+    )
+    yield "PLZ", QUASI, NOM, PRE, d.pool("50###", 30)
+    yield "Religionszugehörigkeit", SENSITIVE, NOM, NO, d.pick(["rk", "ev", "ohne", "isl"], skew=0.5)
+    yield "Einzugsdatum", QUASI, NOM, DATES, d.days("1990-01-01", "2023-12-31")
+    yield "Staatsangehörigkeit", QUASI, NOM, NO, d.pick(["deutsch", "polnisch", "türkisch", "italienisch"], skew=1.5)
+    yield "Haushaltsgröße", QUASI, NUM, NO, d.pick("1 2 3 4 5", [40, 34, 12, 10, 4])
+    yield "Telefonnummer", ID, "", "", d.digits("0221 ######")
+    yield "Bruttolohn", SENSITIVE, NUM, NO, d.money(3200, 0.4, 2)
+    yield "Krankenkasse", EITHER, NOM, NO, d.pick(["AOK", "TK", "Barmer", "privat"], skew=0.4)
+    yield "Pflegegrad", SENSITIVE, SCALE, NO, d.pick("0 1 2 3 4 5", [88, 2, 5, 3, 1, 1])
+
+
 CODEBOOKS = (
     "nhanes", "brfss", "nis", "mimic", "lending", "hes", "passengers", "dhs", "share", "epa", "snds", "synthea",
-    "ipums",
+    "ipums", "ess", "home_credit", "eicu", "melderegister",
 )  # fmt: skip
 """The tables of this file."""
+LOOKED_AT = ("ess", "home_credit", "eicu", "melderegister")
+"""Tables of which no column is held out: after the first score all misses were looked at."""

@@ -98,11 +98,11 @@ def main(arguments: list[str]) -> int:
     }
     if "--misses" in arguments:
         print("\n".join(misses(parts["looked at"])))
-    print(f"{'proposals of init':34}" + "".join(f"{f'{name} ({len(part)})':>28}" for name, part in parts.items()))
+    print(f"{'proposals of init':34}" + "".join(f"{f'{name} ({len(part)})':>25}" for name, part in parts.items()))
     rows = {name: figures(part) for name, part in parts.items()}
     for asked in rows["all"]:
         cells = (f"{right}/{given} {right / given:.1%}" for right, given in (row[asked] for row in rows.values()))
-        print(f"{asked:34}" + "".join(f"{cell:>28}" for cell in cells))
+        print(f"{asked:34}" + "".join(f"{cell:>25}" for cell in cells))
     leaked = [one for one in columns if one.leaks and one.proposed.role not in HIDDEN]
     dropped = [one for one in columns if not one.label.role & HIDDEN and one.proposed.role in HIDDEN]
     print(f"names a person, proposed for publication: {len(leaked)}; dropped, though it names nobody: {len(dropped)}")

@@ -79,6 +79,7 @@ def _as_mapping(described: Any) -> dict[str, Any]:
 
     entries = asdict(described)
     for entry, column in zip(entries["columns"], described.columns, strict=True):
+        del entry["order"]  # which lists categories of the table
         rule = column.hierarchy
         entry["hierarchy"] = None if rule is None else {"name": rule.name, **rule.to_mapping()}
     return entries

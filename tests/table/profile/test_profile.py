@@ -421,6 +421,13 @@ def test_no_cell_value_gets_out(name, canary, others):
     assert canary not in str(caught.value)
 
 
+def test_a_stray_text_among_bands_is_not_listed():
+    found = column(["18-24", "25-64", "65+"] * 30 + ["Xyzzyplugh"], "age")
+    assert (found.kind, found.order) == ("nominal", ())
+    often = column(["18-24", "25-64", "65+", "refused"] * 30, "age")
+    assert (often.kind, often.order) == ("ordinal", ("18-24", "25-64", "65+", "refused"))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_is_a_yes_or_no_for_every_text(shape):
     texts = pl.DataFrame({"value": ["", " ", "*", "é", "١٢٣", "1", "nan", "\n", "2020-13-45", "9" * 400]})

@@ -131,6 +131,10 @@ class Evidence:
         # A counter, or a sample of one: never the same number twice, though at least a quarter of them is taken.
         if self.n_distinct >= 20 and self.n_once == self.n_present and numbers.span < 4 * self.n_distinct:
             return "numbers that count on"
+        # Numbers that are measured come twice now and then; so many of which none does were given out.
+        twice = self.n_present**2 / (2 * max(numbers.span, 1))
+        if twice > 5 and self.n_once == self.n_present and numbers.even:
+            return "numbers of which none comes twice"
         if seen.holds("13 digits"):
             return "numbers of 13 digits or more"
         exact = seen.shares["whole tens"] < 0.3 and self.n_distinct >= 20

@@ -23,6 +23,7 @@ from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers
 from shoal.table.names import require_header
+from shoal.table.profile.bands import band
 from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather, groupable
 from shoal.table.profile.kinds import kind_of, order_of
 from shoal.table.profile.people import one_weight, person_of, repeated_people
@@ -34,6 +35,8 @@ from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 MAX_PAIR_COLUMNS = 20
 MOST_CATEGORIES = 60
 """Categories up to which a column is tried for an order."""
+FEWEST_ROWS = 5
+"""Rows that a text among bands must have to be listed with them."""
 WITHOUT_KIND = ("identifying", "person", "choice", "neutral")
 UNPUBLISHED = ("identifying", "person", "choice")
 
@@ -201,10 +204,18 @@ def _in_order(column: ColumnProfile, counts: pl.DataFrame) -> ColumnProfile:
     if not (known or nominal) or column.looks_numeric or column.n_distinct > MOST_CATEGORIES:
         return replace(column, kind="nominal") if known else column
     order = order_of(counts["text"].drop_nulls().to_list())
-    if not order or not _accepted(order):
+    if not order or not _accepted(order) or _rare_among_bands(counts):
         return replace(column, kind="nominal") if known else column
     reason = column.reason if known else f"{column.reason[:-1]}, which come in an order."
     return replace(column, kind="ordinal", order=order, reason=reason)
+
+
+def _rare_among_bands(counts: pl.DataFrame) -> bool:
+    """Whether a text that is no band stands in few rows: it may be of one person, and an order would show it."""
+    present = counts.drop_nulls("text")
+    banded = [band(text) is not None for text in present["text"].to_list()]
+    rare = (times < FEWEST_ROWS for times, inside in zip(present["n"].to_list(), banded, strict=True) if not inside)
+    return any(banded) and any(rare)
 
 
 def _accepted(order: tuple[str, ...]) -> bool:

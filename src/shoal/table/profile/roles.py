@@ -85,6 +85,8 @@ def _by_pattern(seen: Evidence) -> Proposal | None:
         return Proposal("quasi", why, HIGH)
     if seen.pattern not in _NAMES_A_PERSON:
         return None
+    if seen.pattern == "phone" and seen.says(PERSONS):
+        return None
     # Digits in groups are codes of something else where few of them stand in many rows and the name says of what.
     if seen.pattern in ("phone", "national id") and seen.n_distinct < 0.1 * seen.n_present and _else(seen):
         return None

@@ -154,7 +154,7 @@ VOCABULARIES: tuple[Vocabulary, ...] = (
     _vocabulary(
         "who lived and who died",
         "sensitive",
-        "alive, dead, deceased, died, vivo, muerto, fallecido, lebend, verstorben, vivant, decede",
+        "alive, dead, deceased, died, expired, vivo, muerto, fallecido, lebend, verstorben, vivant, decede",
     ),
     _vocabulary(
         "blood groups",

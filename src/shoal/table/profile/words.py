@@ -41,31 +41,32 @@ def meaning(text: str) -> Meaning:
 
 
 NAMES = meaning(
-    "surname, forename, firstname, lastname, fullname, middlename, username, nickname, maiden name, birth name, first "
-    "name, last name, family name, given name, full name, middle name, patient name, initials, nombre, nombres, "
-    "apellido, apellidos, nom, prenom, vorname, nachname, familienname, ~vorname, ~nachname, cognome, signature, "
-    "photo, fingerprint, login, fname, lname"
+    "surname, forename, firstname, lastname, fullname, middlename, username, nickname, maiden name, birth name, "
+    "first name, last name, family name, given name, full name, middle name, patient name, initials, nombre, "
+    "nombres, apellido, apellidos, nom, prenom, vorname, nachname, familienname, ~vorname, ~nachname, cognome, "
+    "signature, photo, fingerprint, login, fname, lname"
 )
 """Names of people, and what is as good as one."""
 CONTACTS = meaning(
-    "email, e mail, mail, courriel, correo, phone, telephone, tel, mobile, cellphone, fax, ~telefon~, handy, msisdn, "
-    "street, strasse, calle, rue, url, website, ip, home address, postal address, email address, domicilio, adresse, "
-    "direccion, iban, imei, imsi, licence plate, license plate, card number, card no, kontonummer"
+    "email, e mail, mail, courriel, correo, phone, telephone, tel, mobile, cellphone, fax, ~telefon~, handy, "
+    "msisdn, street, strasse, calle, rue, url, website, ip, home address, postal address, email address, domicilio, "
+    "adresse, direccion, iban, imei, imsi, licence plate, license plate, card number, card no, kontonummer"
 )
 TEXTS = meaning(
-    "comment~, note, notes, remark~, free text, freetext, observacion~, bemerkung~, kommentar~, remarque~, narrative, "
-    "anmerkung~, commentaire~"
+    "comment~, note, notes, remark~, free text, freetext, observacion~, bemerkung~, kommentar~, remarque~, "
+    "narrative, anmerkung~, commentaire~"
 )
 """Free text, which can name anybody."""
 PERSONS = meaning(
-    "ssn, social security, passport, dni, nie, nif, nino, nin, nhs, mrn, medical record, pesel, cpf, aadhaar, bsn, "
-    "nhc, personnummer, national id, identity number, patientid, personid, customerid, userid, memberid, clientid, "
-    "usubjid, subjid, ~patnr, ~persnr, patnr, persnr, pnr, uid, pid, chart, patient id, person id, customer id, user "
-    "id, member id, client id, subject id, student id, employee id, worker id, respondent id, participant id, "
-    "beneficiary id, insured id, policyholder id, applicant id, borrower id, driver id, voter id, subscriber id, bene "
-    "id, emp id, enrolee id, enrollee id, =id, idpaciente, numero paciente, ~versichertennummer, ~patientennummer, "
-    "~personalnummer, ~versichertennr, matrikel~, nir, identifiant, id paciente, id patient, id person, id persona, "
-    "id cliente, id client, =patient, =person, =subject, expediente, num patient"
+    "~pid, ssn, social security, passport, dni, nie, nif, nino, nin, nhs, mrn, medical record, pesel, cpf, aadhaar, "
+    "bsn, nhc, personnummer, national id, identity number, patientid, personid, customerid, userid, memberid, "
+    "clientid, usubjid, subjid, ~patnr, ~persnr, patnr, persnr, pnr, uid, pid, chart, patient id, person id, "
+    "customer id, user id, member id, client id, subject id, student id, employee id, worker id, respondent id, "
+    "participant id, beneficiary id, insured id, policyholder id, applicant id, borrower id, driver id, voter id, "
+    "subscriber id, bene id, emp id, enrolee id, enrollee id, =id, idpaciente, numero paciente, "
+    "~versichertennummer, ~patientennummer, ~personalnummer, ~versichertennr, matrikel~, nir, identifiant, id "
+    "paciente, id patient, id person, id persona, id cliente, id client, =patient, =person, =subject, expediente, "
+    "num patient"
 )
 """Numbers that are given to one person."""
 RECORDS = meaning(
@@ -78,47 +79,48 @@ RECORDS = meaning(
 HOUSEHOLDS = meaning("hh~, household~, ~haushalt~, hogar~, menage~, foyer~, hid, family id, famid, serial~, vivienda")
 UNITS = meaning(
     "site, school, dept, department, branch, provider, judge, doctor, physician, gp, manager, officer, hospital, "
-    "ward, clinic, store, shop, product, type, source, status, disposition, country, region, state, district, office, "
-    "centre, center, plan, carrier, payer, drug, course, class, unit, area, zone, stratum, strata, cluster, team, "
-    "group, company, category, service, station, npi, bank, teacher, employer, agency, route, code, cd, grade, level, "
-    "reason, method"
+    "ward, clinic, store, shop, product, type, source, status, disposition, country, region, state, district, "
+    "office, centre, center, plan, carrier, payer, drug, course, class, unit, area, zone, stratum, strata, cluster, "
+    "team, group, company, category, service, station, npi, bank, teacher, employer, agency, route, code, cd, "
+    "grade, level, reason, method"
 )
 """What else a number can belong to."""
 NUMBERED = meaning(
-    "id, identifier, nr, no, nbr, num, number, nummer, numero, ident, key, ref, reference, account, acct, hhid, hhnr, "
-    "hid, caseid, seqn, seqno, seqnum, mergeid, rowid, ~key, ~nbr, ~nummer, ~numero"
+    "~id, id, identifier, nr, no, nbr, num, number, nummer, numero, ident, key, ref, reference, account, acct, "
+    "hhid, hhnr, hid, caseid, seqn, seqno, seqnum, mergeid, rowid, ~key, ~nbr, ~nummer, ~numero"
 )
 """A number or a code that stands for something."""
 NAMED = meaning("name, address, id, identifier, account, ~name")
 """Names somebody or something: a person, unless another word says what else."""
 
 HEALTH = meaning(
-    "disease~, diabet~, ~hlth~, stroke, ~strk~, cvd~, contracep~, mdc, diag, diagnos~, ~diagnos~, dx, icd, icd~, "
-    "illness~, ill, symptom~, hiv~, aids, medication~, medicine~, medicament~, medikament~, drug, drugs, "
-    "prescription, rx, ndc, atc, principio activo, treatment~, therapy, therapie, chemo~, health~, gesund~, salud, "
-    "sante, disab~, disability, ~behinder~, handicap~, discapacidad, =dis, pregnan~, embaraz~, schwanger~, abortion, "
-    "mental, depress~, suicid~, alcohol~, smok~, tabac~, rauch~, genetic~, genotyp~, allele, cancer~, tumor~, "
-    "tumour~, onco~, morphology, metasta~, nodes pos, stage, cause of death, blood, allerg~, ae term, ae severity, "
-    "adverse, complication~, comorbid~, infection~, surgery, proc, procedure, cpt, drg, severity, er status, pr "
-    "status, vaccin~, krank~, enfermedad~, maladie~, sick, injur~, obes~"
+    "~dx, intubat~, ventilat~, apache~, pflege~, disease~, diabet~, ~hlth~, stroke, ~strk~, cvd~, contracep~, mdc, "
+    "diag, diagnos~, ~diagnos~, dx, icd, icd~, illness~, ill, symptom~, hiv~, aids, medication~, medicine~, "
+    "medicament~, medikament~, drug, drugs, prescription, rx, ndc, atc, principio activo, treatment~, therapy, "
+    "therapie, chemo~, health~, gesund~, salud, sante, disab~, disability, ~behinder~, handicap~, discapacidad, "
+    "=dis, pregnan~, embaraz~, schwanger~, abortion, mental, depress~, suicid~, alcohol~, smok~, tabac~, rauch~, "
+    "genetic~, genotyp~, allele, cancer~, tumor~, tumour~, onco~, morphology, metasta~, nodes pos, stage, cause of "
+    "death, blood, allerg~, ae term, ae severity, adverse, complication~, comorbid~, infection~, surgery, proc, "
+    "procedure, cpt, drg, severity, er status, pr status, vaccin~, krank~, enfermedad~, maladie~, sick, injur~, "
+    "obes~"
 )
 LABS = meaning(
-    "glucose, glu, glucemia, ~glucose~, cholesterol, chol, ldl, hdl, triglycerid~, hemoglobin, haemoglobin, hb, hba, "
-    "hba1c, a1c~, creatinine, crp, ferritin, platelets, leuco~, wbc, rbc, sodium, potassium, albumin, bilirubin, tsh, "
-    "psa, blood pressure, sbp, dbp, systolic, diastolic, ~sistolica, ~diastolica, tension, heart rate, pulse, "
-    "temperature, spo2, fev1, bpx~, lbx~, lbd~, egfr, viral load, cd4, insulin, metformin, cortisol, vitamin~, lab, "
-    "serum"
+    "~heartrate, glucose, glu, glucemia, ~glucose~, cholesterol, chol, ldl, hdl, triglycerid~, hemoglobin, "
+    "haemoglobin, hb, hba, hba1c, a1c~, creatinine, crp, ferritin, platelets, leuco~, wbc, rbc, sodium, potassium, "
+    "albumin, bilirubin, tsh, psa, blood pressure, sbp, dbp, systolic, diastolic, ~sistolica, ~diastolica, tension, "
+    "heart rate, pulse, temperature, spo2, fev1, bpx~, lbx~, lbd~, egfr, viral load, cd4, insulin, metformin, "
+    "cortisol, vitamin~, lab, serum"
 )
 MONEY = meaning(
     "income~, ~income, salary, salaries, wage~, earning~, earn~, pay, payment~, paid, payroll, bonus, gain~, loss, "
-    "losses, dividend~, interest, tax, taxes, expend~, ~expend~, expense~, spending, cost~, charge~, billed, allowed, "
-    "price, amount, amt, balance, debt~, loan~, credit~, wealth, asset~, saving~, benefit amount, pension~, rent, "
-    "fee, fees, revenue~, profit~, money, budget, copay, deductible, premium, fine, bail, remit~, consumption, "
-    "deposit, mortgage, alimony, turnover, ~einkommen~, gehalt~, ~gehalt, lohn~, ~lohn, ~miete, kosten, betrag, "
-    "~betrag, ~vermogen, vermoegen, ~vermoegen, schulden, steuer~, ~steuer, ingreso economico~, ingresos, salario, "
-    "sueldo, gasto~, coste~, importe, deuda~, ahorro~, renta, nomina, revenu~, salaire~, montant, depense~, loyer, "
-    "dette~, epargne, impot~, agi, fica, bal, mnt, amnt, chg, dti, delinq~, ~pir, wagp, pincp, hincp, usd, eur, gbp, "
-    "wealth~, poverty, povpip, pov"
+    "losses, dividend~, interest, tax, taxes, expend~, ~expend~, expense~, spending, cost~, charge~, billed, "
+    "allowed, price, amount, amt, balance, debt~, loan~, credit~, wealth, asset~, saving~, benefit amount, "
+    "pension~, rent, fee, fees, revenue~, profit~, money, budget, copay, deductible, premium, fine, bail, remit~, "
+    "consumption, deposit, mortgage, alimony, turnover, ~einkommen~, gehalt~, ~gehalt, lohn~, ~lohn, ~miete, "
+    "kosten, betrag, ~betrag, ~vermogen, vermoegen, ~vermoegen, schulden, steuer~, ~steuer, ingreso economico~, "
+    "ingresos, salario, sueldo, gasto~, coste~, importe, deuda~, ahorro~, renta, nomina, revenu~, salaire~, "
+    "montant, depense~, loyer, dette~, epargne, impot~, agi, fica, bal, mnt, amnt, chg, dti, delinq~, ~pir, wagp, "
+    "pincp, hincp, usd, eur, gbp, wealth~, poverty, povpip, pov"
 )
 MONEY_ABBREVIATED = meaning(
     "~inc, inc~, ~tax, tax~, ~val, val~, ~exp, exp~, ~sal, sal~, ~earn~, ~pay, pay~, ~debt, ~cost, ~cons, cons~, "
@@ -126,20 +128,20 @@ MONEY_ABBREVIATED = meaning(
 )
 """Money in abbreviated names, believed of large numbers only."""
 BELIEFS = meaning(
-    "religion~, religious, faith, konfession~, creencia~, croyance~, political, politics, vote~, voting, party, party "
-    "membership, ~partei~, partido, trade union, labor union, labour union, union, gewerkschaft~, sindicat~, "
-    "syndicat~, sexual~, orientation"
+    "rlg~, religion~, religious, faith, konfession~, creencia~, croyance~, political, politics, vote~, voting, "
+    "party, party membership, ~partei~, partido, trade union, labor union, labour union, union, gewerkschaft~, "
+    "sindicat~, syndicat~, sexual~, orientation"
 )
 JUSTICE = meaning(
-    "crime~, criminal~, offence~, offense~, conviction~, convict~, arrest~, sentence~, plea, charge degree, verdict, "
-    "prior, priors, recid~, delito~, straftat~, bail"
+    "crime~, criminal~, offence~, offense~, conviction~, convict~, arrest~, sentence~, plea, charge degree, "
+    "verdict, prior, priors, recid~, delito~, straftat~, bail"
 )
 OUTCOMES = meaning(
-    "outcome~, ~outcome, readmi~, reingreso, exitus, died, death~, dead, deceased, vital status, alive, surviv~, "
-    "surv, mortality, dropout, churn~, exited, attrition, left company, withdrawn, relapse~, result~, ~result, "
-    "rating, perf~, performance, default, defaulted, expire~, suspended, suspension, disposition, decile score, risk "
-    "score, credit score, target, =y, =label, =class, =response, =outcome, fallecido, verstorben, gestorben, decede, "
-    "rejected, approved, special ed, free lunch, welfare"
+    "~dischargestatus, outcome~, ~outcome, readmi~, reingreso, exitus, died, death~, dead, deceased, vital status, "
+    "alive, surviv~, surv, mortality, dropout, churn~, exited, attrition, left company, withdrawn, relapse~, "
+    "result~, ~result, rating, perf~, performance, default, defaulted, expire~, suspended, suspension, disposition, "
+    "decile score, risk score, credit score, target, =y, =label, =class, =response, =outcome, fallecido, "
+    "verstorben, gestorben, decede, rejected, approved, special ed, free lunch, welfare"
 )
 """What came of it: what a table is published for, and what others must not read off it."""
 SENSITIVE = HEALTH | LABS | MONEY | BELIEFS | JUSTICE | OUTCOMES
@@ -156,13 +158,13 @@ POSTAL = meaning(
 PLACES = meaning(
     "city, town, village, municipality, municipio, commune, ~commune, codecommune, gemeinde, county, ~fips, fips, "
     "district, state, province, provincia, region, area, location, country, ctry, land, bundesland, nuts, latitude, "
-    "longitude, lat, lon, lng, place, puma, tract, ward, departement, dep, comarca, stadt, ort, ~ort, kreis, st, ea, "
-    "urbrur, lsoa~, msoa~, statefip, urban, rural, neighbourhood, strata"
+    "longitude, lat, lon, lng, place, puma, tract, ward, departement, dep, comarca, stadt, ort, ~ort, kreis, st, "
+    "ea, urbrur, lsoa~, msoa~, statefip, urban, rural, neighbourhood, strata"
 )
 JOBS = meaning(
-    "occupation~, occup~, occ, ~occu, occucode, occp, job, profession, employ~, empstat, industry, ind, indp, isco~, "
-    "isic~, nace~, naics~, naf, sic, soc, socp, csp, wz, cnae, compcode, beruf~, erwerb~, branche, worker, workclass, "
-    "work, cow, puesto, ocupacion, metier, profesion, title, contract, unemployment"
+    "occupation~, occup~, occ, ~occu, occucode, occp, job, profession, employ~, empstat, industry, ind, indp, "
+    "isco~, isic~, nace~, naics~, naf, sic, soc, socp, csp, wz, cnae, compcode, beruf~, erwerb~, branche, worker, "
+    "workclass, work, cow, puesto, ocupacion, metier, profesion, title, contract, unemployment"
 )
 QUASI = (
     POSTAL
@@ -182,14 +184,14 @@ QUASI = (
 )
 
 WEIGHTS = meaning(
-    "~wgt~, ~weight, weight, weights, ~weights, weighting, pweight, hweight, wgt, ~gewicht, hochrechnung~, ponder~, "
-    "~ponder~, poids, ~poids, expansion factor, factor expansion, fexp~, peso, =w, =wt, pwt, perwt, hhwt, ~wt, wt~, "
-    "factor~, ~faktor"
+    "~wght~, ~wgt~, ~weight, weight, weights, ~weights, weighting, pweight, hweight, wgt, ~gewicht, hochrechnung~, "
+    "ponder~, ~ponder~, poids, ~poids, expansion factor, factor expansion, fexp~, peso, =w, =wt, pwt, perwt, hhwt, "
+    "~wt, wt~, factor~, ~faktor"
 )
 SURVEYED = meaning(
-    "~wgt~, sampling, survey, sample, design, final, instance, person, pers, household, hhweight, pweight, hweight, "
-    "fnl~, ~sondage, expansion, hochrechnung~, ponder~, ~ponder~, fexp~, perwt, hhwt, pwt, base, replicate, "
-    "calibrated, hh, hh~, muestral, ~faktor"
+    "~wght~, ~wgt~, sampling, survey, sample, design, final, instance, person, pers, household, hhweight, pweight, "
+    "hweight, fnl~, ~sondage, expansion, hochrechnung~, ponder~, ~ponder~, fexp~, perwt, hhwt, pwt, base, "
+    "replicate, calibrated, hh, hh~, muestral, ~faktor"
 )
 """Says of a weight that it is one of a survey."""
 BODIES = meaning("kg, lb, lbs, body, birth, koerper~, gram, grams, ~body~, ~kg")
@@ -198,8 +200,8 @@ CODED = (
     POSTAL
     | JOBS
     | meaning(
-        "code, ~code, recode, cd, id, identifier, icd, cod, codigo, fips, ~fips, puma, status, ~stat, stat, type, "
-        "kind, kindpers, kindfact, category, flag, class, nr, no"
+        "~id, code, ~code, recode, cd, id, identifier, icd, cod, codigo, fips, ~fips, puma, status, ~stat, stat, "
+        "type, kind, kindpers, kindfact, category, flag, class, nr, no"
     )
 )
 """Names of columns whose numbers are codes."""
@@ -215,18 +217,18 @@ CATEGORIES = (
     | PLACES
 )
 """Names of columns whose whole numbers stand for categories."""
-COUNTED = meaning("num, n, nb, number, count, anzahl, ~zahl, ~count, nombre de")
+COUNTED = meaning("num, n, nb, number, count, cnt, anzahl, ~zahl, ~count, days, weeks, hours, years, months, minutes")
 """Names of columns that count, whatever else they say."""
 COUNTS = meaning(
-    "num~, n, nb, number, count~, ~count, anzahl, ~zahl, hours, hour, weeks, days, years, year, yr, yrs, months, "
-    "minutes, ~stunden, ~jahr, tage, age, alter, edad, children, enfants, hijos, members, persons, size, ~size, ~siz, "
-    "score, duration, time, units, visits, times, total, sum, rate, percent, pct, ~dauer, absences, priors, decile, "
-    "position, clicks, quantity, qty, dias, anos, hhsize, surv, nodes"
+    "~groesse, ~grosse, ~siz, num~, n, nb, number, count~, ~count, anzahl, ~zahl, hours, hour, weeks, days, years, "
+    "year, yr, yrs, months, minutes, ~stunden, ~jahr, tage, age, alter, edad, children, enfants, hijos, members, "
+    "persons, size, ~size, ~siz, score, duration, time, units, visits, times, total, sum, rate, percent, pct, "
+    "~dauer, absences, priors, decile, position, clicks, quantity, qty, dias, anos, hhsize, surv, nodes"
 )
 MEASURES = meaning(
-    "height, bmi, value, mean, average, score, rate, ratio, percent, pct, dose, duration, length, width, size, ~size, "
-    "distance, concentration, measurement, km, mm, cm, m2, kg, talla, peso, groesse, ~groesse, ~flaeche, surface, "
-    "superficie, latitude, longitude, lat, lon, gpa, total, sum, count, weight~, wt"
+    "height, bmi, value, mean, average, score, rate, ratio, percent, pct, dose, duration, length, width, size, "
+    "~size, distance, concentration, measurement, km, mm, cm, m2, kg, talla, peso, groesse, ~groesse, ~flaeche, "
+    "surface, superficie, latitude, longitude, lat, lon, gpa, total, sum, count, weight~, wt"
 )
 SCHEMES = meaning(
     "icd~, ~icd~, diag, diagnos~, ~diagnos~, dx, cause of death, cpt, proc cd, procedure code, atc, isco~, isic~, "
