@@ -34,7 +34,7 @@ ORDER = [
     ["release.description", "report", "learning.released"],
     ["recipe", "release.release"],
     ["pipeline", "mining"],
-    ["series", "vault", "learning.split"],
+    ["series", "vault", "learning.split", "sklearn"],
     ["comparison"],
     ["compiling", "testing", "reproduce"],
     ["cli"],
