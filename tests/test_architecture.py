@@ -34,7 +34,7 @@ ORDER = [
     ["release.description", "report", "learning.released"],
     ["recipe", "release.release"],
     ["pipeline", "mining"],
-    ["series", "vault", "learning.split", "concerns.other_method"],
+    ["series", "vault", "learning.split", "sklearn", "concerns.other_method"],
     ["comparison"],
     ["compiling", "testing", "reproduce"],
     ["cli"],

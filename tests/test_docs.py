@@ -382,6 +382,13 @@ def test_the_readme_names_the_two_commands():
     assert len(readme.splitlines()) <= 100
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_readme_names_every_command(name):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"`(?:shoal )?([\w-]+)[^`]*`", readme[readme.index("## Commands") : readme.index("## What is")])
+    assert name in listed
+
+
 def test_the_picture_needs_no_network():
     picture = (DOCS / "images" / "demo.svg").read_text(encoding="utf-8")
     assert "url(http" not in picture
