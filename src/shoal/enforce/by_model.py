@@ -52,14 +52,17 @@ class AskedModels:
             found += lacking
         return found
 
-    def violation_of(self, rows: Labels) -> float:
-        """How far one group would be from it."""
-        places = self._place[rows]
+    def violations_of(self, groups: Sequence[Labels]) -> Floats:
+        """How far each of some groups would be from it; they may share rows."""
+        if not groups:
+            return np.zeros(0)
+        places = self._place[np.concatenate(groups)]
+        labels = np.repeat(np.arange(len(groups)), [len(rows) for rows in groups])
         columns = {name: values.take(places) for name, values in self._whole.columns.items()}
         guards = None if self._whole.guards is None else self._whole.guards.gather(places)
         people = None if self._whole.people is None else self._whole.people[places]
-        classes = Classes(np.zeros(len(rows), dtype=np.int64), columns, guards, people=people)
-        return float(sum(one.violation(classes)[0] for one in self._require))
+        classes = Classes(labels, columns, guards, people=people)
+        return sum((one.violation(classes) for one in self._require), np.zeros(len(groups)))
 
 
 def classes_of(task: Task, labels: Labels) -> Classes:

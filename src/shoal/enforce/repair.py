@@ -125,9 +125,9 @@ class Repair:
     def _violations_of(self, groups: Sequence[Labels]) -> Floats:
         """How far each of some groups would be from it."""
         found = self._constraints.violations_of(groups)
-        for more in (self._people, self._asked):
-            found = found + [more.violation_of(rows) for rows in groups] if more else found
-        return found
+        if self._people:
+            found = found + [self._people.violation_of(rows) for rows in groups]
+        return found + self._asked.violations_of(groups) if self._asked else found
 
     def _lay_out(self) -> None:
         """Lay out what is required of the rows that are shown: their shares are those that count."""
