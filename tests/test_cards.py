@@ -131,3 +131,12 @@ def test_no_script_and_no_colour_that_one_theme_hides(release):
 
 def test_a_card_without_rows_is_its_title():
     assert Read(card(ODD, [])).texts == [ODD]
+
+
+def test_a_release_says_what_to_look_at():
+    frame = pl.DataFrame({"age": [21, 22, 41, 42], "disease": ["<flu>", "<flu>", "ulcer", "ulcer"]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1)
+    rows = dict(Read(release._repr_html_()).rows)
+    assert "in 2 of 2 classes everybody has the same value" in rows["look at"]
+    assert release._repr_html_() == release.public()._repr_html_()

@@ -151,7 +151,8 @@ class Release(Generic[Frame]):
     def _repr_html_(self) -> str:
         from shoal.report.card import release_card  # most releases are not made in a notebook
 
-        return release_card(self.manifest)
+        # Without the receipt: a notebook is often passed on with what it shows.
+        return release_card(self.manifest, [concern.what for concern in self._looked(None)])
 
     def verify(
         self,
@@ -198,9 +199,12 @@ class Release(Generic[Frame]):
         Sensitive values that are alike in a class, rows that neutral columns single out, published columns that look
         like identifiers, people with several rows, columns of which little is left.
         """
+        return self._looked(self.receipt)
+
+    def _looked(self, receipt: Receipt | None) -> tuple[Concern, ...]:
         from shoal.concerns import Looked, concerns_of
 
-        return concerns_of(Looked(self.given(), self._verdict or self.verify(), self.receipt))
+        return concerns_of(Looked(self.given(), self._verdict or self.verify(), receipt))
 
     def measure(
         self,

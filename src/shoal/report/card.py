@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.cards import card
 from shoal.measure import MEASURES
 from shoal.release.manifest import Manifest, Rows
 
+MOST_CONCERNS = 3
 LOSSES = ("ncp", "discernibility")
 """Measures that say in one figure what was lost; the first that a manifest has is shown."""
 
 
-def release_card(manifest: Manifest) -> str:
-    """Promise, what is reached, rows, and the headline of what was lost, as HTML.
+def release_card(manifest: Manifest, concerns: Sequence[str] = ()) -> str:
+    """Promise, what is reached, rows, the headline of what was lost, and what to look at, as HTML.
 
     Figures of the receipt are left out: a notebook is often passed on with what it shows.
     """
@@ -31,6 +32,7 @@ def release_card(manifest: Manifest) -> str:
     lost = next((name for name in LOSSES if name in figures), None)
     shown = [name for name in (lost, "prosecutor_max") if name in figures]
     rows += [(MEASURES[name].title, figure(name, figures[name])) for name in shown if name is not None]
+    rows += [("look at", text) for text in concerns[:MOST_CONCERNS]]
     return card("Release", rows, note=f"{manifest.layout.laid_out.reading}. All figures: release.measure()")
 
 
