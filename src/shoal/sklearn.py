@@ -70,10 +70,10 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
 
     Guarantee
     ---------
-    In what `fit_transform` gives, every row has the same quasi-identifier cells as at least k - 1 others, and
-    `release_` satisfies what is required: both are checked. Of rows that were not fitted, nothing is promised but that
-    their quasi-identifiers are replaced by cells that were published before: few of them may share a class. Sensitive
-    and neutral columns of a frame pass as they are.
+    `release_` is verified: every row has the same quasi-identifier cells as at least k - 1 others, and what is required
+    holds. `fit_transform` gives the same cells, in the order of the input. Of rows that were not fitted, nothing is
+    promised but that their quasi-identifiers are replaced by cells that were published before: few of them may share a
+    class. Sensitive and neutral columns of a frame pass as they are.
 
     >>> import numpy as np
     >>> from shoal.sklearn import Anonymizer
