@@ -79,13 +79,21 @@ def test_published_columns_that_look_like_identifiers():
 
 
 class TestRepeatedPeople:
-    TWICE = FRAME.with_columns(name=pl.Series([f"person {row // 3}" for row in range(N)]))
+    TWICE = FRAME.with_columns(
+        name=pl.Series([f"person {row // 3}" for row in range(N)]),
+        age=pl.Series([20 + row // 3 for row in range(N)]),
+        sex=pl.Series([("f", "m")[row // 3 % 2] for row in range(N)]),
+    )
 
     def test_few_people_behind_many_rows(self):
         concern = found(self.TWICE)["repeated-people"]
         assert "20 different values in 60 rows" in concern.what
         assert concern.change == '[columns.name]\nrole = "person"'
         assert "repeated-people" not in found(self.TWICE, identifying=[], person="name")
+
+    def test_namesakes_are_not_one_person(self):
+        namesakes = FRAME.with_columns(name=pl.Series([f"person {row % 20}" for row in range(N)]))
+        assert "repeated-people" not in found(namesakes)
 
     def test_columns_count_together(self):
         dated = self.TWICE.with_columns(birth=pl.int_range(N))

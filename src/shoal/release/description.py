@@ -43,6 +43,9 @@ from shoal.table.prepare import Table
 from shoal.table.schema import Schema, kind_name
 from shoal.table.shown import only_rows
 
+ALIKE = 0.5
+"""Above this share of names whose rows agree in half of the quasi-identifiers, rows of a name are one person's."""
+
 
 def parts_given(schema: object, method: object, require: Any, publish: Any, refine: object) -> list[Part]:
     """The objects that a release is made by, with what each must be."""
@@ -302,9 +305,21 @@ def public(method: Method) -> dict[str, Any]:
 
 
 def _identified(table: Table) -> int | None:
-    """How many people there may be, by all that names them together; None where nothing does."""
-    named = table.frame.select(name for name in table.schema.identifying if name in table.frame.columns)
-    return named.n_unique() if named.width else None
+    """How many people there may be, by all that names them together; None where nothing does.
+
+    Namesakes are not one person: rows that are named alike count as one person's only if most of what is known of
+    them is alike, too.
+    """
+    names = [name for name in table.schema.identifying if name in table.frame.columns]
+    if not names:
+        return None
+    n_named, quasi = table.frame.select(names).n_unique(), list(table.quasi)
+    if n_named == table.n_rows:
+        return n_named
+    alike = table.frame.group_by(names).agg(pl.len().alias("\0len"), pl.col(quasi).n_unique() == 1)
+    several = alike.filter(pl.col("\0len") > 1)
+    agree = several.select(pl.col(quasi).mean()).row(0)
+    return n_named if float(np.median(agree)) > ALIKE else table.n_rows
 
 
 def _column(table: Table, name: str) -> SchemaColumn:

@@ -56,7 +56,7 @@ class Input(_Part):
     identified: int | None = Field(
         default=None,
         exclude_if=lambda identified: identified is None,
-        description="how many different combinations its identifying columns have, where it has such columns",
+        description="how many people its identifying columns tell apart, where it has such columns",
     )
 
 
