@@ -60,7 +60,7 @@ def test_a_missing_extra_is_no_problem_and_comes_with_its_line(call, versions):
     assert status == 0
     assert found["excel"]["missing"] == ["fastexcel (is not installed)"]
     assert found["excel"]["install"].endswith("[excel]'")
-    assert found["learning"]["missing"] == ["scikit-learn (version 1.2.3 is too old, 1.5 is needed)"]
+    assert found["learning"]["missing"] == ["scikit-learn (version 1.2.3 is too old, 1.6 is needed)"]
     assert found["sqlite"] == {"name": "sqlite", "installed": True, "missing": [], "install": None}
     assert "extra excel        needs fastexcel (is not installed); run: " in call("doctor")[1]
 

@@ -156,5 +156,5 @@ def test_learners_by_name():
 def test_without_the_extra_it_says_what_to_install(name, monkeypatch):
     for module in ("sklearn.linear_model", "sklearn.ensemble", "sklearn.naive_bayes"):
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(shoal.SourceError, match=rf"learner '{name}': needs the package sklearn.*shoal\[learning\]"):
+    with pytest.raises(shoal.SourceError, match=rf"learner '{name}': needs the package sklearn; .*\[learning\]"):
         LEARNERS[name]().fit(people(20), "ill")
