@@ -312,3 +312,18 @@ def test_attacks_are_on_people():
     found = release.attack(FRAME, "linking", schema=SCHEMA)["linking"]
     assert found.success >= np.mean([1 / len(there) for there in rows])
     assert found.success == pytest.approx(np.mean(best))
+
+
+def test_a_series_knows_people_by_their_id():
+    frame = pl.DataFrame(
+        {"id": ["a", "b", "c", "d"], "whose": ["p", "p", "q", "q"], "age": [1, 2, 3, 4], "s": list("uvuv")}
+    )
+    schema = shoal.Schema(identifying=["id"], person="whose", quasi={"age": shoal.Numeric()}, sensitive=["s"])
+    with pytest.raises(ParameterError, match="m-invariance knows people by 'id', and each has one row"):
+        shoal.republish(frame, schema, shoal.MInvariance(m=2, id="id", column="s"))
+
+
+def test_any_published_table_is_counted_by_rows():
+    table = pl.DataFrame({"age": ["[1, 9]"] * 4, "disease": list("uvuv")})
+    schema = shoal.Schema(person="id", quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    assert any("rows are counted, not people" in text for text in shoal.verify_table(table, schema).warnings)

@@ -15,7 +15,7 @@ LACKING = {
     "choices": "needs the schema and the guarding nodes that people chose",
     "original": "needs the original table",
     "key": "needs the key of the aliases and grades",
-    "people": "counts people, and the files alone show rows: needs the original table and the receipt",
+    "people": "counts people, and the files alone show rows: needs the original table, its schema and the receipt",
 }
 """What is said of a promise that rests on knowledge from outside, when that knowledge is not given."""
 

@@ -240,6 +240,8 @@ def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:
         if roles.get(name) in ("identifying", "person", "choice")
     ]
     unnamed = [name for name in table.columns if name not in roles and schema.rest != "neutral"]
+    if schema.person is not None:
+        found.append(f"rows are counted, not people: a published table does not say whose they are ({schema.person!r})")
     if unnamed:
         found.append(f"columns without a role were not checked: {Names.of(table, schema.roles).listed(unnamed)}")
     return tuple(found)

@@ -133,6 +133,9 @@ def _check_columns(table: Table, method: MInvariance, problems: Problems) -> Non
 
 def _check_ids(table: Table, method: MInvariance, problems: Problems) -> None:
     where, roles = "MInvariance(id=)", table.schema.roles
+    if table.schema.person is not None:
+        what = f"tells whose row each one is, but m-invariance knows people by {method.id!r}, and each has one row"
+        problems.add(f"column {table.schema.person!r}", what, "give it the role identifying", error=ParameterError)
     if roles.get(method.id) != "identifying" or method.id not in table.frame.columns:
         found = roles.get(method.id, "not in the schema") if method.id in table.frame.columns else "not in the table"
         what = f"column {method.id!r} is {found}, but the id must be an identifying column"

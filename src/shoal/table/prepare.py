@@ -74,7 +74,7 @@ class Table:
     def people(self) -> Rows | None:
         """Whose row each one is, as numbers; None where nobody said that people have several."""
         name = self.schema.person
-        return None if name is None else number_people(self.frame[name])
+        return None if name is None or name not in self.frame.columns else number_people(self.frame[name])
 
     @property
     def counted(self) -> str:
