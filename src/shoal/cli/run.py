@@ -208,7 +208,7 @@ def follow(
     from shoal.cli import show
     from shoal.cli.passphrase import passphrase
     from shoal.concerns.base import refuse
-    from shoal.concerns.other_method import other_method
+    from shoal.concerns.other_method import other_method, others_of
     from shoal.errors import ShoalWarning
     from shoal.pipeline import run as run_recipe
     from shoal.release.release import check_places
@@ -227,6 +227,7 @@ def follow(
             with show.ShownProgress(quiet=quiet) as progress:
                 release = run_recipe(recipe, source_name=source_name, threads=threads, progress=progress)
                 progress.stage("looking")
+                compare = compare and bool(others_of(recipe, release.manifest.rows.published))
                 better = other_method(recipe, read(recipe.require_source())) if compare else None
                 concerns = release.concerns + (() if better is None else (better,))
                 if strict:

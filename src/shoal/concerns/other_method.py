@@ -24,21 +24,24 @@ OTHERS = {"k-member": QUADRATIC, "mondrian": 10_000_000}
 """Methods that others are compared with, and up to how many rows they are proposed."""
 
 
-def other_method(recipe: Recipe, frame: pl.DataFrame) -> Concern | None:
-    """The method that would lose least of those that are quick enough, if the one that was taken loses much more."""
+def others_of(recipe: Recipe, n_rows: int) -> list[str]:
+    """Methods that the one of a recipe is worth comparing with on a table of so many rows."""
     own = recipe.method
     if own.protects != "cells" or not hasattr(own, "k"):
+        return []
+    return [name for name, most in OTHERS.items() if name != own.name and n_rows <= most]
+
+
+def other_method(recipe: Recipe, frame: pl.DataFrame) -> Concern | None:
+    """The method that would lose least of those that are quick enough, if the one that was taken loses much more."""
+    own, others = recipe.method, others_of(recipe, frame.height)
+    if not others:
         return None
     rows = frame
     if frame.height > ROWS:
         rows = frame[np.sort(np.random.default_rng(0).choice(frame.height, ROWS, replace=False))]
     taken = _loss(recipe, own, rows)
-    tried = {
-        name: loss
-        for name, most in OTHERS.items()
-        if name != own.name and frame.height <= most
-        if (loss := _loss(recipe, METHODS[name](k=own.k), rows)) is not None
-    }
+    tried = {name: loss for name in others if (loss := _loss(recipe, METHODS[name](k=own.k), rows)) is not None}
     if taken is None or not tried:
         return None
     best = min(tried, key=lambda name: tried[name])
