@@ -54,7 +54,7 @@ def demo(
     flags = ["--method", method, *(part for name, value in given.items() for part in (f"--{name}", value))]
     entries = apply_flags(Recipe(sample.schema(), Caat(k=5), Source(path="people.csv")).to_mapping(), flags)
     if METHODS[method].protects == "cells":  # k alone lets everybody in a class have the same illness
-        entries["require"] = [{"model": "l-diversity", "column": "disease", "l": 2, "variant": "entropy"}]
+        entries["require"] = [{"model": "l-diversity", "column": "disease", "l": 3}]
     for name, column in entries["columns"].items():
         if column.get("hierarchy", {}).get("name") == "tree":
             column["hierarchy"] = f"hierarchies/{name}.csv"
