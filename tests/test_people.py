@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
+from fractions import Fraction
 from itertools import cycle
 
 import numpy as np
@@ -19,11 +20,10 @@ from shoal.errors import GuaranteeError, InfeasibleError, ParameterError, Proble
 from shoal.measure.base import Given
 from shoal.privacy.base import Classes, Values
 from shoal.release.receipt import packed_places
-from shoal.testing import variants
 from support.pairwise import pairwise
-from support.registered import K_METHODS, METHODS
-from support.variants import LINKS, ONE_COLUMN, VARIANTS
-from twins.privacy import alpha, beta, distinct, entropy, recursive, t_equal, t_ordered
+from support.registered import K_METHODS
+from support.variants import ONE_COLUMN, VARIANTS
+from twins.privacy import beta, distinct, entropy, recursive, t_equal, t_ordered
 
 DRAWN = np.random.default_rng(5)
 N, PEOPLE = 90, 24
@@ -45,17 +45,29 @@ ONE_QUASI = shoal.Schema(
     person="patient", quasi={"age": shoal.Numeric()},
     sensitive={"disease": shoal.Nominal(), "income": shoal.Numeric()}, rest="drop",
 )  # fmt: skip
+
+
+def values(pairs):
+    """The values, each once for each person who has it."""
+    return [value for _, value in pairs]
+
+
+def share(pairs):
+    """The share of people who have the value that most have."""
+    return max(Counter(values(pairs)).values()) / len({who for who, _ in pairs})
+
+
 REQUIRED = {
     None: None,
-    shoal.LDiversity("disease", l=3): lambda group, _: distinct(group),
-    shoal.LDiversity("disease", l=2.5, variant="entropy"): lambda group, _: entropy(group),
-    shoal.LDiversity("disease", l=2, variant="recursive", c=2): lambda group, _: recursive(group, 2),
-    shoal.AlphaK("disease", alpha=0.6): lambda group, _: alpha(group),
-    shoal.TCloseness("disease", t=0.45): t_equal,
-    shoal.TCloseness("income", t=0.4, distance="ordered"): lambda group, table: t_ordered(
-        group, table, sorted(set(table))
+    shoal.LDiversity("disease", l=3): lambda pairs, _: distinct(values(pairs)),
+    shoal.LDiversity("disease", l=2.5, variant="entropy"): lambda pairs, _: entropy(values(pairs)),
+    shoal.LDiversity("disease", l=2, variant="recursive", c=2): lambda pairs, _: recursive(values(pairs), 2),
+    shoal.AlphaK("disease", alpha=0.9): lambda pairs, _: share(pairs),
+    shoal.TCloseness("disease", t=0.45): lambda pairs, table: t_equal(values(pairs), table),
+    shoal.TCloseness("income", t=0.4, distance="ordered"): lambda pairs, table: t_ordered(
+        values(pairs), table, sorted(set(table))
     ),
-    shoal.BetaLikeness("disease", beta=3): beta,
+    shoal.BetaLikeness("disease", beta=3): lambda pairs, table: beta(values(pairs), table),
 }
 """Models, each with the value that a class reaches, by its definition."""
 TURNS = {name: cycle(VARIANTS[name]) for name in K_METHODS}
@@ -68,13 +80,13 @@ def published(name, options, model):
     return shoal.anonymize(FRAME, schema, method, require=[] if model is None else [model], seed=3), schema
 
 
-def of_classes(release, column=None):
-    """People of each class; or their values, each once for each person who has it."""
+def of_classes(release, column=None, frame=FRAME):
+    """People of each class; or pairs of a person and a value."""
     found = defaultdict(set)
     for row, label in enumerate(release.labels.tolist()):
         if label >= 0:
-            found[label].add(WHO[row] if column is None else (WHO[row], FRAME[column][row]))
-    return [people if column is None else [value for _, value in people] for people in found.values()]
+            found[label].add(WHO[row] if column is None else (WHO[row], frame[column][row]))
+    return list(found.values())
 
 
 @pytest.mark.parametrize(("name", "options", "model"), CASES)
@@ -87,8 +99,8 @@ def test_every_promise_counts_people(name, options, model):
         return
     shown = FRAME.filter(pl.Series(release.labels >= 0))
     table = [value for _, value in {(who, value) for who, value in shown.select("patient", model.column).iter_rows()}]
-    values = [REQUIRED[model](group, table) for group in of_classes(release, model.column)]
-    weakest = min(values) if model.rising else max(values)
+    found = [REQUIRED[model](pairs, table) for pairs in of_classes(release, model.column)]
+    weakest = min(found) if model.rising else max(found)
     assert reached[model.key] == pytest.approx(float(weakest))
     assert model.holds(float(weakest))
 
@@ -133,6 +145,103 @@ def test_what_people_are_called_changes_nothing(tmp_path):
     one, two = ({path.name: path.read_bytes() for path in (tmp_path / str(i)).iterdir()} for i in range(2))
     assert one == two
     assert not any(b"patient" in content or b"P-0" in content for content in one.values())
+
+
+ILLS = ["flu", "cold", "ulcer", "cough", "gout", "mumps"]
+STEADY = FRAME.with_columns(
+    zip=pl.Series([f"4{who % 2}000" for who in WHO]),
+    disease=pl.Series([ILLS[(int(who) // 2 + (row % 9 == 0)) % 6] for row, who in enumerate(WHO)]),
+    income=pl.Series([int(who) // 2 % 7 for who in WHO]),
+)
+"""People who mostly have the same whenever they come: buckets hide what somebody has, not what many have at times."""
+
+
+class TestBuckets:
+    """Rows and sensitive values stand apart, or slices do: people are counted with the input."""
+
+    @pytest.mark.parametrize("l", [2, 3])
+    def test_anatomy(self, l):  # noqa: E741
+        release = shoal.anonymize(STEADY, SCHEMA, shoal.Anatomy(l=l, column="disease"), seed=3)
+        shares = [share(pairs) for pairs in of_classes(release, "disease", STEADY)]
+        reached = release.verify(original=STEADY, schema=SCHEMA).achieved
+        assert reached == {"alpha:disease": pytest.approx(max(shares))}
+        assert max(shares) <= 1 / l + 1e-12
+
+    @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from("abcd")), min_size=4, max_size=24))
+    def test_any_table(self, rows):
+        frame = pl.DataFrame(
+            {"id": [who for who, _ in rows], "age": range(len(rows)), "s": [value for _, value in rows]}
+        )
+        schema = shoal.Schema(person="id", quasi={"age": shoal.Numeric()}, sensitive=["s"])
+        try:
+            release = shoal.anonymize(frame, schema, shoal.Anatomy(l=2), seed=1)
+        except InfeasibleError:
+            return
+        for label in range(int(release.labels.max()) + 1):
+            inside = {row for row, own in zip(rows, release.labels.tolist(), strict=True) if own == label}
+            assert share(inside) <= 0.5
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"groups": {"age": 1, "zip": 2, "disease": 2, "income": 3}},
+            {"sensitive_apart": True, "k": 4},
+            {"l": 3, "sensitive_apart": True},
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+    def test_slicing(self, options):
+        method = shoal.Slicing(**{"l": 2, **options})
+        release = shoal.anonymize(STEADY, SCHEMA, method, seed=3)
+        verdict = release.verify(original=STEADY, schema=SCHEMA)
+        assert verdict.achieved["bucket_size"] == min(map(len, of_classes(release))) >= method.min_group_size
+        rows = STEADY.with_columns(bucket=pl.Series(release.labels))
+        slices, quasi = [one.attributes for one in release.manifest.layout.slices], ("age", "zip")
+        for name in ("disease", "income"):
+            worst = max(
+                chance for person in STEADY.select(quasi).unique().to_dicts()
+                for chance in chances(person, rows.to_dicts(), slices, name).values()
+            )  # fmt: skip
+            assert verdict.achieved[f"slice_l:{name}"] == pytest.approx(float(1 / worst))
+            assert worst <= 1 / method.l + 1e-12
+
+    @pytest.mark.parametrize("method", [shoal.Anatomy(l=2, column="disease"), shoal.Slicing(l=2, sensitive_apart=True)])
+    @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+    def test_the_holder_counts_them_and_believes_no_receipt(self, method, tmp_path):
+        release = shoal.anonymize(STEADY, SCHEMA, method, seed=3)
+        release.write(tmp_path / "out")
+        assert shoal.read_release(tmp_path / "out").manifest.achieved == {}
+        assert all("needs the original" in text for text in shoal.read_release(tmp_path / "out").verify().unchecked)
+        held = shoal.read_release(tmp_path / "out", tmp_path / "out.receipt.json")
+        assert held.verify(original=STEADY, schema=SCHEMA).achieved == release.receipt.achieved
+        moved = held.receipt.model_copy(update={"places": packed_places(np.roll(held.receipt.place_of, 1))})
+        with pytest.raises(GuaranteeError, match="than the original has"):
+            replace(held, receipt=moved).verify(original=STEADY, schema=SCHEMA)
+        with pytest.raises(GuaranteeError, match="was promised, the weakest class reaches"):
+            held.verify(original=STEADY.with_columns(patient=pl.lit("everybody")), schema=SCHEMA)
+
+
+def chances(person, rows, slices, name):
+    """How likely each value of a sensitive attribute is for somebody with some quasi-identifiers, person by person."""
+    found, total = defaultdict(Fraction), Fraction(0)
+    for bucket in {row["bucket"] for row in rows}:
+        inside, weight = [row for row in rows if row["bucket"] == bucket], Fraction(1)
+        for names in slices:
+            known = [one for one in names if one in person]
+            with_all = {(row["patient"], *(row[one] for one in known)) for row in inside}
+            beside = {who for who, *cells in with_all if cells == [person[one] for one in known]}
+            weight *= Fraction(len(beside), len(with_all))
+            if name in names:
+                who_has = defaultdict(set)
+                for row in inside:
+                    if all(row[one] == person[one] for one in known):
+                        who_has[row[name]].add(row["patient"])
+                shares = {value: Fraction(len(people), len(beside)) for value, people in who_has.items()}
+        total += weight
+        if weight:
+            for value, part in shares.items():
+                found[value] += weight * part
+    return {value: chance / total for value, chance in found.items()}
 
 
 class TestFilesAlone:
@@ -208,11 +317,20 @@ class TestBadInput:
         with pytest.raises(InfeasibleError, match=f"k = 25, but the table has 90 rows of {len(set(WHO))} people"):
             shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=25))
 
-    @pytest.mark.parametrize("name", LINKS)
-    def test_methods_that_can_only_count_rows(self, name):
-        schema = shoal.Schema(person="patient", quasi=SCHEMA.quasi, sensitive=["disease"], rest="drop")
-        with pytest.raises(ParameterError, match="can only count rows"):
-            shoal.anonymize(FRAME, schema, variants(METHODS[name], l=2)[0])
+    @pytest.mark.parametrize("options", [{"p": 2}, {"overlap": "age"}])
+    def test_slices_that_count_rows(self, options):
+        with pytest.raises(ParameterError, match=f"Slicing.{next(iter(options))}=.: counts rows, but column 'patient'"):
+            shoal.anonymize(STEADY, SCHEMA, shoal.Slicing(l=2, **options))
+
+    def test_aliases_in_buckets(self):
+        with pytest.raises(ParameterError, match="only count of values as they are"):
+            shoal.anonymize(STEADY, SCHEMA, shoal.Anatomy(l=2, column="disease"), publish=shoal.Aliases("disease"))
+
+    def test_a_value_that_too_many_people_have(self):
+        often = pl.DataFrame({"id": [0, 1, 2, 3, 0, 0], "age": [1, 2, 3, 4, 5, 6], "s": ["a", "a", "a", "b", "b", "c"]})
+        schema = shoal.Schema(person="id", quasi={"age": shoal.Numeric()}, sensitive=["s"])
+        with pytest.raises(InfeasibleError, match=r"in 3 of 4 people \(75.0%\), l = 2 allows"):
+            shoal.anonymize(often, schema, shoal.Anatomy(l=2))
 
     def test_weights_are_above_zero(self):
         frame = FRAME.with_columns(w=pl.Series([0.0, -1.0] + [2.5] * (N - 2)))

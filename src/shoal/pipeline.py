@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.check.release import verify
+from shoal.check.whose import whose_rows
 from shoal.concerns.base import refuse
 from shoal.enforce.enforcer import Enforcer
 from shoal.enforce.refine import Refine
@@ -166,11 +167,7 @@ def anonymize(
     asked = replace(asked, require=require)
 
     with limited_threads(threads):
-        # What buckets promise of themselves must outlast what is done for further promises.
-        # Methods count rows: where people have several, even k has to be seen to.
-        counted = table.people is not None
-        own = method.promises(table.schema) if counted or (require and method.protects == "links") else ()
-        task = Task.of(asked.judged(table), (*own, *require), people)
+        task = Task.of(asked.judged(table), (*asked.own(table), *require), people)
         sets = bool(getattr(publish, "sets", False))
         groups = method.partition(task, np.random.default_rng([seed, 0]), told)
         groups.check(table.n_rows, method.min_group_size)
@@ -196,7 +193,11 @@ def anonymize(
     manifest = describe(published, asked, left_out=table.n_input - table.n_rows + groups.n_suppressed)
 
     told.stage("verifying")
-    whose = None if shown.people is None else shown.people[order.to_numpy()]
+    places = np.full(table.n_input, -1, dtype=np.int64)
+    places[table.kept[kept][order.to_numpy()]] = np.arange(len(order))
+    whose = None
+    if table.people is not None:
+        whose = whose_rows(published.tables, manifest, given, places, schema, missing_values)
     people_shown, choice = table.frame.filter(pl.Series(kept)), table.schema.choice
     verdict = verify(
         published.tables, manifest, claims=False, population=people,
@@ -211,10 +212,6 @@ def anonymize(
     seen = Given(published.tables, manifest)
     known = {"achieved": verdict.public, "measures": manifest_figures(seen)}
     manifest = manifest.model_copy(update=known)
-    places = None
-    if not published.layout.slices:  # cells of one row are in as many rows as there are slices
-        places = np.full(table.n_input, -1, dtype=np.int64)
-        places[table.kept[kept][order.to_numpy()]] = np.arange(len(order))
     outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
     receipt = receipt_of(
         manifest, table, groups, asked, seed=None if hidden else seed, achieved=outside, source=source,

@@ -79,7 +79,8 @@ def reached(
 
 def _bounded_by_rows(requirement: Requirement) -> bool:
     """Whether people reach no more of a model than rows do."""
-    return requirement.name in ("k-anonymity", "l-diversity") and requirement.letter in ("k", "l")
+    bounded = {"k-anonymity": "k", "l-diversity": "l", "bucket-size": "bucket_size"}
+    return bounded.get(requirement.name) == requirement.letter
 
 
 def broken(requirement: Requirement, value: float) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,6 +29,7 @@ from shoal.check.row_order import check_order
 from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complaint
 from shoal.check.slices import SlicesRead
 from shoal.check.vocabulary import check_closed
+from shoal.check.whose import Whose
 from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
@@ -99,7 +100,7 @@ def verify(
     schema: Schema | None = None,
     original: pl.DataFrame | None = None,
     key: Key | None = None,
-    people: npt.NDArray[np.int64] | None = None,
+    people: Whose | None = None,
 ) -> Verdict:
     """Check published tables against their manifest.
 
@@ -124,7 +125,7 @@ def verify(
     key
         What aliases and grades stand for, for promises about the columns that show them.
     people
-        Whose row each one is, in the order of the published rows, for promises that count people.
+        Whose everything is that is published, for promises that count people.
 
     Raises
     ------
@@ -147,12 +148,17 @@ def verify(
         tables, manifest, told = opened(tables, manifest, key, problems)
         problems.raise_if_any(GuaranteeError)  # what cannot be opened cannot be looked at further
     layout, shape = manifest.layout, manifest.layout.laid_out
+    counted = manifest.recipe.counts == "people"
     slices = SlicesRead.of(tables, layout, problems) if layout.slices else None
     if slices is not None:  # slices that do not fit cannot be looked at further
         problems.raise_if_any(GuaranteeError)
         p, l = (manifest.recipe.method.get(name) for name in ("p", "l"))  # noqa: E741
         if isinstance(p, int) and isinstance(l, int):
             slices.check_generalised(p, l, problems)
+        if counted and (p is not None or slices.joined() is not slices):
+            problems.add("recipe", "promises of people, but has p or slices that share an attribute, which count rows")
+        if counted and people is not None:
+            slices = replace(slices, whose=people.slices)
     together = None if slices is None else slices.joined()
     if shape.class_table:
         check_class_table(tables, layout, problems)
@@ -168,20 +174,19 @@ def verify(
     if key is not None and original is not None:
         check_meanings(shown, written, key, original, schema, problems)
     check_hidden(as_shown, written, problems)
-    people = _whose(people, manifest, rows.height)
-    sensitive = sensitive_values(rows, manifest, problems, schema, people)
+    whose = _whose(people, manifest, rows.height)
+    sensitive = sensitive_values(rows, manifest, problems, schema, people if counted else None)
     if any(one.spelt(sensitive) != one for one in promise if getattr(one, "column", None) not in layout.hidden):
         problems.add("promise", "has values that are not in Shoal's notation")
     problems.raise_if_any(GuaranteeError)
     check_order(shown, written.layout, problems)
     labels = _classes(rows, layout.class_columns)
-    matches, lacking = _outside(cells, labels, manifest, promise, population, schema, people)
+    matches, lacking = _outside(cells, labels, manifest, promise, population, schema, whose)
     chances = None if together is None or original is None else together.chances(original, schema)
     sealed = frozenset(layout.hidden)
-    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances, sealed, people)
-    counted = manifest.recipe.counts == "people"
+    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances, sealed, whose)
     found = reached(promise, classes, problems, lacking, people=counted)
-    if together is not None:
+    if together is not None and not counted:  # rows in a bucket tell nothing certain of people
         _look_at_all(together, promise, found, sealed, problems)
     for one in promise:
         if getattr(one, "column", None) in told:
@@ -231,14 +236,14 @@ def _outside(
     return (None, {**LACKING, "population": found}) if isinstance(found, str) else (found, LACKING)
 
 
-def _whose(people: npt.NDArray[np.int64] | None, manifest: Manifest, n_rows: int) -> npt.NDArray[np.int64] | None:
+def _whose(people: Whose | None, manifest: Manifest, n_rows: int) -> npt.NDArray[np.int64] | None:
     """Whose rows they are, of a release whose promise counts people."""
     if people is None or manifest.recipe.counts != "people":
         return None
-    if len(people) != n_rows:
-        what = f"has {len(people)} entries, the published table has {n_rows} rows"
+    if len(people.rows) != n_rows:
+        what = f"has {len(people.rows)} entries, the published table has {n_rows} rows"
         raise ParameterError(Problem("people=", what, "give one entry per published row, in their order"))
-    return people
+    return people.rows
 
 
 def _aligned(guards: pl.Series | None, n_rows: int) -> pl.Series | None:

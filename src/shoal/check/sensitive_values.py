@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from shoal.check.whose import Whose
 from shoal.errors import Problems, rows_at
 from shoal.privacy.base import Tree, Values
 from shoal.release.manifest import Manifest, Node, PassedColumn
@@ -25,11 +25,11 @@ def sensitive_values(
     manifest: Manifest,
     problems: Problems,
     schema: Schema | None = None,
-    people: npt.NDArray[np.int64] | None = None,
+    people: Whose | None = None,
 ) -> dict[str, Values]:
     """The sensitive columns; note what the manifest says of passed columns that their cells contradict.
 
-    The schema, where it is given, knows the names of nodes that no cell shows; `people` says whose row each one is.
+    The schema, where it is given, knows the names of nodes that no cell shows; `people` says whose value each one is.
     """
     found = {}
     for column in manifest.layout.passed:
@@ -49,7 +49,8 @@ def sensitive_values(
         if column.role == "sensitive":
             if manifest.recipe.normalise and cells.dtype == pl.String and find_variants(cells).n_values:
                 problems.add(where, "has values in more than one spelling, but the recipe merges spellings")
-            found[column.name] = Values(cells, column.kind, column.order, _tree(column, schema), people=people)
+            whose = None if people is None else people.values.get(column.name, people.rows)
+            found[column.name] = Values(cells, column.kind, column.order, _tree(column, schema), people=whose)
     return found
 
 

@@ -44,6 +44,12 @@ def _sum(times: Floats, places: Ints) -> Floats:
     return np.bincount(places, weights=times).astype(np.float64)
 
 
+def _once(*columns: Ints) -> Floats:
+    """What each row counts so that all that are alike in some columns, a person's among them, count as one."""
+    line = combined(columns)
+    return np.asarray(1.0 / np.bincount(line)[line], dtype=np.float64)
+
+
 def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     """Rows of two slices that agree on bucket and shared attributes, each combination once.
 
@@ -135,6 +141,8 @@ class SlicesRead:
     """The bucket of each row of the first slice, as it is published."""
     published: SlicesRead | None = None
     """The slices as they are published, where these were put together of them."""
+    whose: tuple[Ints, ...] = ()
+    """The person of each row of every slice, where people may have several: each is counted once."""
 
     @classmethod
     def of(cls, tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> SlicesRead:
@@ -206,7 +214,11 @@ class SlicesRead:
 
     def shown(self, parts: Sequence[Ints], at: int, values: Ints) -> kernel.Shown:
         """All slices as the kernels read them, with the values of a sensitive attribute in the slice `at`."""
-        size = np.array([_sum(times, bucket) for times, bucket in zip(self.times, self.buckets, strict=True)])
+        weights = self.times
+        if self.whose:  # once for each combination in a bucket
+            lines = zip(self.whose, self.buckets, parts, strict=True)
+            weights = tuple(_once(*line) for line in lines)
+        size = np.array([_sum(times, bucket) for times, bucket in zip(weights, self.buckets, strict=True)])
         n_buckets = size.shape[1]
         first = np.cumsum([0, *(int(part.max(initial=0)) + 1 for part in parts)]).astype(np.int64)
         keys = [
@@ -214,14 +226,15 @@ class SlicesRead:
             for i, (part, bucket) in enumerate(zip(parts, self.buckets, strict=True))
         ]
         pairs, pair = np.unique(np.concatenate(keys), return_inverse=True)
-        count = _sum(np.concatenate(self.times), pair)
+        count = _sum(np.concatenate(weights), pair)
         begin = np.searchsorted(pairs // n_buckets, np.arange(first[-1] + 1))
         n_values = int(values.max(initial=0)) + 1
         both, place = np.unique(np.searchsorted(pairs, keys[at]) * n_values + values, return_inverse=True)
         beside = np.searchsorted(both // n_values, np.arange(len(pairs) + 1))
+        times = _once(self.whose[at], self.buckets[at], parts[at], values) if self.whose else self.times[at]
         return kernel.Shown(
             first[:-1].astype(np.int64), begin.astype(np.int64), (pairs % n_buckets).astype(np.int64), count, size,
-            beside.astype(np.int64), (both % n_values).astype(np.int64), _sum(self.times[at], place),
+            beside.astype(np.int64), (both % n_values).astype(np.int64), _sum(times, place),
         )  # fmt: skip
 
     def chances(self, original: pl.DataFrame, schema: Schema | None = None) -> dict[str, float]:

@@ -1,12 +1,14 @@
 """Whose row each published one is: what only the holder knows, who has the input and where its rows went.
 
 The receipt says which published row shows which row of the input. It is not believed: every row must show what its
-input row has, so that people are counted who are in the classes, and no others.
+input row has, so that people are counted who are in the classes, and no others. Of buckets and slices, whose rows do
+not belong together, it says the bucket; each must then hold what its rows of the input have, and nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +20,32 @@ from shoal.check.value_ranges import Axis, distinct_cells
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.release.manifest import Manifest, QuasiColumn
 from shoal.release.shapes import GENERALISED
+from shoal.release.shapes.slices import read_slices
 from shoal.table.clean import clean
 from shoal.table.markers import Markers
-from shoal.table.numbering import number_people
+from shoal.table.numbering import combined, number_people, numbered
 from shoal.table.schema import Column, Schema
 
 Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Whose:
+    """The person of everything that is published, as numbers."""
+
+    rows: Ints
+    """Whose each row of a class or bucket is."""
+    values: Mapping[str, Ints]
+    """Whose each sensitive value is, by column, in the order of those rows; where it differs from theirs."""
+    cells: Ints
+    """Whose each row of quasi-identifiers is."""
+    slices: tuple[Ints, ...] = ()
+    """Whose each row of every slice is."""
+
+    @classmethod
+    def of(cls, people: Ints) -> Whose:
+        """Rows that show all of a person's cells side by side."""
+        return cls(people, {}, people)
 
 
 def whose_rows(
@@ -33,8 +55,8 @@ def whose_rows(
     places: Ints,
     schema: Schema,
     missing_values: Markers = (),
-) -> Ints:
-    """The person of each published row, as numbers; an error where rows do not show what the input has.
+) -> Whose:
+    """Whose everything is that is published; an error where rows do not show what the input has.
 
     Parameters
     ----------
@@ -43,7 +65,8 @@ def whose_rows(
     original
         Its input, whole.
     places
-        The published row of each row of the input; -1 where it is not published.
+        The published row of each row of the input, of the first slice where there are slices; -1 where it is not
+        published.
     schema
         The schema that the release was made with; it names the column that says whose row each one is.
     missing_values
@@ -55,9 +78,26 @@ def whose_rows(
         raise ParameterError(Problem("schema=", what, "give the schema that the release was made with"))
     rows = input_rows(manifest, original, missing_values)
     row_of = _row_of(places, rows.height, manifest.rows.published)
-    aligned, shape = rows[row_of], manifest.layout.laid_out
-    shown = shape.rows(tables, manifest.layout, Problems())
     problems = Problems()
+    names = clean(original[person], Column(person, "person"), missing_values, problems)
+    problems.raise_if_any(ParameterError)
+    if names.null_count():
+        what = f"{names.null_count()} cells are missing, so that nobody can say whose rows they are"
+        raise ParameterError(Problem(f"column {person!r}", what, "fill them, or leave these rows out of the table"))
+    people, aligned = number_people(names)[row_of], rows[row_of]
+    if manifest.layout.slices:
+        return _of_slices(tables, manifest, aligned, people)
+    if manifest.layout.laid_out.protects == "links":
+        return _of_buckets(tables, manifest, aligned, people)
+    return _of_rows(tables, manifest, aligned, people, schema)
+
+
+def _of_rows(
+    tables: Mapping[str, pl.DataFrame], manifest: Manifest, aligned: pl.DataFrame, people: Ints, schema: Schema
+) -> Whose:
+    """Rows that show all of a person's cells side by side."""
+    problems = Problems()
+    shown = manifest.layout.laid_out.rows(tables, manifest.layout, Problems())
     for passed in manifest.layout.passed:
         if passed.name not in manifest.layout.hidden:
             _compare(shown[passed.name], aligned[passed.name], problems)
@@ -65,11 +105,59 @@ def whose_rows(
         if column.form in GENERALISED:
             _check_covered(column, shown.select(column.columns), aligned[column.name], schema, problems)
     problems.raise_if_any(GuaranteeError)
-    names = clean(original[person], Column(person, "person"), missing_values, problems)
-    if names.null_count():
-        what = f"{names.null_count()} cells are missing, so that nobody can say whose rows they are"
-        raise ParameterError(Problem(f"column {person!r}", what, "fill them, or leave these rows out of the table"))
-    return number_people(names)[row_of]
+    return Whose.of(people)
+
+
+def _of_buckets(tables: Mapping[str, pl.DataFrame], manifest: Manifest, aligned: pl.DataFrame, people: Ints) -> Whose:
+    """Rows without their sensitive values, and the values of every bucket."""
+    layout, problems = manifest.layout, Problems()
+    table, values = tables["table"], layout.laid_out.rows(tables, layout, problems)
+    problems.raise_if_any(GuaranteeError)
+    others = [column.name for column in layout.passed if column.role != "sensitive"]
+    for name in (*(column.name for column in layout.quasi), *others):
+        _compare(table[name], aligned[name], problems)
+    problems.raise_if_any(GuaranteeError)
+    home = table["bucket"].cast(pl.String)
+    found = _matched(values.select(layout.sensitive), values["bucket"], aligned, home, "table 'sensitive'")
+    return Whose(people[found], {}, people)
+
+
+def _of_slices(tables: Mapping[str, pl.DataFrame], manifest: Manifest, aligned: pl.DataFrame, people: Ints) -> Whose:
+    """Slices, whose rows in a bucket can be put together in every way."""
+    layout, problems = manifest.layout, Problems()
+    frames, buckets, _ = read_slices(tables, layout, problems)
+    problems.raise_if_any(GuaranteeError)
+    home = pl.Series(buckets[0])
+    matched = [
+        people[_matched(frame, pl.Series(bucket), aligned, home, f"slice {place}")]
+        for place, (frame, bucket) in enumerate(zip(frames, buckets, strict=True), 1)
+    ]
+    # The rows of a release of slices are those of its buckets, one after another.
+    sorted_by = [whose[np.argsort(bucket, kind="stable")] for whose, bucket in zip(matched, buckets, strict=True)]
+    values = {
+        name: next(whose for whose, frame in zip(sorted_by, frames, strict=True) if name in frame.columns)
+        for name in layout.sensitive
+    }
+    return Whose(sorted_by[0], values, sorted_by[0], tuple(matched))
+
+
+def _matched(frame: pl.DataFrame, bucket: pl.Series, aligned: pl.DataFrame, home: pl.Series, where: str) -> Ints:
+    """For each published row one of the input that has its cells and is in its bucket, a different one for each.
+
+    Which of several alike it is makes no difference to what anybody can count. An error where there is none.
+    """
+    both = [numbered([bucket, home])]
+    both += [numbered([_as_known(frame[name], aligned[name]), _known(aligned[name])]) for name in frame.columns]
+    lines = combined([np.concatenate(codes) for codes in both])
+    shown, had = lines[: frame.height], lines[frame.height :]
+    order, own = np.argsort(shown, kind="stable"), np.argsort(had, kind="stable")
+    if len(shown) != len(had) or (shown[order] != had[own]).any():
+        counts = np.bincount(shown, minlength=len(lines)) - np.bincount(had, minlength=len(lines))
+        what = f"{int(counts.clip(0).sum())} rows show other values than the original has in their bucket"
+        raise GuaranteeError(Problem(where, what))
+    found = np.empty(len(shown), dtype=np.int64)
+    found[order] = own
+    return found
 
 
 def _row_of(places: Ints, n_input: int, n_published: int) -> Ints:
@@ -86,11 +174,17 @@ def _row_of(places: Ints, n_input: int, n_published: int) -> Ints:
 
 def _compare(shown: pl.Series, had: pl.Series, problems: Problems) -> None:
     """Note rows that show something else than they had, in a column that is published as it is."""
-    as_numbers = had.dtype.is_numeric()
-    seen = shown.cast(pl.Float64, strict=False) if as_numbers else shown.cast(pl.String)
-    known = had.cast(pl.Float64) if as_numbers else had.cast(pl.String)
-    if other := int((~seen.eq_missing(known)).sum()):
+    if other := int((~_as_known(shown, had).eq_missing(_known(had))).sum()):
         problems.add(f"column {shown.name!r}", f"{other} rows show another value than the original has")
+
+
+def _known(had: pl.Series) -> pl.Series:
+    return had.cast(pl.Float64) if had.dtype.is_numeric() else had.cast(pl.String)
+
+
+def _as_known(shown: pl.Series, had: pl.Series) -> pl.Series:
+    """Published cells in the type by which they are compared with those of the input."""
+    return shown.cast(pl.Float64, strict=False) if had.dtype.is_numeric() else shown.cast(pl.String)
 
 
 def _check_covered(

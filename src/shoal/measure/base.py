@@ -118,12 +118,13 @@ class Given:
 
     @cached_property
     def whose(self) -> npt.NDArray[np.int64] | None:
-        """Whose row each published one is; None where promises count rows, or it cannot be known."""
+        """Whose row each of `alike` is; None where promises count rows, or it cannot be known."""
         if self.manifest.recipe.counts == "rows" or self.people is not None:
             return self.people
         if self.original is None or self.schema is None or self.places is None:
             return None
-        return whose_rows(self.tables, self.manifest, self.original, self.places, self.schema, self.missing_values)
+        found = whose_rows(self.tables, self.manifest, self.original, self.places, self.schema, self.missing_values)
+        return found.cells
 
     @property
     def tells_people(self) -> bool:
@@ -143,6 +144,17 @@ class Given:
         return class_labels(self.rows.select(self.manifest.layout.class_columns))
 
     @cached_property
+    def alike(self) -> tuple[pl.DataFrame, Sizes]:
+        """The published rows, and a number of each that those share whose quasi-identifiers look the same.
+
+        Rows of a bucket have their own, which stand apart from the sensitive values.
+        """
+        layout = self.manifest.layout
+        if layout.laid_out.protects != "links" or not layout.cell_columns:
+            return self.rows, self.row_classes
+        return self.cells, class_labels(self.cells.select(layout.cell_columns))
+
+    @cached_property
     def matching_sizes(self) -> Sizes:
         """How many people have the same quasi-identifiers as shown, fewest first; counterfeits are no people.
 
@@ -150,7 +162,7 @@ class Given:
         """
         layout = self.manifest.layout
         if self.whose is not None:
-            return np.sort(Classes(self.row_classes, {}, people=self.whose).sizes)
+            return np.sort(Classes(self.alike[1], {}, people=self.whose).sizes)
         if layout.laid_out.has_counterfeits:
             people = self.cells["size"].cast(pl.Int64) - self.cells["counterfeits"].cast(pl.Int64)
             return np.sort(people.to_numpy()).astype(np.int64)
@@ -200,9 +212,10 @@ class Given:
 def smallest_classes(given: Given) -> Sizes:
     """For each person who may have several rows, how many people the smallest class has that one of them is in."""
     assert given.whose is not None  # noqa: S101  asked before
-    sizes = Classes(given.row_classes, {}, people=given.whose).sizes
+    labels = given.alike[1]
+    sizes = Classes(labels, {}, people=given.whose).sizes
     fewest = np.full(int(given.whose.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(fewest, given.whose, sizes[given.row_classes])
+    np.minimum.at(fewest, given.whose, sizes[labels])
     return fewest[np.unique(given.whose)]
 
 

@@ -93,7 +93,8 @@ def by_weight(given: Given) -> tuple[Sizes, Floats]:
 
     Whoever has several rows of a class stands for as many as the first of them says. Nobody stands for less than one.
     """
-    labels, weight = given.row_classes, given.rows[str(weight_of(given))].cast(pl.Float64).to_numpy()
+    rows, labels = given.alike
+    weight = rows[str(weight_of(given))].cast(pl.Float64).to_numpy()
     if given.whose is not None:
         first = first_of_each(labels, given.whose)
         labels, weight = labels[first], weight[first]
@@ -108,7 +109,8 @@ def in_population(given: Given) -> tuple[Sizes, Sizes]:
     """
     assert given.population is not None  # noqa: S101  asked for only where there is one
     layout = given.manifest.layout
-    cells = given.cells if given.whose is None else layout.laid_out.full_rows(given.tables, layout)
+    whole = given.whose is not None and layout.laid_out.protects == "cells"
+    cells = layout.laid_out.full_rows(given.tables, layout) if whole else given.cells
     codes = value_codes(cells.select(pl.col(layout.cell_columns).cast(pl.String)))
     labels = np.zeros(0, dtype=np.int64) if not cells.height else combined(list(codes.values()))
     found = population_matches(cells, labels, layout, given.population, given.schema)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from shoal.declared import Protects
-from shoal.errors import InfeasibleError, ParameterError, Problems, did_you_mean, some
+from shoal.errors import ParameterError, Problems, did_you_mean, some
 from shoal.kernels.cluster import anatomy as kernel
-from shoal.methods.base import Method, Task
+from shoal.methods.base import Method, Task, check_eligible
 from shoal.methods.groups import Groups, Labels
 from shoal.privacy.base import Requirement
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.progress import SILENT, Progress
 from shoal.spec import ColumnName, Maybe, Whole, param
 from shoal.table.encode import Ints
+from shoal.table.numbering import first_of_each
 from shoal.table.prepare import Table
+
+TRIES = 50
+"""How many rows of the same value are tried for one whose person is in its bucket already."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,9 @@ class Anatomy(Method):
     No value has a share above 1/l in a bucket: an attacker who finds a person's bucket has a confidence of at most 1/l
     in any value. That is all. The quasi-identifiers of everybody are published: **membership is disclosed**, and no k
     is promised. Further sensitive columns are published beside the named one; nothing is promised about them unless it
-    is required.
+    is required. Where people have several rows, each counts once for a value in a bucket, and as far as possible nobody
+    has two rows in one. But rows of one person may be known by their quasi-identifiers: **what their buckets have in
+    common narrows down a value that does not change from row to row**.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"age": [23, 27, 35, 59], "disease": ["flu", "ulcer", "flu", "cold"]})
@@ -97,20 +104,7 @@ class Anatomy(Method):
             what, fix = f"{self.column!r} is not a sensitive column", did_you_mean(self.column, sensitive)
             problems.add(where, what, fix, error=ParameterError)
         elif self._column(table) in table.sensitive and table.n_rows:
-            self._check_eligible(table, problems)
-
-    def _check_eligible(self, table: Table, problems: Problems) -> None:
-        """Every value must occur in at most 1/l of the rows; then there is a way, and only then."""
-        column, n_rows = self._column(table), table.n_rows
-        most = int(np.bincount(table.sensitive[column].codes).max())
-        if most * self.l > n_rows:
-            what = (
-                f"column {column!r}: the most frequent value is in {most} of {n_rows} rows ({most / n_rows:.1%}), "
-                f"l = {self.l} allows {1 / self.l:.1%}"
-            )
-            best = n_rows // most
-            fix = f"use an l of at most {best}" if best >= 2 else "no l of two or more can be reached"
-            problems.add("Anatomy(l=)", what, fix, error=InfeasibleError)
+            check_eligible(table, self._column(table), self.l, "Anatomy(l=)", problems)
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide who shares a bucket."""
@@ -132,6 +126,8 @@ class Anatomy(Method):
         labels[rows] = turns // self.l
         progress.advance(n_drawn)
         self._place_rest(labels, codes, n_drawn // self.l, rng)
+        if task.table.people is not None:
+            _part_people(labels, codes, task.table.people, rng)
         return Groups(labels)
 
     def _place_rest(self, labels: Labels, codes: Ints, n_groups: int, rng: np.random.Generator) -> None:
@@ -142,6 +138,28 @@ class Anatomy(Method):
             free[there[there >= 0]] = False
             places = np.flatnonzero(free)
             labels[row] = places[rng.integers(len(places))]
+
+
+def _part_people(labels: Labels, codes: Ints, people: Ints, rng: np.random.Generator) -> None:
+    """Exchange rows of the same value between buckets until nobody has two rows in one, as far as some tries find.
+
+    What a bucket holds stays the same, so that each row is hidden among as many values as before.
+    """
+    inside = Counter(zip(labels.tolist(), people.tolist(), strict=True))
+    first = np.zeros(len(labels), dtype=np.bool_)
+    first[first_of_each(labels, people)] = True
+    order = np.argsort(codes, kind="stable")
+    begin = np.searchsorted(codes[order], np.arange(codes.max(initial=-1) + 2))
+    for row in np.flatnonzero(~first).tolist():
+        home, own = int(labels[row]), int(people[row])
+        pile = order[begin[codes[row]] : begin[codes[row] + 1]]
+        for other in pile[rng.integers(len(pile), size=TRIES)].tolist():
+            place, their = int(labels[other]), int(people[other])
+            if place != home and not inside[place, own] and not inside[home, their]:
+                labels[row], labels[other] = place, home
+                inside.update(((place, own), (home, their)))
+                inside.subtract(((home, own), (place, their)))
+                break
 
 
 def _by_first_row(codes: Ints, order: Ints) -> Ints:

@@ -173,3 +173,22 @@ class Method(Spec, ABC):
     @abstractmethod
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Form the equivalence classes."""
+
+
+def check_eligible(table: Table, column: str, l: int, where: str, problems: Problems) -> None:  # noqa: E741
+    """Note a value that more than 1/l of the rows have, or of the people: no buckets could hide it."""
+    values = table.sensitive[column]
+    for counts, n, who in (
+        (np.bincount(values.codes), table.n_rows, "rows"),
+        (values.counts, table.n_people, "people"),
+    ):
+        most = int(counts.max(initial=0))
+        if most * l > n:
+            what = (
+                f"column {column!r}: the most frequent value is in {most} of {n} {who} ({most / n:.1%}), "
+                f"l = {l} allows {1 / l:.1%}"
+            )
+            best = n // most
+            fix = f"use an l of at most {best}" if best >= 2 else "no l of two or more can be reached"
+            problems.add(where, what, fix, error=InfeasibleError)
+            return

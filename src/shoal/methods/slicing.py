@@ -22,7 +22,7 @@ from shoal.errors import (
     did_you_mean,
     some,
 )
-from shoal.methods.base import Method, Task
+from shoal.methods.base import Method, Task, check_eligible
 from shoal.methods.groups import Groups, Labels, SliceColumns
 from shoal.methods.mondrian import Mondrian
 from shoal.privacy.alpha_k import AlphaK
@@ -31,12 +31,15 @@ from shoal.progress import SILENT, Progress
 from shoal.slicing.attributes import Attributes, Columns, attributes_of, partition_attributes
 from shoal.slicing.buckets import TOLERANCE, Split, partition_tuples
 from shoal.slicing.overlap import Overlapping
+from shoal.slicing.people import SlicedPeople
 from shoal.spec import ByColumn, ColumnName, Maybe, OneOf, Whole, YesNo, param
 from shoal.table.encode import Ints
 from shoal.table.prepare import Table
 
 TRIES = 8
-"""How much more carefully rows are cut, in steps of l, where columns share an attribute."""
+"""How much more carefully rows are cut, in steps of l, where columns share an attribute or people have several rows."""
+Cut = Callable[[int, int], Split]
+"""Cuts the rows for an l, into buckets of at least so many."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +146,8 @@ class Slicing(Method):
         if not sensitive:
             what, fix = "the table has no sensitive column", "give one the role sensitive, or use another method"
             problems.add("Slicing", what, fix, error=ParameterError)
-        if table.n_rows < self.min_group_size:
-            what = f"the table has {table.n_rows} rows, but a bucket needs {self.min_group_size}"
+        if table.n_people < self.min_group_size:
+            what = f"the table has {table.counted}, but a bucket needs {self.min_group_size}"
             problems.add(f"Slicing({'k' if self.k else 'l'}=)", what, "use a smaller value", error=InfeasibleError)
         if self.groups is None:
             self._check_number(len(names), len(sensitive), problems)
@@ -153,6 +156,10 @@ class Slicing(Method):
         if self.overlap is not None and self.overlap not in names:
             fix = did_you_mean(self.overlap, names)
             problems.add("Slicing(overlap=)", f"{self.overlap!r} is not a published column", fix, error=ParameterError)
+        for name in ("p", "overlap"):
+            if table.schema.person is not None and getattr(self, name) is not None:
+                what = f"counts rows, but column {table.schema.person!r} says that people have several"
+                problems.add(f"Slicing({name}=)", what, "leave it out, or use another method", error=ParameterError)
         if not len(problems):  # a table with problems cannot be looked at
             self._check_table(table, sensitive, problems)
 
@@ -182,15 +189,7 @@ class Slicing(Method):
                 fix = "leave it out (role drop), or give groups"
                 problems.add(f"column {name!r}", what, fix, error=SchemaError)
         for name in sensitive:
-            most = int(np.bincount(table.sensitive[name].codes).max())
-            if most * self.l > table.n_rows:
-                what = (
-                    f"column {name!r}: the most frequent value is in {most} of {table.n_rows} rows "
-                    f"({most / table.n_rows:.1%}), l = {self.l} allows {1 / self.l:.1%}"
-                )
-                best = table.n_rows // most
-                fix = f"use an l of at most {best}" if best >= 2 else "no l of two or more can be reached"
-                problems.add("Slicing(l=)", what, fix, error=InfeasibleError)
+            check_eligible(table, name, self.l, "Slicing(l=)", problems)
         if self.p is not None:
             for name in table.quasi:
                 if table.frame[name].null_count():
@@ -219,18 +218,18 @@ class Slicing(Method):
         progress.stage("cutting", table.n_rows)
         tries = 1 if self.cuts == "widest" else max(task.encoded.n_columns, 1)
 
-        def cut(l: int) -> Split:  # noqa: E741
-            return partition_tuples(
-                task.encoded, parts.astype(np.int32), values, l, self.min_group_size, progress, tries=tries
-            )
+        def cut(l: int, smallest: int) -> Split:  # noqa: E741
+            return partition_tuples(task.encoded, parts.astype(np.int32), values, l, smallest, progress, tries=tries)
 
-        split = cut(self.l)
+        split = cut(self.l, self.min_group_size)
         if split.worst > 1 / self.l + TOLERANCE:
             self._refuse(split.worst, columns, sensitive)
         shown = SliceColumns(columns.groups, classes, attributes, columns)
         if self.overlap is not None:
             shown = replace(shown, attributes=_shown_again(attributes, columns, self.overlap))
             split = self._cut_with_overlap(Overlapping(table, shown.attributes, tuple(sensitive)), split, cut)
+        if table.people is not None:
+            split = self._cut_for_people(SlicedPeople(table, shown.attributes, tuple(sensitive)), split, cut)
         notes: dict[str, object] = {
             "slicing_splits_tried": split.n_trials,
             "slicing_splits_refused": split.n_rejected,
@@ -268,11 +267,11 @@ class Slicing(Method):
         method = Mondrian(k=self.p)
         return method.partition(part, rng).labels
 
-    def _cut_with_overlap(self, overlapping: Overlapping, split: Split, cut: Callable[[int], Split]) -> Split:
+    def _cut_with_overlap(self, overlapping: Overlapping, split: Split, cut: Cut) -> Split:
         """Cut more and more carefully until the promise holds for slices that share an attribute, too."""
         worst = 1.0
         for l in range(self.l, self.l + TRIES):  # noqa: E741
-            split = split if l == self.l else cut(l)
+            split = split if l == self.l else cut(l, self.min_group_size)
             if split.worst > 1 / l + TOLERANCE:  # not even the whole table would do
                 break
             worst = overlapping.worst(split.labels)
@@ -280,6 +279,22 @@ class Slicing(Method):
                 return split
         what = f"with {self.overlap!r} in two columns, {self._too_likely(worst)}"
         raise InfeasibleError(Problem("Slicing(overlap=)", what, "use a smaller l, another attribute, or leave it out"))
+
+    def _cut_for_people(self, sliced: SlicedPeople, split: Split, cut: Cut) -> Split:
+        """Cut more and more carefully, into larger and larger buckets, until the promise holds for people."""
+        worst, l, smallest = 1.0, self.l, self.min_group_size  # noqa: E741
+        while smallest <= len(split.labels):
+            if l < self.l + TRIES and split.worst <= 1 / l + TOLERANCE:
+                few = sliced.fewest(split.labels) < self.min_group_size
+                worst = 1.0 if few else sliced.worst(split.labels)
+                if worst <= 1 / self.l + TOLERANCE:
+                    return split
+                l, smallest = (l, 2 * smallest) if few else (l + 1, smallest)  # noqa: E741
+            else:  # nothing keeps so large an l: larger buckets may do without
+                l, smallest = self.l, 2 * smallest  # noqa: E741
+            split = cut(l, smallest)
+        what = f"where people have several rows, {self._too_likely(worst)}"
+        raise InfeasibleError(Problem("Slicing(l=)", what, "use a smaller l, or another method"))
 
     def _too_likely(self, worst: float) -> str:
         return f"a value has a probability of {worst:.3g}; l = {self.l} allows {1 / self.l:.3g}"

@@ -65,13 +65,14 @@ class AlphaK(ColumnRequirement):
         return "alpha" if self.values is None else f"alpha({', '.join(self.values)})"
 
     def per_class(self, classes: Classes) -> Floats:
-        """Share of the most frequent value that is looked at."""
+        """Share of the most frequent value that is looked at: of the people, where they may have several values."""
         counts = classes.count(self.column)
+        share = counts.count / classes.sizes[counts.owner]
         if self.values is None:
-            return counts.largest(counts.share)
+            return counts.largest(share)
         named = np.zeros(counts.n_codes, dtype=np.bool_)
         named[[place for place in self.places(classes.columns[self.column]) if place is not None]] = True
-        return counts.largest(np.where(named[counts.code], counts.share, 0.0))
+        return counts.largest(np.where(named[counts.code], share, 0.0))
 
     def places(self, values: Values) -> list[int | None]:
         """Code of each named value, None where it does not occur."""

@@ -94,7 +94,8 @@ class Slices(Publisher):
         tables = {name: wide.select("bucket", *columns) for name, columns in layout.slice_tables.items()}
         orders = {name: pl.Series(shuffled_order(text_codes(frame))) for name, frame in tables.items()}
         arranged = {name: frame[orders[name]] for name, frame in tables.items()}
-        return Published(arranged, layout), next(iter(orders.values()))
+        # Rows of the first table that show a bucket stand for the rows of the bucket, whichever of them.
+        return Published(arranged, layout), pl.Series(np.argsort(bucket, kind="stable"))[next(iter(orders.values()))]
 
 
 def _cells(table: Table, sliced: Sliced) -> tuple[tuple[QuasiColumn, ...], dict[str, pl.Series]]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal._version import __version__
+from shoal.check.whose import Whose
 from shoal.declared import (
     COLUMN_PUBLISHER_CLASSES,
     METHOD_CLASSES,
@@ -125,13 +126,27 @@ class Asked:
                 one.check_unsuppressed(table, problems)
 
     def _check_people(self, table: Table, problems: Problems) -> None:
-        """Note promises that can only be counted by rows."""
+        """Note what can only be counted by rows."""
         if table.schema.person is None:
             return
         if self.method.protects == "links":
-            what = f"tells whose row each one is, but {self.method.name} can only count rows"
-            fix = "use a method that promises a k, or a table with one row for each person"
-            problems.add(f"column {table.schema.person!r}", what, fix, error=ParameterError)
+            where = f"column {table.schema.person!r}"
+            if self.sensitive:
+                what = f"tells whose row each one is, which {self.method.name} can only count of values as they are"
+                problems.add(where, what, "show sensitive columns as they are", error=ParameterError)
+
+    def own(self, table: Table) -> tuple[Requirement, ...]:
+        """What the method promises by itself that is seen to again after it.
+
+        Methods count rows: where people have several, even k has to be. What buckets promise must outlast what is done
+        for further promises.
+        """
+        if table.people is not None and self.method.protects == "links":
+            promises = self.method.promises(table.schema)  # of slices, all together keep it, or none of them
+            return promises if all(one.needs is None for one in promises) else ()
+        if table.people is not None or (self.require and self.method.protects == "links"):
+            return self.method.promises(table.schema)
+        return ()
 
     def judged(self, table: Table) -> Table:
         """The table as promises about it are judged."""
@@ -253,7 +268,7 @@ def holder_figures(
     manifest: Manifest,
     table: Table,
     groups: Groups,
-    people: npt.NDArray[np.int64] | None = None,
+    people: Whose | None = None,
 ) -> tuple[InputFigure, ...]:
     """Figures that the files alone cannot give: those that need whole trees, the number of rows left out, or people."""
     layout = published.layout
@@ -271,7 +286,9 @@ def holder_figures(
     names = tuple(column.name for column in quasi)
     return tuple(
         InputFigure(measure=name, value=value, columns=names)
-        for name, value in manifest_figures(Given(published.tables, exact, people=people)).items()
+        for name, value in manifest_figures(
+            Given(published.tables, exact, people=None if people is None else people.cells)
+        ).items()
         if manifest.measures.get(name) != value
     )
 

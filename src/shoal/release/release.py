@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.check.original import published_people
 from shoal.check.release import Verdict, verify
-from shoal.check.whose import whose_rows
+from shoal.check.whose import Whose, whose_rows
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
 from shoal.measure import MEASURES, measure, measure_all
 from shoal.measure.base import Given
@@ -736,8 +736,8 @@ def _whose(
     places: npt.NDArray[np.int64] | None,
     schema: Schema | None,
     missing_values: Markers,
-) -> npt.NDArray[np.int64] | None:
-    """Whose row each published one is, where promises count people and all is given that tells."""
+) -> Whose | None:
+    """Whose everything is that is published, where promises count people and all is given that tells."""
     if manifest.recipe.counts == "rows" or original is None or places is None or schema is None:
         return None
     return whose_rows(tables, manifest, original, places, schema, missing_values)

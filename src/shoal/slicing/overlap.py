@@ -6,7 +6,7 @@ each bucket, and what can be told of a person is worked out from that join.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,26 +36,17 @@ class Overlapping:
         """The largest chance of a sensitive value of anybody."""
         parts = self._parts(labels)
         quasi = list(self.table.quasi)
-        people = self._rows(quasi).unique(maintain_order=True)
-        worst = 0.0
-        for begin in range(0, people.height, BLOCK):
-            block = people[begin : begin + BLOCK].with_row_index(TUPLE)
-            fits = self._fits(block, parts, quasi)
-            for name in self.sensitive:
-                worst = max(worst, _largest(fits, next(part for part in parts if name in part.columns), name, quasi))
-        return worst
-
-    def _rows(self, names: Sequence[str]) -> pl.DataFrame:
-        """Values as numbers, missing as one of them: joins compare numbers, and nothing is missing."""
-        frame = self.table.frame.select(names)
-        return frame.select(pl.all().rank("dense").cast(pl.Int64).fill_null(0))
+        beside = {
+            name: _beside(next(part for part in parts if name in part.columns), name, quasi) for name in self.sensitive
+        }
+        return worst_chance(numbered_cells(self.table, quasi), parts, beside, quasi)
 
     def _parts(self, labels: Labels) -> list[pl.DataFrame]:
         """The slices with how often each combination occurs in each bucket; those that share an attribute as one."""
         bucket = pl.Series(BUCKET, labels)
         parts: list[pl.DataFrame] = []
         for names in self.attributes:
-            rows = self._rows(names).with_columns(bucket)
+            rows = numbered_cells(self.table, names).with_columns(bucket)
             part = rows.group_by(BUCKET, *names).agg(pl.len().cast(pl.Float64).alias(TIMES))
             near = next((one for one in parts if set(one.columns) & set(names)), None)
             if near is not None:
@@ -63,25 +54,6 @@ class Overlapping:
                 part = _join(near, part)
             parts.append(part)
         return parts
-
-    def _fits(self, people: pl.DataFrame, parts: Sequence[pl.DataFrame], quasi: Sequence[str]) -> pl.DataFrame:
-        """Which buckets each person fits, and how well."""
-        fits: pl.DataFrame | None = None
-        for part in sorted(parts, key=lambda part: -part.height):
-            known = [name for name in quasi if name in part.columns]
-            share = part.group_by(BUCKET, *known).agg(pl.col(TIMES).sum()).with_columns(
-                (pl.col(TIMES) / pl.col(TIMES).sum().over(BUCKET)).alias(SHARE)
-            )  # fmt: skip
-            if fits is None:
-                keys = known
-                fits = people.join(share, on=keys) if keys else people.join(share, how="cross")
-                fits = fits.rename({SHARE: FIT}).drop(TIMES)
-                continue
-            fits = (
-                fits.join(share.drop(TIMES), on=[BUCKET, *known]).with_columns(pl.col(FIT) * pl.col(SHARE)).drop(SHARE)
-            )
-        assert fits is not None  # noqa: S101  a table has a slice
-        return fits
 
 
 def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
@@ -97,17 +69,66 @@ def _join(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(pl.col(TIMES) * pl.col(SHARE)).drop(SHARE)
 
 
-def _largest(fits: pl.DataFrame, part: pl.DataFrame, name: str, quasi: Sequence[str]) -> float:
-    """The largest chance of a value of one sensitive attribute, of some persons."""
+def _beside(part: pl.DataFrame, name: str, quasi: Sequence[str]) -> pl.DataFrame:
+    """The share of each value of a sensitive attribute beside quasi-identifiers of its slice."""
     known = [one for one in quasi if one in part.columns]
-    beside = part.group_by(BUCKET, *known, name).agg(pl.col(TIMES).sum()).with_columns(
-        (pl.col(TIMES) / pl.col(TIMES).sum().over(BUCKET, *known)).alias(SHARE)
-    )  # fmt: skip
+    times = part.group_by(BUCKET, *known, name).agg(pl.col(TIMES).sum())
+    return times.with_columns((pl.col(TIMES) / pl.col(TIMES).sum().over(BUCKET, *known)).alias(SHARE)).drop(TIMES)
+
+
+# -- what slices say of people -----------------------------------------------------------------------------------------
+
+
+def numbered_cells(table: Table, names: Sequence[str]) -> pl.DataFrame:
+    """Values as numbers, missing as one of them: joins compare numbers, and nothing is missing."""
+    return table.frame.select(names).select(pl.all().rank("dense").cast(pl.Int64).fill_null(0))
+
+
+def worst_chance(
+    rows: pl.DataFrame, parts: Sequence[pl.DataFrame], beside: Mapping[str, pl.DataFrame], quasi: Sequence[str]
+) -> float:
+    """The largest chance of a sensitive value of anybody.
+
+    Parameters
+    ----------
+    rows
+        The quasi-identifiers of everybody.
+    parts
+        How often (`TIMES`) each combination of a slice occurs in each bucket.
+    beside
+        By sensitive attribute, the share (`SHARE`) of each value beside a combination of its slice, in each bucket.
+    quasi
+        The quasi-identifiers.
+    """
+    people, worst = rows.unique(maintain_order=True), 0.0
+    for begin in range(0, people.height, BLOCK):
+        fits = _fits(people[begin : begin + BLOCK].with_row_index(TUPLE), parts, quasi)
+        worst = max([worst, *(_largest(fits, shares, name, quasi) for name, shares in beside.items())])
+    return worst
+
+
+def _fits(people: pl.DataFrame, parts: Sequence[pl.DataFrame], quasi: Sequence[str]) -> pl.DataFrame:
+    """Which buckets each person fits, and how well."""
+    fits: pl.DataFrame | None = None
+    for part in sorted(parts, key=lambda part: -part.height):
+        known = [name for name in quasi if name in part.columns]
+        share = part.group_by(BUCKET, *known).agg(pl.col(TIMES).sum()).with_columns(
+            (pl.col(TIMES) / pl.col(TIMES).sum().over(BUCKET)).alias(SHARE)
+        )  # fmt: skip
+        if fits is None:
+            keys = known
+            fits = people.join(share, on=keys) if keys else people.join(share, how="cross")
+            fits = fits.rename({SHARE: FIT}).drop(TIMES)
+            continue
+        fits = fits.join(share.drop(TIMES), on=[BUCKET, *known]).with_columns(pl.col(FIT) * pl.col(SHARE)).drop(SHARE)
+    assert fits is not None  # noqa: S101  a table has a slice
+    return fits
+
+
+def _largest(fits: pl.DataFrame, beside: pl.DataFrame, name: str, quasi: Sequence[str]) -> float:
+    """The largest chance of a value of one sensitive attribute, of some persons."""
+    known = [one for one in quasi if one in beside.columns]
     total = fits.group_by(TUPLE).agg(pl.col(FIT).sum().alias("\0total"))
-    chances = (
-        fits.join(beside.drop(TIMES), on=[BUCKET, *known])
-        .group_by(TUPLE, name)
-        .agg((pl.col(FIT) * pl.col(SHARE)).sum())
-    )
+    chances = fits.join(beside, on=[BUCKET, *known]).group_by(TUPLE, name).agg((pl.col(FIT) * pl.col(SHARE)).sum())
     found = chances.join(total, on=TUPLE).select((pl.col(FIT) / pl.col("\0total")).max()).item()
     return float(np.nan_to_num(found))
