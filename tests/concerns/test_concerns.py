@@ -155,3 +155,14 @@ def test_the_demo_leaves_nothing_to_look_at(tmp_path, call):
     status, output, _ = call("demo", "-o", str(tmp_path / "demo"), "--rows", "3000", "-q")
     assert status == 0
     assert "What to look at: nothing was found." in output
+
+
+def test_rows_of_one_person_are_no_company():
+    """Three rows of a person with the same neutral value, in a class of two: unique to whoever knows it."""
+    frame = pl.DataFrame({"id": [1, 1, 1, 2], "age": [30, 30, 30, 31], "club": ["red", "red", "red", "blue"]})
+    schema = shoal.Schema(person="id", quasi={"age": shoal.Numeric()}, neutral=["club"])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1)
+    found = [one.what for one in release.concerns if one.name == "unique-rows"]
+    assert len(found) == 1
+    assert found[0].startswith("4 rows (100.0%)")
+    assert "1 rows (25.0%)" in release._repr_html_(), "a notebook shows what readers can count"

@@ -143,3 +143,31 @@ def test_the_same_on_one_core_and_on_many():
         shared = scores_of(codes, 3)
     assert (shared.score == alone.score).all()
     assert (shared.by_column == alone.by_column).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_nobody_else_has_them(data):
+    """Where people have several rows, their own are no company."""
+    n, d, most = (data.draw(st.integers(1, top)) for top in (20, 4, 3))
+    rows = data.draw(st.lists(st.tuples(*[st.integers(0, 2)] * d), min_size=n, max_size=n))
+    people = np.array(data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)))
+    expected = twin.minimal_uniques(rows, min(most, d), people.tolist())
+    columns = list(np.array(rows).T)
+    found = [[] for _ in rows]
+    for one in minimal_uniques(columns, most, people):
+        for row in one.rows.tolist():
+            found[row].append(one.columns)
+    if len(set(people.tolist())) > 1:  # of one person all is unique, whatever the columns
+        assert found == expected
+    scores = scores_of({str(j): column for j, column in enumerate(columns)}, most, people)
+    holders = {row: {who for other, who in zip(rows, people.tolist(), strict=True) if other == row} for row in rows}
+    assert scores.alone == sum(len(one) == 1 for one in holders.values())
+    assert scores.pairs == sum(len(one) == 2 for one in holders.values())
+
+
+def test_a_person_is_as_special_as_the_most_special_row():
+    frame = FRAME.with_columns(id=pl.Series(["a", "a", "b", "c", "d"]))
+    schema = shoal.Schema(person="id", quasi=SCHEMA.quasi, sensitive=["ill"])
+    found = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1).measure("suda", original=frame, schema=schema)
+    assert found["suda:share"] == 0.5, "a and b of four; c and d are alike"

@@ -51,13 +51,17 @@ def pitman_surprise(sizes: Sequence[int], theta: float, alpha: float) -> float:
     return -found
 
 
-def minimal_uniques(rows: Sequence[Row], most: int) -> list[list[tuple[int, ...]]]:
-    """Of each row, the sets of at most so many columns whose values no other row has, and no smaller set within."""
+def minimal_uniques(rows: Sequence[Row], most: int, people: Sequence[int] | None = None) -> list[list[tuple[int, ...]]]:
+    """Of each row, the sets of at most so many columns whose values no other row has, and no smaller set within.
+
+    Where it is known whose rows they are: whose values nobody else has.
+    """
+    whose = range(len(rows)) if people is None else people
     found: list[list[tuple[int, ...]]] = [[] for _ in rows]
     for size in range(1, most + 1):
         for columns in combinations(range(len(rows[0])), size):
             values = [tuple(row[j] for j in columns) for row in rows]
-            counts = Counter(values)
+            counts = Counter(value for value, _ in set(zip(values, whose, strict=True)))
             for place, value in enumerate(values):
                 within = any(set(one) <= set(columns) for one in found[place])
                 if counts[value] == 1 and not within:

@@ -100,7 +100,7 @@ def _worst_risk(release: Release, risk: float) -> str:
     given = release.given()
     if not neutral_columns(given) or not given.rows.height:
         return "to an attacker who knows all quasi-identifiers: the worst case"
-    worst = max(risk, 1 / int(known_sizes(given)[0]))
+    worst = max(risk, 1 / int(known_sizes(release.looked_at()).min()))
     return f"if all quasi-identifiers are known; {worst:.2%} if the neutral columns are known, too: the worst case"
 
 

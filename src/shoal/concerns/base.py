@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -37,6 +37,14 @@ class Looked:
     given: Given
     verdict: Verdict
     receipt: Receipt | None = None
+
+    @property
+    def by_readers(self) -> Looked:
+        """The same as anybody may look at it who has the release alone."""
+        classes = self.verdict.classes
+        if classes is not None and classes.people is not None:
+            classes = replace(classes, people=None)
+        return Looked(self.given, replace(self.verdict, classes=classes))
 
     @property
     def passed(self) -> pl.DataFrame:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shoal.concerns.base import Concern, Looked, quoted
 from shoal.measure.base import Given
-from shoal.table.numbering import class_labels, codes_together
+from shoal.table.numbering import class_labels, codes_together, first_of_each
 
 
 def unique_rows(looked: Looked) -> Iterator[Concern]:
@@ -19,8 +20,8 @@ def unique_rows(looked: Looked) -> Iterator[Concern]:
     names = neutral_columns(looked.given)
     if not names or not looked.shares_cells:
         return
-    given, sizes = looked.given, known_sizes(looked.given)
-    if not (alone := int((sizes == 1).sum())):
+    given = looked.given
+    if not (alone := int((known_sizes(looked) == 1).sum())):
         return
     share, worst = alone / given.rows.height, max(names, key=lambda name: given.rows[name].n_unique())
     listed = ", ".join(repr(name) for name in names)
@@ -42,10 +43,13 @@ def neutral_columns(given: Given) -> list[str]:
     return [one.name for one in passed if one.role in ("neutral", "weight") and one.name in given.rows.columns]
 
 
-def known_sizes(given: Given) -> np.ndarray:
-    """How many rows share their class and all neutral columns, for each such combination; smallest first."""
+def known_sizes(looked: Looked) -> npt.NDArray[np.int64]:
+    """Of each row, how many people share its class and all neutral columns: as many as rows, where each is one's."""
+    given, classes = looked.given, looked.verdict.classes
     known = class_labels(given.rows.select(pl.col(neutral_columns(given))))
-    return np.sort(np.unique(codes_together([given.row_classes, known]), return_counts=True)[1])
+    alike = np.unique(codes_together([given.row_classes, known]), return_inverse=True)[1].reshape(-1)
+    people = np.arange(len(alike)) if classes is None or classes.people is None else classes.people
+    return np.bincount(alike[first_of_each(alike, people)])[alike]
 
 
 def _in_buckets(given: Given) -> Iterator[Concern]:

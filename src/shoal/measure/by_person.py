@@ -39,7 +39,7 @@ def by_person(given: Given) -> pl.DataFrame:
     if shape.covers_values:
         found = found.with_columns(ncp=pl.Series(np.where(shown, _losses(given, full)[at], 1.0)))
     codes = {name: one.codes for name, one in given.table.coded(given.table.quasi).items()}
-    scores = scores_of(codes, STANDS_OUT_BY)
+    scores = scores_of(codes, STANDS_OUT_BY, given.table.people)
     special = pl.DataFrame(
         {"row": given.table.kept, "suda": scores.dis(FRACTION), "stands_out_by": scores.fewest}
     ).with_columns(pl.col("row").cast(pl.Int64))

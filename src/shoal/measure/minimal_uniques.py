@@ -18,7 +18,7 @@ import numpy.typing as npt
 from shoal.kernels.measure import uniques as kernel
 from shoal.kernels.sharing import in_parts
 from shoal.measure.neighbours import Floats, Ints
-from shoal.table.numbering import codes_together, combined
+from shoal.table.numbering import codes_together, combined, first_of_each
 
 Marks = npt.NDArray[np.uint8]
 """Not 0 for rows that are unique."""
@@ -70,27 +70,31 @@ class Scores:
         return found
 
 
-def scores_of(codes: Mapping[str, Ints], most: int) -> Scores:
-    """Score all rows by their minimal uniques of at most so many columns; codes are numbers from 0."""
+def scores_of(codes: Mapping[str, Ints], most: int, people: Ints | None = None) -> Scores:
+    """Score all rows by their minimal uniques of at most so many columns; codes are numbers from 0.
+
+    Where `people` says whose row each one is, values are unique that nobody else has.
+    """
     columns = [*codes.values()]
     n_rows, d = len(columns[0]), len(columns)
     score, by_column, fewest = np.zeros(n_rows), np.zeros(d), np.zeros(n_rows, dtype=np.int64)
-    for found in minimal_uniques(columns, most):
+    for found in minimal_uniques(columns, most, people):
         size = len(found.columns)
         worth = float(np.prod([max(d - i, 1) for i in range(size, min(most, d) + 1)]))
         score[found.rows] += worth
         by_column[list(found.columns)] += worth * len(found.rows)
         first = found.rows[fewest[found.rows] == 0]  # sets come smallest first
         fewest[first] = size
-    sizes = np.unique(codes_together(columns), return_counts=True)[1]
+    alike = np.unique(codes_together(columns), return_inverse=True)[1].reshape(-1)
+    sizes = np.bincount(alike if people is None else alike[first_of_each(alike, people)])
     return Scores(score, by_column, fewest, int((sizes == 1).sum()), int((sizes == 2).sum()))
 
 
-def minimal_uniques(columns: list[Ints], most: int) -> Iterator[Found]:
+def minimal_uniques(columns: list[Ints], most: int, people: Ints | None = None) -> Iterator[Found]:
     """All minimal uniques of at most so many columns, sets of columns smallest first, then in their order."""
     n_rows, d = len(columns[0]), len(columns)
-    coded = Codes.of(columns)
-    before: dict[Columns, Marks] = {(): np.full(n_rows, n_rows == 1, dtype=np.uint8)}
+    coded, n_people = Codes.of(columns, people), n_rows if people is None else len(np.unique(people))
+    before: dict[Columns, Marks] = {(): np.full(n_rows, n_people == 1, dtype=np.uint8)}
     for size in range(1, min(most, d) + 1):
         sets = [*combinations(range(d), size)]
         here: dict[Columns, Marks] = {}
@@ -106,19 +110,21 @@ class Codes(NamedTuple):
 
     codes: npt.NDArray[np.int32]
     sizes: Ints
+    people: Ints | None
+    """Whose row each one is, where people may have several."""
 
     @classmethod
-    def of(cls, columns: Sequence[Ints]) -> Codes:
+    def of(cls, columns: Sequence[Ints], people: Ints | None = None) -> Codes:
         """Lay columns out."""
         sizes = np.array([int(column.max(initial=0)) + 1 for column in columns], dtype=np.int64)
-        return cls(np.stack([column.astype(np.int32) for column in columns]), sizes)
+        return cls(np.stack([column.astype(np.int32) for column in columns]), sizes, people)
 
     def alone(self, sets: Sequence[Columns], before: Mapping[Columns, Marks]) -> list[Alone]:
         """Of each set of columns, the rows that are unique there, and those of them that are on no part of it."""
 
         def run(begin: int, end: int) -> list[Alone]:
             room, keys = _Room.of(len(self.codes[0])), _Keys(self)
-            return [_alone(chosen, before, room, keys.of(chosen)) for chosen in sets[begin:end]]
+            return [_alone(chosen, before, room, keys.of(chosen), self.people) for chosen in sets[begin:end]]
 
         parts = in_parts(run, 0, len(sets), len(sets) * self.codes[0].size)
         return [one for part in parts for one in part]
@@ -135,7 +141,7 @@ class _Keys:
 
     def of(self, chosen: Columns) -> tuple[Ints, int]:
         """The number of the combination of each row, and how many there may be."""
-        codes, sizes = self.coded
+        codes, sizes = self.coded.codes, self.coded.sizes
         n_keys = math.prod(sizes[list(chosen)].tolist())
         if n_keys > MOST_KEYS:
             found = combined([codes[j] for j in chosen])
@@ -146,7 +152,7 @@ class _Keys:
 
     def _together(self, chosen: Columns, before: Ints | None = None) -> Ints:
         """Add columns to numbers."""
-        codes, sizes = self.coded
+        codes, sizes = self.coded.codes, self.coded.sizes
         found = np.zeros(len(codes[0]), dtype=np.int64) if before is None else before
         for j in chosen:
             found = found * sizes[j]
@@ -154,17 +160,34 @@ class _Keys:
         return found
 
 
-def _alone(chosen: Columns, before: Mapping[Columns, Marks], room: _Room, keyed: tuple[Ints, int]) -> Alone:
+def _alone(
+    chosen: Columns, before: Mapping[Columns, Marks], room: _Room, keyed: tuple[Ints, int], people: Ints | None
+) -> Alone:
     """Rows that are like nobody on a part of the columns already are passed over."""
     keys, n_keys = keyed
     unique: Marks = np.bitwise_or.reduce([before[chosen[:j] + chosen[j + 1 :]] for j in range(len(chosen))])
-    if n_keys <= len(room.seen):
+    if people is not None:
+        n_found = _mark_people(keys, unique, people)
+    elif n_keys <= len(room.seen):
         n_found = kernel.mark_counted(keys, unique, room.seen[:n_keys])
     else:
         n_found = kernel.mark_hashed(keys, unique, room.table, room.shift)
     rows = np.flatnonzero(unique == kernel.MARKED) if n_found else np.zeros(0, dtype=np.int64)
     unique[rows] = 1
     return Alone(chosen, unique, rows)
+
+
+def _mark_people(keys: Ints, unique: Marks, people: Ints) -> int:
+    """Mark the rows whose key no other person has; how many they are."""
+    rows = np.flatnonzero(unique == 0)
+    number, whose = np.unique(keys[rows], return_inverse=True)[1].reshape(-1), people[rows]
+    only = np.full(int(number.max(initial=-1)) + 1, -1, dtype=np.int64)
+    only[number] = whose
+    shared = np.zeros(len(only), dtype=np.bool_)
+    shared[number[only[number] != whose]] = True
+    found = rows[~shared[number]]
+    unique[found] = kernel.MARKED
+    return len(found)
 
 
 class Alone(NamedTuple):

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.measure.base import MATCHING_SHAPES, Given, Measure
 from shoal.measure.minimal_uniques import Scores, scores_of
-from shoal.measure.neighbours import Ints
+from shoal.measure.neighbours import Floats, Ints
 from shoal.spec import Real, Whole, param
 from shoal.table.numbering import value_codes
 from shoal.table.prepare import Table
@@ -45,9 +45,11 @@ class Suda(Measure):
 
     def entries(self, given: Given) -> dict[str, float]:
         """The figures of the input, then what is left of them in the release, where it shows rows side by side."""
-        found = self.scores(given.table)
-        dis = found.dis(self.fraction)
-        figures = {"share": float((found.score > 0).mean()), "dis_mean": float(dis.mean()), "dis_max": float(dis.max())}
+        found, people = self.scores(given.table), given.table.people
+        dis, special = found.dis(self.fraction), (found.score > 0).astype(np.float64)
+        if people is not None:  # whoever has several rows is as special as the most special of them
+            dis, special = _highest(dis, people), _highest(special, people)
+        figures = {"share": float(special.mean()), "dis_mean": float(dis.mean()), "dis_max": float(dis.max())}
         if given.manifest.layout.shape in MATCHING_SHAPES:
             figures["released"] = self._released(given)
         total = float(found.score.sum()) or 1.0
@@ -58,7 +60,8 @@ class Suda(Measure):
 
     def scores(self, table: Table) -> Scores:
         """How special each row of a table is; rows are numbered as they are there."""
-        return scores_of({name: one.codes for name, one in table.coded(table.quasi).items()}, self.size)
+        codes = {name: one.codes for name, one in table.coded(table.quasi).items()}
+        return scores_of(codes, self.size, table.people)
 
     def by_row(self, given: Given) -> pl.DataFrame:
         """Every row of the input by its position, the most special first: for the holder alone.
@@ -82,3 +85,10 @@ class Suda(Measure):
         codes = value_codes(cells.select(pl.col(layout.cell_columns).cast(pl.String)))
         taken: dict[str, Ints] = {name: code[rows] for name, code in codes.items()}
         return float((scores_of(taken, self.size).score > 0).mean())
+
+
+def _highest(entries: Floats, people: Ints) -> Floats:
+    """Of each person, the largest entry of a row of theirs."""
+    found: Floats = np.zeros(int(people.max(initial=-1)) + 1)
+    np.maximum.at(found, people, entries)
+    return found

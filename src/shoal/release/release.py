@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from shoal.attack import Background, Outcomes
     from shoal.concerns import Concern
+    from shoal.concerns.base import Looked
     from shoal.learning.released.utility import Utility
     from shoal.learning.scores import Learner
     from shoal.report.page import Page
@@ -149,10 +150,11 @@ class Release(Generic[Frame]):
         return f"Release({rows.published}{of} rows, {self.manifest.recipe.method['name']}{values})"
 
     def _repr_html_(self) -> str:
+        from shoal.concerns import concerns_of
         from shoal.report.card import release_card  # most releases are not made in a notebook
 
-        # Without the receipt: a notebook is often passed on with what it shows.
-        return release_card(self.manifest, [concern.what for concern in self._looked(None)])
+        # A notebook is often passed on with what it shows.
+        return release_card(self.manifest, [concern.what for concern in concerns_of(self.looked_at().by_readers)])
 
     def verify(
         self,
@@ -199,12 +201,15 @@ class Release(Generic[Frame]):
         Sensitive values that are alike in a class, rows that neutral columns single out, published columns that look
         like identifiers, people with several rows, columns of which little is left.
         """
-        return self._looked(self.receipt)
+        from shoal.concerns import concerns_of
 
-    def _looked(self, receipt: Receipt | None) -> tuple[Concern, ...]:
-        from shoal.concerns import Looked, concerns_of
+        return concerns_of(self.looked_at())
 
-        return concerns_of(Looked(self.given(), self._verdict or self.verify(), receipt))
+    def looked_at(self) -> Looked:
+        """The release and what its holder knows of it, for what looks for concerns."""
+        from shoal.concerns.base import Looked
+
+        return Looked(self.given(), self._verdict or self.verify(), self.receipt)
 
     def measure(
         self,
