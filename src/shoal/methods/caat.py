@@ -106,7 +106,10 @@ class Caat(Method):
         group = empty_group(encoded)
         n_left, least = n_rows, constraints.least(self.k)
         while n_left >= least or (n_left >= self.k and not groups):
-            size = kernel.grow(free, group, growth, all_ties, share, seed, members)
+            size = kernel.grow(free, group, growth, share, seed, members, 0, 1 if all_ties else n_rows)
+            if all_ties:
+                size = kernel.take_ties(free, group, growth, share, members)
+                size = kernel.grow(free, group, growth, share, seed, members, size, n_rows)
             labels[members[:size]] = len(groups)
             groups.append(Group(*(part.copy() for part in group)))
             n_left, seed = n_left - size, FARTHEST

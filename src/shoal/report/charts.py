@@ -25,23 +25,6 @@ def altair_or_none() -> ModuleType | None:
     return altair
 
 
-def bars(rows: list[dict[str, Any]], label: str, value: str, *, title: str, form: str = ".3~g") -> Any:
-    """Bars to the right, one for each row, in their order."""
-    alt = altair_or_none()
-    if alt is None:
-        return None
-    order = [row[label] for row in rows]
-    return _styled(
-        alt.Chart(alt.Data(values=rows))
-        .mark_bar(color=AFTER)
-        .encode(
-            y=alt.Y(f"{label}:N", sort=order, title=None, axis=alt.Axis(labelLimit=190)),
-            x=alt.X(f"{value}:Q", title=title, axis=alt.Axis(format=form, tickCount=5)),
-        )
-        .properties(width=WIDTH, height=20 * max(len(rows), 2))
-    )
-
-
 def side_by_side(rows: list[dict[str, Any]], label: str, value: str, which: str, *, title: str) -> Any:
     """Two bars for each label: before and after."""
     alt = altair_or_none()
@@ -111,6 +94,8 @@ def _styled(chart: Any) -> Any:
 
 def svg(chart: Any, place: int) -> str:
     """The chart as text to be put into a page; `place` keeps what it numbers apart from what other charts number."""
+    if isinstance(chart, str):  # drawn already
+        return chart
     import altair
     import vl_convert
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.kernels.table.csv_scan import BARE_QUOTE, BLANK, BROKEN, LONE_RETURN, N_KINDS, N_SHOWN, RAGGED, scan, widths
+from shoal.kernels.table import csv_scan
+from shoal.kernels.table.csv_scan import BARE_QUOTE, BLANK, BROKEN, LONE_RETURN, N_KINDS, N_SHOWN, RAGGED, widths
 from support.pairwise import examples
 
 TEXTS = st.text(alphabet='ab,;"\n\r ', max_size=40)
@@ -80,6 +81,13 @@ def slow_scan(text: str, delimiter: str) -> tuple[int, int, list[list[int]]]:
 
 def array(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+def scan(data: np.ndarray, delimiter: int, quote: int) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """What the kernel counts, and what it writes into its arrays."""
+    header, counts = np.zeros(4, dtype=np.int64), np.zeros(N_KINDS, dtype=np.int64)
+    first = np.full((N_KINDS, N_SHOWN), -1, dtype=np.int64)
+    return csv_scan.scan(data, delimiter, quote, header, counts, first), header, counts, first
 
 
 def check_against_twin(text: str, delimiter: str) -> None:

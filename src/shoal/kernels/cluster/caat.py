@@ -70,39 +70,44 @@ def _take_equal(free: FreeRows, group: Group, growth: Growth | None, nearest: fl
 
 
 @jit
-def grow(
-    free: FreeRows, group: Group, growth: Growth | None, all_ties: bool, shared: bool | None, seed: int,
-    members: Any,
-) -> int:  # fmt: skip
-    """Grow one group of k rows from the tuple at position `seed`, and count its rows.
+def take_ties(free: FreeRows, group: Group, growth: Growth | None, shared: bool | None, members: Any) -> int:
+    """Have all rows at equal distance join at once a group of one row, up to k; its size after it.
 
-    Where `seed` is -1, from the tuple farthest from the group before, which `group` still is. A group that does not
-    keep its promises with k rows grows on while somebody helps. With `all_ties`, all rows at equal distance
-    join at once, up to k.
+    OUT  members int64[n]
+    """
+    size = 1
+    while free.store.size[0] > 0 and size < free.k:
+        _, nearest = extreme(free.store, group, free.cost_table, 1.0, shared)
+        size = _take_equal(free, group, growth, nearest, members, size)
+        tree_costs(free.cost_table, free.forest, group)
+    return size
+
+
+@jit
+def grow(
+    free: FreeRows, group: Group, growth: Growth | None, shared: bool | None, seed: int, members: Any, size: int,
+    most: int,
+) -> int:  # fmt: skip
+    """Grow a group of a size to k rows, or to `most`, and count them.
+
+    One of no rows begins with the tuple at position `seed`; at -1, with the tuple farthest from the group before, which
+    `group` still is. A group that does not keep its promises with k rows grows on while somebody helps.
 
     OUT  members int64[n], in the order they joined
     """
     store, cost_table = free.store, free.cost_table
-    if seed < 0:
-        seed, _ = extreme(store, group, cost_table, -1.0, shared)
-    clear(group)
-    clear_growth(growth)
-    _join(free, group, growth, seed, members, 0)
-    size = 1
-    tree_costs(cost_table, free.forest, group)
-    if all_ties:
-        while store.size[0] > 0 and size < free.k:
-            _, nearest = extreme(store, group, cost_table, 1.0, shared)
-            size = _take_equal(free, group, growth, nearest, members, size)
-            tree_costs(cost_table, free.forest, group)
-    while store.size[0] > 0 and not closes(growth, size, free.k):
-        position = choose(free, group, growth, shared)
+    if size == 0:
+        if seed < 0:
+            seed, _ = extreme(store, group, cost_table, -1.0, shared)
+        clear(group)
+        clear_growth(growth)
+    while size == 0 or (size < most and store.size[0] > 0 and not closes(growth, size, free.k)):
+        position = choose(free, group, growth, shared) if size > 0 else seed
         if position < 0:
             break
-        changed = _join(free, group, growth, position, members, size)
-        size += 1
-        if changed:
+        if _join(free, group, growth, position, members, size) or size == 0:
             tree_costs(cost_table, free.forest, group)
+        size += 1
     return size
 
 

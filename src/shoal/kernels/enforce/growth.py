@@ -221,31 +221,32 @@ def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | N
     others.
     """
     store, cost_table, k = free.store, free.cost_table, free.k
-    if growth is None:
-        position, _ = extreme(store, group, cost_table, 1.0, shared)
+    position, distance = extreme(store, group, cost_table, 1.0, shared)
+    if growth is None or growth.state[0].planned > k:  # groups of so few rows are formed anew in any case
         return position
     state, n_keys = growth.state[0], growth.seen_as.shape[1]
-    if state.planned > k:  # groups of so few rows are formed anew in any case
-        position, _ = extreme(store, group, cost_table, 1.0, shared)
-        return position
     begin, size, far = cost_table.starts[state.at], state.size, violation(growth)
-    limit = closing_size(growth, k, (k if k > size else size) + FARTHEST)
-    position, distance = extreme(store, group, cost_table, 1.0, shared)
-    while position >= 0 and not fits(growth, store.codes[state.at, position], k, limit):
-        cost_table.costs[begin + store.codes[state.at, position]] = np.inf
+    limit, nearest, at_nearest = closing_size(growth, k, (k if k > size else size) + FARTHEST), -1, np.inf
+    while position >= 0:
+        key: Any = store.codes[state.at, position]
+        if nearest >= 0:  # somebody at the same distance who helps
+            nearest = position if distance == at_nearest else nearest
+            break
+        if not fits(growth, key, k, limit):
+            cost_table.costs[begin + key] = np.inf
+        else:
+            nearest, at_nearest = position, distance
+            if far == 0.0 or helps(growth, key, far):
+                break
+            for number in range(n_keys):
+                other: Any = np.uint32(number)
+                if not helps(growth, other, far):
+                    cost_table.costs[begin + number] = np.inf
         position, distance = extreme(store, group, cost_table, 1.0, shared)
-    if position >= 0 and far > 0.0 and not helps(growth, store.codes[state.at, position], far):
-        for number in range(n_keys):
-            key: Any = np.uint32(number)
-            if not helps(growth, key, far):
-                cost_table.costs[begin + number] = np.inf
-        other, at_other = extreme(store, group, cost_table, 1.0, shared)
-        if other >= 0 and at_other == distance:
-            position = other
     cost_table.costs[begin : begin + n_keys] = 0.0
-    if position < 0 and size < k:
-        position, _ = extreme(store, group, cost_table, 1.0, shared)
-    return position
+    if nearest < 0 and size < k:
+        nearest, _ = extreme(store, group, cost_table, 1.0, shared)
+    return nearest
 
 
 @jit

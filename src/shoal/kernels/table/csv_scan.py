@@ -70,17 +70,16 @@ def scan(
     data: Bytes,  # IN  the whole file
     delimiter: int,  # IN
     quote: int,  # IN
-) -> tuple[int, Ints, Ints, Ints]:
-    """Count the records and what is wrong with them.
+    header: Ints,  # OUT  [4]
+    counts: Ints,  # OUT  [N_KINDS], 0 before
+    first: Ints,  # OUT  [N_KINDS, N_SHOWN], -1 before
+) -> int:
+    """Count the records after the header, and what is wrong with them.
 
     The header is the first line that is not blank. In a file of several columns a blank line is no record, and its
     position is that of the record after it; in a file of one column it is a record with an empty field. A broken
     record is not counted as ragged too: where its fields end is a guess.
 
-    Returns
-    -------
-    n_records
-        Records after the header.
     header
         Where the header begins and ends, its number of fields (0 when there is no header), and 1 when it is broken.
     counts
@@ -88,33 +87,27 @@ def scan(
     first
         Position of the first `N_SHOWN` of each kind, counted from 0 without the header; -1 where there are fewer.
     """
-    counts = np.zeros(N_KINDS, dtype=np.int64)
-    first = np.full((N_KINDS, N_SHOWN), -1, dtype=np.int64)
-    header = np.zeros(4, dtype=np.int64)
     n, i = len(data), 0
     while i < n and _is_blank(data, i):
         i += 1 if data[i] == _LF else 2
     if i == n:
-        return 0, header, counts, first
+        return 0
     end, n_columns, broken, _, lone = _record(data, i, delimiter, quote)
     header[0], header[1], header[2], header[3] = i, end, n_columns, broken or lone
     i, n_records = end, 0
-    found = np.zeros(N_KINDS, dtype=np.bool_)
     while i < n:
-        found[BLANK] = _is_blank(data, i)
+        blank = _is_blank(data, i)
         i, n_fields, broken, bare, lone = _record(data, i, delimiter, quote)
-        is_record = n_columns == 1 or not found[BLANK]
-        found[RAGGED] = is_record and not broken and n_fields != n_columns
-        found[BROKEN] = broken
-        found[BARE_QUOTE] = bare
-        found[LONE_RETURN] = lone
-        for kind in range(N_KINDS):
-            if found[kind]:
+        is_record = n_columns == 1 or not blank
+        ragged = is_record and not broken and n_fields != n_columns
+        found = ragged << RAGGED | broken << BROKEN | blank << BLANK | bare << BARE_QUOTE | lone << LONE_RETURN
+        for kind in range(N_KINDS if found else 0):
+            if found >> kind & 1:
                 if counts[kind] < N_SHOWN:
                     first[kind, counts[kind]] = n_records
                 counts[kind] += 1
         n_records += is_record
-    return n_records, header, counts, first
+    return n_records
 
 
 @jit

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from shoal.report.bars import bars
 from shoal.report.blocks import Chart, Grid, Section, Text, number, percent
-from shoal.report.charts import bars
 from shoal.report.facts import Facts
 
 FORMS = {

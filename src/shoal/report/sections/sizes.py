@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from shoal.report.bars import bars
 from shoal.report.blocks import Chart, Grid, Section, Text, number
-from shoal.report.charts import bars
 from shoal.report.facts import Facts
 
 MOST_BARS = 12

@@ -95,9 +95,11 @@ def _delimiter(data: bytes, likely: str) -> str:
 
 
 def _scan(data: bytes, delimiter: str) -> Scanned:
-    from shoal.kernels.table.csv_scan import scan  # numba takes its time to load
+    from shoal.kernels.table.csv_scan import N_KINDS, N_SHOWN, scan  # numba takes its time to load
 
-    n_records, header, counts, first = scan(np.frombuffer(data, dtype=np.uint8), ord(delimiter), _QUOTE)
+    header, counts = np.zeros(4, dtype=np.int64), np.zeros(N_KINDS, dtype=np.int64)
+    first = np.full((N_KINDS, N_SHOWN), -1, dtype=np.int64)
+    n_records = scan(np.frombuffer(data, dtype=np.uint8), ord(delimiter), _QUOTE, header, counts, first)
     start, end, n_columns, broken = header.tolist()
     return Scanned(int(n_records), slice(start, end), n_columns, bool(broken), counts, first)
 
