@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from itertools import cycle
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -23,7 +25,7 @@ from shoal.release.receipt import packed_places
 from support.pairwise import pairwise
 from support.registered import K_METHODS
 from support.variants import ONE_COLUMN, VARIANTS
-from twins.privacy import beta, distinct, entropy, recursive, t_equal, t_ordered
+from twins.privacy import beta, distinct, t_equal, t_ordered
 
 DRAWN = np.random.default_rng(5)
 N, PEOPLE = 90, 24
@@ -57,11 +59,28 @@ def share(pairs):
     return max(Counter(values(pairs)).values()) / len({who for who, _ in pairs})
 
 
+def as_asked(pairs):
+    """Shares of values: of the most frequent, the people who have it; the others share the rest as they occur."""
+    often, n = Counter(values(pairs)).most_common(), len({who for who, _ in pairs})
+    (_, top), others = often[0], [count for _, count in often[1:]]
+    return [Fraction(top, n), *(Fraction(n - top, n) * Fraction(count, sum(others)) for count in others)]
+
+
+def entropy_of_people(pairs):
+    return math.exp(-sum(float(part) * math.log(part) for part in as_asked(pairs) if part))
+
+
+def recursive_of_people(pairs, l):  # noqa: E741
+    top, *others = as_asked(pairs)
+    rare = sum(sorted(others, reverse=True)[l - 2 :])
+    return float(top / rare) if rare else math.inf
+
+
 REQUIRED = {
     None: None,
     shoal.LDiversity("disease", l=3): lambda pairs, _: distinct(values(pairs)),
-    shoal.LDiversity("disease", l=2.5, variant="entropy"): lambda pairs, _: entropy(values(pairs)),
-    shoal.LDiversity("disease", l=2, variant="recursive", c=2): lambda pairs, _: recursive(values(pairs), 2),
+    shoal.LDiversity("disease", l=1.7, variant="entropy"): lambda pairs, _: entropy_of_people(pairs),
+    shoal.LDiversity("disease", l=2, variant="recursive", c=7): lambda pairs, _: recursive_of_people(pairs, 2),
     shoal.AlphaK("disease", alpha=0.9): lambda pairs, _: share(pairs),
     shoal.TCloseness("disease", t=0.45): lambda pairs, table: t_equal(values(pairs), table),
     shoal.TCloseness("income", t=0.4, distance="ordered"): lambda pairs, table: t_ordered(
@@ -252,7 +271,7 @@ class TestFilesAlone:
     def folder(cls, tmp_path_factory):
         folder = tmp_path_factory.mktemp("people") / "out"
         shoal.anonymize(
-            FRAME, SCHEMA, shoal.Mondrian(k=4), require=[shoal.LDiversity("disease", l=2, variant="entropy")], seed=3
+            FRAME, SCHEMA, shoal.Mondrian(k=4), require=[shoal.LDiversity("disease", l=1.5, variant="entropy")], seed=3
         ).write(folder)
         return folder
 
@@ -377,7 +396,7 @@ def test_risk_is_a_persons():
     assert figures["prosecutor_mean"] == pytest.approx(np.mean([1 / one for one in smallest.values()]))
     assert figures["prosecutor_high_share"] == pytest.approx(np.mean([one < 5 for one in smallest.values()]))
     by_row = release.by_person(FRAME, schema=SCHEMA)
-    assert by_row["class_size"].to_list() == [sizes[label] for label in release.labels.tolist()]
+    assert by_row["class_size"].to_list() == [smallest[who] for who in WHO]
 
 
 def test_a_person_in_recipes(tmp_path, call):
@@ -414,6 +433,19 @@ k = 4
     assert status == 0
     assert "unchecked" not in output
     assert "k = " in output
+    status, output, _ = call("measure", str(tmp_path / "out"), "--original", str(recipe), "-m", "prosecutor_max")
+    assert status == 0, "the receipt beside it says whose rows are where"
+    other = tmp_path / "other.toml"
+    text = recipe.read_text().replace('patient]\nrole = "person"', 'patient]\nrole = "identifying"')
+    other.write_text(text.replace('zip]\nrole = "quasi"\nkind = "nominal"', 'zip]\nrole = "person"'))
+    status, _, errors = call("verify", str(tmp_path / "out"), "--original", str(other))
+    assert status != 0
+    (tmp_path / "out.receipt.json").rename(tmp_path / "elsewhere.json")
+    status, _, errors = call("verify", str(tmp_path / "out"), "--original", str(recipe))
+    assert status == 2
+    assert "whose rows are where is only in the receipt" in " ".join(errors.split())
+    status, _, errors = call("run", str(recipe), "--shape", "classes", "-o", str(tmp_path / "classes"))
+    assert status == 0, errors
 
 
 def test_given_without_places_tells_no_people():
@@ -445,3 +477,76 @@ def test_any_published_table_is_counted_by_rows():
     table = pl.DataFrame({"age": ["[1, 9]"] * 4, "disease": list("uvuv")})
     schema = shoal.Schema(person="id", quasi={"age": shoal.Numeric()}, sensitive=["disease"])
     assert any("rows are counted, not people" in text for text in shoal.verify_table(table, schema).warnings)
+
+
+class TestAttacks:
+    """What fresh eyes tried."""
+
+    def test_a_value_that_everybody_has_is_no_diversity(self):
+        rows = [(f"p{who}", 20 + who, ill) for who in range(60) for ill in ("flu", f"x{who % 20}")]
+        frame = pl.DataFrame(rows, schema=["id", "age", "disease"], orient="row")
+        schema = shoal.Schema(person="id", quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+        for asked in (
+            shoal.LDiversity("disease", l=2, variant="entropy"),
+            shoal.LDiversity("disease", l=3, variant="recursive", c=3),
+            shoal.AlphaK("disease", alpha=0.9),
+        ):
+            with pytest.raises(InfeasibleError):
+                shoal.anonymize(frame, schema, shoal.Mondrian(k=5), require=[asked], seed=1)
+        release = shoal.anonymize(frame, schema, shoal.Mondrian(k=5), seed=1)
+        assert [one.name for one in release.concerns] == ["alike-values"]
+
+    @pytest.mark.parametrize("shape", ["text", "typed", "classes"])
+    def test_every_shape_of_cells(self, shape, tmp_path):
+        release = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4), publish=shoal.Generalize(shape=shape), seed=3)
+        release.write(tmp_path / "out")
+        held = shoal.read_release(tmp_path / "out", tmp_path / "out.receipt.json")
+        assert held.verify(original=FRAME, schema=SCHEMA).k == min(map(len, of_classes(release)))
+
+    @pytest.mark.parametrize(
+        "publish",
+        [shoal.Aggregate(), shoal.Aggregate(numeric="median"), shoal.Centres(), shoal.Centres(centre="average")],
+    )
+    def test_places_of_averages_are_not_believed(self, publish):
+        release = shoal.anonymize(FRAME, SCHEMA, shoal.Mdav(k=4), publish=publish, seed=3)
+        assert release.verify(original=FRAME, schema=SCHEMA).k >= 4
+        moved = release._places.copy()
+        for value in FRAME["disease"].unique().sort():
+            for income in range(1, 9):
+                rows = np.flatnonzero(((FRAME["disease"] == value) & (FRAME["income"] == income)).to_numpy())
+                moved[rows] = moved[np.roll(rows, 1)]
+        assert (moved != release._places).any()
+        with pytest.raises(GuaranteeError, match="does not stand for what the original has"):
+            replace(release, _places=moved).verify(original=FRAME, schema=SCHEMA)
+
+    def test_a_release_by_rows_is_no_promise_to_people(self):
+        by_rows = replace(SCHEMA, person=None, identifying=["patient"])
+        release = shoal.anonymize(FRAME, by_rows, shoal.Mondrian(k=4), seed=3)
+        with pytest.raises(GuaranteeError, match="counts rows, but column 'patient' says that people may have several"):
+            release.verify(original=FRAME, schema=SCHEMA)
+
+    def test_risk_by_person_needs_to_know_people(self):
+        release = shoal.anonymize(FRAME, SCHEMA, shoal.Mondrian(k=4), seed=3)
+        with pytest.raises(ParameterError, match="by_person: counts people"):
+            replace(release, receipt=None, _places=None).by_person(FRAME, schema=SCHEMA)
+
+    def test_people_spelt_in_two_ways(self):
+        frame = pl.DataFrame({"id": ["a", "a ", "b", "B", "c"], "age": [1, 2, 3, 4, 5]})
+        schema = shoal.Schema(person="id", quasi={"age": shoal.Numeric()})
+        with pytest.warns(shoal.ShoalWarning, match="4 names of people differ from another only in spaces, case"):
+            shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1)
+
+    def test_periods_of_pandas(self):
+        frame = pd.DataFrame({"id": pd.period_range("2020", periods=6, freq="Y"), "age": [1, 2, 3, 4, 5, 6]})
+        schema = shoal.Schema(person="id", quasi={"age": shoal.Numeric()})
+        assert shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1).verify(original=frame, schema=schema).k >= 2
+
+    @pytest.mark.parametrize("beside", ["identifying", "drop"])
+    def test_visits_beside_the_number_of_a_person(self, beside):
+        """A number of every visit hides that of the person, and people grow older between visits."""
+        frame = FRAME.with_columns(visit=pl.Series([f"V{row}" for row in range(N)]))
+        roles = {"identifying": ["visit", "patient"]} if beside == "identifying" else {"identifying": ["visit"]}
+        schema = shoal.Schema(quasi=SCHEMA.quasi, sensitive=["disease"], rest="drop", **roles)
+        release = shoal.anonymize(frame, schema, shoal.Mondrian(k=4), seed=3)
+        (found,) = [one for one in release.concerns if one.name == "repeated-people"]
+        assert found.column == "patient"

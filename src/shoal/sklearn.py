@@ -161,19 +161,19 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     def _method(self) -> Method:
         """The method that is meant; it must give every row cells of a group."""
         method = self.method
-        made = (
-            find(METHODS, method, "method").from_mapping({"k": self.k}, "method") if isinstance(method, str) else method
-        )
-        if getattr(made, "protects", "cells") != "cells":
+        meant: Any = find(METHODS, method, "method") if isinstance(method, str) else method
+        if getattr(meant, "protects", "cells") != "cells":
             fix = "use one that gives the rows of a group equal cells, such as mdav"
-            raise ParameterError(Problem("method=", f"{made.name} shows quasi-identifiers as they are", fix))
+            raise ParameterError(Problem("method=", f"{meant.name} shows quasi-identifiers as they are", fix))
+        made: Method = meant.from_mapping({"k": self.k}, "method") if isinstance(method, str) else meant
         return made
 
     def _read(self, X: Any, method: Method, *, reset: bool) -> pl.DataFrame:  # noqa: N803
         """The rows as a frame; scikit-learn checks arrays, Shoal checks frames against the schema."""
         if self.schema is not None:
+            frame = to_polars(X)[0]  # says what is wrong with a frame
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return to_polars(X)[0]
+            return frame
         least = getattr(method, "min_group_size", 1) if reset else 1
         array = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=least)
         names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(array.shape[1])])
@@ -214,7 +214,10 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             return published.select(cells)[places].cast(pl.Float64).to_numpy()
         passed = frame.select(name for name in published.columns if name not in cells)
         shown = pl.concat([published.select(cells)[places], passed], how="horizontal")
-        return to_polars(X)[1](shown.select(published.columns))
+        found = to_polars(X)[1](shown.select(published.columns))
+        if hasattr(X, "index") and hasattr(found, "index"):  # of pandas: rows are joined by it
+            found.index = X.index
+        return found
 
     def _nearest(self, quasi: pl.DataFrame) -> Places:
         """A published row of the class that is nearest to each row; of several the first that is published."""

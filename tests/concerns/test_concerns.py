@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import numpy as np
 import polars as pl
@@ -95,9 +96,9 @@ class TestRepeatedPeople:
         namesakes = FRAME.with_columns(name=pl.Series([f"person {row % 20}" for row in range(N)]))
         assert "repeated-people" not in found(namesakes)
 
-    def test_columns_count_together(self):
-        dated = self.TWICE.with_columns(birth=pl.int_range(N))
-        assert "repeated-people" not in found(dated, identifying=["name", "birth"])
+    def test_a_column_that_differs_in_every_row_hides_no_other(self):
+        dated = self.TWICE.with_columns(visit=pl.int_range(N))
+        assert found(dated, identifying=["name", "visit"])["repeated-people"].column == "name"
 
 
 def test_columns_of_which_little_is_left():
@@ -166,3 +167,35 @@ def test_rows_of_one_person_are_no_company():
     assert len(found) == 1
     assert found[0].startswith("4 rows (100.0%)")
     assert "1 rows (25.0%)" in release._repr_html_(), "a notebook shows what readers can count"
+
+
+def test_identifiers_that_repeat_are_identifiers():
+    """Numbers of people with several rows, in a column that nobody looked at."""
+    drawn = np.random.default_rng(1)
+    who = np.repeat(np.arange(60), 4)
+    frame = pl.DataFrame(
+        {
+            "ssn": [f"{100 + one}-22-{3333 + one}" for one in who],
+            "age": (20 + who).tolist(),
+            "disease": drawn.choice(list("abcde"), len(who)).tolist(),
+        }
+    )
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"], neutral=["ssn"])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=5), seed=1)
+    assert "ssn" in [one.column for one in release.concerns if one.name == "identifiers"]
+
+
+def test_a_requirement_that_forbids_nothing_hides_nothing():
+    frame = pl.DataFrame({"age": list(range(20)), "disease": ["flu"] * 10 + ["cold"] * 10})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    empty = [shoal.AlphaK("disease", alpha=1.0), shoal.TCloseness("disease", t=1.0)]
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=5), require=empty, seed=1)
+    (concern,) = [one for one in release.concerns if one.name == "alike-values"]
+    assert concern.what.endswith("and alpha-k, t-closeness does not forbid it")
+
+
+def test_lines_to_change_are_toml():
+    frame = pl.DataFrame({"age": list(range(20)), 'di"s\\': ["flu"] * 10 + ["cold"] * 10})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=['di"s\\'])
+    (concern,) = shoal.anonymize(frame, schema, shoal.Mondrian(k=5), seed=1).concerns
+    assert tomllib.loads(concern.change)["require"][0]["column"] == 'di"s\\'

@@ -133,6 +133,9 @@ def verify(
         With every reason why the release does not keep its promise.
     """
     problems = Problems()
+    if schema is not None and schema.person is not None and manifest.recipe.counts != "people":
+        what = f"counts rows, but column {schema.person!r} says that people may have several"
+        problems.add("release", what, "make it anew with that schema")
     promise = check_closed(manifest, problems)
     _check_tables(tables, manifest, problems)
     problems.raise_if_any(GuaranteeError)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +24,13 @@ from shoal.release.shapes import GENERALISED
 from shoal.release.shapes.slices import read_slices
 from shoal.table.clean import clean
 from shoal.table.markers import Markers
-from shoal.table.numbering import combined, number_people, numbered
+from shoal.table.numbering import class_labels, combined, number_people, numbered
 from shoal.table.schema import Column, Schema
 
 Ints = npt.NDArray[np.int64]
+STAR = "*"
+TOLERANCE = 1e-9
+"""How far averages may be off, in shares of the largest number of their column: each is rounded as numbers are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +101,17 @@ def _of_rows(
 ) -> Whose:
     """Rows that show all of a person's cells side by side."""
     problems = Problems()
-    shown = manifest.layout.laid_out.rows(tables, manifest.layout, Problems())
+    shown = manifest.layout.laid_out.full_rows(tables, manifest.layout)
     for passed in manifest.layout.passed:
         if passed.name not in manifest.layout.hidden:
             _compare(shown[passed.name], aligned[passed.name], problems)
+    label = class_labels(shown.select(manifest.layout.class_columns))
     for column in manifest.layout.quasi:
+        cells, had = shown.select(column.columns), aligned[column.name]
         if column.form in GENERALISED:
-            _check_covered(column, shown.select(column.columns), aligned[column.name], schema, problems)
+            _check_covered(column, cells, had, schema, problems)
+        elif column.form == "value":
+            _check_average(column, cells[column.columns[0]], had, label, manifest.recipe.publish, problems)
     problems.raise_if_any(GuaranteeError)
     return Whose.of(people)
 
@@ -200,6 +208,32 @@ def _check_covered(
     pairs, times = np.unique(np.stack([cell_of, value_of + len(known)]), axis=1, return_counts=True)
     if outside := int(times[~_covers(axis, *pairs)].sum()):
         what = f"{outside} rows show cells that do not cover what the original has"
+        problems.add(f"column {column.name!r}", what)
+
+
+def _check_average(
+    column: QuasiColumn, cells: pl.Series, had: pl.Series, label: Ints, publish: Mapping[str, Any], problems: Problems
+) -> None:
+    """Note classes whose cell cannot stand for what their rows had: no average of theirs, or no value of them.
+
+    Averages that were stretched afterwards may lie anywhere.
+    """
+    if publish.get("restore_variance") and column.kind == "numeric":
+        return
+    rows = pl.DataFrame([pl.Series("class", label), _as_known(cells, had).alias("cell"), _known(had).alias("had")])
+    if column.kind == "numeric":
+        rule = (publish.get("average") or {}).get(column.name, publish.get("numeric"))
+        value = {"mean": pl.col("had").mean(), "median": pl.col("had").median()}.get(str(rule))
+        low, high = (value, value) if value is not None else (pl.col("had").min(), pl.col("had").max())
+        room = TOLERANCE * max(float(_known(had).abs().max() or 0.0), 1e-300)  # type: ignore[arg-type]
+        fits = pl.col("cell").first().is_between(low - room, high + room)
+    elif column.kind == "nominal":
+        fits = pl.col("cell").first().is_in(pl.col("had").implode()) | (pl.col("cell").first() == STAR)
+    else:  # of a median, its place in the order would have to be known
+        return
+    unlike = rows.group_by("class").agg(fits.fill_null(value=True).alias("fits")).filter(~pl.col("fits")).height
+    if unlike:
+        what = f"{unlike} classes show a value that does not stand for what the original has"
         problems.add(f"column {column.name!r}", what)
 
 

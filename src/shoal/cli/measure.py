@@ -68,7 +68,7 @@ def measure(
     """
     from shoal.cli import show
     from shoal.cli.flags import measure_parameters
-    from shoal.cli.verify import opened_key
+    from shoal.cli.verify import opened_key, receipt_beside
     from shoal.release.release import read_release
 
     _check_options(
@@ -76,6 +76,8 @@ def measure(
         by_person=by_person,
     )  # fmt: skip
     parameters = measure_parameters(name, context.args)
+    if receipt is None and original is not None:
+        receipt = receipt_beside(release)
     read = read_release(release, receipt)
     if by_person is not None:
         _write_people(read, original, by_person)

@@ -26,12 +26,15 @@ def report(
     """
     from shoal.cli import show
     from shoal.cli.measure import input_of
+    from shoal.cli.verify import receipt_beside
     from shoal.release.release import read_release
     from shoal.report.page import check_place
 
     held = original is not None or receipt is not None
     target = out or page_path(release, held=held)
     check_place(target, overwrite=overwrite)
+    if receipt is None and original is not None:
+        receipt = receipt_beside(release)
     read = read_release(release, receipt)
     page = read.report(name=release.resolve().name, **input_of(original))
     page.write(target, overwrite=overwrite)

@@ -124,7 +124,7 @@ def _verify_release(
     recipe = None if original is None else Recipe.load(original)
     source = None if recipe is None else recipe.require_source()
     if receipt is None and original is not None:
-        receipt = _receipt_beside(Path(target))
+        receipt = receipt_beside(Path(target))
     held, frame = None if receipt is None else Receipt.read(receipt), None if source is None else read(source)
     verdict, manifest = check_directory(
         target, population=people, schema=known if recipe is None else recipe.schema,
@@ -156,13 +156,19 @@ def _verify_release(
     out.print(_figures({"reached": verdict.surveyed}))
 
 
-def _receipt_beside(folder: Path) -> Path | None:
-    """The receipt beside a release whose promise counts people: it says whose rows are where."""
+def receipt_beside(folder: Path) -> Path | None:
+    """The receipt of a release whose promise counts people, which says whose rows are where; an error without one."""
+    from shoal.errors import Problem, SourceError
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import receipt_path
 
+    if Manifest.read(folder).recipe.counts != "people":
+        return None
     beside = receipt_path(folder)
-    return beside if beside.is_file() and Manifest.read(folder).recipe.counts == "people" else None
+    if not beside.is_file():
+        what = "is not there: whose rows are where is only in the receipt of the release"
+        raise SourceError(Problem(str(beside), what, "give it by --receipt, or leave --original out"))
+    return beside
 
 
 def _check_input(receipt: Any, frame: Any, recipe: Any) -> None:

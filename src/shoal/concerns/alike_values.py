@@ -1,4 +1,4 @@
-"""Classes in which everybody has the same sensitive value, where nothing was required of it."""
+"""Classes in which everybody has the same sensitive value."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from shoal.concerns.base import Concern, Looked, quoted
 from shoal.privacy.base import Classes
 from shoal.privacy.l_diversity import LDiversity
 
-LEAST = 2.0
-"""Fewer values than these in a class are none to choose from."""
 ROOM = 2.2
 """From this entropy of the whole column on, classes of two values as good as equally frequent can be formed."""
 ALLOWED = 1.25
@@ -25,19 +23,19 @@ def alike_values(looked: Looked) -> Iterator[Concern]:
     classes = looked.verdict.classes
     if classes is None or not looked.shares_cells or not classes.n_classes:
         return
-    promised = {one.get("column") for one in looked.given.manifest.promise}
     for column in classes.columns:
-        if column in promised or column in classes.sealed:
+        if column in classes.sealed:
             continue
         count = classes.count(column)
-        alike = count.distinct < LEAST
+        alike = count.largest(count.count.astype(np.float64)) >= classes.sizes
         if not alike.any():
             continue
-        rows = int(count.sizes[alike].sum())
-        share = rows / max(int(count.sizes.sum()), 1)
+        share = float(classes.sizes[alike].sum()) / max(int(classes.sizes.sum()), 1)
+        models = sorted({str(one["model"]) for one in looked.given.manifest.promise if one.get("column") == column})
+        asked = f"{', '.join(models)} does not forbid it" if models else "nothing is required of it"
         what = (
             f"column {column!r}: in {int(alike.sum()):,} of {classes.n_classes:,} classes everybody has the same value "
-            f"({share:.1%} of those published), and nothing is required of it"
+            f"({share:.1%} of those published), and {asked}"
         )
         yield Concern("alike-values", what, _required(column, classes), 0.6 + 0.3 * share, column)
 
@@ -48,5 +46,6 @@ def _required(column: str, classes: Classes) -> str:
     most = LDiversity(column, l=2, variant="entropy").achieved(whole)
     if most < ALLOWED:
         return f'[columns.{quoted(column)}]\nrole = "identifying"   # nearly all have one value: leave it out'
+    text = '"' + column.replace("\\", "\\\\").replace('"', '\\"') + '"'
     least = 2 if most > ROOM else math.floor(10 * (1 + most) / 2) / 10
-    return f'[[require]]\nmodel = "l-diversity"\ncolumn = "{column}"\nl = {least}\nvariant = "entropy"'
+    return f'[[require]]\nmodel = "l-diversity"\ncolumn = {text}\nl = {least}\nvariant = "entropy"'

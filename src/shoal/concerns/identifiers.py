@@ -20,7 +20,7 @@ def identifiers(looked: Looked) -> Iterator[Concern]:
         return
     rows = np.unique(np.linspace(0, passed.height - 1, min(ROWS, passed.height)).astype(np.int64))
     for column in profile(passed[rows]).columns:
-        if column.role == "identifying" and column.n_distinct > 1:
+        if column.role in ("identifying", "person") and column.n_distinct > 1:
             reason = column.reason[:1].lower() + column.reason[1:]
             what = f"column {column.name!r} is published as it is and looks like an identifier: {reason}"
             change = f'[columns.{quoted(column.name)}]\nrole = "identifying"'

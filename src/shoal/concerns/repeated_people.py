@@ -11,18 +11,18 @@ FEW = 0.9
 
 
 def repeated_people(looked: Looked) -> Iterator[Concern]:
-    """Identifying columns whose values repeat together: k rows may be of fewer people."""
+    """Columns that are not published and whose values repeat: k rows may be of fewer people."""
     receipt, counts = looked.receipt, looked.given.manifest.recipe.counts
     if receipt is None or counts == "people" or receipt.input.identified is None:
         return
     rows, people = receipt.input.rows, receipt.input.identified
     if not 1 < people < FEW * rows:
         return
-    named = {one.name: one.distinct for one in receipt.columns if one.distinct is not None}
-    most = max(named, key=lambda name: named[name])
-    listed = ", ".join(repr(name) for name in named)
+    by = receipt.input.identified_by
+    if by is None:
+        return
     what = (
-        f"the identifying columns ({listed}) have {people:,} different values in {rows:,} rows: if they say whose row "
-        f"each one is, k rows are of fewer people"
+        f"column {by!r} has {people:,} different values in {rows:,} rows, and rows that share one are alike: if it "
+        f"says whose row each one is, k rows are of fewer people"
     )
-    yield Concern("repeated-people", what, f'[columns.{quoted(most)}]\nrole = "person"', 0.9, most)
+    yield Concern("repeated-people", what, f'[columns.{quoted(by)}]\nrole = "person"', 0.9, by)

@@ -22,6 +22,8 @@ Floats = npt.NDArray[np.float64]
 def by_person(given: Given) -> pl.DataFrame:
     """Every row of the input in its order: how many share its cells, what it risks and loses, how it stands out.
 
+    Where people have several rows, sizes count people, and every row has the smallest class of its person.
+
     A row that is not published has a class of 0 and no risk; it loses everything. `ncp` is there where cells say which
     values they cover. `suda` and `stands_out_by` speak of the input: the DIS score, and the fewest columns that single
     the person out, 0 where three columns do not; both are missing for rows that were dropped before the work.
@@ -30,6 +32,9 @@ def by_person(given: Given) -> pl.DataFrame:
     if shape.protects != "cells":
         what = "is for releases whose rows share their cells; here quasi-identifiers are shown as they are"
         raise ParameterError(Problem("by_person", what, "use the measures sample_uniques and suda"))
+    if not given.tells_people:
+        what = "counts people, who have several rows here, and the files alone do not say whose rows they are"
+        raise ParameterError(Problem("by_person", what, "give the receipt of the release, and the schema"))
     pairing = Pairing.of(given)
     shown, at = pairing.row >= 0, np.maximum(pairing.row, 0)
     full = shape.full_rows(given.tables, given.manifest.layout)
@@ -53,6 +58,9 @@ def _sizes(given: Given, full: pl.DataFrame, pairing: Pairing) -> Floats:
     people = np.bincount(label, weights=pairing.shown.parts[0].weight).astype(np.float64)
     if given.whose is not None:
         people = Classes(label, {}, people=given.whose).sizes.astype(np.float64)
+        fewest = np.full(int(given.whose.max(initial=-1)) + 1, np.inf)  # whoever is in several risks the smallest
+        np.minimum.at(fewest, given.whose, people[label])
+        return fewest[given.whose]
     found: Floats = people[label]
     return found
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.errors import InfeasibleError, ParameterError, Problems
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
-from shoal.privacy.counts import Counts
+from shoal.privacy.counts import Counts, Ints
 from shoal.spec import ColumnName, Maybe, OneOf, Real, Whole, param
 
 
@@ -21,7 +21,8 @@ class LDiversity(ColumnRequirement):
 
     ``distinct``: at least l different values. ``entropy``: the entropy of the values is at least that of l equally
     frequent ones; l need not be whole. ``recursive``: the most frequent value occurs less than c times as often as the
-    l-th most frequent and all rarer ones together. A missing value is a value of its own.
+    l-th most frequent and all rarer ones together. A missing value is a value of its own. Where people have several
+    rows, the most frequent value has the share of the people who have it, and the others share the rest.
 
     Guarantee
     ---------
@@ -90,7 +91,8 @@ class LDiversity(ColumnRequirement):
         counts = classes.count(self.column)
         if self.variant == "distinct":
             return counts.distinct.astype(np.float64)
-        return _effective(counts) if self.variant == "entropy" else _ratio(counts, int(self.l))
+        people = counts.sizes if classes.people is None else classes.sizes
+        return _effective(counts, people) if self.variant == "entropy" else _ratio(counts, people, int(self.l))
 
     def achieved(self, classes: Classes) -> float:
         """The value of the weakest class; a whole number where values are only counted."""
@@ -141,19 +143,42 @@ class LDiversity(ColumnRequirement):
         ]  # fmt: skip
 
 
-def _effective(counts: Counts) -> Floats:
+def _effective(counts: Counts, people: Ints) -> Floats:
     """How many equally frequent values have the same entropy."""
     sizes = np.maximum(counts.sizes, 1)
     entropy = np.log(sizes) - counts.total(counts.count * np.log(counts.count)) / sizes
+    several = np.flatnonzero(people < counts.sizes)
+    entropy[several] = _of_people(counts, people)[several]
     # Rounding must not turn a class of one value into less than one.
     return np.exp(np.maximum(entropy, 0.0))
 
 
-def _ratio(counts: Counts, l: int) -> Floats:  # noqa: E741 - the name of the literature
-    """Most frequent value over the l-th and all rarer ones; infinite where there are fewer than l."""
+def _of_people(counts: Counts, people: Ints) -> Floats:
+    """The entropy where people have several values: whether somebody has the most frequent one, or else which other.
+
+    The most frequent value has the share of the people who have it; the others share the rest as often as they occur.
+    """
+    top = counts.largest(counts.count.astype(np.float64))
+    others, share = counts.sizes - top, np.minimum(top / people, 1.0)
+    among = counts.total(counts.count * np.log(counts.count)) - top * np.log(top)
+    rest = np.where(others > 0, np.log(np.maximum(others, 1.0)) - among / np.maximum(others, 1.0), 0.0)
+    left = np.maximum(1.0 - share, np.finfo(np.float64).tiny)
+    return np.asarray(-share * np.log(share) - (1.0 - share) * np.log(left) + (1.0 - share) * rest)
+
+
+def _ratio(counts: Counts, people: Ints, l: int) -> Floats:  # noqa: E741 - the name of the literature
+    """Most frequent value over the l-th and all rarer ones; infinite where there are fewer than l.
+
+    Where people have several values, all but the most frequent stand for those who have not that one.
+    """
     frequent = counts.descending
     place = np.arange(len(frequent)) - counts.starts[counts.owner]
     rare = counts.total(np.where(place >= l - 1, frequent, 0))
     with np.errstate(divide="ignore"):
         # One rounded division of whole numbers: a true ratio of c or more never comes out below c.
-        return frequent[counts.starts] / rare
+        top = frequent[counts.starts]
+        found = top / rare
+        several = people < counts.sizes
+        without = (rare * (people - top))[several]
+        found[several] = np.where(without > 0, (top * (counts.sizes - top))[several] / without, np.inf)
+        return found

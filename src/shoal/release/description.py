@@ -46,6 +46,10 @@ from shoal.table.shown import only_rows
 
 ALIKE = 0.5
 """Above this share of names whose rows agree in half of the quasi-identifiers, rows of a name are one person's."""
+NEARLY = 0.05
+"""Numbers that differ by no more than this share of their range agree."""
+SEVERAL = 50
+"""A column with fewer values than one in so many rows names no people, but what many have in common."""
 
 
 def parts_given(schema: object, method: object, require: Any, publish: Any, refine: object) -> list[Part]:
@@ -248,7 +252,7 @@ def receipt_of(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         seed=seed,
         source=source,
-        input=Input(rows=table.n_input, sha256=table.sha256, identified=_identified(table)),
+        input=Input(rows=table.n_input, sha256=table.sha256, **_identified(table)),
         population=None if population is None else Input(rows=population.height, sha256=content_sha256(population)),
         columns=tuple(_column(table, name) for name in table.frame.columns),
         method=named(asked.method),
@@ -321,22 +325,41 @@ def public(method: Method) -> dict[str, Any]:
     return {key: value for key, value in named(method).items() if key not in private}
 
 
-def _identified(table: Table) -> int | None:
-    """How many people there may be, by all that names them together; None where nothing does.
+def _identified(table: Table) -> dict[str, Any]:
+    """How many people there may be by a column that is not published, and which one; nothing where none tells.
 
-    Namesakes are not one person: rows that are named alike count as one person's only if most of what is known of
-    them is alike, too.
+    Each column alone: beside the number of a person may stand one of every visit. Namesakes are not one person: rows
+    that are named alike count as one person's only if most of what is known of them is alike, too, or nearly so.
     """
-    names = [name for name in table.schema.identifying if name in table.frame.columns]
-    if not names:
-        return None
-    n_named, quasi = table.frame.select(names).n_unique(), list(table.quasi)
-    if n_named == table.n_rows:
-        return n_named
-    alike = table.frame.group_by(names).agg(pl.len().alias("\0len"), pl.col(quasi).n_unique() == 1)
-    several = alike.filter(pl.col("\0len") > 1)
-    agree = several.select(pl.col(quasi).mean()).row(0)
-    return n_named if float(np.median(agree)) > ALIKE else table.n_rows
+    roles, known, quasi = table.schema.roles, {}, list(table.quasi)
+    for name in table.frame.columns:
+        role, n_named = roles.get(name, "drop"), 0
+        if role in ("identifying", "drop"):
+            n_named = table.frame[name].n_unique()
+        several = SEVERAL * n_named >= table.n_rows > n_named
+        if several and (role == "identifying" or len(quasi) > 1) and _agree(table, name, quasi) > ALIKE:
+            known[name] = n_named
+    if not known:
+        named = any(name in table.frame.columns for name in table.schema.identifying)
+        return {"identified": table.n_rows} if named else {}
+    fewest = min(known, key=lambda name: known[name])
+    return {"identified": known[fewest], "identified_by": fewest}
+
+
+def _agree(table: Table, name: str, quasi: Sequence[str]) -> float:
+    """Of those named more than once, the share whose rows agree in a quasi-identifier; the median over these."""
+    if not quasi:
+        return 0.0
+    alike = []
+    for one in quasi:
+        series = table.frame[one]
+        span = 0.0
+        if series.dtype.is_numeric():  # people grow older
+            span = NEARLY * (float(series.max() or 0) - float(series.min() or 0))  # type: ignore[arg-type]
+        near = pl.col(one).max() - pl.col(one).min() <= span if span else pl.col(one).n_unique() == 1
+        alike.append(near.fill_null(value=True).alias(one))
+    several = table.frame.group_by(name).agg(pl.len().alias("\0len"), *alike).filter(pl.col("\0len") > 1)
+    return float(np.median(several.select(pl.col(list(quasi)).mean()).row(0))) if several.height else 0.0
 
 
 def _column(table: Table, name: str) -> SchemaColumn:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, ValidationError
 
-from shoal.errors import GuaranteeError, Problem, Problems, ShoalWarning, SourceError
+from shoal.errors import GuaranteeError, Problem, Problems, ShoalWarning, SourceError, some
 from shoal.release.manifest import Manifest, Setting, _Part, canonical_json
 from shoal.release.private_files import staged_file
 from shoal.table.prepare import Table
@@ -56,7 +56,10 @@ class Input(_Part):
     identified: int | None = Field(
         default=None,
         exclude_if=lambda identified: identified is None,
-        description="how many people its identifying columns tell apart, where it has such columns",
+        description="how many people an identifying or dropped column tells apart, where one does",
+    )
+    identified_by: str | None = Field(
+        default=None, exclude_if=lambda name: name is None, description="the column that tells them apart"
     )
 
 
@@ -189,6 +192,8 @@ def check_receipt(receipt: Receipt, manifest: Manifest, where: str = "receipt") 
         or receipt.rows.published + receipt.rows.left_out != receipt.input.rows
     ):
         problems.add(where, "its rows do not add up to those of the release")
+    if manifest.recipe.counts == "people" and receipt.places is None:
+        problems.add(where, "does not say which row of the input each published one shows", "give it as it was written")
     problems.raise_if_any(GuaranteeError)
 
 
@@ -199,4 +204,9 @@ def check_input(receipt: Receipt, table: Table) -> None:
         problems.add("original", "is not the input of the release: its content differs from what the receipt notes")
     elif table.dropped != receipt.rows.dropped:
         problems.add("receipt", "counts other dropped rows than the input has")
+    roles = {column.name: column.role for column in receipt.columns}
+    given = {name: table.given.roles.get(name, "drop") for name in table.frame.columns}
+    if other := [name for name in given if roles.get(name) != given[name]]:
+        what = f"gives another role to {some(other)} than the release was made with"
+        problems.add("schema", what, "give the recipe that the release was made with")
     problems.raise_if_any(GuaranteeError)

@@ -75,7 +75,8 @@ def _from_pandas(frame: Any) -> pl.DataFrame:
     for place, name in enumerate(frame.columns):
         series = frame.iloc[:, place]
         try:
-            columns[str(name)] = pl.Series(str(name), pl.from_pandas(series))
+            found = pl.Series(str(name), pl.from_pandas(series))
+            columns[str(name)] = found if str(series.dtype)[:6] != "period" else _as_texts(str(name), series, names)
         except Exception:  # the messages of the conversion hold cell values, so they must not travel on
             columns[str(name)] = _as_texts(str(name), series, names)
     return pl.DataFrame(columns)

@@ -292,6 +292,12 @@ def _spelt(
             n_values[name] = found.n_values
         spelt.append(in_order(series, kind, problems) if isinstance(kind, Ordinal) else series)
         strange |= {name} if len(problems) > before else set()
+    person = schema.person
+    told = person is not None and cleaned.schema.get(person) == pl.String
+    if told and (alike := find_variants(cleaned[str(person)], kept=kept, missing_values=missing_values).n_values):
+        what = "differ from another only in spaces, case or Unicode form; they count as different people"
+        text = f"column {person!r}: {alike} names of people {what}; write each in one way"
+        warnings.warn(text, ShoalWarning, stacklevel=3)
     if any(n_values.values()):
         text = spelling_warning({name: count for name, count in n_values.items() if count})
         warnings.warn(text, ShoalWarning, stacklevel=3)
