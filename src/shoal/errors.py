@@ -14,7 +14,8 @@
 
 One error has *all* problems that were found, each saying what, where, got what and what to do.
 No message ever holds a cell value of the table: column names, parameters, counts and row positions at most
-(values of a hierarchy or a recipe are the steward's own configuration and may be named).
+(values of a hierarchy or a recipe are the steward's own configuration and may be named). No problem and no warning
+holds a password: what a user gives may be the address of a database wherever it stands.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from shoal.redaction import redacted
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,11 @@ class Problem:
     what: str
     fix: str = ""
     values: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for part in ("where", "what", "fix"):
+            object.__setattr__(self, part, redacted(getattr(self, part)))
+        object.__setattr__(self, "values", tuple(redacted(value) for value in self.values))
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}"
@@ -105,6 +113,9 @@ class InternalError(ShoalError):
 
 class ShoalWarning(UserWarning):
     """A request that can be fulfilled, though with something its sender should know."""
+
+    def __init__(self, *said: object) -> None:
+        super().__init__(*(redacted(one) if isinstance(one, str) else one for one in said))
 
 
 class Problems:

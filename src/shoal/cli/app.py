@@ -36,10 +36,12 @@ from shoal.cli import (
     verify,
 )
 from shoal.cli import compile as compile_
+from shoal.cli.careful import CarefulGroup
 from shoal.errors import GuaranteeError, InternalError, ShoalError, ShoalWarning
 
 app = typer.Typer(
     name="shoal",
+    cls=CarefulGroup,
     help="Anonymise a table of people, check what is promised, and see what was lost.",
     epilog="Start with `shoal demo`, or with `shoal init DATA` on a table of your own.",
     no_args_is_help=True,

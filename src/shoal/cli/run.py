@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import completing
+from shoal.cli.show import say
 
 ANY_FLAG = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Every parameter of the recipe's method and publisher is a flag too; they are checked against the recipe."""
@@ -239,5 +240,5 @@ def follow(
                     reports.write_public(release, out, overwrite=overwrite)
     finally:
         for one in noted:  # also before an error, which they may explain
-            typer.echo(f"warning: {one.message}", err=True)
+            say(f"warning: {one.message}", err=True)
     return release, concerns

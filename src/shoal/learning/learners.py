@@ -8,6 +8,7 @@ from shoal.errors import ParameterError, Problems, did_you_mean
 from shoal.learning.c45 import C45
 from shoal.learning.scikit import Boosting, Logistic, NaiveBayes
 from shoal.learning.scores import Learner
+from shoal.redaction import redacted
 
 LEARNERS: dict[str, type[C45 | Logistic | Boosting | NaiveBayes]] = {
     "c45": C45, "logistic": Logistic, "boosting": Boosting, "bayes": NaiveBayes,
@@ -23,7 +24,7 @@ def named(learners: Sequence[str | Learner]) -> dict[str, Learner]:
         problems.raise_if_any(ParameterError)
     for one in learners:
         if isinstance(one, str) and one not in LEARNERS:
-            problems.add("learners=", f"unknown learner {one[:40]!r}", did_you_mean(one, LEARNERS))
+            problems.add("learners=", f"unknown learner {redacted(one)[:40]!r}", did_you_mean(one, LEARNERS))
             continue
         if not isinstance(one, str) and not hasattr(one, "fit"):
             problems.add(

@@ -58,4 +58,4 @@ def test_cells(tmp_path):
     assert "column 'name': 2 cells are not UTF-8 text, at rows 2, 4; read it in a query as hex(name)" in refusal(path)
     assert read(path, query="SELECT hex(name) AS n FROM people")["n"][0] == b"fine".hex().upper()
     one = database(tmp_path / "one.db", "people", "a.b", cells[:2])
-    assert "1 cell is not UTF-8 text, at row 2; read it in a query as hex(\"a.b\")" in refusal(one)
+    assert '1 cell is not UTF-8 text, at row 2; read it in a query as hex("a.b")' in refusal(one)

@@ -56,7 +56,7 @@ def _decoded(raw: bytes) -> str | _NoText:
 
 
 def _nameable(tables: Sequence[str | _NoText], source: Source, where: str) -> list[str]:
-    """Tables whose names can be written; an error where the only one cannot be, and was not asked for in another way."""
+    """Tables whose names can be written; an error where none can be, and no query was given."""
     known = [name for name in tables if isinstance(name, str)]
     if tables and not known and source.query is None:
         what = f"has no table but {len(tables)} whose name is not UTF-8 text"
@@ -131,7 +131,9 @@ def _read_surely(connection: Connection, query: str, where: str) -> pl.DataFrame
         if broken:
             cells_are = "cell is" if len(broken) == 1 else "cells are"
             what = f"{len(broken)} {cells_are} not UTF-8 text, at {rows_at(broken)}"
-            problems.add(f"{where}, column {name!r}", what, f"read it in a query as hex({written(name)}), or correct it")
+            problems.add(
+                f"{where}, column {name!r}", what, f"read it in a query as hex({written(name)}), or correct it"
+            )
     problems.raise_if_any(SourceError)
     return pl.DataFrame([_series(name, cells) for name, cells in zip(names, columns, strict=True)])
 
