@@ -1,7 +1,7 @@
 """`make fuzz`: thousands of damaged files; what breaks is printed with its number, to be tried again alone.
 
 python -m fuzz --cases 10000 --seed 1
-python -m fuzz --only 4711 --seed 1 --keep
+python -m fuzz --only 4711 --seed 1
 """
 
 from __future__ import annotations

@@ -90,41 +90,52 @@ def _of_sealed(file: Path, rng: random.Random) -> None:
 BYTES, JSON, TOML, CELLS = (
     _of_bytes(one) for one in (damage.bytes_damaged, damage.json_damaged, damage.toml_damaged, damage.cells_damaged)
 )
-RUN = "run {recipe} --out out --quiet --no-report"
+RUN, QUIETLY = "run {recipe} {quietly}", "--out out --quiet --no-report"
+INIT = "init {file} --out out.toml"
+ORIGINAL = "--original people.csv.toml"
 READS = (
     "verify {folder}",
-    "verify {folder} --original people.csv.toml",
+    f"verify {{folder}} {ORIGINAL}",
     "measure {folder} --json",
     "report {folder} --out out.html",
 )
+MANIFESTS = tuple(f"{name}/manifest.json" for name in ("plain", "packed", "buckets", "averages", "hidden", "first"))
+TABLES = ("plain/table.csv", "packed/table.parquet", "averages/table.csv", "hidden/table.csv")
+RECEIPT = "--receipt {file}"
 SORTS = {
-    "csv": Sort(("people.csv",), (BYTES, CELLS), (RUN, "init {file} --out out.toml", "verify {file} --schema people.csv.toml")),
-    "parquet": Sort(("people.parquet",), (BYTES, _of_table, _of_table), (RUN, "init {file} --out out.toml")),
-    "xlsx": Sort(("people.xlsx",), (BYTES, _of_table, _of_table), (RUN, "init {file} --out out.toml")),
-    "sqlite": Sort(("people.db",), (BYTES, _of_table, _of_table), (RUN, "init {file} --out out.toml")),
+    "csv": Sort(("people.csv",), (BYTES, CELLS), (RUN, INIT, f"verify {{file}} --schema {ORIGINAL.split()[1]}")),
+    "parquet": Sort(("people.parquet",), (BYTES, _of_table, _of_table), (RUN, INIT)),
+    "xlsx": Sort(("people.xlsx",), (BYTES, _of_table, _of_table), (RUN, INIT)),
+    "sqlite": Sort(("people.db",), (BYTES, _of_table, _of_table), (RUN, INIT)),
     "recipe": Sort(
-        ("people.csv.toml", "address.toml", "hidden.toml"), (BYTES, TOML, TOML, TOML),
-        ("run {file} --out out --quiet --no-report", "verify people.csv --schema {file}", "verify plain --original {file}"),
+        ("people.csv.toml", "address.toml", "hidden.toml"),
+        (BYTES, TOML, TOML, TOML),
+        ("run {file} {quietly}", "verify people.csv --schema {file}", "verify plain --original {file}"),
     ),
-    "hierarchy": Sort(("town.csv", "disease.csv"), (BYTES, CELLS), ("run people.csv.toml --out out --quiet --no-report",)),
-    "manifest": Sort(
-        tuple(f"{name}/manifest.json" for name in ("plain", "packed", "buckets", "averages", "hidden", "first")),
-        (BYTES, JSON, JSON, JSON), READS,
-    ),
+    "hierarchy": Sort(("town.csv", "disease.csv"), (BYTES, CELLS), ("run people.csv.toml {quietly}",)),
+    "manifest": Sort(MANIFESTS, (BYTES, JSON, JSON, JSON), READS),
     "table": Sort(
-        ("plain/table.csv", "packed/table.parquet", "averages/table.csv", "hidden/table.csv"),
-        (BYTES, _of_released_table, _of_released_table), (*READS, "attack {folder} --original people.csv.toml --attack linkability"),
+        TABLES,
+        (BYTES, _of_released_table, _of_released_table),
+        (*READS, f"attack {{folder}} {ORIGINAL} --attack linkability"),
     ),
     "receipt": Sort(
-        ("plain.receipt.json", "hidden.receipt.json"), (BYTES, JSON, JSON),
-        ("verify plain --receipt {file}", "measure plain --receipt {file} --json", "report plain --receipt {file} --out out.html"),
+        ("plain.receipt.json", "hidden.receipt.json"),
+        (BYTES, JSON, JSON),
+        (f"verify plain {RECEIPT}", f"measure plain {RECEIPT} --json", f"report plain {RECEIPT} --out out.html"),
     ),
-    "key": Sort(("hidden.key",), (BYTES, _of_sealed, _of_sealed), ("verify hidden --key {file} --original hidden.toml",)),
+    "key": Sort(
+        ("hidden.key",), (BYTES, _of_sealed, _of_sealed), ("verify hidden --key {file} --original hidden.toml",)
+    ),
     "state": Sort(
-        ("s.state",), (BYTES, _of_sealed, _of_sealed),
-        ("republish series.toml --state {file} --previous first --out out --quiet", "verify-series first --state {file}"),
+        ("s.state",),
+        (BYTES, _of_sealed, _of_sealed),
+        (
+            "republish series.toml --state {file} --previous first --out out --quiet",
+            "verify-series first --state {file}",
+        ),
     ),
-}  # fmt: skip
+}
 MADE = {"out", "out.toml", "out.hierarchies", "out.html", "out.receipt.json", "out.key", "out.report.html"}
 """What a command that succeeds may leave."""
 
@@ -151,7 +162,8 @@ class Fuzzer:
         sort = SORTS[name]
         file, line = rng.choice(sort.files), rng.choice(sort.lines)
         rng.choice(sort.ways)(self.place / file, rng)
-        words = line.format(file=file, folder=file.partition("/")[0], recipe=f"{Path(file).name}.toml").split()
+        named = {"file": file, "folder": file.partition("/")[0], "recipe": f"{file}.toml", "quietly": QUIETLY}
+        words = line.format(**named).split()
         before = self._there()
         with self._inside():
             try:
@@ -167,7 +179,9 @@ class Fuzzer:
             yield f"status {done.status}"
         if "Traceback" in done.said or "panicked" in done.said:
             yield "a traceback"
-        plain = "".join(sign for sign in done.said if not sign.isspace() and sign != "│")
+        # What is wrong within a hierarchy file is named: the file is the steward's own.
+        said = [line for line in done.said.split("\n") if "hierarchy of '" not in line]
+        plain = "".join(sign for line in said for sign in line if not sign.isspace() and sign != "│")
         yield from (f"{canary} is said" for canary in (NAME, SECRET, PASSWORD) if canary in plain)
         new = self._there() - before
         allowed = MADE | {"s.state"} if done.status == 0 else set()

@@ -15,15 +15,17 @@ import polars as pl
 HUGE = "9" * 5000
 ODD_TEXTS = (
     "", " ", "*", "?", "\ufeff", "\x00", "\x1b[31m", "\u202egnp", "\u200b", "a\rb", '"', "'", ";", ",", "\\", "${HOME}",
-    "nan", "NaN", "inf", "-inf", "1e999", "-0", "0x10", HUGE, "-1", "1.0", "true", "[1, 2]", "{1, 2}", "../../etc/passwd",
-    "x" * 10_000, "é" * 300, "\U0001f41f", "\ud800", "postgresql://app:Qzpassword@127.0.0.1:9/x", "%s%n", "{0}", "null",
+    "nan", "NaN", "inf", "-inf", "1e999", "-0", "0x10", HUGE, "-1", "1.0", "true", "[1, 2]", "{1, 2}",
+    "../../etc/passwd", "x" * 10_000, "é" * 300, "\U0001f41f", "\ud800",
+    "postgresql://app:Qzpassword@127.0.0.1:9/x", "%s%n", "{0}", "null",
 )  # fmt: skip
 ODD_VALUES: tuple[Any, ...] = (
-    None, True, False, 0, -1, 2**63, -(2**70), 10**400, 0.1, 1e308, -0.0, float("nan"), float("inf"), [], {}, [[]], [None],
-    {"": ""}, *ODD_TEXTS,
+    None, True, False, 0, -1, 2**63, -(2**70), 10**400, 0.1, 1e308, -0.0, float("nan"), float("inf"), [], {}, [[]],
+    [None], {"": ""}, *ODD_TEXTS,
 )  # fmt: skip
 TOML_VALUES = (
-    "true", "-1", "0", "nan", "inf", "1e400", HUGE, '""', '"*"', "[]", "{}", '["a", 1]', "[[[[]]]]", "1979-05-27", "0x1f",
+    "true", "-1", "0", "nan", "inf", "1e400", HUGE, '""', '"*"', "[]", "{}", '["a", 1]', "[[[[]]]]", "1979-05-27",
+    "0x1f",
     '"\\u202e"', '"postgresql://app:Qzpassword@127.0.0.1:9/x"', '"../../../etc/passwd"', "[" * 2000 + "]" * 2000,
     '"people.db"', '"town.csv"', '"mdav"', '"anatomy"', '"slicing"', '"sensitive"', '"quasi"', '"ordinal"', '"k-map"',
     '{name = "prefixes", keep = [1]}', '{name = "intervals", width = 0}', '{name = "tree", paths = [["a", "*"]]}',
@@ -189,19 +191,30 @@ def frame_damaged(frame: pl.DataFrame, rng: random.Random, *, nested: bool) -> p
 
 def _column(series: pl.Series, rng: random.Random, *, nested: bool) -> Any:
     n = len(series)
+    rows, texts = range(n), [text for text in ODD_TEXTS if "\ud800" not in text]
     plain: list[Any] = [
-        [rng.choice([text for text in ODD_TEXTS if "\ud800" not in text]) for _ in range(n)], [None] * n,
-        [rng.choice((0, -1, 2**63 - 1, -(2**63))) for _ in range(n)],
-        [rng.choice((0.5, -0.0, 1e308, float("nan"), float("inf"))) for _ in range(n)], [row % 2 == 0 for row in range(n)],
-        [b"\xff\x00" if row % 2 else None for row in range(n)], [str(cell) if row % 2 else None for row, cell in enumerate(series)],
-    ]  # fmt: skip
+        [rng.choice(texts) for _ in rows],
+        [None] * n,
+        [rng.choice((0, -1, 2**63 - 1, -(2**63))) for _ in rows],
+        [rng.choice((0.5, -0.0, 1e308, float("nan"), float("inf"))) for _ in rows],
+        [row % 2 == 0 for row in rows],
+        [b"\xff\x00" if row % 2 else None for row in rows],
+        [str(cell) if row % 2 else None for row, cell in enumerate(series)],
+    ]
     if not nested:
         return rng.choice(plain)
     odd: list[Any] = [
-        [date(1, 1, 1) + timedelta(days=row * 9999) for row in range(n)], [datetime(2020, 1, 1, 0, 0, 0, row) for row in range(n)],
-        [timedelta(seconds=row) for row in range(n)], [[row, None] for row in range(n)], [{"a": row} for row in range(n)],
-        [Decimal(row) / 3 for row in range(n)], pl.Series([2**64 - 1] * n, dtype=pl.UInt64),
-        pl.Series(["a"] * n, dtype=pl.Categorical), pl.Series([None] * n, dtype=pl.Null), pl.Series([2**100] * n, dtype=pl.Int128),
-        pl.Series([1] * n, dtype=pl.Int8), pl.Series([0.1] * n, dtype=pl.Float32),
-    ]  # fmt: skip
+        [date(1, 1, 1) + timedelta(days=row * 9999) for row in rows],
+        [datetime(2020, 1, 1, 0, 0, 0, row) for row in rows],
+        [timedelta(seconds=row) for row in rows],
+        [[row, None] for row in rows],
+        [{"a": row} for row in rows],
+        [Decimal(row) / 3 for row in rows],
+        pl.Series([2**64 - 1] * n, dtype=pl.UInt64),
+        pl.Series(["a"] * n, dtype=pl.Categorical),
+        pl.Series([None] * n, dtype=pl.Null),
+        pl.Series([2**100] * n, dtype=pl.Int128),
+        pl.Series([1] * n, dtype=pl.Int8),
+        pl.Series([0.1] * n, dtype=pl.Float32),
+    ]
     return rng.choice(plain + odd)

@@ -101,7 +101,10 @@ def build(folder: Path) -> None:
     (folder / "disease.csv").write_text("".join(f"{one};{one[:2]}-group;*\n" for one in DISEASES))
     for source in (*SOURCES, "address"):
         (folder / f"{source}.toml").write_text(recipe(source))
-    hidden = METHOD + '\n[[publish]]\nname = "generalize"\n\n[[publish]]\nname = "aliases"\ncolumn = "disease"\ndefault = 3\n'
+    hidden = (
+        METHOD
+        + '\n[[publish]]\nname = "generalize"\n\n[[publish]]\nname = "aliases"\ncolumn = "disease"\ndefault = 3\n'
+    )
     (folder / "hidden.toml").write_text(recipe(rest=hidden))
     (folder / "series.toml").write_text(recipe(rest=SERIES).replace('role = "neutral"', 'role = "identifying"'))
     before = Path.cwd()
