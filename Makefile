@@ -55,6 +55,7 @@ bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run; the 
 	$(BIN)/python bench/anatomy.py
 	$(BIN)/python bench/slicing.py
 	$(BIN)/python bench/roles.py
+	$(BIN)/python bench/size.py
 
 table: $(VENV)/.ready-test   ## all methods side by side, written to docs/comparison.md
 	$(BIN)/python bench/table.py
