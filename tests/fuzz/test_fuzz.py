@@ -13,8 +13,8 @@ from fuzz.world import NAME, SECRET
 
 # The library that writes workbooks leaves files open where a cell cannot be written.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-N_CASES = 88
-"""A slice of what `make fuzz` tries: eight of every sort."""
+N_CASES = 154
+"""A slice of what `make fuzz` tries: fourteen of every sort."""
 
 
 @pytest.fixture(scope="module")
