@@ -6,7 +6,7 @@ JOBS   ?= auto
 PACKAGES := postgresql chromium
 comma := ,
 
-.PHONY: help setup test-setup demo test lint lists bench table reproduce attacks measures mutants system clean
+.PHONY: help setup test-setup demo test lint lists bench table reproduce attacks measures mutants fuzz system clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
@@ -55,6 +55,7 @@ bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run; the 
 	$(BIN)/python bench/anatomy.py
 	$(BIN)/python bench/slicing.py
 	$(BIN)/python bench/roles.py
+	$(BIN)/python bench/size.py
 
 table: $(VENV)/.ready-test   ## all methods side by side, written to docs/comparison.md
 	$(BIN)/python bench/table.py
@@ -74,6 +75,9 @@ $(VENV)/.ready-mutants: pyproject.toml
 
 mutants: $(VENV)/.ready-mutants   ## changes in checker, models and enforcement that no test notices, written to tests/mutants.md
 	PYTHONPATH=tools $(BIN)/python -m mutants
+
+fuzz: $(VENV)/.ready-test    ## ten thousand damaged files, canaries in their cells: no mistake of ours, no canary said
+	PYTHONPATH=tests $(BIN)/python -m fuzz --cases 10000
 
 system:                 ## Debian packages some suites need (root and apt)
 	@if command -v apt-get >/dev/null 2>&1 && test "$$(id -u)" = 0; then \

@@ -89,3 +89,24 @@ def test_rows_are_counted_from_one():
     assert rows_at([0]) == "row 1"
     assert rows_at(range(12)) == "rows 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more"
     assert some([1, 2], limit=2) == "1, 2"
+
+
+class TestWhatIsShown:
+    def test_long_values_are_cut_short_and_made_printable(self):
+        problem = Problem("column 'a'", "has values", values=("x" * 10_000, "a\u202eb\x1b[31m", "plain"))
+        assert str(problem) == (f"column 'a': has values: {'x' * 60}... (10,000 letters), a\\u202eb\\x1b[31m, plain")
+
+    @pytest.mark.parametrize("word", ["partial", "old"])
+    def test_hidden_names_are_those_of_the_place(self, word):
+        problem = Problem(f"/data/.release.{word}-0a1b2c3d/table.csv", f"is at '.x.toml.{word}-0a1b2c3d'")
+        assert str(problem) == "/data/release/table.csv: is at 'x.toml'"
+        other = "/data/.release.partially/file: a.b.partial-day"
+        assert Problem(other, "x").where == other
+
+    def test_problems_are_noted_and_work_goes_on(self):
+        found = Problems()
+        for text in ("one", "two"):
+            with found.noting():
+                raise SchemaError(text)
+        with pytest.raises(SchemaError, match=r"(?s)2 problems:.*one.*two"):
+            found.raise_if_any(SourceError)

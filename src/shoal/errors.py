@@ -14,14 +14,19 @@
 
 One error has *all* problems that were found, each saying what, where, got what and what to do.
 No message ever holds a cell value of the table: column names, parameters, counts and row positions at most
-(values of a hierarchy or a recipe are the steward's own configuration and may be named).
+(values of a hierarchy or a recipe are the steward's own configuration and may be named). No problem and no warning
+holds a password: what a user gives may be the address of a database wherever it stands.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from shoal.redaction import redacted
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,9 @@ class Problem:
     """One thing that is wrong: where it is, what it is, what to do about it.
 
     `values` holds values of a hierarchy: those it lacks, or those that are wrong in it. They are shown to the steward,
-    and kept apart so that whoever answers somebody else (a server) can leave them out.
+    long ones cut short, and kept apart so that whoever answers somebody else (a server) can leave them out.
+
+    No problem holds a password, or the hidden name that something has until it is whole and moved to its place.
     """
 
     where: str
@@ -37,11 +44,28 @@ class Problem:
     fix: str = ""
     values: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for part in ("where", "what", "fix"):
+            object.__setattr__(self, part, redacted(_UNFINISHED.sub(r"\g<name>", getattr(self, part))))
+        object.__setattr__(self, "values", tuple(redacted(_short(value)) for value in self.values))
+
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}"
         if self.values:
             text += f": {some(self.values)}"
         return f"{text}; {self.fix}" if self.fix else text
+
+
+_UNFINISHED = re.compile(r"(?<![^/\s'\"])\.(?P<name>[^/\s]{1,255})\.(?:partial|old)-[0-9a-f]{8,64}(?![0-9a-f])")
+"""What a file or folder is called until it is whole, or while another takes its place."""
+LONGEST = 60
+"""Letters of a value that are shown."""
+
+
+def _short(value: str) -> str:
+    """The beginning of a value, in letters that can be printed."""
+    shown = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in value[:LONGEST])
+    return shown if len(value) <= LONGEST else f"{shown}... ({len(value):,} letters)"
 
 
 class ShoalError(Exception):
@@ -106,6 +130,9 @@ class InternalError(ShoalError):
 class ShoalWarning(UserWarning):
     """A request that can be fulfilled, though with something its sender should know."""
 
+    def __init__(self, *said: object) -> None:
+        super().__init__(*(redacted(one) if isinstance(one, str) else one for one in said))
+
 
 class Problems:
     """Collects problems, so that a user sees all of them at once.
@@ -136,6 +163,14 @@ class Problems:
     ) -> None:
         """Note one problem; `error` is the exception class it would be raised as on its own."""
         self._found.append((error, Problem(where, what, fix, tuple(values))))
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note every problem that the block raises, and go on after it."""
+        try:
+            yield
+        except ShoalError as error:
+            self.take(error)
 
     def take(self, error: ShoalError) -> None:
         """Note every problem of an error that was caught."""

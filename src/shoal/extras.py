@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import astuple
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import Problem, SourceError
+from shoal.errors import Problem, Problems, SourceError
 
 
 def load(module: str, *, extra: str | None = None, what: str) -> Any:
@@ -25,9 +27,22 @@ def load(module: str, *, extra: str | None = None, what: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        package = module.partition(".")[0]
-        line = package_line(package) if extra is None else install_line(extra)
-        raise SourceError(Problem(what, f"needs the package {package}", f"run: {line}")) from None
+        raise SourceError(_lacking(module.partition(".")[0], extra, what)) from None
+
+
+def check_there(module: str, problems: Problems, *, package: str, extra: str, what: str) -> None:
+    """Note that a package is not installed, without loading it: before work starts that needs it in the end."""
+    try:
+        found = find_spec(module) is not None
+    except (ImportError, ValueError):  # a parent that is not there, or something that only looks like a module
+        found = False
+    if not found:
+        problems.add(*astuple(_lacking(package, extra, what))[:3], error=SourceError)
+
+
+def _lacking(package: str, extra: str | None, what: str) -> Problem:
+    line = package_line(package) if extra is None else install_line(extra)
+    return Problem(what, f"needs the package {package}", f"run: {line}")
 
 
 def install_line(extra: str) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from shoal.errors import ParameterError, Problem, Problems, did_you_mean
+from shoal.redaction import redacted
 
 
 class Bound(Protocol):
@@ -365,7 +366,7 @@ class Ranges:
 
 def shown(value: object) -> str:
     """A parameter as an error shows it: short values themselves, others by their type."""
-    text = repr(value)
+    text = redacted(repr(value))
     return text if len(text) <= 40 else f"a value of type {type(value).__name__}"
 
 

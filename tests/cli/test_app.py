@@ -686,3 +686,23 @@ def test_the_listing_of_models_says_what_they_are(call):
         assert entry["advice"]
         assert entry["monotone"].startswith("yes" if made[name].monotone else "no")
         assert (entry["needs"] is None) == (made[name].needs is None)
+
+
+def test_what_is_missing_and_what_is_taken_is_said_at_once_before_anything_is_read(place, call, monkeypatch):
+    """A driver, the package that encrypts keys, and the places of release and report."""
+    recipe = replaced(RECIPE, 'path = "people.csv"', 'path = "people.xlsx"')
+    recipe += '\n[population]\npath = "everybody.db"\n\n[[publish]]\nname = "aliases"\ncolumn = "disease"\n'
+    recipe = recipe.replace("[publish]\n", "[[publish]]\n")
+    (place / "recipe.toml").write_text(recipe)
+    (place / "release").write_text("taken")
+    (place / "release.report.html").write_text("taken")
+    for module in ("fastexcel", "adbc_driver_sqlite.dbapi", "cryptography.hazmat.primitives.ciphers.aead"):
+        monkeypatch.setitem(sys.modules, module, None)
+    status, _, err = call("run", "recipe.toml")
+    assert status == 2
+    assert "5 problems" in err
+    for text in ("package fastexcel", "package adbc_driver_sqlite", "package cryptography", "release.report.html: is"):
+        assert text in err
+    assert sorted(one.name for one in place.iterdir()) == [
+        "people.csv", "recipe.toml", "release", "release.report.html", "town.csv"
+    ]  # fmt: skip

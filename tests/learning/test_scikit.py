@@ -158,3 +158,14 @@ def test_without_the_extra_it_says_what_to_install(name, monkeypatch):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(shoal.SourceError, match=rf"learner '{name}': needs the package sklearn; .*\[learning\]"):
         LEARNERS[name]().fit(people(20), "ill")
+
+
+def test_a_learner_whose_package_is_missing_is_refused_before_anything_is_learnt(monkeypatch):
+    """With all other problems at once, and without loading the package where it is there."""
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(
+        shoal.errors.ShoalError, match=r"(?s)3 problems:.*'logistic': needs the package scikit-learn; run"
+    ) as caught:
+        named(["logistic", "lgistic", "bayes"])
+    assert [one.where for one in caught.value.problems] == ["learner 'logistic'", "learners=", "learner 'bayes'"]
+    assert list(named(["c45"])) == ["c45"]

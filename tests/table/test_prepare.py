@@ -224,6 +224,18 @@ class TestHierarchies:
         assert problem.values == ("angina", "gout")
         assert "gout" not in problem.what + problem.fix
 
+    @pytest.mark.parametrize("role", ["sensitive", "neutral"])
+    def test_cells_that_are_no_quasi_identifiers_are_named_by_their_rows(self, role):
+        """Counted in the input, though rows before them are dropped."""
+        frame = pl.DataFrame({"age": [None, 1, 2, 3, 4], "a": ["flu", "gout", "flu", None, "angina"]})
+        schema = Schema(quasi={"age": Numeric()}, **{role: {"a": Nominal(self.tree)}})
+        with pytest.raises(
+            SchemaError, match=r"no leaf for 2 of the column's distinct values, at rows 2, 5; "
+        ) as caught:
+            prepare(frame, schema, missing="drop")
+        assert caught.value.problems[0].values == ()
+        assert "gout" not in str(caught.value)
+
     def test_numbers_are_looked_up_as_they_are_written(self):
         assert cells([1.0, 2.5], Numeric(self.tree)) == [1.0, 2.5]
         assert cells([1.0, None], Numeric(self.tree)) == [1, None]

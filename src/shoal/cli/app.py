@@ -36,10 +36,12 @@ from shoal.cli import (
     verify,
 )
 from shoal.cli import compile as compile_
+from shoal.cli.careful import CarefulGroup
 from shoal.errors import GuaranteeError, InternalError, ShoalError, ShoalWarning
 
 app = typer.Typer(
     name="shoal",
+    cls=CarefulGroup,
     help="Anonymise a table of people, check what is promised, and see what was lost.",
     epilog="Start with `shoal demo`, or with `shoal init DATA` on a table of your own.",
     no_args_is_help=True,
@@ -76,6 +78,8 @@ def _version(version: bool = typer.Option(False, "--version", help="Show the ver
         raise typer.Exit
 
 
+MOST_VALUES = 100
+"""Values of a hierarchy that a program is told of; how many there are stands in the text."""
 CLOSED_PIPE = 141
 """Exit status where the reader of the output went away: that of a program that the signal of it ends."""
 
@@ -143,7 +147,7 @@ class _Stopped(BaseException):
 def _tell(error: ShoalError) -> None:
     if "--json" in sys.argv:
         problems = [
-            {"where": problem.where, "what": problem.what, "fix": problem.fix, "values": problem.values}
+            {"where": problem.where, "what": problem.what, "fix": problem.fix, "values": problem.values[:MOST_VALUES]}
             for problem in error.problems
         ]
         typer.echo(json.dumps({"error": type(error).__name__, "problems": problems}, indent=2))

@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli import completing
 from shoal.cli.run import Quiet
+from shoal.cli.show import say
 
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -171,7 +172,7 @@ def _recipe(
 
 
 def _tell(text: str) -> None:
-    typer.echo(text, err=True)
+    say(text, err=True)
 
 
 def _axes(

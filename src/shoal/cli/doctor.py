@@ -13,6 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli.show import say
+
 OLDEST = (3, 11)
 """The first Python that Shoal runs on."""
 OWN = ("test", "mutants", "all")
@@ -166,10 +168,10 @@ def _tell(found: Mapping[str, Any]) -> None:
         lines.append(("compile cache", f"{where}  ({kept['files']} kernels, {kept['bytes'] / 2**20:.1f} MiB)"))
     lines.append(("working directory", f"{here['path']}  ({'writable' if here['writable'] else 'cannot be written'})"))
     for name, text in lines:
-        typer.echo(f"{name:18} {text}")
+        say(f"{name:18} {text}")
     for one in found["extras"]:
         state = "installed" if one["installed"] else f"needs {', '.join(one['missing'])}; run: {one['install']}"
-        typer.echo(f"{'extra ' + one['name']:18} {state}")
+        say(f"{'extra ' + one['name']:18} {state}")
     for problem in found["problems"]:
-        typer.echo(f"PROBLEM {problem}")
-    typer.echo("Something that Shoal needs is broken." if found["problems"] else "All that Shoal needs is there.")
+        say(f"PROBLEM {problem}")
+    say("Something that Shoal needs is broken." if found["problems"] else "All that Shoal needs is there.")

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from shoal.redaction import redacted
+
 EXAMPLE = '"l-diversity column=disease l=3"'
 FURTHER = ("method", "publish", "refine", "require", "population", "out", "overwrite", "threads")
 """Flags that are no parameter, to be named when a misspelt one resembles them."""
@@ -215,7 +217,7 @@ def _pairs(arguments: list[str], problems: Any) -> dict[str, str | None]:
     while rest:
         flag = rest.pop(0)
         if not flag.startswith("--"):
-            problems.add("command line", f"{flag[:40]!r} is not a flag", "flags begin with --")
+            problems.add("command line", f"{redacted(flag)[:40]!r} is not a flag", "flags begin with --")
             continue
         name, equals, given = flag[2:].partition("=")
         value: str | None = given
@@ -238,7 +240,7 @@ def promise(text: str, problems: Any) -> dict[str, Any]:
             "--require", "needs a model and its parameters, with all quotes closed", f"write --require {EXAMPLE}"
         )
         return {}
-    where = f"--require {name[:40]}"
+    where = f"--require {redacted(name)[:40]}"
     values: dict[str, Any] = {}
     before = len(problems)
     try:
@@ -248,7 +250,7 @@ def promise(text: str, problems: Any) -> dict[str, Any]:
             key, equals, given = word.partition("=")
             if not equals or key in values:
                 what = "is given twice" if equals else "has no value"
-                problems.add(f"{where}.{key[:40]}", what, f"write --require {EXAMPLE}")
+                problems.add(f"{where}.{redacted(key)[:40]}", what, f"write --require {EXAMPLE}")
             values[key] = bounds[key].parse(given) if key in bounds else given
         if len(problems) == before:
             model.from_mapping(values, where)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,6 +37,7 @@ def init(
     from shoal.cli import show
     from shoal.recipe.proposed import propose
     from shoal.recipe.text import write_whole
+    from shoal.redaction import redacted
     from shoal.table.profile.profile import profile
     from shoal.table.sources import Source, detect, read
 
@@ -48,14 +52,31 @@ def init(
         source = Source.from_options(source, {"encoding": found.encoding, "delimiter": found.delimiter}, "init")
     frame = read(source)
     described = profile(frame, source.missing_values)
-    proposed = propose(described, frame, source, out)
-    write_whole(out, proposed.text, proposed.files)
+    kept, variables = source.without_password()
+    proposed = propose(described, frame, kept, out)
+    with _for_its_owner(secret=redacted(proposed.text) != proposed.text):
+        write_whole(out, proposed.text, proposed.files)
     if json:
         require = [{"model": one.name, **one.to_mapping()} for one in proposed.require]
-        shown = {"recipe": str(out), "hierarchies": list(proposed.files), "require": require}
+        shown = {"recipe": str(out), "hierarchies": list(proposed.files), "require": require, "variables": variables}
         show.as_json({**shown, "profile": _as_mapping(described)})
     else:
         _show(described, proposed, out)
+        for name in variables:
+            show.say(
+                f"The password is not written down. Set it before a run, as it stood in the address: export {name}=..."
+            )
+
+
+@contextmanager
+def _for_its_owner(*, secret: bool) -> Iterator[None]:
+    """While a secret is written, new files are readable by their owner alone."""
+    before = os.umask(0o077) if secret else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.umask(before)
 
 
 def _check_place(out: Path, *, overwrite: bool) -> None:

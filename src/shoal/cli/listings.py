@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import completing
+from shoal.cli.show import say
 
 if TYPE_CHECKING:
     from shoal.registry import Registry
@@ -232,7 +233,7 @@ def _loaded(registry: Registry[Any]) -> dict[str, Any]:
         warnings.simplefilter("always", ShoalWarning)
         found = dict(registry.loadable())
     for one in noted:
-        typer.echo(f"warning: {one.message}", err=True)
+        say(f"warning: {one.message}", err=True)
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import completing
+from shoal.cli.show import say
 
 ANY_FLAG = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Every parameter of the recipe's method and publisher is a flag too; they are checked against the recipe."""
@@ -209,16 +210,26 @@ def follow(
     from shoal.cli.passphrase import passphrase
     from shoal.concerns.base import refuse
     from shoal.concerns.other_method import other_method, others_of
-    from shoal.errors import ShoalWarning
+    from shoal.errors import Problems, ShoalWarning, SourceError
     from shoal.pipeline import run as run_recipe
     from shoal.release.release import check_places
+    from shoal.release.sealed import KEY
     from shoal.report.page import check_place
     from shoal.table.sources import check_installed, read
 
-    check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
+    problems = Problems()
+    with problems.noting():
+        check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
     if report:
-        check_place(reports.page_path(out), overwrite=overwrite)
-    check_installed(recipe.source, recipe.population)
+        with problems.noting():
+            check_place(reports.page_path(out), overwrite=overwrite)
+    for source in (recipe.source, recipe.population):
+        with problems.noting():
+            check_installed(source)
+    if recipe.sensitive:
+        with problems.noting():
+            KEY.check_package()
+    problems.raise_if_any(SourceError)
     secret = passphrase(passphrase_file, new=True, what="key") if recipe.sensitive else None
     noted: list[warnings.WarningMessage] = []
     try:
@@ -239,5 +250,5 @@ def follow(
                     reports.write_public(release, out, overwrite=overwrite)
     finally:
         for one in noted:  # also before an error, which they may explain
-            typer.echo(f"warning: {one.message}", err=True)
+            say(f"warning: {one.message}", err=True)
     return release, concerns

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
+from shoal.redaction import all_redacted, redacted
+
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import Receipt
@@ -28,15 +31,24 @@ HEADLINES = (
 
 
 def console() -> Console:
-    """The terminal."""
+    """The terminal; every text that is laid out for it loses its secrets before lines are broken."""
     from rich.console import Console
 
-    return Console(highlight=False, markup=False)  # a column may be called "weight[kg]"
+    class Careful(Console):
+        def render_str(self, text: str, **style: Any) -> Text:
+            return super().render_str(redacted(text), **style)
+
+    return Careful(highlight=False, markup=False)  # a column may be called "weight[kg]"
+
+
+def say(text: object, *, err: bool = False) -> None:
+    """Print a line, without secrets."""
+    typer.echo(redacted(str(text)), err=err)
 
 
 def as_json(value: object) -> None:
-    """Print for a program."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """Print for a program, without secrets."""
+    typer.echo(json.dumps(all_redacted(value), indent=2, ensure_ascii=False))
 
 
 def figure(name: str, value: float) -> str:

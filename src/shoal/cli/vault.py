@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.careful import CarefulGroup
+from shoal.cli.show import say
+
 if TYPE_CHECKING:
     from shoal.vault.database import Database
     from shoal.vault.service import Service
 
 vault = typer.Typer(
     name="vault",
+    cls=CarefulGroup,
     help="Keep the keys of releases, and interpret results for researchers who may ask.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
@@ -56,7 +60,7 @@ def init(
         if not opened.has_vault():
             raise ParameterError(Problem(opened.shown, "is no vault", "leave --upgrade out to make one"))
         opened.migrate()
-        typer.echo(f"{opened.shown}: has the tables of this version.")
+        say(f"{opened.shown}: has the tables of this version.")
         return
     if key_file.exists():
         raise ParameterError(Problem(str(key_file), "exists already", "choose another file for the master key"))
@@ -70,8 +74,8 @@ def init(
     if json:
         show.as_json({"database": opened.shown, "key_file": str(key_file), "steward": steward, "token": token})
         return
-    typer.echo(f"Vault in {opened.shown}.")
-    typer.echo(f"Master key in {key_file}: keep a copy elsewhere, apart from the database and its backups.")
+    say(f"Vault in {opened.shown}.")
+    say(f"Master key in {key_file}: keep a copy elsewhere, apart from the database and its backups.")
     _show_token(steward, token)
 
 
@@ -124,7 +128,7 @@ def add_release(
     given = name or folder.resolve().name
     what = {"min_support": min_support, "min_confidence": min_confidence}
     service.add_release(_me(), given, release, held, **what)
-    typer.echo(f"Release {given!r} is in the vault. Its key file can now be kept offline.")
+    say(f"Release {given!r} is in the vault. Its key file can now be kept offline.")
 
 
 @vault.command("add-researcher")
@@ -168,7 +172,7 @@ def grant(
     with _service(database, None, sealed=True).changing() as ledger:
         expires = ledger.now + days * 86_400_000_000
         grants.grant(ledger, _me(), name, release, column, operation, budget, expires)
-    typer.echo(f"{name} may know {budget} cells of {column!r} in {release!r}, for {days} days.")
+    say(f"{name} may know {budget} cells of {column!r} in {release!r}, for {days} days.")
 
 
 @vault.command("revoke")
@@ -187,10 +191,10 @@ def revoke(
     with _service(database, None, sealed=True).changing() as ledger:
         if release is None:
             people.remove_person(ledger, _me(), name)
-            typer.echo(f"{name} is let in no more.")
+            say(f"{name} is let in no more.")
         else:
             done = grants.revoke(ledger, _me(), name, release, column, operation)
-            typer.echo(f"{done} grants of {name} are revoked.")
+            say(f"{done} grants of {name} are revoked.")
 
 
 @vault.command("list")
@@ -242,9 +246,9 @@ def audit(
             show.as_json({"whole": True, "entries": found.entries, "head": found.head, **told})
         else:
             if found.ahead:
-                typer.echo(f"The clock was ahead: {found.ahead:,} entries are later than it is now.")
-            typer.echo(f"The audit log is whole: {found.entries:,} entries. Its last hash, to be kept elsewhere:")
-            typer.echo(found.head)
+                say(f"The clock was ahead: {found.ahead:,} entries are later than it is now.")
+            say(f"The audit log is whole: {found.entries:,} entries. Its last hash, to be kept elsewhere:")
+            say(found.head)
         return
     with service.reading() as connection:
         listed = entries(connection, search=search)
@@ -252,7 +256,7 @@ def audit(
         show.as_json(listed)
         return
     for one in reversed(listed):
-        typer.echo(
+        say(
             f"{one['seq']:>6}  {_day(one['time'])}  {one['actor']}  {one['action']}  {one['subject']}  {one['outcome']}"
         )
 
@@ -264,7 +268,7 @@ def backup(path: Annotated[Path, typer.Argument(help="File to write.")], databas
 
     service = _service(database, None, sealed=True)
     n_rows = back_up(service.database, path)
-    typer.echo(f"{n_rows:,} rows in {path}. The master key is not in it.")
+    say(f"{n_rows:,} rows in {path}. The master key is not in it.")
 
 
 @vault.command("restore")
@@ -277,7 +281,7 @@ def restore(
     from shoal.vault import backup as backups
 
     suspended = backups.restore(_database(database), path, _me(), key_file or _default_key_file())
-    typer.echo(f"Restored. {suspended} grants are suspended: grant again what researchers may still learn.")
+    say(f"Restored. {suspended} grants are suspended: grant again what researchers may still learn.")
 
 
 @vault.command("rotate-key")
@@ -292,16 +296,16 @@ def rotate_key(
 
     service = _service(database, key_file)
     done = service.rotate(_me(), MasterKeys.new())
-    typer.echo(f"{done} releases have a new master key, in {key_file}. Servers read it when they need it.")
-    typer.echo("Make a new backup: older ones open with the old key only, which is not kept.")
+    say(f"{done} releases have a new master key, in {key_file}. Servers read it when they need it.")
+    say("Make a new backup: older ones open with the old key only, which is not kept.")
 
 
 @vault.command("trust-clock")
 def trust_clock(database: DatabaseOption = "vault.db") -> None:
     """Go on by the clock of this machine, though the audit log is ahead of it. All grants are suspended."""
     suspended = _service(database, None, sealed=True).trust_clock(_me())
-    typer.echo(f"The vault goes on by the clock. {suspended} grants are suspended: grant again what is to go on.")
-    typer.echo("All sessions are over. Restart the servers, which counted requests by the clock as it was.")
+    say(f"The vault goes on by the clock. {suspended} grants are suspended: grant again what is to go on.")
+    say("All sessions are over. Restart the servers, which counted requests by the clock as it was.")
 
 
 @vault.command("status")
@@ -316,9 +320,9 @@ def status(database: DatabaseOption = "vault.db", json: Json = False) -> None:
         show.as_json(found)
         return
     for name, value in found.items():
-        typer.echo(f"{name.replace('_', ' '):18} {value}")
+        say(f"{name.replace('_', ' '):18} {value}")
     if found["clock_behind"]:
-        typer.echo(f"Nothing is interpreted. {ClockError(found['clock_behind'])}")
+        say(f"Nothing is interpreted. {ClockError(found['clock_behind'])}")
 
 
 # -- what they share --------------------------------------------------------------------------------------------------
@@ -378,7 +382,7 @@ def _me() -> str:
 
 
 def _show_token(name: str, token: str) -> None:
-    typer.echo(f"Token of {name}, shown this once: {token}")
+    say(f"Token of {name}, shown this once: {token}")
 
 
 def _day(microseconds: int) -> Any:

@@ -76,6 +76,9 @@ def _check_options(
     if Path(target).is_file() and schema is None:
         fix = "give --schema recipe.toml to describe its columns, or give a release directory"
         problems.add(target, "is a file, not a release directory", fix)
+    if "://" in target and not folder and schema is None:
+        fix = "give --schema recipe.toml to describe its columns, or give a release directory"
+        problems.add(target, "is the address of a table, not a release directory", fix)
     if folder and schema is not None and population is None:
         fix = "leave --schema out, or add --population"
         problems.add(target, "is not needed for a release directory: its manifest describes the columns", fix)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -12,6 +12,7 @@ from typing import Any
 
 from shoal.comparison.result import Choice, Comparison
 from shoal.errors import InputError, Problem, SourceError
+from shoal.recipe.recipe import Recipe
 from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
 from shoal.release.private_files import staged_file
@@ -108,7 +109,7 @@ class Report:
             placed = self.found.with_recipes_at(self.source, self.folder)
             recipes = (placed.recipes if self.choice.name in placed.recipes else {}) or {}
             recipe = recipes.get(self.choice.name, self.choice.recipe)
-            files[RECIPE] = f"# {self.choice.why}\n{recipe.to_toml()}".encode()
+            files[RECIPE] = f"# {self.choice.why}\n{_to_write(recipe).to_toml()}".encode()
         for name, content in files.items():
             with staged_file(self.folder / name, content, "the comparison") as move:
                 move()
@@ -131,3 +132,10 @@ class Report:
             recipe = f", and the recipe in {self.folder / RECIPE}" if self.choice and self.choice.recipe else ""
             lines.append(f"Figures are in {self.folder / FIGURES}{recipe}. They speak of the input: keep them.")
         return lines
+
+
+def _to_write(recipe: Recipe) -> Recipe:
+    """A recipe with environment variables in place of passwords."""
+    tables = (None if one is None else one.without_password()[0] for one in (recipe.source, recipe.population))
+    source, population = tables
+    return replace(recipe, source=source, population=population)

@@ -15,6 +15,7 @@ from shoal.comparison.certainty import Certainty
 from shoal.comparison.figures import SHORT, is_better_lower, meant
 from shoal.errors import InfeasibleError, ParameterError, Problem, Problems
 from shoal.recipe.recipe import Recipe
+from shoal.redaction import redacted
 
 AXES = ("loss", "risk", "accuracy", "time")
 """What a release is judged by, as far as the figures are there."""
@@ -185,7 +186,7 @@ def read_wish(wish: str, problems: Problems) -> tuple[str, list[tuple[str, str, 
     for part in rest:
         found = re.fullmatch(r"(.+?)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)", part)
         if found is None:
-            problems.add(where, f"{part[:60]!r} is no bound", 'write for example "risk <= 0.05"')
+            problems.add(where, f"{redacted(part)[:60]!r} is no bound", 'write for example "risk <= 0.05"')
         else:
             bounds.append((found[1], found[2], float(found[3])))
     return first, bounds

@@ -5,8 +5,11 @@ same time can end up with an index that points at each other's code, and a kerne
 compiled anew where another file calls it. Either runs the wrong machine code. Here every signature of every kernel
 has a file of its own, named by what it was made from, and all of them expire when any kernel's source changes.
 
-Machine code is run as it is read, so a folder counts only if nobody else can write it: it is this user's or root's, and
-no link. Files carry a checksum; a damaged one is compiled anew.
+Machine code is run as it is read, so folders and files count only if nobody else can write them: they are this user's
+or root's, and no links, and no folder above them lets everybody rename what is in it. Files carry a checksum.
+
+Nothing here ever stops a run. What cannot be read, or is damaged, is compiled anew; what cannot be written serves this
+process only. One line on the error stream says so, once in a process.
 
 The files lie in `NUMBA_CACHE_DIR` if that is set, else beside the kernels where that folder can be written, else in the
 user's cache folder. What lies beside the kernels is read in any case: code that was compiled once for all
@@ -23,8 +26,10 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,6 +45,10 @@ KERNELS = Path(__file__).parent
 CHECKSUM = hashlib.sha256().digest_size
 VERSION = re.compile("[0-9a-f]{16}")
 """What the folder of one version of the sources is called."""
+ABANDONED = 3600.0
+"""Seconds after which a file that is half-written is one of a process that died."""
+INSTEAD = "kernels are compiled in memory instead, which takes some seconds and changes nothing else"
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class MachineCode:
@@ -60,19 +69,31 @@ class MachineCode:
         target.refresh()
         key = self._key(signature, target.codegen())
         for place in places_to_read():
-            payload = _read(self._file(place, key), key)
-            if payload is not None:
-                return compiler.CompileResult._rebuild(target, *payload)
+            file = self._file(place, key)
+            try:
+                payload = _read(file, key)
+                if payload is not None:
+                    return compiler.CompileResult._rebuild(target, *payload)
+            except Exception as error:  # whatever damaged bytes lead to: it is compiled anew
+                tell_trouble(f"{file} is damaged or cannot be read ({_kind(error)})")
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled kernel; where nothing can be written, it serves this process only."""
         set_environments(compiled)
+        if compiled.library.has_dynamic_globals:
+            return
         place = place_to_write()
-        if place is None or compiled.library.has_dynamic_globals:
+        given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+        if place is None or (given and not place.is_relative_to(given)):
+            tell_trouble(f"{given or 'every folder for it'} cannot be written, or others can write it, too")
+        if place is None:
             return
         key = self._key(signature, compiled.library.codegen)
-        _write(self._file(place, key), serialize.dumps((key, compiled._reduce())))
+        try:
+            _write(self._file(place, key), serialize.dumps((key, compiled._reduce())))
+        except Exception as error:  # a full disk, a folder that is gone, code that cannot be pickled
+            tell_trouble(f"{place} cannot be written ({_kind(error)})")
 
     def enable(self) -> None:
         """It is always on."""
@@ -92,25 +113,48 @@ class MachineCode:
 
 
 def _read(file: Path, key: str) -> Any:
+    """What a file holds for a key; nothing where there is no file, an error where there is no use in it."""
     try:
-        content = file.read_bytes()
-    except OSError:
+        with file.open("rb") as opened:
+            if not _is_ours(os.fstat(opened.fileno())):
+                raise PermissionError("others can write it")
+            content = opened.read()
+    except FileNotFoundError:
         return None
     checksum, pickled = content[:CHECKSUM], content[CHECKSUM:]
     if hashlib.sha256(pickled).digest() != checksum:
-        return None
+        raise ValueError("another checksum")
     written_for, payload = pickle.loads(pickled)  # noqa: S301  written by this module, whole, where nobody else can
     return payload if written_for == key else None
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Write a file that is there whole or not at all."""
+    """Write a file that is there whole or not at all, and that only this user can write, whatever the umask."""
     partial = file.with_name(f"{uuid.uuid4().hex}.partial")
     try:
-        partial.write_bytes(hashlib.sha256(content).digest() + content)
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as opened:  # noqa: PTH123
+            opened.write(hashlib.sha256(content).digest() + content)
         partial.replace(file)
-    except OSError:  # the disk is full, or the folder is gone: the code serves this process only
-        partial.unlink(missing_ok=True)
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()
+        raise
+
+
+def tell_trouble(what: str) -> None:
+    """Say what is wrong with compiled code on disk, the first time that something is."""
+    with suppress(Exception):  # somebody may have closed the stream
+        _tell_once.pop()
+        print(f"warning: compiled code on disk: {what}; {INSTEAD}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+_tell_once = [True]
+"""Empty once trouble was told."""
+
+
+def _kind(error: Exception) -> str:
+    """What kind of error it was, in the words of the system where it has some."""
+    return getattr(error, "strerror", None) or type(error).__name__
 
 
 @cache
@@ -123,7 +167,7 @@ def place_to_write() -> Path | None:
                 tempfile.TemporaryFile(dir=place).close()
                 _remove_expired(place)
                 return place
-        except OSError:
+        except (OSError, ValueError):  # ValueError: a path that no system has
             continue
     return None
 
@@ -135,13 +179,20 @@ def _made(folder: Path) -> bool:
 
 
 def _is_safe(folder: Path) -> bool:
-    """Whether nobody but this user, or root, can put code into a folder."""
+    """Whether nobody but this user, or root, can put code into a folder, or another folder in its place."""
     try:
         facts = folder.lstat()
-    except OSError:
+        above = [one.stat().st_mode for one in folder.absolute().parents]
+    except (OSError, ValueError):
         return False
-    is_ours = not hasattr(os, "getuid") or facts.st_uid in (0, os.getuid())
-    return is_ours and stat.S_ISDIR(facts.st_mode) and not facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    exchangeable = any(mode & stat.S_IWOTH and not mode & stat.S_ISVTX for mode in above)
+    return stat.S_ISDIR(facts.st_mode) and _is_ours(facts) and not exchangeable
+
+
+def _is_ours(facts: os.stat_result) -> bool:
+    """Whether something belongs to this user, or root, and others cannot write it."""
+    owned = not hasattr(os, "getuid") or facts.st_uid in (0, os.getuid())
+    return owned and not facts.st_mode & OTHERS_WRITE
 
 
 @cache
@@ -158,7 +209,10 @@ def _places() -> list[Path]:
     given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     folders = [Path(given) / f"shoal-{install}"] if given else []
     folders += [KERNELS / "__pycache__" / "machine-code", Path(user) / "machine-code" / install]
-    return [folder / _version() for folder in folders]
+    try:
+        return [folder / _version() for folder in folders]
+    except OSError:  # the sources cannot be read, so that nobody can say what was made from them
+        return []
 
 
 @cache
@@ -173,7 +227,11 @@ def _version() -> str:
 
 
 def _remove_expired(place: Path) -> None:
-    """Folders of older sources; whoever still reads one compiles anew."""
+    """Folders of older sources, whose readers compile anew, and what processes that died left half-written."""
     for folder in place.parent.iterdir():
         if folder != place and VERSION.fullmatch(folder.name):
             shutil.rmtree(folder, ignore_errors=True)
+    for partial in place.glob("*.partial"):
+        with suppress(OSError):
+            if time.time() - partial.stat().st_mtime > ABANDONED:
+                partial.unlink()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.errors import ParameterError, Problems, did_you_mean
+from shoal.extras import check_there
 from shoal.learning.c45 import C45
-from shoal.learning.scikit import Boosting, Logistic, NaiveBayes
+from shoal.learning.scikit import Boosting, Logistic, NaiveBayes, ScikitLearner
 from shoal.learning.scores import Learner
+from shoal.redaction import redacted
 
 LEARNERS: dict[str, type[C45 | Logistic | Boosting | NaiveBayes]] = {
     "c45": C45, "logistic": Logistic, "boosting": Boosting, "bayes": NaiveBayes,
@@ -23,7 +25,7 @@ def named(learners: Sequence[str | Learner]) -> dict[str, Learner]:
         problems.raise_if_any(ParameterError)
     for one in learners:
         if isinstance(one, str) and one not in LEARNERS:
-            problems.add("learners=", f"unknown learner {one[:40]!r}", did_you_mean(one, LEARNERS))
+            problems.add("learners=", f"unknown learner {redacted(one)[:40]!r}", did_you_mean(one, LEARNERS))
             continue
         if not isinstance(one, str) and not hasattr(one, "fit"):
             problems.add(
@@ -34,5 +36,7 @@ def named(learners: Sequence[str | Learner]) -> dict[str, Learner]:
         if name in found:
             problems.add("learners=", f"{name!r} is given twice", "give each once")
         found[name] = LEARNERS[one]() if isinstance(one, str) else one
+        if isinstance(found[name], ScikitLearner):  # said now, not after groups were formed to learn from
+            check_there("sklearn", problems, package="scikit-learn", extra="learning", what=f"learner {name!r}")
     problems.raise_if_any(ParameterError)
     return found

@@ -17,6 +17,9 @@ from shoal.table.sources.source import kind_of_path
 def read_entries(path: str | Path) -> dict[str, Any]:
     """Read the entries of a recipe file, before any of them is checked."""
     file = Path(path)
+    if "://" in str(path):
+        fix = "write a recipe with: shoal init ADDRESS, or name its columns: shoal run ADDRESS --quasi age,zip"
+        raise RecipeError(Problem(str(path), "is the address of a table, and no recipe", fix))
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:

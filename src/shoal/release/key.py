@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from shoal.declared import COLUMN_PUBLISHERS
 from shoal.errors import GuaranteeError, Problem, SourceError
 from shoal.release.manifest import Int, Manifest, Node, canonical_json
 from shoal.release.sealed import KEY
@@ -40,6 +41,15 @@ class ColumnKey(_Part):
     meanings: tuple[Meaning, ...] = Field(description="every cell that is not shown as it is, in the order of cells")
     categories: tuple[tuple[float, float], ...] = Field(default=(), description="grades: ends of each category")
     private: dict[str, Any] = Field(default_factory=dict, description="parameters that are not published")
+
+    @field_validator("private")
+    @classmethod
+    def _check_private(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Refuse parameters that no publisher has, or out of their bounds."""
+        bounds = {name: bound for one in COLUMN_PUBLISHERS.values() for name, bound in one.private.items()}
+        if any(name not in bounds or bounds[name].complaint(value) for name, value in given.items()):
+            raise ValueError("parameters that no publisher takes")
+        return given
 
     @cached_property
     def values(self) -> dict[Any, tuple[Any, ...]]:

@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problems, SchemaError, ShoalWarning, SourceError, did_you_mean
 from shoal.progress import SILENT, Progress
+from shoal.redaction import redacted
 from shoal.reproduce.page import Page
 from shoal.spec import Whole
 
@@ -67,7 +68,7 @@ def works_of(names: Sequence[str]) -> list[Work]:
     problems = Problems()
     for name in names:
         if name not in HOMES:
-            problems.add(f"work {name[:40]!r}", "there is none of that name", did_you_mean(name, HOMES))
+            problems.add(f"work {redacted(name)[:40]!r}", "there is none of that name", did_you_mean(name, HOMES))
     problems.raise_if_any(ParameterError)
     return [work_of(name) for name in dict.fromkeys(names)]
 

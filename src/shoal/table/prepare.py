@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -220,7 +220,7 @@ def prepare(
     # Types and trees are those of the rows that go on: a dropped row leaves no trace.
     rows = retyped(spelt[kept], settled.columns, found) if n_dropped else spelt
     _check_single_roles(settled, rows, broken, found)
-    grown = grow_hierarchies(settled, rows, broken | strange, found)
+    grown = grow_hierarchies(settled, rows, broken | strange, found, kept)
     dropped = {"missing quasi-identifier": n_dropped} if n_dropped else {}
     table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept, merged)
     if extra_check is not None:
@@ -304,8 +304,13 @@ def _spelt(
     return cleaned.with_columns(spelt), {name: count for name, count in merged.items() if count}, strange
 
 
-def grow_hierarchies(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> Schema:
-    """Build every rule over its column, and check that every hierarchy covers its column."""
+def grow_hierarchies(
+    schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems, kept: npt.NDArray[np.int64] | None = None
+) -> Schema:
+    """Build every rule over its column, and check that every hierarchy covers its column.
+
+    `kept` has the positions in the input of the rows of the frame, where some were dropped.
+    """
     roles: dict[str, dict[str, Kind | None]] = {}
     columns = [column for column in schema if column.role in ("quasi", "sensitive", "neutral")]
     fit = {column.name for column in columns if column.kind is not None and column.name not in broken}
@@ -314,14 +319,21 @@ def grow_hierarchies(schema: Schema, frame: pl.DataFrame, broken: set[str], prob
         kind = column.kind
         if kind is not None and column.name in values:
             try:
-                kind = _grown(column, kind, frame[column.name], values[column.name].to_list(), problems)
+                kind = _grown(column, kind, frame[column.name], values[column.name].to_list(), problems, kept)
             except ShoalError as error:
                 problems.take(type(error)([_inside(column.name, problem) for problem in error.problems]))
         roles.setdefault(column.role, {})[column.name] = kind
     return replace(schema, **roles)  # type: ignore[arg-type]
 
 
-def _grown(column: Column, kind: Kind, series: pl.Series, values: list[object], problems: Problems) -> Kind:
+def _grown(
+    column: Column,
+    kind: Kind,
+    series: pl.Series,
+    values: list[object],
+    problems: Problems,
+    kept: npt.NDArray[np.int64] | None,
+) -> Kind:
     where = f"column {column.name!r}"
     if column.role == "quasi" and STAR in values:
         problems.add(where, "has the cell '*', which stands for 'any value' in a release", "name it in missing_values")
@@ -351,8 +363,18 @@ def _grown(column: Column, kind: Kind, series: pl.Series, values: list[object], 
         return replace(kind, hierarchy=hierarchy)
     if hierarchy is not None:
         texts = [number_text(value) if isinstance(kind, Numeric) else str(value) for value in values]  # type: ignore[arg-type]
-        hierarchy.check_covers(texts, column.name, problems)
+        at = partial(_rows_of, series, dict(zip(texts, values, strict=True)), kept)
+        # What a tree of quasi-identifiers lacks is named; sensitive cells never are.
+        hierarchy.check_covers(texts, column.name, problems, rows_of=None if column.role == "quasi" else at)
     return kind
+
+
+def _rows_of(
+    series: pl.Series, values: dict[str, object], kept: npt.NDArray[np.int64] | None, wanted: set[str]
+) -> list[int]:
+    """Positions in the input of the rows that have one of some values, which are given as texts."""
+    found = series.is_in([values[text] for text in sorted(wanted)]).fill_null(value=False).arg_true()
+    return [int(row if kept is None else kept[row]) for row in found]
 
 
 def _inside(column: str, problem: Problem) -> Problem:

@@ -13,6 +13,7 @@ from typing import Any
 
 from shoal.errors import ParameterError, Problem, Problems, SourceError
 from shoal.mining.rules import Rule
+from shoal.redaction import redacted
 
 MOST = 1000
 """Rules that one request may hold."""
@@ -58,7 +59,7 @@ class Vault:
         self._context = ssl.create_default_context(cafile=ca_file) if url.startswith("https://") else None
 
     def __repr__(self) -> str:
-        return f"Vault({self._url!r})"
+        return f"Vault({redacted(self._url)!r})"
 
     def interpret(self, release: str, rules: Rule | str | Sequence[Rule | str]) -> list[Interpreted]:
         """Have rules interpreted; each is answered, or refused with the reason.

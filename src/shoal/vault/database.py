@@ -13,6 +13,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, SQLAlchemyError
 
 from shoal.errors import Problem, SourceError
+from shoal.redaction import redacted
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 PASSWORD_FILE = "SHOAL_VAULT_DATABASE_PASSWORD_FILE"  # noqa: S105
@@ -68,7 +69,7 @@ class Database:
     @property
     def shown(self) -> str:
         """The address without a password."""
-        return self.url.render_as_string(hide_password=True)
+        return redacted(self.url.render_as_string(hide_password=True))
 
     @contextmanager
     def reading(self, *, at_once: bool = False) -> Iterator[Connection]:

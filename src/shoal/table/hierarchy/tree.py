@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from itertools import pairwise
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import ParameterError, Problem, Problems, SchemaError
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, rows_at
 from shoal.table.hierarchy import builders
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.hierarchy.lines import delimited_paths
@@ -214,16 +214,25 @@ class Hierarchy:
             raise ParameterError(Problem("lowest_common(names=)", "needs at least one name"))
         return self.names[reduce(partial(_meet, self.arrays), nodes)]
 
-    def check_covers(self, values: Iterable[str], column: str, problems: Problems) -> None:
-        """Note the distinct values of a column that have no leaf."""
-        absent = sorted(set(values).difference(self.leaves))
+    def check_covers(
+        self,
+        values: Iterable[str],
+        column: str,
+        problems: Problems,
+        *,
+        rows_of: Callable[[set[str]], Sequence[int]] | None = None,
+    ) -> None:
+        """Note the distinct values of a column that have no leaf; with `rows_of`, by their rows alone."""
+        absent = set(values).difference(self.leaves)
         if absent:
-            problems.add(
-                f"column {column!r}",
-                f"its hierarchy has no leaf for {len(absent)} of the column's distinct values",
-                "add one line for each to the hierarchy, or name the marker in missing_values if it stands for missing",
-                values=absent,
+            what = f"its hierarchy has no leaf for {len(absent)} of the column's distinct values"
+            fix = (
+                "add one line for each to the hierarchy, or name the marker in missing_values if it stands for missing"
             )
+            if rows_of is None:
+                problems.add(f"column {column!r}", what, fix, values=sorted(absent))
+            else:
+                problems.add(f"column {column!r}", f"{what}, at {rows_at(rows_of(absent))}", fix)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Hierarchy) and self.names == other.names and self.parents == other.parents

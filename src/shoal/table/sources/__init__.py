@@ -15,6 +15,7 @@ from shoal.table.sources.csv import Detected, detect_csv, read_csv
 from shoal.table.sources.drivers import DRIVERS, driver
 from shoal.table.sources.excel import read_excel
 from shoal.table.sources.files import found_file
+from shoal.table.sources.panics import without_panics
 from shoal.table.sources.postgresql import read_postgresql
 from shoal.table.sources.source import Source
 from shoal.table.sources.sqlite import read_sqlite
@@ -75,10 +76,11 @@ def detect(source: Source | str | Path, **options: object) -> Detected:
 def _read_parquet(source: Source) -> pl.DataFrame:
     path = found_file(source.path)
     try:
-        return pl.read_parquet(path, glob=False, hive_partitioning=False)
+        with without_panics():
+            return pl.read_parquet(path, glob=False, hive_partitioning=False)
     except pl.exceptions.DuplicateError:
         problem = Problem(str(path), "column names used more than once", "rename them")
-    except (Exception, pl.exceptions.PanicException):  # messages of polars may hold cells
+    except Exception:  # messages of polars may hold cells
         problem = Problem(str(path), "is not a readable Parquet file", "write it again")
     raise SourceError(problem)
 

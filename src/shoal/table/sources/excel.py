@@ -12,6 +12,7 @@ import polars as pl
 from shoal.errors import Problem, ShoalWarning, SourceError, did_you_mean
 from shoal.table.sources.drivers import driver
 from shoal.table.sources.files import check_header, found_file
+from shoal.table.sources.panics import without_panics
 from shoal.table.sources.source import Source
 
 
@@ -25,8 +26,9 @@ def read_excel(source: Source) -> pl.DataFrame:
     logging.getLogger("fastexcel.types.dtype").setLevel(logging.ERROR)
     path = found_file(source.path)
     try:
-        book = fastexcel.read_excel(path)
-        sheets = book.sheet_names
+        with without_panics():
+            book = fastexcel.read_excel(path)
+            sheets = book.sheet_names
     except Exception:  # messages of the library may hold cells
         fix = "save it again as .xlsx, without a password"
         raise SourceError(Problem(str(path), "is not a readable workbook", fix)) from None
@@ -42,7 +44,8 @@ def read_excel(source: Source) -> pl.DataFrame:
     if choice:
         warnings.warn(f"{path}: the first of {len(sheets)} sheets is read; {choice}", ShoalWarning, stacklevel=3)
     try:
-        names, frame = _loaded(book, sheet)
+        with without_panics():
+            names, frame = _loaded(book, sheet)
     except Exception:
         raise SourceError(Problem(where, "cannot be read", choice or "save the workbook again")) from None
     if not names:

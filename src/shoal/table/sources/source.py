@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from shoal.errors import Problems, SourceError, did_you_mean, some
+from shoal.redaction import redacted, with_variables
 from shoal.spec import Maybe, Spec, param
 from shoal.table import markers
 from shoal.table.markers import Markers
@@ -23,6 +24,8 @@ ENDINGS: dict[str, tuple[str, ...]] = {
 """Endings of the files of each kind, in small letters."""
 SCHEMES = {"sqlite:///": "sqlite", "postgresql://": "postgresql", "postgres://": "postgresql"}
 """How the uri of each kind begins."""
+PASSWORD = "SHOAL_DB_PASSWORD"  # noqa: S105
+"""The environment variable that stands for a password in addresses that are written down."""
 DELIMITERS = (",", ";", "\t", "|")
 """What may be detected to part the fields of a CSV file, the likelier first."""
 _ONLY_FOR = {
@@ -88,7 +91,7 @@ class Delimiter(Text):
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
         fits = isinstance(value, str) and len(value) == 1 and value.isascii() and value not in '"\r\n\0'
-        return None if fits else f"needs {self.what}, got {str(value)[:20]!r}"
+        return None if fits else f"needs {self.what}, got {redacted(str(value))[:20]!r}"
 
     def parse(self, text: str) -> object:
         r"""Read a character; a command line may spell the tab ``\t``."""
@@ -112,7 +115,7 @@ class Encoding(Text):
         except UnicodeError:
             return None  # known, only one byte is no text in it
         except (LookupError, ValueError):
-            return f"unknown encoding {value[:40]!r}, needs {self.what}"
+            return f"unknown encoding {redacted(value)[:40]!r}, needs {self.what}"
         return None
 
     def bad_values(self) -> list[object]:
@@ -240,6 +243,13 @@ class Source(Spec):
         scheme, _, rest = self.uri.partition("://")
         place = rest.rpartition("@")[2].partition("?")[0]
         return f"{scheme}://{place}"
+
+    def without_password(self) -> tuple[Source, list[str]]:
+        """The same source, to be written down: with environment variables for its passwords, whose names are given."""
+        if self.uri is None:
+            return self, []
+        uri, names = with_variables(self.uri, PASSWORD)
+        return dataclasses.replace(self, uri=uri), names
 
     @property
     def kind(self) -> str:

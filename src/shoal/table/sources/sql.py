@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from shoal.errors import Problem, SourceError, some
+from shoal.redaction import redacted
 from shoal.table.sources.source import Source
 
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
@@ -38,7 +39,7 @@ def quoted(table: str) -> str:
     parts = _NAME.fullmatch(table)
     if not parts:
         fix = 'write table or schema.table, with double quotes around a name that has a dot: "a.b"'
-        raise SourceError(Problem("table", f"{table[:80]!r} is not a valid table name", fix))
+        raise SourceError(Problem("table", f"{redacted(table)[:80]!r} is not a valid table name", fix))
     return ".".join(part if part[0] == '"' else f'"{part}"' for part in parts.groups() if part)
 
 

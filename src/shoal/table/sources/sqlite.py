@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.errors import Problem, SourceError, did_you_mean, some
+from shoal.errors import Problem, Problems, SourceError, did_you_mean, rows_at, some
 from shoal.table.numbers import number_text
 from shoal.table.sources.drivers import driver
 from shoal.table.sources.files import check_header, found_file
@@ -29,13 +30,38 @@ def read_sqlite(source: Source) -> pl.DataFrame:
     address, where = f"{path.resolve().as_uri()}?mode=ro", str(path)
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.text_factory = _decoded
             tables = [name for (name,) in connection.execute(f"{_TABLES} ORDER BY name")]
-            query = _query(source, tables, where)
+            query = _query(source, _nameable(tables, source, where), where)
             check_header(_names(connection, query), where)
             frame = _read_quickly(address, query, connection)
-            return frame if frame is not None else _read_surely(connection, query)
+            return frame if frame is not None else _read_surely(connection, query, where)
+    except UnicodeError:  # names of columns, which the module decodes itself; the error holds one
+        problem = Problem(where, "a column has a name that is not UTF-8 text", "rename it, or name it AS in a query")
     except (sqlite3.Error, sqlite3.Warning) as error:  # its messages hold cells
-        raise SourceError(Problem(where, *_reading_of(error))) from None
+        problem = Problem(where, *_reading_of(error))
+    raise SourceError(problem)
+
+
+@dataclass(frozen=True)
+class _NoText:
+    """In place of a text whose bytes are not UTF-8: SQLite takes any bytes for a text."""
+
+
+def _decoded(raw: bytes) -> str | _NoText:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return _NoText()
+
+
+def _nameable(tables: Sequence[str | _NoText], source: Source, where: str) -> list[str]:
+    """Tables whose names can be written; an error where none can be, and no query was given."""
+    known = [name for name in tables if isinstance(name, str)]
+    if tables and not known and source.query is None:
+        what = f"has no table but {len(tables)} whose name is not UTF-8 text"
+        raise SourceError(Problem(where, what, "rename it in the database"))
+    return known
 
 
 def _file_of(uri: str) -> str:
@@ -94,11 +120,21 @@ def _has_mixed_column(table: Any, query: str, connection: Connection) -> bool:
     return any(connection.execute(f"SELECT {', '.join(asked)} FROM ({query}\n)").fetchone())  # noqa: S608
 
 
-def _read_surely(connection: Connection, query: str) -> pl.DataFrame:
+def _read_surely(connection: Connection, query: str, where: str) -> pl.DataFrame:
     """Through the sqlite3 module, cell by cell."""
     cursor = connection.execute(query)
     names = [column[0] for column in cursor.description]
     columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+    problems = Problems()
+    for name, cells in zip(names, columns, strict=True):
+        broken = [row for row, cell in enumerate(cells) if isinstance(cell, _NoText)]
+        if broken:
+            cells_are = "cell is" if len(broken) == 1 else "cells are"
+            what = f"{len(broken)} {cells_are} not UTF-8 text, at {rows_at(broken)}"
+            problems.add(
+                f"{where}, column {name!r}", what, f"read it in a query as hex({written(name)}), or correct it"
+            )
+    problems.raise_if_any(SourceError)
     return pl.DataFrame([_series(name, cells) for name, cells in zip(names, columns, strict=True)])
 
 
@@ -134,4 +170,4 @@ def _reading_of(error: Exception) -> tuple[str, str]:
         return "the query would change the database, which is opened for reading only", "give a SELECT"
     if code.startswith("SQLITE_ERROR"):
         return "refuses the query", "check its syntax, tables and columns; one statement only"
-    return "the query fails, or a text in it is not UTF-8", "check the query, or read such columns with hex(column)"
+    return "the query fails", "check the query"
