@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "shoal"
 # A room, or a file of one, may import what is listed before it, and the files of its own entry.
 ORDER = [
     ["_version", "errors", "kernels"],
-    ["spec", "progress", "registry", "extras", "cards"],
+    ["spec", "progress", "registry", "extras", "cards", "disk"],
     ["declared", "table"],
     ["release", "mining.rules"],
     ["privacy", "sample", "settings", "learning"],
@@ -43,7 +43,8 @@ ORDER = [
 LEVEL = {entry: level for level, entries in enumerate(ORDER) for entry in entries}
 # What the checker may see: nothing that decides or writes what is published.
 CHECKER_SEES = (
-    "errors", "kernels", "spec", "registry", "extras", "cards", "declared", "table", "privacy", "release", "check",
+    "errors", "kernels", "spec", "registry", "extras", "cards", "disk", "declared", "table", "privacy", "release",
+    "check",
 )  # fmt: skip
 CHECKER_NEVER_SEES = (
     "release.release", "release.description", "release.queries", "release.parquet_writing", "kernels.cluster",

@@ -9,7 +9,7 @@ from pathlib import Path
 from shoal._version import __version__
 from shoal.comparison.variants import Variant
 from shoal.comparison.workers import Outcome, Table
-from shoal.release.private_files import staged_file
+from shoal.release.private_files import write_outside
 from shoal.table.fingerprint import content_sha256
 
 
@@ -40,8 +40,7 @@ class Cache:
         """Keep what came of a recipe."""
         entries = {"variant": variant.name, "figures": outcome.figures, "failed": outcome.failed}
         content = (json.dumps(entries, indent=2) + "\n").encode()
-        with staged_file(self._path(variant), content, "figures of a comparison") as move:
-            move()
+        write_outside(self._path(variant), content, "figures of a comparison")
 
     def _path(self, variant: Variant) -> Path:
         return self.folder / f"{variant.key(__version__, self.table)}.json"
