@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import signal
 import sys
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,6 +71,12 @@ class Stage:
         if done != 0:
             raise RuntimeError(f"{self.scene.name} ends with {done}: {(self.folder / 'said').read_text()}")
         after = contents(place)
+        wrong = self._again(place, "new")
+        if wrong:
+            raise RuntimeError(f"{self.scene.name}: {wrong}")
+        for name in (self.folder / "modules").read_text().split():
+            with suppress(Exception):  # so that no process has to load it again
+                importlib.import_module(name)
         self.changed = {name for name in self.before | after if self.before.get(name) != after.get(name)}
         shutil.rmtree(place)
         return log.read_text().split()
@@ -84,13 +92,14 @@ class Stage:
         status = self._run(place, self.scene.arguments, (point.number, FAULTS[point.fault], -1))
         said = (self.folder / f"said-{os.getpid()}").read_text()
         left = hidden(place)
-        found = self._asked(place, "judge")
+        found = {"state": "old"} if listed(place) == listed(self.template) else self._asked(place, "judge")
         state = found["state"] if isinstance(found, dict) else "?"
         wrong = _untrue(point, status, said, state)
         wrong += [] if isinstance(found, dict) else [str(found)]
-        if left and point.fault != "SIGKILL" and point.call != "unlink":
+        if left and point.fault != "SIGKILL":
             wrong.append(f"left behind: {left[:3]}")
-        if not wrong:
+        # Else the disk is as it was before the fault, or as after a run without one: both were tried.
+        if not wrong and point.fault == "SIGKILL" and listed(place) != listed(self.template):
             wrong += self._again(place, state)
         shutil.rmtree(place)
         return Outcome(self.scene.name, point.call, point.fault, point.number, status, state, "; ".join(wrong))
@@ -121,6 +130,8 @@ class Stage:
             try:
                 main()
             except SystemExit as end:
+                if fault is None or fault[0] == 0:
+                    (self.folder / "modules").write_text("\n".join(sys.modules))
                 return int(end.code or 0)
 
         return forked(work)
@@ -173,7 +184,8 @@ def _untrue(point: Point, status: int, said: str, state: str) -> list[str]:
         wrong.append("status 0, and nothing is there")
     if status in (2, 130, 143) and state != "old":
         wrong.append(f"status {status}, and all is there: {said[-200:]}")
-    if status in (130, 143) and said != "stopped; nothing was written\n":
+    kept = point.scene.early and said.startswith("stopped; what was written before is whole: ")
+    if status in (130, 143) and said != "stopped; nothing was written\n" and not kept:
         wrong.append(f"said: {said[-200:]}")
     if "InternalError" in said or "Traceback" in said:
         wrong.append(f"said: {said[-300:]}")
@@ -181,13 +193,22 @@ def _untrue(point: Point, status: int, said: str, state: str) -> list[str]:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """A hash of every file that is not hidden; a database has files of its own beside it."""
+    """A hash of every file that is not hidden; a database has files of its own beside it, a comparison figures."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if path.is_file() and HIDDEN not in name and not name.endswith(("-wal", "-shm", "-journal", ".seen")):
+        apart = name.endswith(("-wal", "-shm", "-journal", ".seen")) or "figures/figures/" in name
+        if path.is_file() and HIDDEN not in name and not apart:
             found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
+
+
+def listed(folder: Path) -> dict[str, str]:
+    """All that is under a folder, hidden or not: nothing else is the same disk."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
+        for path in folder.rglob("*")
+    }
 
 
 def hidden(folder: Path) -> list[str]:

@@ -36,7 +36,7 @@ from shoal.cli import (
 from shoal.cli import compile as compile_
 from shoal.disk import stopping
 from shoal.disk.stopping import Stopped
-from shoal.disk.trouble import is_environment, unwritable
+from shoal.disk.trouble import is_environment, unreadable, unwritable
 from shoal.errors import GuaranteeError, InternalError, ShoalError, ShoalWarning
 
 app = typer.Typer(
@@ -130,17 +130,14 @@ def _told_as(error: BaseException) -> int:
     """Say what went wrong that nobody foresaw: the machine's fault, or a mistake of ours."""
     if isinstance(error, OSError) and is_environment(error):
         where = "output" if error.filename is None else str(error.filename)
-        _tell(unwritable(where, error, kept=_stands()))
+        done = stopping.written()
+        kept = f"what was written stands: {done}" if done else "nothing was written"
+        _tell(unwritable(where, error, kept=kept) if error.filename is None else unreadable(where, error))
         return 2
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
     _say(f"InternalError: {type(error).__name__} at {where}; please report it")
     return 3
-
-
-def _stands() -> str:
-    done = stopping.written()
-    return f"what was written stands: {done}" if done else "nothing was written"
 
 
 def _flushed(status: int) -> int:

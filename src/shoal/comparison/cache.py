@@ -9,6 +9,7 @@ from pathlib import Path
 from shoal._version import __version__
 from shoal.comparison.variants import Variant
 from shoal.comparison.workers import Outcome, Table
+from shoal.disk.recovery import settle
 from shoal.release.private_files import write_outside
 from shoal.table.fingerprint import content_sha256
 
@@ -30,6 +31,7 @@ class Cache:
 
     def get(self, variant: Variant) -> Outcome | None:
         """What came of a recipe, if that is known."""
+        settle(self._path(variant))
         try:
             entries = json.loads(self._path(variant).read_text(encoding="utf-8"))
             return Outcome({name: float(value) for name, value in entries["figures"].items()}, entries["failed"])

@@ -12,7 +12,7 @@ from pathlib import Path
 from shoal.disk.fingerprints import fingerprint
 from shoal.disk.flushing import flush_directory
 from shoal.disk.journal import FILE, OLD, Journal, read_pointer, staging_of
-from shoal.disk.locks import InUseError, locked
+from shoal.disk.locks import InUseError, lock_path, locked
 from shoal.disk.moving import NotHereError, exchange, move_new
 from shoal.disk.stopping import held
 from shoal.errors import Problem, ShoalWarning, SourceError
@@ -22,7 +22,7 @@ def settle(target: str | Path) -> None:
     """Put a place in order before it is read, if a process died there; one that lives is left alone."""
     try:
         place = placed(Path(target))
-        if not staging_of(place):
+        if not staging_of(place) and not lock_path(place).exists():
             return
         with locked([place], wait=0):
             recover(place, [place])
@@ -121,8 +121,10 @@ def is_empty(place: Path) -> bool:
 
 
 def remove(staging: Path) -> None:
-    """Remove a directory of ours with all that is in it."""
-    shutil.rmtree(staging)
+    """Remove a directory of ours with all that is in it; what does not go the first time is tried once more."""
+    shutil.rmtree(staging, ignore_errors=True)
+    if staging.exists():
+        shutil.rmtree(staging)
 
 
 def placed(target: Path) -> Path:

@@ -11,7 +11,7 @@ from shoal.errors import Problem, SourceError
 
 UNTOUCHED = "nothing was changed"
 ROOM = "make room, or choose another place"
-RIGHTS = "ask for the right to write there, or choose another place"
+RIGHTS = "ask for the right to use it, or choose another place"
 DEVICE = "check that the device is there"
 CLOSE = "close other programs, and try again"
 FIXES = {
@@ -28,6 +28,11 @@ def unwritable(where: str | Path, error: Exception, what: str = "", kept: str = 
     number = number_of(error)
     said = f"{what} cannot be written ({reason(error)}); {kept}".strip()
     return SourceError(Problem(str(where), said, FIXES.get(number, "choose another place")))
+
+
+def unreadable(where: str | Path, error: Exception) -> SourceError:
+    """The error for a file that the machine does not give: no word on what is in it."""
+    return SourceError(Problem(str(where), f"cannot be read ({reason(error)})", FIXES.get(number_of(error), "")))
 
 
 def reason(error: Exception) -> str:

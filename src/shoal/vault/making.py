@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 from shoal.disk.change import changing
@@ -23,11 +25,16 @@ def make_vault(given: str, key_file: Path, steward: str, password: str | None = 
     keys = MasterKeys.new()
     with changing(place, key_file, what="the vault") as change:
         change.file(key_file, keys.to_bytes(), look=lambda: _check_new(key_file))
-        database = Database(str(change.place(place, lambda: _check_free(place))))
+        waiting = change.place(place, lambda: _check_free(place))
+        database = Database(str(waiting))
         try:
             _, token = Service.init(database, keys, steward, password)
         finally:
             database.close()
+        if waiting.with_name(
+            f"{waiting.name}-wal"
+        ).exists():  # the driver says nothing where it could not write at the end
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
     return url.render_as_string(), token
 
 
