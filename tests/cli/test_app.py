@@ -400,6 +400,7 @@ STOPPED_AT = {
 }
 
 
+STOPPING = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 LAUNCHER = """
 import json, os, sys, time, traceback
 import shoal.methods.mondrian, shoal.pipeline, shoal.release.release
@@ -460,7 +461,7 @@ def inner_place(place, monkeypatch):
 
 
 @pytest.mark.parametrize("stage", STOPPED_AT)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [*STOPPING, signal.SIGKILL], ids=lambda number: number.name)
 def test_a_killed_run_leaves_no_release(launcher, inner_place, number, stage):
     """A real process that stands still in the middle of a stage when the signal comes."""
     place = inner_place
@@ -476,7 +477,7 @@ def test_a_killed_run_leaves_no_release(launcher, inner_place, number, stage):
     assert not list(place.glob(".release*"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", STOPPING, ids=lambda number: number.name)
 def test_a_run_stopped_while_its_receipt_is_written_leaves_neither(launcher, inner_place, number):
     said = stopped(launcher, inner_place, number, "os.fsync = wait")
     assert said == (128 + number, "stopped; nothing was written\n")

@@ -181,5 +181,8 @@ SCENES = (
         "vault add-researcher", ("vault", "add-researcher", "ada"), (("vault", "init"),), ("vault.db",), _key, None,
         counts=_vault_entries,
     ),
-    Scene("vault rotate-key", ("vault", "rotate-key"), (("vault", "init"),), ("vault.key",), _key, (), counts=_vault_entries),
+    Scene(
+        "vault rotate-key", ("vault", "rotate-key"), (("vault", "init"),), ("vault.key",), _key, (),
+        counts=_vault_entries,
+    ),
 )  # fmt: skip

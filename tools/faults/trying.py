@@ -58,7 +58,7 @@ class Stage:
         for arguments in scene.before:
             done = self._run(self.template, arguments)
             if done != 0:
-                raise RuntimeError(f"{scene.name}: {arguments} ends with {done}: {(folder / 'said').read_text()}")
+                raise RuntimeError(f"{scene.name}: {arguments} ends with {done}: {self._said()}")
         self.before = contents(self.template)
         self.n_before = self._asked(self.template, "n") if scene.counts else 0
         self.calls = self._counted()
@@ -69,7 +69,7 @@ class Stage:
         with log.open("w") as file:
             done = self._run(place, self.scene.arguments, (0, 0, file.fileno()))
         if done != 0:
-            raise RuntimeError(f"{self.scene.name} ends with {done}: {(self.folder / 'said').read_text()}")
+            raise RuntimeError(f"{self.scene.name} ends with {done}: {self._said()}")
         after = contents(place)
         wrong = self._again(place, "new")
         if wrong:
@@ -90,7 +90,7 @@ class Stage:
         """Let one call fail, look at what is on the disk, put it in order, and run the command again."""
         place = self._fresh(f"fault-{os.getpid()}")
         status = self._run(place, self.scene.arguments, (point.number, FAULTS[point.fault], -1))
-        said = (self.folder / f"said-{os.getpid()}").read_text()
+        said = self._said()
         left = hidden(place)
         found = {"state": "old"} if listed(place) == listed(self.template) else self._asked(place, "judge")
         state = found["state"] if isinstance(found, dict) else "?"
@@ -110,7 +110,7 @@ class Stage:
             return []
         arguments = self.scene.arguments if state == "old" else (*self.scene.arguments, *(self.scene.again or ()))
         status = self._run(place, arguments)
-        said = (self.folder / f"said-{os.getpid()}").read_text()
+        said = self._said()
         found = [] if status == 0 else [f"once more: {status}: {said[-200:]}"]
         if not found and (left := hidden(place)):
             found.append(f"left behind after once more: {left[:3]}")
@@ -136,6 +136,10 @@ class Stage:
 
         return forked(work)
 
+    def _said(self) -> str:
+        """What the process that ran last said of its troubles."""
+        return (self.folder / f"said-{os.getpid()}").read_text()
+
     def _asked(self, place: Path, what: str) -> Any:
         """Ask a process of its own, which may use what must not be used before a fork."""
         answer = self.folder / f"answer-{os.getpid()}"
@@ -147,7 +151,7 @@ class Stage:
             return 0
 
         if forked(work) != 0:
-            return "not whole: " + (self.folder / f"said-{os.getpid()}").read_text()[-300:]
+            return "not whole: " + self._said()[-300:]
         return json.loads(answer.read_text())
 
     def _judged(self, place: Path) -> dict[str, str]:
@@ -219,11 +223,7 @@ def hidden(folder: Path) -> list[str]:
 def _redirect(folder: Path, parent: int) -> None:
     """Let a process say what it says into files."""
     for number, name in ((1, "out"), (2, "said")):
-        plain = folder / name if parent == MAIN else folder / f"{name}-{parent}"
-        os.dup2(os.open(plain, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
-
-
-MAIN = os.getpid()
+        os.dup2(os.open(folder / f"{name}-{parent}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
 
 
 def forked(work: Any) -> int:

@@ -31,9 +31,8 @@ def make_vault(given: str, key_file: Path, steward: str, password: str | None = 
             _, token = Service.init(database, keys, steward, password)
         finally:
             database.close()
-        if waiting.with_name(
-            f"{waiting.name}-wal"
-        ).exists():  # the driver says nothing where it could not write at the end
+        if waiting.with_name(f"{waiting.name}-wal").exists():
+            # The driver says nothing where it could not write at the end.
             raise OSError(errno.EIO, os.strerror(errno.EIO))
     return url.render_as_string(), token
 
