@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from faults.scenes import SCENES
-from faults.shim import FAULTS, compiler, load
+from faults.shim import FAULTS, compiler, load, scratch
 from faults.trying import Outcome, Point, Stage
 
 
@@ -25,8 +25,8 @@ def main() -> int:
     if compiler() is None:
         sys.stderr.write("the faults need Linux and a compiler for C: make system\n")
         return 2
-    with tempfile.TemporaryDirectory(prefix="shoal-faults-") as folder:
-        load(Path(os.environ.get("SHOAL_FAULTS_FOLDER") or tempfile.mkdtemp()), "faults")
+    load(Path(tempfile.gettempdir()), "faults")
+    with tempfile.TemporaryDirectory(prefix="shoal-faults-", dir=scratch()) as folder:
         _load_all()
         points, stages = _points(asked, Path(folder))
         outcomes = _shared(points, stages, Path(folder), asked.jobs)

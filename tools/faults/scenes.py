@@ -157,7 +157,10 @@ SCENES = (
         "init --overwrite", ("init", "people.csv", "--out", "mine.toml", "--overwrite", "--missing-values", "gout"),
         (("init", "people.csv", "--out", "mine.toml"),), ("mine.toml",), _recipe, (),
     ),
-    Scene("report --overwrite", ("report", "release", "--overwrite"), (RUN,), ("release.report.html",), _page, ()),
+    Scene(
+        "report --overwrite", ("report", "four", "--out", "release.report.html", "--overwrite"),
+        (RUN, (*_MADE, "--k", "4", "--out", "four")), ("release.report.html",), _page, (),
+    ),
     Scene("republish, first", FIRST, places=("one", "secret/s.state"), whole=_series("one"), again=None),
     Scene("republish, second", SECOND, (FIRST,), ("two", "secret/s.state"), _series("two"), None),
     Scene(

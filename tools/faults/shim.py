@@ -20,6 +20,11 @@ FAULTS = {
 """Numbers of errors, and of signals with a minus."""
 
 
+def scratch() -> str | None:
+    """A file system in memory, where there is one: waiting for a disk thousands of times is not what is tried."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
+
+
 def compiler() -> str | None:
     """A compiler for C, if there is one on a system that knows how to load the shim."""
     return shutil.which("cc") or shutil.which("gcc") if sys.platform == "linux" else None
@@ -29,7 +34,7 @@ def load(folder: Path, module: str) -> None:
     """Start this program again with the shim in it, unless it is there already."""
     if os.environ.get(LOADED):
         return
-    place = folder / "shim.so"
+    place = folder / f"shoal-faults-{os.getuid()}-{os.getpid()}.so"
     line = [str(compiler()), "-O1", "-shared", "-fPIC", "-o", str(place), str(SOURCE), "-ldl"]
     subprocess.run(line, check=True)  # noqa: S603
     settings = {**os.environ, LOADED: str(place), "LD_PRELOAD": str(place)}

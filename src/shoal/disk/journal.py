@@ -27,8 +27,8 @@ class Move:
     new: str
 
     def is_pending(self) -> bool:
-        """Whether it still waits."""
-        return fingerprint(Path(self.waiting)) == self.new
+        """Whether it still waits; a file that is linked to its place already does not."""
+        return fingerprint(Path(self.waiting)) == self.new != fingerprint(Path(self.target))
 
     def is_free(self) -> bool:
         """Whether nothing is in its way but what it replaces."""

@@ -78,6 +78,14 @@ def _release(lock: BaseFileLock, place: Path) -> None:
         if not lock.is_locked and place.exists():  # asking for it failed: only who has it may remove its file
             lock.acquire(blocking=False)
         if lock.is_locked:
-            with suppress(OSError):
-                place.unlink()
+            _unlink(place)
             lock.release(force=True)
+
+
+def _unlink(place: Path) -> None:
+    """Remove a file; what does not go the first time is tried once more."""
+    try:
+        place.unlink(missing_ok=True)
+    except OSError:
+        with suppress(OSError):
+            place.unlink(missing_ok=True)
