@@ -66,6 +66,7 @@ def _prepared(way: str, folder: Path) -> Path:
 
 
 def _copied(template: Path, folder: Path) -> Path:
+    shutil.rmtree(folder / "place", ignore_errors=True)
     return Path(shutil.copytree(template, folder / "place"))
 
 
