@@ -400,6 +400,7 @@ STOPPED_AT = {
 }
 
 
+STOPPING = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 LAUNCHER = """
 import json, os, sys, time, traceback
 import shoal.methods.mondrian, shoal.pipeline, shoal.release.release
@@ -460,7 +461,7 @@ def inner_place(place, monkeypatch):
 
 
 @pytest.mark.parametrize("stage", STOPPED_AT)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [*STOPPING, signal.SIGKILL], ids=lambda number: number.name)
 def test_a_killed_run_leaves_no_release(launcher, inner_place, number, stage):
     """A real process that stands still in the middle of a stage when the signal comes."""
     place = inner_place
@@ -469,17 +470,17 @@ def test_a_killed_run_leaves_no_release(launcher, inner_place, number, stage):
     assert seen == ["people.csv", "recipe.toml", "town.csv"]
     if number == signal.SIGKILL:  # nobody can tidy up then; what is left is hidden and no release
         assert status == -number
-        assert not list(place.glob(".release.partial-*/manifest.json"))
+        assert not list(place.glob(".release.shoal-*/journal.json"))
         return
-    assert status == 130
+    assert status == 128 + number
     assert err == "stopped; nothing was written\n"
     assert not list(place.glob(".release*"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", STOPPING, ids=lambda number: number.name)
 def test_a_run_stopped_while_its_receipt_is_written_leaves_neither(launcher, inner_place, number):
     said = stopped(launcher, inner_place, number, "os.fsync = wait")
-    assert said == (130, "stopped; nothing was written\n")
+    assert said == (128 + number, "stopped; nothing was written\n")
     assert sorted(path.name for path in inner_place.iterdir()) == ["people.csv", "recipe.toml", "town.csv"]
 
 

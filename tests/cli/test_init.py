@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import shoal.sample
-from shoal.recipe.text import read_entries, write_whole
+from shoal.recipe.text import read_entries, write_recipe
+from support.failing_moves import failing_moves
 
 CANARY = "Xyzzyplugh"
 
@@ -66,18 +67,11 @@ def test_nothing_is_replaced_unasked(place, call):
 
 
 def test_what_fails_leaves_nothing_behind(place, monkeypatch):
-    write = Path.write_text
-    monkeypatch.setattr(Path, "write_text", lambda self, *rest, **more: _fail_at_the_recipe(write, self, *rest, **more))
+    failing_moves(monkeypatch, "r.toml", OSError(28, os.strerror(28)))
     with pytest.raises(shoal.ShoalError, match="cannot be written"):
-        write_whole(place / "r.toml", "a = 1", {"r.hierarchies/x.csv": "a;*\n"})
+        write_recipe(place / "r.toml", "a = 1", {"r.hierarchies/x.csv": "a;*\n"})
     assert names(place) == ["people.csv"]
     assert not (place / "r.hierarchies").exists()
-
-
-def _fail_at_the_recipe(write, path, *rest, **more):
-    if "r.toml" in path.name:
-        raise OSError(28, os.strerror(28))
-    return write(path, *rest, **more)
 
 
 def test_json_has_requirements_confidence_and_warnings(place, call):

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.release import private_files, sealed
+from shoal.release import sealed
 from shoal.release.sealed import HEADER, HIGHEST_COST, KEY, STATE
+from support.failing_moves import failing_moves
 
 PASSPHRASE = "several unrelated words"
 CHEAP = (4, 8, 1)
@@ -31,8 +32,7 @@ def release():
 
 
 def written(path: Path, content: bytes = b"what aliases stand for") -> Path:
-    with KEY.staged(path, content, PASSPHRASE) as move:
-        move()
+    KEY.write(path, content, PASSPHRASE)
     return path
 
 
@@ -109,8 +109,8 @@ def test_a_passphrase_is_a_text_of_at_least_8_letters(tmp_path, bad):
     path = written(tmp_path / "one.key")
     with pytest.raises(shoal.ParameterError, match="needs a text of at least 8 letters"):
         KEY.opened(path, bad)
-    with pytest.raises(shoal.ParameterError, match="needs a text of at least 8 letters"), KEY.staged(path, b"", bad):
-        pass
+    with pytest.raises(shoal.ParameterError, match="needs a text of at least 8 letters"):
+        KEY.write(path, b"", bad)
 
 
 def test_without_the_package_reading_says_which_extra(tmp_path, monkeypatch):
@@ -151,18 +151,12 @@ def test_a_release_whose_key_cannot_be_written_does_not_stay(tmp_path, release, 
     other = shoal.anonymize(
         FRAME, SCHEMA, shoal.Mdav(k=4), publish=shoal.Aliases("disease", default=3), seed=1 << 71
     )  # fmt: skip
-    replace = Path.replace
-
-    def full(self, target):
-        if Path(target).suffix == ".key":
-            raise OSError(28, "No space left on device")
-        return replace(self, target)
-
-    monkeypatch.setattr(private_files.Path, "replace", full)
-    with pytest.raises(shoal.SourceError, match=r"the key cannot be written \(No space left"):
+    failing_moves(monkeypatch, "out.key", OSError(28, "No space left on device"))
+    with pytest.raises(shoal.SourceError, match=r"out.key: cannot be written \(No space left"):
         other.write(tmp_path / "out", passphrase=PASSPHRASE, overwrite=True)
     assert {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-    with pytest.raises(shoal.SourceError, match="the key cannot be written"):
+    failing_moves(monkeypatch, "new.key", OSError(28, "No space left on device"))
+    with pytest.raises(shoal.SourceError, match=r"new.key: cannot be written .*; nothing was changed"):
         other.write(tmp_path / "new", passphrase=PASSPHRASE)
     assert not (tmp_path / "new").exists()
 

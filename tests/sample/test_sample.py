@@ -316,5 +316,5 @@ def test_written_twice_is_the_same(tmp_path):
 
 def test_a_folder_that_cannot_be_written_to(tmp_path):
     (tmp_path / "taken").write_text("")
-    with pytest.raises(InputError, match="cannot be written to"):
+    with pytest.raises(InputError, match=r"the sample cannot be written \(Not a directory\)"):
         sample.write(tmp_path / "taken")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -14,6 +13,7 @@ import shoal
 from shoal.release import sealed
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import check_receipt
+from support.failing_moves import failing_moves
 from support.forging import arranged, fingerprinted, mended, rewritten, with_entries
 from support.series_example import FIRST, SCHEMA, TWO, table
 
@@ -416,14 +416,7 @@ def test_neither_stays_when_the_release_cannot_be_written(one, two, tmp_path):
 def test_neither_stays_when_the_state_cannot_be_moved(one, two, tmp_path, monkeypatch, error):
     one.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE)
     before = (tmp_path / "s.state").read_bytes()
-    replace = Path.replace
-
-    def fail(self, target):
-        if self.name.startswith(".s.state"):
-            raise error
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", fail)
+    failing_moves(monkeypatch, "s.state", error)
     with pytest.raises((shoal.SourceError, KeyboardInterrupt), match=r"No space left|^$"):
         two.write(tmp_path / "out2", tmp_path / "s.state", PASSPHRASE)
     assert (tmp_path / "s.state").read_bytes() == before
@@ -503,15 +496,8 @@ def test_two_processes_cannot_both_follow_one_state(one, tmp_path):
 def test_the_earlier_release_comes_back_when_the_state_cannot_be_moved(one, two, tmp_path, monkeypatch):
     one.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE)
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    replace = Path.replace
-
-    def fail(self, target):
-        if self.name.startswith(".s.state"):
-            raise OSError(28, "No space left on device")
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(shoal.SourceError, match="No space left"):
+    failing_moves(monkeypatch, "s.state", OSError(28, "No space left on device"))
+    with pytest.raises(shoal.SourceError, match=r"s.state: cannot be written \(No space left.*is there still"):
         two.write(tmp_path / "out", tmp_path / "s.state", PASSPHRASE, overwrite=True)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.receipt.json", "s.state"]

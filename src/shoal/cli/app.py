@@ -1,7 +1,7 @@
 """The `shoal` command, its exit status, and how errors reach the user.
 
-Exit status: 0 done, 1 a release does not keep its promise, 2 the input is bad, 3 a mistake of ours, 130 stopped,
-141 nobody read the output any more, as with `| head`.
+Exit status: 0 done, 1 a release does not keep its promise, 2 the input or the machine is at fault, 3 a mistake of ours,
+130, 143 and 129 stopped by SIGINT, SIGTERM and SIGHUP, 141 nobody read the output any more, as with `| head`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ import contextlib
 import io
 import json
 import os
-import signal
 import sys
 import traceback
 import warnings
 from pathlib import Path
-from types import FrameType
 from typing import NoReturn
 
 import typer
@@ -37,6 +35,9 @@ from shoal.cli import (
 )
 from shoal.cli import compile as compile_
 from shoal.cli.careful import CarefulGroup
+from shoal.disk import stopping
+from shoal.disk.stopping import Stopped
+from shoal.disk.trouble import is_environment, unreadable, unwritable
 from shoal.errors import GuaranteeError, InternalError, ShoalError, ShoalWarning
 
 app = typer.Typer(
@@ -85,63 +86,91 @@ CLOSED_PIPE = 141
 
 
 def main() -> NoReturn:
-    """Run the command line."""
+    """Run the command line, and end with the status that tells what is on the disk."""
     try:
-        _run()
-    except SystemExit as ending:
-        try:
-            sys.stdout.flush()
-        except BrokenPipeError:
-            closed = True
-        else:
-            closed = isinstance(ending.__context__, BrokenPipeError)  # what rich and click end with status 1 for
-        if not closed:
-            raise
+        status = _flushed(_ended())
+    except Stopped as stopped:  # while we said why we ended
+        status = stopped.status
+    stopping.leave(status)
+    sys.exit(status)
+
+
+def _ended() -> int:
+    """Run a command, say why it failed where it did, and give its status."""
+    try:
+        return _status()
+    except Stopped as stopped:
+        _say(stopping.said())
+        return stopped.status
+    except ShoalError as error:
+        _tell(error)
+        return 1 if isinstance(error, GuaranteeError) else 3 if isinstance(error, InternalError) else 2
     except BrokenPipeError:
-        pass
-    # Or Python would complain of what it cannot flush at its end.
-    with contextlib.suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
-    sys.exit(CLOSED_PIPE)
+        return CLOSED_PIPE
+    except BaseException as error:  # also a library's panic; its message may hold a cell, so only its kind is shown
+        return _told_as(error)
 
 
-def _run() -> NoReturn:
+def _status() -> int:
+    """The status of a command that says itself how it ended."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may not know a letter of a column name
     warnings.showwarning = _warn  # type: ignore[assignment]
-    for number in (signal.SIGTERM, signal.SIGINT):  # so that what is half-written is removed on the way out
-        signal.signal(number, _stop)
     try:
         app(prog_name="shoal")
-    except ShoalError as error:
-        _tell(error)
-        sys.exit(1 if isinstance(error, GuaranteeError) else 3 if isinstance(error, InternalError) else 2)
-    except _Stopped:
-        typer.echo("stopped; nothing was written", err=True)
-        sys.exit(130)
-    except (SystemExit, BrokenPipeError):
-        raise
-    except BaseException as error:  # also a library's panic; its message may hold a cell, so only its kind is shown
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(last.filename).name}:{last.lineno}"
-        typer.echo(f"InternalError: {type(error).__name__} at {where}; please report it", err=True)
-        sys.exit(3)
-    sys.exit(0)
+    except SystemExit as ending:
+        if isinstance(ending.__context__, BrokenPipeError):  # what rich and click end with status 1 for
+            return CLOSED_PIPE
+        status = ending.code if isinstance(ending.code, int) else 0 if ending.code is None else 1
+    else:
+        status = 0
+    if stopping.came_late():
+        _say(f"a signal came when all was written; the work is done: {stopping.written()}")
+    return status
+
+
+def _told_as(error: BaseException) -> int:
+    """Say what went wrong that nobody foresaw: the machine's fault, or a mistake of ours."""
+    if isinstance(error, OSError) and is_environment(error):
+        where = "output" if error.filename is None else str(error.filename)
+        done = stopping.written()
+        kept = f"what was written stands: {done}" if done else "nothing was written"
+        _tell(unwritable(where, error, kept=kept) if error.filename is None else unreadable(where, error))
+        return 2
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}:{last.lineno}"
+    _say(f"InternalError: {type(error).__name__} at {where}; please report it")
+    return 3
+
+
+def _flushed(status: int) -> int:
+    """Send the output on its way: where that fails, the status says so, and Python must not try it again."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        status = CLOSED_PIPE
+    except (OSError, ValueError) as error:
+        if status == 0 and isinstance(error, OSError):
+            status = _told_as(error)
+    else:
+        return status
+    with contextlib.suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    return status
+
+
+def _say(text: str) -> None:
+    """Tell the user, if anybody listens."""
+    with contextlib.suppress(OSError, ValueError):
+        typer.echo(text, err=True)
 
 
 def _warn(message: Warning, category: type[Warning], *where: object, **more: object) -> None:  # noqa: ARG001
     """Say a warning in one line; of another library's only its kind, since its message may hold a cell."""
     said = message if issubclass(category, ShoalWarning) else category.__name__
-    typer.echo(f"warning: {said}", err=True)
-
-
-def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
-    raise _Stopped
-
-
-class _Stopped(BaseException):
-    """The user, or the system, wants us to end; typer would swallow a KeyboardInterrupt without a word."""
+    _say(f"warning: {said}")
 
 
 def _tell(error: ShoalError) -> None:
@@ -150,6 +179,7 @@ def _tell(error: ShoalError) -> None:
             {"where": problem.where, "what": problem.what, "fix": problem.fix, "values": problem.values[:MOST_VALUES]}
             for problem in error.problems
         ]
-        typer.echo(json.dumps({"error": type(error).__name__, "problems": problems}, indent=2))
+        with contextlib.suppress(OSError, ValueError):
+            typer.echo(json.dumps({"error": type(error).__name__, "problems": problems}, indent=2))
     else:
-        typer.echo(f"{type(error).__name__}: {error}", err=True)
+        _say(f"{type(error).__name__}: {error}")

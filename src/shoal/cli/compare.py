@@ -114,7 +114,10 @@ def compare(
 
 
 def _give(report: Any, *, json: bool) -> None:
-    report.write()
+    from shoal.disk.stopping import ends_here
+
+    with ends_here():
+        report.write()
     _show(report, json=json)
 
 

@@ -30,16 +30,21 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Invent a table of people, publish it, verify it, and show what was promised and lost. Works offline."""
+    from functools import partial
+
     from shoal import sample
     from shoal.cli import show
     from shoal.cli.flags import apply_flags
     from shoal.cli.run import follow
+    from shoal.disk.change import changing
+    from shoal.disk.recovery import settle
+    from shoal.disk.stopping import ends_here
     from shoal.errors import ParameterError, Problem
     from shoal.methods import METHODS
     from shoal.methods.caat import Caat
     from shoal.recipe.recipe import Recipe
     from shoal.recipe.text import write_toml
-    from shoal.release.directories import whole_directory
+    from shoal.release.directories import check_target
     from shoal.spec import Whole, find
     from shoal.table.sources import Source
 
@@ -58,7 +63,11 @@ def demo(
     for name, column in entries["columns"].items():
         if column.get("hierarchy", {}).get("name") == "tree":
             column["hierarchy"] = f"hierarchies/{name}.csv"
-    with whole_directory(out, marker="recipe.toml", overwrite=overwrite) as folder:
+    settle(out)
+    look = partial(check_target, out, marker="recipe.toml", overwrite=overwrite)
+    look()
+    with ends_here(), changing(out) as change:
+        folder = change.directory(out, look)
         sample.write(folder, n=rows)
         (folder / "recipe.toml").write_text(write_toml(entries), encoding="utf-8")
         recipe = Recipe.load(folder / "recipe.toml")

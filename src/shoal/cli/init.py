@@ -34,9 +34,13 @@ def init(
     The proposal is careful: in doubt a column counts as known to an attacker. Read it before you run it. Hierarchies
     are CSV files in a folder beside the recipe: they hold the values of their columns, and are as secret as the table.
     """
+    from functools import partial
+
     from shoal.cli import show
+    from shoal.disk.recovery import settle
+    from shoal.disk.stopping import ends_here
     from shoal.recipe.proposed import propose
-    from shoal.recipe.text import write_whole
+    from shoal.recipe.text import write_recipe
     from shoal.redaction import redacted
     from shoal.table.profile.profile import profile
     from shoal.table.sources import Source, detect, read
@@ -45,6 +49,7 @@ def init(
     options: dict[str, object] = {key: value for key, value in given.items() if value is not None}
     if missing_values is not None:
         options["missing_values"] = tuple(missing_values.split(","))
+    settle(out)
     _check_place(out, overwrite=overwrite)
     source = Source.from_options(data, options, "init")
     if source.kind == "csv":
@@ -54,8 +59,8 @@ def init(
     described = profile(frame, source.missing_values)
     kept, variables = source.without_password()
     proposed = propose(described, frame, kept, out)
-    with _for_its_owner(secret=redacted(proposed.text) != proposed.text):
-        write_whole(out, proposed.text, proposed.files)
+    with _for_its_owner(secret=redacted(proposed.text) != proposed.text), ends_here():
+        write_recipe(out, proposed.text, proposed.files, partial(_check_place, out, overwrite=overwrite))
     if json:
         require = [{"model": one.name, **one.to_mapping()} for one in proposed.require]
         shown = {"recipe": str(out), "hierarchies": list(proposed.files), "require": require, "variables": variables}

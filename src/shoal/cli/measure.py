@@ -158,27 +158,32 @@ def _check_options(
 def _write_people(read: Any, original: Path | None, target: Path) -> None:
     """Write what people risk and lose where nobody else reads it; no file is overwritten."""
     from shoal.cli import show
+    from shoal.disk.recovery import settle
+    from shoal.disk.stopping import ends_here
     from shoal.release.directories import check_outside
     from shoal.release.manifest import is_release
-    from shoal.release.private_files import staged_file
+    from shoal.release.private_files import write_outside
     from shoal.report.page import check_place
 
     check_outside(target, is_release, "what people risk")
+    settle(target)
     check_place(target, overwrite=False)
     content = read.by_person(**input_of(original)).write_csv().encode()
-    with staged_file(target, content, "what people risk") as move:
-        move()
+    with ends_here():
+        write_outside(target, content, "what people risk", look=lambda: check_place(target, overwrite=False))
     show.console().print(f"What every row of the input risks and loses is in {target}; keep it to yourself.")
 
 
 def _measure_membership(read: Any, release: Path, original: Path | None, plot: Path | None, *, json: bool) -> None:
     from shoal.cli import show
+    from shoal.disk.stopping import ends_here
     from shoal.report.membership import check_picture, write_picture
 
     if plot is not None:
         check_picture(plot)
     found = read.membership(**input_of(original))
-    written = [] if plot is None else write_picture(found, plot)
+    with ends_here():
+        written = [] if plot is None else write_picture(found, plot)
     if json:
         show.as_json(_entries(found))
         return

@@ -27,17 +27,21 @@ def report(
     from shoal.cli import show
     from shoal.cli.measure import input_of
     from shoal.cli.verify import receipt_beside
+    from shoal.disk.recovery import settle
+    from shoal.disk.stopping import ends_here
     from shoal.release.release import read_release
     from shoal.report.page import check_place
 
     held = original is not None or receipt is not None
     target = out or page_path(release, held=held)
+    settle(target)
     check_place(target, overwrite=overwrite)
     if receipt is None and original is not None:
         receipt = receipt_beside(release)
     read = read_release(release, receipt)
     page = read.report(name=release.resolve().name, **input_of(original))
-    page.write(target, overwrite=overwrite)
+    with ends_here():
+        page.write(target, overwrite=overwrite)
     show.console().print(f"The report is in {target}{'; keep it to yourself' if held else ''}.")
 
 
@@ -47,12 +51,12 @@ def page_path(release: Path, *, held: bool = False) -> Path:
     return release.parent / f"{whole.name}.{'holder' if held else 'report'}.html"
 
 
-def write_public(release: Any, out: Path, *, overwrite: bool) -> Path:
-    """Write the public edition of a release that was just written."""
+def public_page(release: Any, files: Path, out: Path) -> bytes:
+    """The public edition for a release whose files are in one place, and will be in another."""
     from dataclasses import replace
 
     from shoal.release.manifest import Manifest
 
-    seen = replace(release.public(), manifest=Manifest.read(out))
-    page: Path = seen.report(name=out.resolve().name).write(page_path(out), overwrite=overwrite)
+    seen = replace(release.public(), manifest=Manifest.read(files))
+    page: bytes = seen.report(name=out.resolve().name).html.encode()
     return page

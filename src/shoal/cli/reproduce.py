@@ -35,20 +35,27 @@ def reproduce(
 
     A page says what a work claims, as we read it, and whether that holds here, with intervals over seeded runs.
     """
+    from contextlib import nullcontext
+
     from shoal.cli import show
+    from shoal.disk.recovery import settle
+    from shoal.disk.stopping import ends_here
     from shoal.reproduce import plots
     from shoal.reproduce.page import Page, check_place, write
     from shoal.reproduce.works import HOMES, Asked, reproduced, settings_of, works_of
 
     asked_for = works_of(list(HOMES) if works == ["all"] else works)
     plots.need()
+    for work in asked_for:
+        settle(out / f"{work.name}.md")
     check_place(out, [work.name for work in asked_for], overwrite=overwrite)
     pages: list[Page] = []
     with show.ShownProgress(quiet=quiet or json) as progress:
         settings = settings_of(asked_for, Asked(data, census, rows, runs, seed, progress))
         for work in asked_for:
             pages.append(reproduced(work, settings[work.name]))
-            write(pages[-1], out)
+            with ends_here() if len(pages) == len(asked_for) else nullcontext():
+                write(pages[-1], out, overwrite=overwrite)
     if json:
         show.as_json([page.entries() for page in pages])
         return

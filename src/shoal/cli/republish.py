@@ -37,6 +37,8 @@ def republish(
     """
     from shoal.cli import show
     from shoal.cli.flags import apply_flags
+    from shoal.disk.recovery import settle
+    from shoal.disk.stopping import ends_here
     from shoal.recipe.recipe import Recipe
     from shoal.recipe.text import read_entries
     from shoal.release.manifest import Manifest
@@ -45,13 +47,16 @@ def republish(
     from shoal.table.sources import check_installed
 
     read = Recipe.from_entries(apply_flags(read_entries(recipe), context.args), recipe.parent)
+    for place in (out, state):
+        settle(place)
     _check_places(state, previous, out, overwrite=overwrite)
     check_installed(read.source)
     secret, before = _unlocked(state, passphrase_file, new=previous is None)
     with show.ShownProgress(quiet=quiet or json) as progress:
         made = republish_recipe(read, previous=previous, state=before, threads=threads, progress=progress)
         progress.stage("writing")
-        made.write(out, state, secret, format=read.format, overwrite=overwrite)
+        with ends_here():
+            made.write(out, state, secret, format=read.format, overwrite=overwrite)
     if json:
         manifest = Manifest.read(out).model_dump(mode="json")
         held = {"state": str(state), "receipt": str(receipt_path(out))}

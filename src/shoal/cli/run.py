@@ -118,6 +118,7 @@ def run(
     from shoal.cli import direct, show
     from shoal.cli.flags import apply_flags
     from shoal.cli.report import page_path
+    from shoal.disk.stopping import ends_here
     from shoal.recipe.recipe import Recipe
     from shoal.recipe.text import read_entries
     from shoal.release.key import key_path
@@ -138,10 +139,11 @@ def run(
     read = Recipe.from_entries(entries, None if by_flags else Path(recipe).parent)
     if by_flags and not (quiet or json):
         direct.tell(entries, recipe, why)
-    release, concerns = follow(
-        read, out, overwrite=overwrite, threads=threads, quiet=quiet or json, passphrase_file=passphrase_file,
-        report=not no_report, strict=strict,
-    )  # fmt: skip
+    with ends_here():
+        release, concerns = follow(
+            read, out, overwrite=overwrite, threads=threads, quiet=quiet or json, passphrase_file=passphrase_file,
+            report=not no_report, strict=strict,
+        )  # fmt: skip
     if json:
         written = Manifest.read(out)
         held: dict[str, Any] = {"receipt": str(receipt_path(out))}
@@ -205,24 +207,30 @@ def follow(
 
     Gives the release and what to look at in it. With `compare`, other methods are tried on some rows of the table.
     """
+    from functools import partial
+
     from shoal.cli import report as reports
     from shoal.cli import show
     from shoal.cli.passphrase import passphrase
     from shoal.concerns.base import refuse
     from shoal.concerns.other_method import other_method, others_of
+    from shoal.disk.change import changing
+    from shoal.disk.recovery import settle
     from shoal.errors import Problems, ShoalWarning, SourceError
     from shoal.pipeline import run as run_recipe
+    from shoal.release.receipt import warn_of_reuse
     from shoal.release.release import check_places
     from shoal.release.sealed import KEY
     from shoal.report.page import check_place
     from shoal.table.sources import check_installed, read
 
-    problems = Problems()
+    settle(out)
+    problems, page = Problems(), reports.page_path(out)
     with problems.noting():
         check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
     if report:
         with problems.noting():
-            check_place(reports.page_path(out), overwrite=overwrite)
+            check_place(page, overwrite=overwrite)
     for source in (recipe.source, recipe.population):
         with problems.noting():
             check_installed(source)
@@ -244,10 +252,14 @@ def follow(
                 if strict:
                     refuse(concerns)
                 progress.stage("writing")
-                release.write(out, format=recipe.format, overwrite=overwrite, passphrase=secret)
-                if report:
-                    progress.stage("reporting")
-                    reports.write_public(release, out, overwrite=overwrite)
+                with changing(out) as change:
+                    files = release.stage(change, out, recipe.format, overwrite=overwrite, passphrase=secret)
+                    if report:
+                        progress.stage("reporting")
+                        content = reports.public_page(release, files, out)
+                        change.file(page, content, private=False, look=partial(check_place, page, overwrite=overwrite))
+                if release.receipt is not None:
+                    warn_of_reuse(release.receipt, out)
     finally:
         for one in noted:  # also before an error, which they may explain
             say(f"warning: {one.message}", err=True)

@@ -38,6 +38,15 @@ PasswordFile = Annotated[
 ]
 
 
+@vault.callback()
+def _one_change(context: typer.Context) -> None:
+    """Whatever a command changes in a vault is the end of its work; a server goes on."""
+    from shoal.disk.stopping import ends_here
+
+    if context.invoked_subcommand != "serve":
+        context.with_resource(ends_here())
+
+
 @vault.command("init")
 def init(
     database: DatabaseOption = "vault.db",
@@ -52,29 +61,22 @@ def init(
     """Make a new vault: its tables, its master key, its first steward."""
     from shoal.cli import show
     from shoal.errors import ParameterError, Problem
-    from shoal.vault.keys import MasterKeys
-    from shoal.vault.service import Service
 
-    opened = _database(database)
+    _check_packages()
+    from shoal.vault.making import make_vault
+
     if upgrade:
+        opened = _database(database)
         if not opened.has_vault():
             raise ParameterError(Problem(opened.shown, "is no vault", "leave --upgrade out to make one"))
         opened.migrate()
         say(f"{opened.shown}: has the tables of this version.")
         return
-    if key_file.exists():
-        raise ParameterError(Problem(str(key_file), "exists already", "choose another file for the master key"))
-    keys = MasterKeys.new()
-    keys.write(key_file)
-    try:
-        _, token = Service.init(opened, keys, steward, _password(password_file))
-    except BaseException:
-        key_file.unlink(missing_ok=True)
-        raise
+    shown, token = make_vault(database, key_file, steward, _password(password_file))
     if json:
-        show.as_json({"database": opened.shown, "key_file": str(key_file), "steward": steward, "token": token})
+        show.as_json({"database": shown, "key_file": str(key_file), "steward": steward, "token": token})
         return
-    say(f"Vault in {opened.shown}.")
+    say(f"Vault in {shown}.")
     say(f"Master key in {key_file}: keep a copy elsewhere, apart from the database and its backups.")
     _show_token(steward, token)
 
@@ -93,12 +95,17 @@ def serve(
     sealed: Annotated[bool, typer.Option("--sealed", help="Wait for a steward to give the master key.")] = False,
 ) -> None:
     """Serve a vault. Without a master key it stays sealed until a steward gives it."""
+    from shoal.disk.stopping import Stopped
     from shoal.vault.limiting import Limits
     from shoal.vault.server import Serving
     from shoal.vault.server import serve as run
 
     service = _service(database, key_file, sealed=sealed)
-    run(service, Serving(host, port, tls_cert, tls_key, behind_proxy, proxies), Limits(requests=requests))
+    try:
+        run(service, Serving(host, port, tls_cert, tls_key, behind_proxy, proxies), Limits(requests=requests))
+    except Stopped as stopped:  # it has answered all that it had begun
+        typer.echo("stopped; the vault is closed", err=True)
+        raise typer.Exit(stopped.status) from None
 
 
 @vault.command("add-release")
@@ -328,11 +335,15 @@ def status(database: DatabaseOption = "vault.db", json: Json = False) -> None:
 # -- what they share --------------------------------------------------------------------------------------------------
 
 
-def _database(given: str) -> Database:
+def _check_packages() -> None:
     from shoal.extras import load
 
     load("sqlalchemy", extra="vault", what="the vault")
     load("alembic", extra="vault", what="the vault")
+
+
+def _database(given: str) -> Database:
+    _check_packages()
     from shoal.vault.database import Database
 
     return Database(given)

@@ -9,7 +9,8 @@ from pathlib import Path
 from shoal._version import __version__
 from shoal.comparison.variants import Variant
 from shoal.comparison.workers import Outcome, Table
-from shoal.release.private_files import staged_file
+from shoal.disk.recovery import settle
+from shoal.release.private_files import write_outside
 from shoal.table.fingerprint import content_sha256
 
 
@@ -30,6 +31,7 @@ class Cache:
 
     def get(self, variant: Variant) -> Outcome | None:
         """What came of a recipe, if that is known."""
+        settle(self._path(variant))
         try:
             entries = json.loads(self._path(variant).read_text(encoding="utf-8"))
             return Outcome({name: float(value) for name, value in entries["figures"].items()}, entries["failed"])
@@ -40,8 +42,7 @@ class Cache:
         """Keep what came of a recipe."""
         entries = {"variant": variant.name, "figures": outcome.figures, "failed": outcome.failed}
         content = (json.dumps(entries, indent=2) + "\n").encode()
-        with staged_file(self._path(variant), content, "figures of a comparison") as move:
-            move()
+        write_outside(self._path(variant), content, "figures of a comparison")
 
     def _path(self, variant: Variant) -> Path:
         return self.folder / f"{variant.key(__version__, self.table)}.json"

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from shoal.comparison.result import Choice, Comparison
+from shoal.disk.change import changing
+from shoal.disk.recovery import settle
 from shoal.errors import InputError, Problem, SourceError
 from shoal.recipe.recipe import Recipe
 from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
-from shoal.release.private_files import staged_file
 
 FIGURES, RECIPE = "comparison.json", "recipe.toml"
 
@@ -26,9 +27,9 @@ def check_folder(folder: Path, recipe: Path | None = None) -> None:
     `recipe` is the one that is read: whatever the folder, it is never replaced.
     """
     check_outside(folder / FIGURES, is_release, "the comparison")
+    settle(folder / FIGURES)
     try:
-        is_taken, is_ours = folder.exists() and not folder.is_dir(), (folder / FIGURES).is_file()
-        there = (folder / RECIPE).exists()
+        is_taken, there = folder.exists() and not folder.is_dir(), (folder / RECIPE).exists()
         is_read = there and recipe is not None and recipe.exists() and (folder / RECIPE).samefile(recipe)
         if not is_taken:
             _try(folder)
@@ -37,9 +38,21 @@ def check_folder(folder: Path, recipe: Path | None = None) -> None:
         raise SourceError(Problem(str(folder), f"cannot be written ({reason})", "choose another folder")) from None
     if is_taken:
         raise SourceError(Problem(str(folder), "is no folder", "choose another one"))
-    if is_read or (there and not is_ours):
-        what = "would be replaced by the recommended recipe"
-        raise SourceError(Problem(str(folder / RECIPE), what, "choose another folder"))
+    if is_read:
+        raise _replaced(folder)
+    _look(folder, RECIPE)
+
+
+def _look(folder: Path, name: str) -> None:
+    """Refuse to replace a recipe that no comparison has written, and a place inside a release."""
+    check_outside(folder / name, is_release, "the comparison")
+    if name == RECIPE and (folder / RECIPE).exists() and not (folder / FIGURES).is_file():
+        raise _replaced(folder)
+
+
+def _replaced(folder: Path) -> SourceError:
+    what = "would be replaced by the recommended recipe"
+    return SourceError(Problem(str(folder / RECIPE), what, "choose another folder"))
 
 
 def _try(folder: Path) -> None:
@@ -110,9 +123,9 @@ class Report:
             recipes = (placed.recipes if self.choice.name in placed.recipes else {}) or {}
             recipe = recipes.get(self.choice.name, self.choice.recipe)
             files[RECIPE] = f"# {self.choice.why}\n{_to_write(recipe).to_toml()}".encode()
-        for name, content in files.items():
-            with staged_file(self.folder / name, content, "the comparison") as move:
-                move()
+        with changing(self.folder / FIGURES, what="the comparison") as change:
+            for name, content in files.items():
+                change.file(self.folder / name, content, look=partial(_look, self.folder, name))
 
     def lines(self) -> list[str]:
         """What there is to say besides the table."""

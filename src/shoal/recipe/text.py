@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
 import textwrap
 import tomllib
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import Problem, RecipeError, SourceError
+from shoal.disk.change import changing
+from shoal.errors import Problem, RecipeError
 from shoal.table.sources.source import kind_of_path
 
 
@@ -47,29 +46,16 @@ def _not_a_recipe(where: str, what: str, fix: str = "") -> Problem:
     return Problem(where, "is a table by its name, and no recipe", fix)
 
 
-def write_whole(out: Path, text: str, files: Mapping[str, str]) -> None:
-    """Write a recipe and the files it refers to, each in one step, the recipe last; what fails leaves nothing new."""
-    token = secrets.token_hex(4)
-    texts = {out.parent / place: content for place, content in files.items()} | {out: text}
-    partial = {place: place.parent / f".{place.name}.partial-{token}" for place in texts}
-    made = [folder for folder in dict.fromkeys(place.parent for place in texts) if not folder.exists()]
-    try:
-        for folder in made:
-            folder.mkdir()
-        for place, content in texts.items():
-            partial[place].write_text(content, encoding="utf-8", newline="")
-        for place in texts:
-            partial[place].replace(place)
-        made = []
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise SourceError(Problem(str(out), f"cannot be written ({reason})", "choose another place")) from None
-    finally:
-        for file in partial.values():
-            file.unlink(missing_ok=True)
-        for folder in made:
-            with suppress(OSError):
-                folder.rmdir()
+def write_recipe(out: Path, text: str, files: Mapping[str, str], look: Callable[[], None] = lambda: None) -> None:
+    """Write a recipe and the files it refers to, all of them or none; other files beside those are kept."""
+    with changing(out, what="the recipe") as change:
+        folders = {place: Path(place).parent for place in files}
+        made = {one: change.directory(out.parent / one, look, keep=True) for one in set(folders.values())}
+        for place, content in files.items():
+            file = made[folders[place]] / Path(place).name
+            file.unlink(missing_ok=True)  # it may be a link
+            file.write_text(content, encoding="utf-8", newline="")
+        change.file(out, text.encode(), private=False, look=look)
 
 
 Notes = Mapping[tuple[str, ...], str]

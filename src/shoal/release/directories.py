@@ -1,61 +1,11 @@
-"""A directory that appears whole or not at all."""
+"""Where a directory may be made, and where a file may not lie."""
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 
 from shoal.errors import Problem, SourceError
-
-
-@contextmanager
-def whole_directory(
-    target: Path, *, marker: str, overwrite: bool, then: Callable[[], None] = lambda: None
-) -> Iterator[Path]:
-    """Give a directory to fill beside `target`, and move it there in one step when all went well.
-
-    Parameters
-    ----------
-    target
-        Where the directory shall be.
-    marker
-        A file every directory of this sort has: only what has it is ever replaced.
-    overwrite
-        Whether an earlier one may be replaced.
-    then
-        What has to follow at once; if it fails, the earlier directory comes back.
-    """
-    check_target(target, marker=marker, overwrite=overwrite)
-    made = [folder for folder in target.parents if not folder.exists()]
-    token = secrets.token_hex(4)
-    partial, old = (target.parent / f".{target.name}.{word}-{token}" for word in ("partial", "old"))
-    try:
-        partial.mkdir(parents=True)
-        yield partial
-        if target.exists():
-            target.replace(old)
-        partial.replace(target)
-        try:
-            then()
-        except BaseException:
-            target.replace(partial)
-            raise
-        made = []
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise SourceError(Problem(str(target), f"cannot be written ({reason})", "choose another directory")) from None
-    finally:
-        if os.path.lexists(old) and not os.path.lexists(target):
-            old.replace(target)
-        shutil.rmtree(partial, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
-        for folder in made:
-            with suppress(OSError):  # somebody may have put something there meanwhile
-                folder.rmdir()
 
 
 def check_outside(path: Path, is_release: Callable[[Path], bool], what: str) -> None:
@@ -86,7 +36,7 @@ def check_directory_name(target: Path) -> None:
 
 
 def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
-    """Refuse a place that is taken, before any work starts."""
+    """Refuse a place that is taken, before any work starts and before it is moved there."""
     try:
         free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
     except (OSError, ValueError):  # too long, or with a letter no name can have

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from shoal.disk.trouble import is_environment, unreadable
 from shoal.errors import GuaranteeError, Problem, Problems, SourceError, some
 from shoal.release.manifest import FILE, FORMATS, Manifest, PublishedTable
 from shoal.release.parquet import read_parquet
@@ -70,7 +71,9 @@ def _read_table(folder: Path, table: PublishedTable, problems: Problems) -> pl.D
         if canonical_csv(frame) == path.read_bytes():
             return frame
         problems.add(path.name, "is not written as Shoal writes CSV: quotes, line ends or a byte order mark differ")
-    except (Exception, pl.exceptions.PanicException):  # a damaged file; messages may hold cells
+    except (Exception, pl.exceptions.PanicException) as error:  # a damaged file; messages may hold cells
+        if isinstance(error, OSError) and is_environment(error):
+            raise unreadable(path, error) from None
         problems.add(path.name, "cannot be read as a table")
     return None
 

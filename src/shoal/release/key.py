@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -76,16 +74,9 @@ class Key(_Part):
         """Write it."""
         return canonical_json(self).encode()
 
-    @contextmanager
-    def staged(self, path: str | Path, passphrase: str) -> Iterator[Callable[[], None]]:
-        """Encrypt it into a file beside its place, and give the step that moves it there."""
-        with KEY.staged(Path(path), self.to_bytes(), passphrase) as move:
-            yield move
-
     def write(self, path: str | Path, passphrase: str) -> Path:
         """Write it into an encrypted file, readable by its owner alone."""
-        with self.staged(path, passphrase) as move:
-            move()
+        KEY.write(Path(path), self.to_bytes(), passphrase)
         return Path(path)
 
     @classmethod
@@ -101,16 +92,6 @@ class Key(_Part):
         if self.release != manifest.fingerprint():
             what = "belongs to another release, or the release was changed since it was made"
             raise GuaranteeError(Problem(where, what, "give the key that was written with the release"))
-
-
-@contextmanager
-def staged_key(key: Key | None, target: Path, passphrase: str | None) -> Iterator[Callable[[], None]]:
-    """Encrypt a key into a file beside a release directory, and give the step that moves it there; none for no key."""
-    if key is None or passphrase is None:
-        yield lambda: None
-        return
-    with key.staged(key_path(target), passphrase) as move:
-        yield move
 
 
 def key_path(folder: Path) -> Path:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import base64
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +18,6 @@ from pydantic import Field, ValidationError
 
 from shoal.errors import GuaranteeError, Problem, Problems, ShoalWarning, SourceError, some
 from shoal.release.manifest import Manifest, Setting, _Part, canonical_json
-from shoal.release.private_files import staged_file
 from shoal.table.prepare import Table
 
 SUFFIX = ".receipt.json"
@@ -152,19 +149,6 @@ def receipt_path(folder: Path) -> Path:
     """Where the receipt of a release directory stands: beside it, and never in it."""
     place = folder if folder.name not in ("", "..") else folder.resolve()
     return place.parent / f"{place.name}{SUFFIX}"
-
-
-@contextmanager
-def staged(receipt: Receipt | None, target: Path) -> Iterator[Callable[[], None]]:
-    """Write a receipt beside its place, readable by its owner alone, and give the step that moves it there.
-
-    What was not moved when the block ends is removed. Without a receipt, nothing is written.
-    """
-    if receipt is None:
-        yield lambda: None
-        return
-    with staged_file(receipt_path(target), receipt.to_json().encode(), "the receipt") as move:
-        yield move
 
 
 def warn_of_reuse(receipt: Receipt, target: Path) -> None:

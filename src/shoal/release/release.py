@@ -15,6 +15,8 @@ import polars as pl
 from shoal.check.original import published_people
 from shoal.check.release import Verdict, verify
 from shoal.check.whose import Whose, whose_rows
+from shoal.disk.change import Change, changing
+from shoal.disk.recovery import settle
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
 from shoal.measure import MEASURES, measure, measure_all
 from shoal.measure.base import Given
@@ -25,13 +27,14 @@ from shoal.measure.pair_error import pair_errors
 from shoal.measure.pairing import refuse_another
 from shoal.methods.groups import SliceColumns
 from shoal.release.column_types import typed_table
-from shoal.release.directories import check_directory_name, check_outside, check_target, whole_directory
+from shoal.release.directories import check_directory_name, check_outside, check_target
 from shoal.release.files import read_directory
-from shoal.release.key import Key, key_path, staged_key
+from shoal.release.key import Key, key_path
 from shoal.release.manifest import FILE, FORMATS, Manifest, is_release
 from shoal.release.parquet_writing import write_parquet
 from shoal.release.queries import Answers
-from shoal.release.receipt import Receipt, check_receipt, receipt_path, staged, warn_of_reuse
+from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
+from shoal.release.sealed import KEY
 from shoal.spec import find
 from shoal.table.frames import as_pandas, same, to_polars
 from shoal.table.markers import Markers
@@ -657,14 +660,29 @@ class Release(Generic[Frame]):
         if self.key is not None and passphrase is None:
             what = "is not given: the key of the aliases and grades would be lost"
             raise ParameterError(Problem("passphrase=", what, "give the text that the key file is encrypted with"))
+        settle(target)
         check_places(target, overwrite=overwrite, receipt=self.receipt is not None, key=self.key is not None)
-        with staged(self.receipt, target) as keep, staged_key(self.key, target, passphrase) as keep_key:
-            with whole_directory(target, marker=FILE, overwrite=overwrite, then=keep_key) as partial:
-                self.fill(partial, format)
-            keep()
+        with changing(target) as change:
+            self.stage(change, target, format, overwrite=overwrite, passphrase=passphrase)
         if self.receipt is not None:
             warn_of_reuse(self.receipt, target)
         return target
+
+    def stage(
+        self, change: Change, target: Path, form: str, *, overwrite: bool = False, passphrase: str | None = None
+    ) -> Path:
+        """Add the release, its receipt and its key to a change of the disk; give the directory with its files."""
+
+        def look() -> None:
+            check_places(target, overwrite=overwrite, receipt=self.receipt is not None, key=self.key is not None)
+
+        folder = change.directory(target, look)
+        self.fill(folder, form)
+        if self.receipt is not None:
+            change.file(receipt_path(target), self.receipt.to_json().encode())
+        if self.key is not None and passphrase is not None:
+            change.file(key_path(target), KEY.sealed(self.key.to_bytes(), passphrase))
+        return folder
 
     def fill(self, folder: Path, form: str = "csv") -> None:
         """Write tables and manifest into an empty directory, and check them there from their bytes."""
@@ -782,6 +800,7 @@ def _read(
     places: npt.NDArray[np.int64] | None = None,
 ) -> tuple[Release[pl.DataFrame], Verdict]:
     """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
+    settle(folder)
     manifest, tables = read_directory(folder)
     people = None if original is None else published_people(manifest, original, missing_values, schema)
     if key is not None:

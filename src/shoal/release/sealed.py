@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import secrets
 import struct
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.disk.recovery import settle
 from shoal.errors import ParameterError, Problem, SourceError
 from shoal.extras import load
 from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
-from shoal.release.private_files import staged_file
+from shoal.release.private_files import write_outside
 from shoal.release.receipt import receipt_path
 
 VERSION = 1
@@ -43,20 +42,14 @@ class Sealing:
     extra: str
     """The extra of Shoal that brings what it needs."""
 
-    @contextmanager
-    def staged(self, path: Path, content: bytes, passphrase: str) -> Iterator[Callable[[], None]]:
-        """Encrypt content into a file beside its place, and give the step that moves it there.
-
-        What was not moved when the block ends is removed. A place inside a release is refused.
-        """
-        check_passphrase(passphrase)
-        check_outside(path, is_release, f"the {self.what}")
-        with staged_file(path, self._seal(content, passphrase), f"the {self.what}") as move:
-            yield move
+    def write(self, path: Path, content: bytes, passphrase: str) -> None:
+        """Encrypt content into a file, whole or not at all; a place inside a release is refused."""
+        write_outside(path, self.sealed(content, passphrase), f"the {self.what}")
 
     def opened(self, path: Path, passphrase: str) -> bytes:
         """The content of an encrypted file."""
         check_passphrase(passphrase)
+        settle(path)
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -90,12 +83,14 @@ class Sealing:
             fix = "choose a separate file that you do not publish"
             raise ParameterError(Problem(str(path), f"the {self.what} {what}", fix))
 
-    def _seal(self, content: bytes, passphrase: str) -> bytes:
+    def sealed(self, content: bytes, passphrase: str) -> bytes:
+        """The content of an encrypted file, with its header."""
+        check_passphrase(passphrase)
         cipher, _ = self._cryptography()
         salt, nonce = secrets.token_bytes(16), secrets.token_bytes(12)
         header = HEADER.pack(self.magic, VERSION, *COST, salt, nonce)
-        sealed: bytes = cipher(_key(passphrase, COST, salt)).encrypt(nonce, content, header)
-        return header + sealed
+        secret: bytes = cipher(_key(passphrase, COST, salt)).encrypt(nonce, content, header)
+        return header + secret
 
     def _open(self, sealed: bytes, header: bytes, passphrase: str) -> bytes | None:
         """The content, or None where the passphrase or a byte is wrong: which of them, nobody can tell."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from shoal.disk.change import changing
 from shoal.errors import ParameterError, Problem
 from shoal.measure.membership import Membership
 from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
-from shoal.release.private_files import staged_file
 from shoal.report.pictures import FONT, INK, charts, drawn
 
 MOST_BARS = 24
@@ -92,9 +93,10 @@ def write_picture(found: Membership, place: Path) -> list[Path]:
     It speaks of the input, so only its owner reads it.
     """
     targets = check_picture(place)
-    for name, content in picture(found, place.name).items():
-        with staged_file(targets[name], content, "the picture") as move:
-            move()
+    files = picture(found, place.name)
+    with changing(place, what="the picture") as change:
+        for name, content in files.items():
+            change.file(targets[name], content, look=partial(check_picture, place))
     return list(targets.values())
 
 

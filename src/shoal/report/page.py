@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
+from shoal.disk.recovery import settle
 from shoal.errors import Problem, SourceError
 from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
-from shoal.release.private_files import staged_file
+from shoal.release.private_files import write_outside
 from shoal.report.blocks import Chart, Section
 from shoal.report.charts import svg
 
@@ -55,9 +56,9 @@ class Page:
     def write(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the page into a file, whole or not at all; the holder's edition is readable by its owner alone."""
         target = Path(path)
-        check_place(target, overwrite=overwrite)
-        with staged_file(target, self.html.encode(), "the report", private=self.edition == "holder") as move:
-            move()
+        settle(target)
+        look = partial(check_place, target, overwrite=overwrite)
+        write_outside(target, self.html.encode(), "the report", private=self.edition == "holder", look=look)
         return target
 
     def _repr_html_(self) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-import secrets
 import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from shoal.errors import Problem, Problems, SourceError
+from shoal.disk.change import changing
+from shoal.errors import Problems, SourceError
 from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
 from shoal.reproduce.runs import HOLDS
@@ -141,28 +142,23 @@ def check_place(folder: Path, works: Sequence[str], *, overwrite: bool) -> None:
     problems.raise_if_any(SourceError)
 
 
-def write(page: Page, folder: Path) -> list[Path]:
+def write(page: Page, folder: Path, *, overwrite: bool = True) -> list[Path]:
     """Write a page and its pictures: first beside their places, then all of them moved there; older pictures go."""
     files = page.files()
-    older = _pictures_of(folder / f"{page.work}.md")
-    token = secrets.token_hex(4)
-    partial = {folder / name: folder / f".{name}.{token}" for name in files}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for waiting, content in zip(partial.values(), files.values(), strict=True):
-            waiting.write_bytes(content)
-        for target, waiting in partial.items():
-            waiting.replace(target)
-        for name in older - set(files):
+    main = folder / f"{page.work}.md"
+    older = _pictures_of(main)
+    with changing(main, what="the page") as change:
+        for name, content in files.items():
+            look = partial(check_place, folder, [page.work], overwrite=overwrite) if name == main.name else _anything
+            change.file(folder / name, content, private=False, look=look)
+    for name in older - set(files):
+        with suppress(OSError):
             (folder / name).unlink(missing_ok=True)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise SourceError(Problem(str(folder), f"cannot be written ({reason})", "choose another directory")) from None
-    finally:
-        for waiting in partial.values():
-            with suppress(OSError):
-                waiting.unlink(missing_ok=True)
-    return list(partial)
+    return [folder / name for name in files]
+
+
+def _anything() -> None:
+    """Pictures are replaced with their page."""
 
 
 def _pictures_of(page: Path) -> set[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.errors import InputError, Problem
+from shoal.disk.change import changing
 from shoal.sample.population import people
 from shoal.sample.trees import hierarchies
 from shoal.table.hierarchy.builders import Rule
@@ -31,14 +31,12 @@ def write(folder: str | Path, n: int = 5000, seed: int = 1) -> list[Path]:
     """
     folder = Path(folder)
     frame = people(n, seed)
-    try:
-        (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
-        table = folder / "people.csv"
-        table.write_text(frame.write_csv(), encoding="utf-8", newline="")
-        return [table, *(_write_hierarchy(folder, column, _tree(frame, column)) for column in hierarchies())]
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(Problem(f"folder {str(folder)!r}", f"cannot be written to ({reason})")) from None
+    table, trees = folder / "people.csv", folder / "hierarchies"
+    with changing(table, what="the sample") as change:
+        change.file(table, frame.write_csv().encode(), private=False)
+        made = change.directory(trees, lambda: None, keep=True)
+        files = [_write_hierarchy(made, column, _tree(frame, column)).name for column in hierarchies()]
+    return [table, *(trees / name for name in files)]
 
 
 def _tree(frame: pl.DataFrame, column: str) -> Hierarchy:
@@ -48,7 +46,8 @@ def _tree(frame: pl.DataFrame, column: str) -> Hierarchy:
 
 
 def _write_hierarchy(folder: Path, column: str, tree: Hierarchy) -> Path:
-    path = folder / "hierarchies" / f"{column}.csv"
+    path = folder / f"{column}.csv"
+    path.unlink(missing_ok=True)  # it may be a link
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=";", lineterminator="\n").writerows(tree.paths())
     return path

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from shoal.check.release import verify
+from shoal.disk.change import changing
+from shoal.disk.recovery import settle
 from shoal.errors import ParameterError, Problem, Problems, SourceError
 from shoal.measure import measure
 from shoal.methods.base import Task
@@ -21,10 +24,8 @@ from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import Counterfeits, publish_invariant
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, describe, holder_figures, receipt_of
-from shoal.release.directories import whole_directory
-from shoal.release.manifest import FILE, Place
-from shoal.release.private_files import locked_folder
-from shoal.release.receipt import staged
+from shoal.release.directories import check_outside
+from shoal.release.manifest import Place, is_release
 from shoal.release.release import Release, check_places
 from shoal.release.sealed import STATE
 from shoal.series.checks import check_previous, check_shape, check_table, parts_given
@@ -44,6 +45,8 @@ class Republished:
 
     release: Release
     state: SeriesState
+    _kept: set[Path] = field(default_factory=set, repr=False, compare=False)
+    """Where the state was written by this very object."""
 
     def write(
         self,
@@ -56,9 +59,9 @@ class Republished:
     ) -> Path:
         """Write the release into a new directory and the state into its encrypted file, or neither.
 
-        The release is moved into its place first, the state directly after it. Should the machine stop between the two
-        moves, the state is still that of the release before: run the same again with ``overwrite=True``. The same
-        seed gives the same release.
+        Should the machine stop in the midst of it, whoever reads or writes either of them next finishes it: the state
+        and the release always belong together. Of several that follow the same state, one is written; the others are
+        refused.
 
         Parameters
         ----------
@@ -75,16 +78,14 @@ class Republished:
         """
         target, secret = Path(folder), Path(os.path.realpath(state))  # where a link leads, the state stays
         STATE.check_place(secret, target)
+        settle(target)
         check_places(target, overwrite=overwrite)
-        with (
-            locked_folder(secret.parent, "the state"),
-            STATE.staged(secret, self.state.to_bytes(), passphrase) as move,
-            staged(self.release.receipt, target) as keep,
-        ):
+        with changing(target, secret) as change:
             self._check_follows(secret, passphrase)
-            with whole_directory(target, marker=FILE, overwrite=overwrite, then=move) as partial:
-                self.release.fill(partial, format)
-            keep()
+            self.release.stage(change, target, format, overwrite=overwrite)
+            look = partial(check_outside, secret, is_release, "the state")
+            change.file(secret, STATE.sealed(self.state.to_bytes(), passphrase), look=look)
+        self._kept.add(secret)
         return target
 
     def _check_follows(self, secret: Path, passphrase: str) -> None:
@@ -93,7 +94,8 @@ class Republished:
             return
         there = SeriesState.read(secret, passphrase)
         made = self.state.fingerprints()
-        if there.key != self.state.key or there.fingerprints() not in (made, made[:-1]):
+        again = secret in self._kept and there.fingerprints() == made  # the same release once more, in another format
+        if there.key != self.state.key or not (again or there.fingerprints() == made[:-1]):
             what = "is of another series, or another release was written since it was read"
             raise SourceError(
                 Problem(str(secret), what, "read it again, and make the release anew; or name another file")

@@ -124,8 +124,7 @@ class SeriesState:
 
     def write(self, path: str | Path, passphrase: str) -> Path:
         """Encrypt the state into a file, which is replaced in one step or not at all."""
-        with STATE.staged(Path(path), self.to_bytes(), passphrase) as ready:
-            ready()
+        STATE.write(Path(path), self.to_bytes(), passphrase)
         return Path(path)
 
     @classmethod

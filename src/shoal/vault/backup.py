@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import LargeBinary, delete, insert, select, update
 
 from shoal.errors import ParameterError, Problem, SourceError
-from shoal.release.private_files import staged_file
+from shoal.release.private_files import write_outside
 from shoal.vault import grants
 from shoal.vault.audit import Ledger, clock
 from shoal.vault.database import Database
@@ -32,8 +32,7 @@ LEFT_OUT = (failures.name, sessions.name)
 
 def back_up(database: Database, path: Path) -> int:
     """Write a backup into a new file; how many rows it has."""
-    if path.exists() or path.is_symlink():
-        raise ParameterError(Problem(str(path), "exists already", "choose another file for the backup"))
+    _check_new(path)
     revision, _ = database.revision()
     lines, n_rows = [json.dumps({"shoal vault": FORMAT, "revision": revision, "time": clock()})], 0
     with database.reading(at_once=True) as connection:
@@ -45,9 +44,14 @@ def back_up(database: Database, path: Path) -> int:
                 n_rows += 1
     text = "\n".join(lines).encode()
     lines_and_hash = text + b"\n" + hashlib.sha256(text).hexdigest().encode() + b"\n"
-    with staged_file(path, gzip.compress(lines_and_hash, mtime=0), "the backup") as move:
-        move()
+    content = gzip.compress(lines_and_hash, mtime=0)
+    write_outside(path, content, "the backup", look=lambda: _check_new(path))
     return n_rows
+
+
+def _check_new(path: Path) -> None:
+    if path.exists() or path.is_symlink():
+        raise ParameterError(Problem(str(path), "exists already", "choose another file for the backup"))
 
 
 def restore(database: Database, path: Path, actor: str, key_file: Path | None = None) -> int:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, SQLAlchemyError
 
+from shoal.disk.stopping import held, note_written, under_way
 from shoal.errors import Problem, SourceError
 from shoal.redaction import redacted
 
@@ -82,8 +83,17 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection whose changes are kept together when the block ends, or not at all."""
-        with _told(), self.engine.connect().execution_options(shoal_writes=True) as connection, connection.begin():
+        with (
+            under_way() as (alone, last),
+            _told(),
+            self.engine.connect().execution_options(shoal_writes=True) as connection,
+            connection.begin() as transaction,
+        ):
             yield connection
+            with held():
+                transaction.commit()
+                if alone:
+                    note_written([self.shown], last=last)
 
     def close(self) -> None:
         """Close all connections."""

@@ -15,7 +15,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from shoal.errors import Problem, SourceError
-from shoal.release.private_files import staged_file
+from shoal.release.private_files import write_outside
 
 VARIABLE = "SHOAL_VAULT_KEY"
 LENGTH = 32
@@ -76,9 +76,11 @@ class MasterKeys:
 
     def write(self, path: Path) -> None:
         """Write them, in one step, into a file for the owner alone."""
-        text = "".join(base64.urlsafe_b64encode(key).decode() + "\n" for key in self.keys)
-        with staged_file(path.resolve(), text.encode(), "the master key") as move:
-            move()
+        write_outside(path.resolve(), self.to_bytes(), "the master key")
+
+    def to_bytes(self) -> bytes:
+        """What is in their file: one in each line, the newest first."""
+        return b"".join(base64.urlsafe_b64encode(key) + b"\n" for key in self.keys)
 
     @property
     def name(self) -> str:

@@ -6,14 +6,13 @@ Without it, whoever puts an old copy of the database in place gives everybody th
 from __future__ import annotations
 
 import json
-import os
-import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-from shoal.errors import Problem
-from shoal.release.private_files import keep_owner
+from shoal.errors import Problem, SourceError
+from shoal.release.private_files import write_outside
 from shoal.vault.audit import Ledger
 from shoal.vault.refusals import UnavailableError
 from shoal.vault.tables import audit
@@ -32,14 +31,9 @@ class Seen:
         """Keep the end of the log."""
         if self._path is None:
             return
-        beside = self._path.with_name(f"{self._path.name}.{secrets.token_hex(8)}")  # one for each of many threads
-        try:
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(json.dumps({"vault": ledger.vault, "seq": ledger.seq, "hash": ledger.head}))
-            keep_owner(beside, self._key_file)
-            beside.replace(self._path)
-        except OSError:
-            beside.unlink(missing_ok=True)  # a full disk: the one before stays, and is good enough
+        content = json.dumps({"vault": ledger.vault, "seq": ledger.seq, "hash": ledger.head})
+        with suppress(SourceError):  # a full disk: the one before stays, and is good enough
+            write_outside(self._path, content.encode(), "the last event that was seen", owner=self._key_file)
 
     def check(self, connection: Connection, ledger: Ledger) -> None:
         """Refuse a database that does not have the entry that was the last one."""

@@ -28,6 +28,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.disk.trouble import is_environment, unreadable
 from shoal.errors import GuaranteeError, Problem
 from shoal.release.parquet.footer import (
     COLUMN,
@@ -49,7 +50,9 @@ def read_parquet(path: Path) -> tuple[pl.DataFrame | None, list[str]]:
     """Read a file of a release: its table, or what is wrong with it."""
     try:
         data = path.read_bytes()
-    except OSError:
+    except OSError as error:
+        if is_environment(error):
+            raise unreadable(path, error) from None
         return None, ["file: cannot be read"]
     return parse_parquet(data)
 

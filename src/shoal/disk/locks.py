@@ -1,0 +1,91 @@
+"""One at a time: an advisory lock on a destination, which ends with the process that holds it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.disk.stopping import held
+from shoal.errors import Problem, SourceError
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+SUFFIX = ".shoal-lock"
+WAIT = 10.0
+"""Seconds that one waits for another who writes."""
+PAUSE = 0.02
+
+
+class InUseError(SourceError):
+    """Somebody else writes there."""
+
+
+def lock_path(target: Path) -> Path:
+    """The file that stands for the lock on a destination; it is there only while somebody writes."""
+    return target.parent / f".{target.name}{SUFFIX}"
+
+
+@contextmanager
+def locked(targets: Sequence[Path], wait: float = WAIT) -> Iterator[None]:
+    """Keep others of this program away from some destinations; they wait for a while, and are refused then."""
+    with ExitStack() as stack:
+        for target in sorted(set(targets)):  # everybody in the same order, so that no two wait for each other
+            stack.enter_context(_locked(target, wait))
+        yield
+
+
+@contextmanager
+def _locked(target: Path, wait: float) -> Iterator[None]:
+    from filelock import FileLock
+
+    lock = FileLock(lock_path(target))
+    try:
+        _acquire(lock, target, wait)
+        yield
+    finally:
+        with held():
+            _release(lock, lock_path(target))
+
+
+def _acquire(lock: BaseFileLock, target: Path, wait: float) -> None:
+    """Ask for a lock again and again; a signal stops that between two times, never within one."""
+    from filelock import Timeout
+
+    until = time.monotonic() + wait
+    while True:
+        try:
+            with held():
+                lock.acquire(blocking=False)
+        except Timeout:
+            if time.monotonic() >= until:
+                what = "is being written by another process"
+                fix = "wait until it is done, or choose another place"
+                raise InUseError(Problem(str(target), what, fix)) from None
+            time.sleep(PAUSE)
+        else:
+            return
+
+
+def _release(lock: BaseFileLock, place: Path) -> None:
+    """Give a lock back, and remove its file; whoever waits for a file that is gone makes a new one."""
+    from filelock import Timeout
+
+    with suppress(OSError, Timeout):
+        if not lock.is_locked and place.exists():  # asking for it failed: only who has it may remove its file
+            lock.acquire(blocking=False)
+        if lock.is_locked:
+            _unlink(place)
+            lock.release(force=True)
+
+
+def _unlink(place: Path) -> None:
+    """Remove a file; what does not go the first time is tried once more."""
+    try:
+        place.unlink(missing_ok=True)
+    except OSError:
+        with suppress(OSError):
+            place.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Every system call of every command that writes, failing once: `make faults`."""
