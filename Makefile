@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
-PACKAGES := postgresql chromium
+PACKAGES := postgresql chromium gcc libc6-dev
 comma := ,
 
-.PHONY: help setup test-setup demo test lint lists bench table reproduce attacks measures mutants fuzz system clean
+.PHONY: help setup test-setup demo test lint lists bench table reproduce attacks measures mutants fuzz faults system clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
@@ -78,6 +78,9 @@ mutants: $(VENV)/.ready-mutants   ## changes in checker, models and enforcement 
 
 fuzz: $(VENV)/.ready-test    ## ten thousand damaged files, canaries in their cells: no mistake of ours, no canary said
 	PYTHONPATH=tests $(BIN)/python -m fuzz --cases 10000
+
+faults: $(VENV)/.ready-test   ## every system call of every command that writes fails in turn: old or new, and the message true
+	PYTHONPATH=tools $(BIN)/python -m faults
 
 system:                 ## Debian packages some suites need (root and apt)
 	@if command -v apt-get >/dev/null 2>&1 && test "$$(id -u)" = 0; then \

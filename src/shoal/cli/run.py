@@ -228,7 +228,7 @@ def follow(
     problems, page = Problems(), reports.page_path(out)
     with problems.noting():
         check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
-    if report:
+    if report and not len(problems):
         with problems.noting():
             check_place(page, overwrite=overwrite)
     for source in (recipe.source, recipe.population):

@@ -117,11 +117,13 @@ def _verify_release(
     json: bool,
 ) -> None:
     from shoal.cli import show
+    from shoal.disk.recovery import settle
     from shoal.recipe.recipe import Promise, Recipe
     from shoal.release.receipt import Receipt, check_receipt
     from shoal.release.release import check_directory
     from shoal.table.sources import read
 
+    settle(target)  # before its receipt is read
     known = None if schema is None else Promise.load(schema).schema
     people = None if population is None else read(population)
     recipe = None if original is None else Recipe.load(original)
