@@ -140,7 +140,7 @@ def test_kernels_import_nothing_of_ours():
 
 TESTS = Path(__file__).parent
 NO_ROOMS = {
-    "fuzz",
+    "fuzz": "files of all sorts, damaged",
     "attacks": "they are made on the whole",
     "plugin_package": "a package of somebody else",
     "support": "what tests share",
