@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal import Nominal, Numeric, Schema
+from shoal.table import fingerprint
 from shoal.table.fingerprint import content_sha256
 from shoal.table.frames import to_polars
 from shoal.table.prepare import prepare
@@ -112,3 +113,16 @@ def test_times_count_with_all_their_digits():
     tables = [prepare(pl.DataFrame({"a": [1], "t": cells}), SCHEMA) for cells in times]
     assert len({table.sha256 for table in tables}) == 3
     assert [table.frame["t"].to_list() for table in tables] == [["01:02:03.000004"], ["01:02:03.500"], ["01:02:03"]]
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(columns=TABLES, size=st.integers(1, 40))
+def test_large_tables_are_looked_at_in_pieces_and_say_the_same(columns, size):
+    frame = pl.DataFrame([pl.Series(f"c{j}", cells, pl.String) for j, cells in enumerate(columns)])
+    frame = frame.with_columns(
+        n=pl.Series(range(frame.height)) / 3, t=pl.lit(time(1, 2, 3, 4)), d=pl.lit(date(2020, 1, 2))
+    )
+    whole = content_sha256(frame)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fingerprint, "LARGE", size)
+        assert content_sha256(frame) == whole

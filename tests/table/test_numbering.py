@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import shoal
+from shoal.check.row_order import _ranked
 from shoal.table import numbering
 from shoal.table.categories import categories_of
 from shoal.table.numbering import coded, renumbered
@@ -71,3 +74,16 @@ def test_categories_of_distinct_values_are_those_of_their_rows(kind: Numeric | N
     of_row, fewer_rows = categories_of(series, kind, bins, "frequency")
     assert of_value[codes].tolist() == of_row.tolist()
     assert fewer == fewer_rows
+
+
+@given(st.lists(st.one_of(st.none(), st.text("abé", max_size=4)), min_size=1, max_size=12))
+def test_long_texts_are_numbered_alike_without_being_copied(cells):
+    frame = pl.DataFrame({"a": pl.Series(cells, dtype=pl.String)})
+    short = coded(frame)["a"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbering, "LONG", -1)
+        long = coded(frame)["a"]
+        ranks = _ranked(frame)
+    assert long.values.to_list() == short.values.to_list()
+    assert long.codes.tolist() == short.codes.tolist()
+    assert ranks.tolist() == _ranked(frame).tolist()

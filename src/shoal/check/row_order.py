@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.errors import Problems
 from shoal.release.manifest import Layout
-from shoal.table.numbering import combined, values_of
+from shoal.table.numbering import combined, is_long, values_of
 
 Ints = npt.NDArray[np.int64]
 WRONG_ORDER = "its rows are not in the order that follows from their content"
@@ -107,7 +107,7 @@ def _ranked(table: pl.DataFrame) -> Ints:
 
 def _place(name: str, values: pl.Series) -> pl.Expr:
     """Place of each cell of a column among its values, that of missing ones at the end."""
-    if values.dtype == pl.String:
+    if values.dtype == pl.String and not is_long(values):  # which would copy every text
         return pl.col(name).cast(pl.Enum(values)).to_physical().cast(pl.Int64).fill_null(len(values))
     if len(values) and values[0] == 0 and values[-1] == len(values) - 1:
         return pl.col(name).fill_null(len(values))

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
+
+LARGE = 1 << 24
+"""Bytes of a table that is looked at piece by piece, and of such a piece."""
 
 
 def content_sha256(frame: pl.DataFrame) -> str:
@@ -14,6 +19,10 @@ def content_sha256(frame: pl.DataFrame) -> str:
     A cell counts by its text, so that a column of numbers and the same numbers read from a CSV file agree.
     """
     digest = hashlib.sha256(f"shoal content 1\n{frame.width} {frame.height}\n".encode())
+    if frame.estimated_size() > LARGE:
+        for series in frame:
+            _add_column(digest, series)
+        return digest.hexdigest()
     texts = frame.select(pl.all().cast(pl.String))  # all columns in one query: queries are what small tables cost
     filled = pl.all().fill_null("")
     facts = texts.select(
@@ -27,3 +36,28 @@ def content_sha256(frame: pl.DataFrame) -> str:
         digest.update(np.ascontiguousarray(facts[f"lengths {name}"][0].to_numpy(), dtype="<i8").tobytes())
         digest.update(facts[f"joined {name}"][0].encode())
     return digest.hexdigest()
+
+
+def _add_column(digest: Any, series: pl.Series) -> None:
+    """Add what a column says, its texts in pieces: never a second copy of all of them."""
+    digest.update(f"{len(series.name.encode())}\n".encode() + series.name.encode())
+    digest.update(series.is_not_null().to_numpy().tobytes())
+    series = series.cast(pl.String)
+    rows = rows_of_a_piece(series.estimated_size(), len(series), LARGE)
+    lengths = [_texts(piece).str.len_bytes().cast(pl.Int64).to_numpy() for piece in _pieces(series, rows)]
+    digest.update(np.ascontiguousarray(np.concatenate(lengths), dtype="<i8").tobytes())
+    for piece in _pieces(series, rows):
+        digest.update(_texts(piece).str.join("")[0].encode())
+
+
+def _texts(series: pl.Series) -> pl.Series:
+    return series.fill_null("")
+
+
+def _pieces(series: pl.Series, rows: int) -> Iterator[pl.Series]:
+    return (series.slice(begin, rows) for begin in range(0, len(series), rows))
+
+
+def rows_of_a_piece(size: float, n_rows: int, most: int) -> int:
+    """How many rows at a time of something that takes `size` bytes, so that a piece takes at most `most` or so."""
+    return max(1, int(most * n_rows / max(size, 1)))

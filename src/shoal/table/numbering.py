@@ -12,6 +12,8 @@ import polars as pl
 Ints = npt.NDArray[np.int64]
 MOST_CODES = 1 << 62
 """How many combinations of numbers have numbers of their own before they are numbered anew."""
+LONG = 4096
+"""Bytes of a text that is not copied to be looked up."""
 CLOSE = 4
 """Whole numbers that span at most so many times the rows have a table of their numbers."""
 
@@ -59,9 +61,17 @@ def coded(frame: pl.DataFrame) -> dict[str, Coded]:
     """The values of each column, and every cell as the number of its value."""
     known = values_of(frame)
     whole = {name: found for name, values in known.items() if (found := _by_place(frame[name], values)) is not None}
+    for series in frame:
+        if is_long(series):  # looking them up would copy every text, twice
+            whole[series.name] = filled(series.rank("dense").cast(pl.Int64) - 1, len(known[series.name]))
     others = {name: (values, range(len(values))) for name, values in known.items() if name not in whole}
     codes = {series.name: filled(series, len(known[series.name])) for series in looked_up(frame, others)}
     return {name: Coded(values, whole[name] if name in whole else codes[name]) for name, values in known.items()}
+
+
+def is_long(series: pl.Series) -> bool:
+    """Whether a column holds texts that are too long to be copied."""
+    return series.dtype == pl.String and series.estimated_size() > LONG * (len(series) + 1)
 
 
 def _by_place(series: pl.Series, values: pl.Series) -> Ints | None:
