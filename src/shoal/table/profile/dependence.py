@@ -18,6 +18,8 @@ BEYOND_CHANCE = 0.8
 """How much of what chance leaves open must agree."""
 FEWEST_PAIRS = 20
 """Rows that must have an earlier one of the same value, before their agreement says anything."""
+GLANCE = 2000
+"""Rows that a first look takes of a long table."""
 
 
 def agreement(people: Codes, others: Sequence[Codes]) -> float | None:
@@ -28,9 +30,22 @@ def agreement(people: Codes, others: Sequence[Codes]) -> float | None:
 
 def decides(key: Codes, other: Codes) -> bool:
     """Whether rows with the same key have the same in the other column, nearly always and not by chance."""
+    if _clearly_not(key, other):
+        return False
     share, n = _agreeing(key, other)
+    if n < FEWEST_PAIRS or share < AGREES:
+        return False
     chance = by_chance(other)
-    return n >= FEWEST_PAIRS and share >= AGREES and share - chance >= BEYOND_CHANCE * (1 - chance) > 0
+    return share - chance >= BEYOND_CHANCE * (1 - chance) > 0
+
+
+def _clearly_not(key: Codes, other: Codes) -> bool:
+    """Whether the rows of some keys show already that it does not decide, as most columns do not."""
+    if len(key) < 4 * GLANCE:
+        return False
+    some = key <= int(key.max()) * GLANCE // len(key)
+    share, n = _agreeing(key[some], other[some])
+    return n >= 100 and share < AGREES - 0.1
 
 
 def same_groups(one: Codes, other: Codes) -> bool:

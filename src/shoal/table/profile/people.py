@@ -38,6 +38,8 @@ SOME = 0.02
 """Values in a row from which codes can be those of people: at most 50 rows each."""
 MOST_OTHERS = 40
 """Columns that are looked at for what a number decides, where none is known to stay with a person."""
+MOST_DOUBTFUL = 20
+"""Columns of codes that are looked at, those of most values: a table has few numbers of people."""
 MORE_ALIKE = 5.0
 """How many times more often than by chance rows are alike, where they repeat people."""
 Keys = Mapping[str, Codes]
@@ -46,6 +48,7 @@ Keys = Mapping[str, Codes]
 def found_by_content(evidence: Sequence[Evidence], proposals: dict[str, Proposal], keys: Keys) -> None:
     """Hide the codes that nothing but their content gives away: each stands for one person, or for a number of one."""
     doubtful = [seen for seen in evidence if _may_be_somebody(seen, proposals[seen.name])]
+    doubtful = sorted(doubtful, key=lambda seen: -seen.n_distinct)[:MOST_DOUBTFUL]
     for seen in doubtful:
         kept = kept_with(seen, evidence, keys, known=False)
         if kept:

@@ -58,7 +58,10 @@ _N_DIGITS = _TEXT.str.count_matches("[0-9]")
 _GROUPED = r"^\+?[0-9()]+([ ./-]{1,2}[0-9()]+)*$"
 # A plus, a bracket, a leading zero, three groups or the short local form: one dash alone may be a range of amounts.
 _DIALLED = r"^[+(0]|^[0-9]{3}[-. ][0-9]{4}$|[0-9)][ ./-]+[0-9()]+[ ./-]+[0-9()]"
-_A_GIVEN_NAME = rf"(?i)\b({'|'.join(sorted(GIVEN_NAMES))})\b"
+_A_GIVEN_NAME = (
+    _TEXT.str.to_lowercase().str.extract(r"^(\p{L}+)").is_in(list(GIVEN_NAMES))
+    | _TEXT.str.to_lowercase().str.extract(r"(\p{L}+)$").is_in(list(GIVEN_NAMES))
+).fill_null(False)
 _SAINTS = r"(?i)^(san|santa|santo|sao|saint|sainte|sankt|st|ste)\b"  # of places, schools and churches
 _NOT_DIALLED = r"^[1-9][0-9]{0,2}([ .][0-9]{3})+$|^[0-9]{1,3}(\.[0-9]{1,3}){3}$"  # thousands; internet addresses
 
@@ -93,7 +96,7 @@ SHAPES: dict[str, pl.Expr] = {
     "titled name": _TEXT.str.contains(r"^(Dr|Prof|Mr|Mrs|Ms|Herr|Frau|Mme|Sra?|Dra)\.? (\p{L}+\.? )*\p{Lu}[\p{L}'-]+$"),
     "capitalised words": _TEXT.str.contains(r"^\p{Lu}[\p{L}'’.-]+( (\p{Ll}{2,3} )?\p{Lu}[\p{L}'’.-]*){0,2}$"),
     "given name": _TEXT.str.contains(r"^\p{Lu}[\p{L}'’.-]*(,? [\p{L}'’.-]+){0,3}$")
-    & _TEXT.str.contains(_A_GIVEN_NAME)
+    & _A_GIVEN_NAME
     & ~_TEXT.str.contains(_SAINTS),
     "letters and digits": _TEXT.str.contains(r"^[\p{L}0-9][\p{L}0-9_./#:*-]*( [\p{L}0-9_./#:*-]+)?$")
     & (_N_DIGITS >= 1),
