@@ -94,6 +94,7 @@ def main(arguments: list[str]) -> int:
         "looked at": [one for one in columns if not one.label.held_out],
         "held out": [one for one in columns if one.label.held_out],
         "codebooks, held out": [one for one in columns if one.label.held_out and one.label.codebook],
+        "registers, held out": [one for one in columns if one.label.fresh],
         "all": columns,
     }
     if "--misses" in arguments:

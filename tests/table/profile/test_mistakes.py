@@ -101,7 +101,7 @@ def test_bands_in_several_languages():
 def test_labelled_columns_score_well(table, monkeypatch):
     """The whole set is scored by `make bench`; three of its tables here."""
     monkeypatch.syspath_prepend(str(BENCH))
-    for name in ("drawn", "invented", "codebooks", "labels", "roles", "data"):
+    for name in ("drawn", "invented", "codebooks", "registers", "labels", "roles", "data"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import labels
     import roles

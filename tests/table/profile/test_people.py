@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.table.profile.people import agreement
+from shoal.table.profile.dependence import agreement
 from shoal.table.profile.profile import profile
 
 

@@ -119,7 +119,8 @@ ROLES = [
     ("Surname", ["a", "b"] * 20, "identifying"),
     ("first_name", ["a", "b"] * 20, "identifying"),
     ("e-mail", [f"a{row}" for row in range(40)], "identifying"),
-    ("eMail", [f"a{row}" for row in range(20)] * 2, "identifying"),
+    ("eMail", [f"a{row}" for row in range(20)] * 2, "person"),  # rows of one agree in the other column
+    ("eMail", [f"a{row}" for row in range(19)] * 2, "identifying"),
     ("Phone2", [f"ext {row}" for row in range(40)], "identifying"),
     ("telephone", ["yes", "no"] * 20, "quasi"),
     ("ssn", [f"{row}x" for row in range(40)], "identifying"),

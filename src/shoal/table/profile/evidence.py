@@ -16,6 +16,8 @@ MOSTLY = 0.5
 """A column is mostly unique when more than this share of its values occurs once."""
 FEW = 50
 """Values that a column may have to be looked at as a list of categories."""
+NAMED_SHARE = 0.25
+"""Share of cells with a given name that is known, from which all are names of people."""
 ASSIGNED = 0.1
 """Distinct values in a present one from which numbers can be those of persons: ten rows each."""
 
@@ -122,9 +124,30 @@ class Evidence:
         form = seen.form_share >= HOLDS and seen.form_digits >= 3 and not self.numeric
         if form and self.n_distinct >= 20 and self.pattern is None and (share > 0.2 or seen.form_digits >= 5):
             return "letters and digits of one form, as numbers of persons or records have"
+        plates = seen.holds("plate") and seen.runs_share >= HOLDS
+        if plates and share > 0.2 and self.n_distinct >= 20 and self.pattern is None:
+            return "letters and digits of one pattern, as plates and numbers of members have"
         if seen.holds("token") and seen.length_share >= HOLDS and self.n_distinct >= 20 and self.pattern is None:
             return "random letters and digits that stand for somebody or something"
         return None
+
+    @property
+    def coded(self) -> bool:
+        """Whether values are codes, by their look: whole numbers that are no quantity, or letters and digits."""
+        seen, numbers = self.look, self.look.numbers
+        if self.flags or self.banded or self.measured or self.vocabulary is not None or self.money:
+            return False
+        if self.numeric:
+            years = numbers.low >= 1850 and numbers.high <= 2100
+            return self.whole and numbers.low >= 0 and not years and seen.shares["whole tens"] < 0.3
+        return seen.holds("letters and digits") or (seen.holds("capitals") and seen.length_share >= HOLDS)
+
+    @property
+    def given_names(self) -> bool:
+        """Whether words are names of people: capitalised, many, and a good part of them given names that are known."""
+        if self.n_distinct < 10 or self.vocabulary is not None or self.numeric:
+            return False
+        return self.look.shares["given name"] >= NAMED_SHARE
 
     def _assigned_number(self) -> str | None:
         seen, numbers = self.look, self.look.numbers

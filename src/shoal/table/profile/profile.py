@@ -26,7 +26,8 @@ from shoal.table.names import require_header
 from shoal.table.profile.bands import band
 from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather, groupable
 from shoal.table.profile.kinds import kind_of, order_of
-from shoal.table.profile.people import one_weight, person_of, repeated_people
+from shoal.table.profile.names import surnames_beside_given_names
+from shoal.table.profile.people import as_person, found_by_content, one_weight, person_of, repeated_people
 from shoal.table.profile.roles import LOW, MEDIUM, TELLING, Proposal, role_of
 from shoal.table.profile.singling import best_pairs, singled_out
 from shoal.table.profile.words import AGE, BIRTH, says
@@ -141,7 +142,8 @@ def profile(frame: Any, missing_values: Markers = ()) -> Profile:
     counts = {name: distinct(series) for name, series in cells.items()}
     evidence = [gather(series, counts[name]) for name, series in cells.items()]
     codes = {name: _codes(series, counts[name]) for name, series in cells.items() if groupable(series.dtype)}
-    proposals, warnings = _settled(evidence, codes)
+    keys = {name: np.where(cells[name].is_null().to_numpy(), -1, column) for name, column in codes.items()}
+    proposals, warnings = _settled(evidence, keys)
     proposed = [_in_order(_column(seen, proposals[seen.name]), counts[seen.name]) for seen in evidence]
     columns, without = _with_something_known(_without_birth_beside_age(proposed))
     warnings += without
@@ -161,28 +163,26 @@ def profile(frame: Any, missing_values: Markers = ()) -> Profile:
     )
 
 
-def _settled(evidence: list[Evidence], codes: Mapping[str, Codes]) -> tuple[dict[str, Proposal], tuple[str, ...]]:
+def _settled(evidence: list[Evidence], keys: Mapping[str, Codes]) -> tuple[dict[str, Proposal], tuple[str, ...]]:
     """Propose a role for every column, with one person and one weight at most, and warn of people who repeat."""
     proposals = {seen.name: role_of(seen) for seen in evidence}
-    person = person_of(evidence, proposals, codes)
+    surnames_beside_given_names(evidence, proposals)
+    found_by_content(evidence, proposals, keys)
+    person = person_of(evidence, proposals, keys)
     one_weight(evidence, proposals)
     if person is None:
-        repeated = repeated_people(evidence, codes)
+        repeated = repeated_people(evidence, proposals, keys)
         fix = 'give the column that says whose row it is role = "person", or promises count rows where they mean people'
         return proposals, (
             f"Rows seem to repeat people: {repeated}. No column is proposed: {fix}.",
         ) if repeated else ()
-    proposal = proposals[person.name]
     if person.n_present < person.n_rows:
         gone = person.n_rows - person.n_present
         text = f"{person.name!r} seems to say whose row it is, but {gone:,} of its cells are missing"
         return proposals, (f'{text}. Fill them and give it role = "person", or promises count rows, not people.',)
-    times = person.n_present / person.n_distinct
-    why = (
-        f"{proposal.why}; its values repeat, {times:.1f} rows each: it says whose row it is, and promises count people"
-    )
-    proposals[person.name] = replace(proposal, role="person", why=why)
-    return proposals, ()
+    proposals[person.name] = as_person(person, proposals[person.name])
+    one = f"All rows are of one person: {person.name!r} is the same in all of them. Nothing can hide one among others."
+    return proposals, (one,) if person.n_distinct == 1 else ()
 
 
 def _told_apart_by_weight(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:

@@ -10,7 +10,9 @@ from shoal.table.profile.words import (
     AGE,
     BODIES,
     CONTACTS,
+    HALF_NAMES,
     HOUSEHOLDS,
+    ISSUED,
     MEASURES,
     NAMED,
     NAMES,
@@ -19,6 +21,7 @@ from shoal.table.profile.words import (
     QUASI,
     RECORDS,
     SENSITIVE,
+    STUDIES,
     SURVEYED,
     TEXTS,
     UNITS,
@@ -90,9 +93,9 @@ def _by_pattern(seen: Evidence) -> Proposal | None:
     # Digits in groups are codes of something else where few of them stand in many rows and the name says of what.
     if seen.pattern in ("phone", "national id") and seen.n_distinct < 0.1 * seen.n_present and _else(seen):
         return None
-    person = 2 if seen.pattern == "national id" else 0
+    person = 2 if seen.pattern == "national id" else 1
     why = f"At least {HOLDS:.0%} of its values have the shape of {_NAMES_A_PERSON[seen.pattern]}"
-    return Proposal("identifying", why, HIGH, person + (person > 0 and seen.says(PERSONS) is not None))
+    return Proposal("identifying", why, HIGH, person + (person > 1 and seen.says(PERSONS) is not None))
 
 
 def _else(seen: Evidence) -> str | None:
@@ -110,13 +113,29 @@ def _by_constant(seen: Evidence) -> Proposal | None:
     # What is private of everybody stays so, and names are never published.
     if not seen.constant or seen.says(NAMES) or (seen.n_present and seen.says(SENSITIVE)):
         return None
+    named = (seen.says(PERSONS) or _numbered_person(seen)) if seen.n_present and not seen.flags else None
+    if named:
+        why = f"All rows have the same value, and its name says {named!r}, which is the number of a person"
+        return Proposal("identifying", why, MEDIUM, 2)
+    if _one_code(seen):
+        return Proposal("identifying", "All rows have the same code: no use, but it may name a person", LOW)
     what = "All rows have the same value" if seen.n_present else "All cells are missing"
     return Proposal("neutral", f"{what}: it singles out nobody, and can be published as it is", HIGH)
 
 
+def _one_code(seen: Evidence) -> bool:
+    """Whether a constant looks like the number of somebody; to leave it out loses nothing."""
+    long = seen.look.form_digits >= (9 if seen.numeric else 5)
+    return seen.coded and long and not seen.says(UNITS) and not seen.says(STUDIES)
+
+
 def _by_text(seen: Evidence) -> Proposal | None:
     """Sentences, names and addresses, by their look."""
-    if seen.numeric or seen.handful or seen.banded:
+    if seen.numeric or seen.banded:
+        return None
+    if seen.look.holds("titled name") or (seen.given_names and not seen.says(QUASI) and not seen.says(SENSITIVE)):
+        return Proposal("identifying", "Its values look like names of people", MEDIUM)
+    if seen.handful:
         return None
     varied = seen.n_distinct > 0.3 * seen.n_present and seen.n_distinct >= 10
     if seen.look.shares["sentence"] >= MOSTLY and seen.mostly_unique:
@@ -152,7 +171,8 @@ def _by_number_of_a_person(seen: Evidence) -> Proposal | None:
         return None
     what = "household" if household else "record" if record else "number"
     unit = seen.says(UNITS)
-    person = 1 if given and not household and not record and not unit else 0
+    issued = seen.says(ISSUED)  # to a person, though it is a record of its own
+    person = 1 if not household and (issued or not record) and not unit else 0
     why = f"Its name says {word!r}, the number of a {what}" if what != "number" else f"Its name says {word!r}"
     if (unit or _else(seen)) and not given and not seen.mostly_unique:
         return None
@@ -206,8 +226,12 @@ def _by_name_of_a_person(seen: Evidence) -> Proposal | None:
     if word := seen.says(NAMES) or seen.says(CONTACTS):
         # What names people has many values; a handful under the name of a contact says how somebody is reached.
         if not (seen.handful and seen.n_distinct <= 5 and not seen.says(NAMES)):
-            return Proposal("identifying", f"Its name says {word!r}, which names a person or can", MEDIUM)
+            person = 0 if seen.says(NAMES) else 1
+            return Proposal("identifying", f"Its name says {word!r}, which names a person or can", MEDIUM, person)
         return None
+    if (word := seen.says(HALF_NAMES)) and seen.look.holds("capitalised words") and seen.n_distinct >= 5:
+        why = f"Its name says {word!r} above capitalised words, which are names of people"
+        return Proposal("identifying", why, MEDIUM)
     word, other = seen.says(NAMED), seen.says(SENSITIVE) or seen.says(QUASI) or seen.says(UNITS)
     if not word or seen.measured or (seen.handful and seen.numeric) or (word in ("id", "account") and seen.handful):
         return None

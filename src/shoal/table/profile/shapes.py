@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.table.profile.given_names import GIVEN_NAMES
 from shoal.table.profile.words import CONTACTS, HEALTH, MEASURES, POSTAL, QUASI, SENSITIVE, says
 
 HOLDS = 0.95
@@ -57,6 +58,11 @@ _N_DIGITS = _TEXT.str.count_matches("[0-9]")
 _GROUPED = r"^\+?[0-9()]+([ ./-]{1,2}[0-9()]+)*$"
 # A plus, a bracket, a leading zero, three groups or the short local form: one dash alone may be a range of amounts.
 _DIALLED = r"^[+(0]|^[0-9]{3}[-. ][0-9]{4}$|[0-9)][ ./-]+[0-9()]+[ ./-]+[0-9()]"
+_A_GIVEN_NAME = (
+    _TEXT.str.to_lowercase().str.extract(r"^(\p{L}+)").is_in(list(GIVEN_NAMES))
+    | _TEXT.str.to_lowercase().str.extract(r"(\p{L}+)$").is_in(list(GIVEN_NAMES))
+).fill_null(False)
+_SAINTS = r"(?i)^(san|santa|santo|sao|saint|sainte|sankt|st|ste)\b"  # of places, schools and churches
 _NOT_DIALLED = r"^[1-9][0-9]{0,2}([ .][0-9]{3})+$|^[0-9]{1,3}(\.[0-9]{1,3}){3}$"  # thousands; internet addresses
 
 SHAPES: dict[str, pl.Expr] = {
@@ -87,6 +93,15 @@ SHAPES: dict[str, pl.Expr] = {
     "dotted code": _TEXT.str.contains(r"^[A-Z][0-9][0-9A-Z]\.[0-9A-Z]"),
     "ATC code": _TEXT.str.contains(r"^[A-Z][0-9]{2}[A-Z]{2}[0-9]{2}$"),
     "name of a person": _TEXT.str.contains(r"^\p{Lu}[\p{L}'.-]+(,? (\p{L}{2,3} )?\p{Lu}[\p{L}'.-]*){1,3}$"),
+    "titled name": _TEXT.str.contains(r"^(Dr|Prof|Mr|Mrs|Ms|Herr|Frau|Mme|Sra?|Dra)\.? (\p{L}+\.? )*\p{Lu}[\p{L}'-]+$"),
+    "capitalised words": _TEXT.str.contains(r"^\p{Lu}[\p{L}'’.-]+( (\p{Ll}{2,3} )?\p{Lu}[\p{L}'’.-]*){0,2}$"),
+    "given name": _TEXT.str.contains(r"^\p{Lu}[\p{L}'’.-]*(,? [\p{L}'’.-]+){0,3}$")
+    & _A_GIVEN_NAME
+    & ~_TEXT.str.contains(_SAINTS),
+    "letters and digits": _TEXT.str.contains(r"^[\p{L}0-9][\p{L}0-9_./#:*-]*( [\p{L}0-9_./#:*-]+)?$")
+    & (_N_DIGITS >= 1),
+    "capitals": _TEXT.str.contains(r"^[A-Z]{4,12}$"),
+    "plate": _TEXT.str.contains(r"^[A-Z0-9][A-Z0-9 ./-]*$") & _TEXT.str.contains("[A-Z]") & (_N_DIGITS >= 2),
     "street address": _TEXT.str.contains(
         r"^[0-9]+[A-Za-z]?,? \p{Lu}\p{L}+( \p{L}+)+|^\p{Lu}\p{L}+( \p{L}+)*,? [0-9]+[a-z]?$"
     ),
@@ -142,6 +157,8 @@ class Look:
     """Share of the cells that have the most common form: every digit a 9, every letter an A."""
     form_digits: int
     """Digits in that form."""
+    runs_share: float
+    """Share of the cells that have the most common form, a run of digits or letters counted as one: plates."""
     n_letters: int
     """How many different letters values begin with."""
 
@@ -158,7 +175,7 @@ def look(counts: pl.DataFrame) -> Look:
     """Look at the distinct texts of a column (`value`) and how often each occurs (`n`)."""
     total = int(counts["n"].sum())
     if not total:
-        return Look(dict.fromkeys(SHAPES, 0.0), 0, 0.0, Numbers(), 0.0, 0, 0)
+        return Look(dict.fromkeys(SHAPES, 0.0), 0, 0.0, Numbers(), 0.0, 0, 0.0, 0)
     texts = counts.select("value", pl.col("n").cast(pl.Int64), text=pl.col("value").str.strip_chars())
     found = texts.select((pl.col("n") * shape).sum().alias(name) for name, shape in SHAPES.items()).row(0, named=True)
     length, n_long = _most(texts, _TEXT.str.len_chars())
@@ -171,6 +188,7 @@ def look(counts: pl.DataFrame) -> Look:
         numbers=_numbers(texts),
         form_share=n_form / total,
         form_digits=common.count("9"),
+        runs_share=_most(texts, form.str.replace_all("9+", "9").str.replace_all("A+", "A"))[1] / total,
         n_letters=texts.select(_TEXT.str.extract("^([A-Za-z])").str.to_lowercase()).to_series().drop_nulls().n_unique(),
     )
 

@@ -47,6 +47,8 @@ NAMES = meaning(
     "signature, photo, fingerprint, login, fname, lname"
 )
 """Names of people, and what is as good as one."""
+HALF_NAMES = meaning("=first, =last, =given, =family, =middle, alias, aliases, aka, =second, =christian")
+"""Names of people, where the cells are capitalised words."""
 CONTACTS = meaning(
     "email, e mail, mail, courriel, correo, phone, telephone, tel, mobile, cellphone, fax, ~telefon~, handy, "
     "msisdn, street, strasse, calle, rue, url, website, ip, home address, postal address, email address, domicilio, "
@@ -76,11 +78,19 @@ RECORDS = meaning(
     "number, card, badge, device, machine, application, form, row, line"
 )
 """What one row is about, where it is not a person."""
+STUDIES = meaning(
+    "study~, trial~, protocol~, project~, survey~, cohort~, wave, round, version, release, dataset, file~, studie~, "
+    "estudio~, etude~, projekt~, proyecto~, projet~, welle, ola, vague, period~, edition"
+)
+"""What a whole table is about."""
+ISSUED = meaning("policy, card, badge, ticket, device, licence, license, ausweis, ~ausweis, tarjeta, carte")
+"""Records that one person has for long."""
 HOUSEHOLDS = meaning("hh~, household~, ~haushalt~, hogar~, menage~, foyer~, hid, family id, famid, serial~, vivienda")
 UNITS = meaning(
     "site, school, dept, department, branch, provider, judge, doctor, physician, gp, manager, officer, hospital, "
     "ward, clinic, store, shop, product, type, source, status, disposition, country, region, state, district, "
     "office, centre, center, plan, carrier, payer, drug, course, class, unit, area, zone, stratum, strata, cluster, "
+    "sku, article, artikel, item, ean, isbn, lot, batch, lote, "
     "team, group, company, category, service, station, npi, bank, teacher, employer, agency, route, code, cd, "
     "grade, level, reason, method"
 )
