@@ -85,3 +85,15 @@ def test_a_program_of_somebody_else_gets_its_signal_when_the_block_is_over():
         work()
     assert done == ["whole"]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_signal_while_python_ends_changes_nothing(tmp_path):
+    """All is said by then; an exit handler stands for whatever Python still does."""
+    program = """
+import atexit, os, signal
+from shoal.disk import stopping
+stopping.watch()
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGHUP))
+stopping.leave()
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

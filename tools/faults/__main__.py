@@ -83,6 +83,7 @@ def _shared(points: list[Point], stages: dict[str, Stage], folder: Path, jobs: i
                 for point in points[job::jobs]:
                     found = stages[point.scene.name].tried(point)
                     file.write(json.dumps(asdict(found)) + "\n")
+                    file.flush()
                     if found.wrong:
                         sys.stderr.write(f"WRONG {found}\n")
             os._exit(0)

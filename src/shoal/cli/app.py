@@ -91,7 +91,7 @@ def main() -> NoReturn:
         status = _flushed(_ended())
     except Stopped as stopped:  # while we said why we ended
         status = stopped.status
-    stopping.leave(status)
+    stopping.leave()
     sys.exit(status)
 
 

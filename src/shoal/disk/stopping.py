@@ -43,8 +43,6 @@ class _Course:
     last: bool = False
     """The next change that begins is the end of the work."""
     done: bool = False
-    ending: int | None = None
-    """The status of a process that only has to leave."""
     written: dict[str, None] = field(default_factory=dict)
 
 
@@ -62,8 +60,6 @@ def watch() -> None:
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    if _course.ending is not None:
-        os._exit(_course.ending)
     if _course.number is not None and _course.watched:
         os._exit(128 + number)
     _course.number = number
@@ -157,7 +153,11 @@ def came_late() -> bool:
     return _course.number is not None and not _course.raised and _course.done
 
 
-def leave(status: int) -> None:
-    """From now on a signal only hastens the end: what is said and the status stay as they are."""
+def leave() -> None:
+    """From now on signals are ignored: all is said, and the status stays as it is while Python ends.
+
+    With a handler of ours, Python would go back to what the system does with a signal before it has ended.
+    """
     if _course.watched:
-        _course.ending = status
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
