@@ -98,3 +98,39 @@ def test_people_who_repeat_are_counted(place, call):
     status, out, _ = call("run", "recipe.toml")
     assert status == 0
     assert "400 published of 400" in out
+
+
+UNFINISHED = {
+    "names": ("name,email\n" + "".join(f"n{row},u{row}@x.org\n" for row in range(60)), "no quasi-identifier is found"),
+    "nothing": ("a,b\n" + ",\n" * 20, "there is nothing to publish"),
+    "same": ("age,x\n" + "30,1\n" * 50, 'give role = "quasi" to every column'),
+    "star": ("zip,disease\n" + "".join(f"{'*ab'[row % 3]},{'xy'[row % 2]}\n" for row in range(60)), "has the cell '*'"),
+    "one_row": ("age,name\n3,x\n", "has one row"),
+    "one_person": (
+        "patient_id,seen\n" + "".join(f"P00001,{row % 9}\n" for row in range(60)),
+        "rows of one person only",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNFINISHED)
+def test_what_cannot_be_run_is_written_and_says_why(place, call, name):
+    table, why = UNFINISHED[name]
+    (place / "t.csv").write_text(table)
+    status, out, err = call("init", "t.csv", "--out", "t.toml")
+    assert (status, why in err) == (2, True)
+    assert "It cannot be run yet" in out
+    text = (place / "t.toml").read_text()
+    assert why in " ".join(line.removeprefix("# ") for line in text.splitlines())
+    assert list(read_entries("t.toml")["columns"]) == table.split("\n")[0].split(",")
+    assert call("run", "t.toml")[0] == 2
+    entries = json.loads(call("init", "t.csv", "--out", "t.toml", "--overwrite", "--json")[1])
+    assert why in f"{entries['to_do'][0]['what']}; {entries['to_do'][0]['fix']}"
+
+
+def test_what_is_to_be_done_makes_it_run(place, call):
+    (place / "t.csv").write_text(UNFINISHED["star"][0])
+    call("init", "t.csv", "--out", "t.toml")
+    text = (place / "t.toml").read_text().replace("# missing_values =", "missing_values =")
+    (place / "t.toml").write_text(text)
+    assert call("run", "t.toml")[0] == 0

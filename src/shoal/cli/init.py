@@ -33,6 +33,7 @@ def init(
 
     The proposal is careful: in doubt a column counts as known to an attacker. Read it before you run it. Hierarchies
     are CSV files in a folder beside the recipe: they hold the values of their columns, and are as secret as the table.
+    Where a table lacks what every recipe needs, the recipe says what is to be done, and the exit status is 2.
     """
     from functools import partial
 
@@ -63,14 +64,19 @@ def init(
         write_recipe(out, proposed.text, proposed.files, partial(_check_place, out, overwrite=overwrite))
     if json:
         require = [{"model": one.name, **one.to_mapping()} for one in proposed.require]
+        to_do = [{"where": one.where, "what": one.what, "fix": one.fix} for one in proposed.to_do]
         shown = {"recipe": str(out), "hierarchies": list(proposed.files), "require": require, "variables": variables}
-        show.as_json({**shown, "profile": _as_mapping(described)})
+        show.as_json({**shown, "to_do": to_do, "profile": _as_mapping(described)})
     else:
         _show(described, proposed, out)
         for name in variables:
             show.say(
                 f"The password is not written down. Set it before a run, as it stood in the address: export {name}=..."
             )
+    if proposed.to_do:
+        for problem in () if json else proposed.to_do:
+            show.say(f"{out}: cannot be run yet. {problem}", err=True)
+        raise typer.Exit(2)
 
 
 @contextmanager
@@ -138,7 +144,8 @@ def _show(described: Any, proposed: Any, out: Path) -> None:
     if proposed.files:
         folder = str(Path(next(iter(proposed.files))).parent)
         console.print(f"Wrote {len(proposed.files)} hierarchies to edit into {out.parent / folder}.")
-    console.print(f"Wrote {out}. Read it, then: shoal run {out}", style="bold")
+    then = "It cannot be run yet: its first lines say why" if proposed.to_do else f"Read it, then: shoal run {out}"
+    console.print(f"Wrote {out}. {then}", style="bold")
 
 
 def _show_reasons(described: Any, console: Any) -> None:

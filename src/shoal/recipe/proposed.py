@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.errors import Problem, SchemaError
 from shoal.methods.mondrian import Mondrian
 from shoal.privacy.base import Classes, Requirement, Values
 from shoal.privacy.l_diversity import LDiversity
@@ -43,28 +44,87 @@ class Proposed:
     text: str
     files: Mapping[str, str]
     require: tuple[LDiversity, ...]
+    to_do: tuple[Problem, ...] = ()
+    """What keeps it from being run; nothing as a rule."""
 
 
 def propose(described: Profile, frame: pl.DataFrame, source: Source, out: Path) -> Proposed:
-    """Propose a recipe for a table, to be written to `out`."""
+    """Propose a recipe for a table, to be written to `out`; where none can be run, one that says what is to be done."""
+    if all(column.role != "quasi" for column in described.columns):
+        return _unfinished(described, source, out, (_nothing_known(described),))
+    try:
+        return _ready(described, frame, source, out)
+    except SchemaError as error:
+        return _unfinished(described, source, out, error.problems)
+
+
+def _nothing_known(described: Profile) -> Problem:
+    """Why there is no quasi-identifier, and what to do."""
+    roles = [column.role for column in described.columns]
+    found = ", ".join(f"{roles.count(role)} {role}" for role in dict.fromkeys(roles))
+    fix = 'give role = "quasi" to every column that others may know of a person'
+    if all(column.n_distinct == 0 for column in described.columns):
+        fix = "all cells are missing: there is nothing to publish"
+    return Problem("columns", f"no quasi-identifier is found among them ({found})", fix)
+
+
+def _unfinished(described: Profile, source: Source, out: Path, to_do: tuple[Problem, ...]) -> Proposed:
+    """A recipe with all columns and their reasons that cannot be run yet, and says why."""
+    # A recipe needs a quasi-identifier to be written; where there is none, the first column stands in for it.
+    first, *others = described.columns
+    if all(column.role != "quasi" for column in described.columns):
+        first = replace(first, role="quasi", kind="nominal", hierarchy=None)
+    entries = Recipe(replace(described, columns=(first, *others)).to_schema(), Mondrian(k=K), source).to_mapping()
+    if first is not described.columns[0]:
+        given = {"role": described.columns[0].role, "kind": described.columns[0].kind}
+        entries["columns"][first.name] = {key: value for key, value in given.items() if value}
+    if any(column.role == "sensitive" for column in described.columns):
+        fix = "run shoal init again when the table is read as it should be, or write them"
+        to_do = (*to_do, Problem("require", "no requirement is proposed for the sensitive columns yet", fix))
+    _relative_to(out, entries, described)
+    notes = _notes_on_columns(described, to_do)
+    notes[("method",)] = _promised(described, K)
+    return Proposed(write_toml(entries, notes), {}, (), to_do)
+
+
+def _relative_to(out: Path, entries: dict[str, Any], described: Profile) -> None:
+    """Let the path of the table begin at the recipe, and put columns in the order of the table."""
+    if "path" in entries["source"]:
+        entries["source"]["path"] = os.path.relpath(entries["source"]["path"], out.parent)
+    entries["columns"] = {column.name: entries["columns"][column.name] for column in described.columns}
+
+
+def _ready(described: Profile, frame: pl.DataFrame, source: Source, out: Path) -> Proposed:
+    """A recipe that can be run as it is, unless the table has a single person."""
     schema = described.to_schema()
     table = prepare(frame, schema, missing_values=source.missing_values)
-    k = max(min(K, table.n_people // 2), 2)
+    k = _k(table)
     require = {name: strongest(name, values, k) for name, values in table.sensitive.items()}
     kept = tuple(one for one in require.values() if one is not None)
     recipe = Recipe(schema, Mondrian(k=k), source, require=kept)
     entries = recipe.to_mapping()
-    if "path" in entries["source"]:
-        entries["source"]["path"] = os.path.relpath(entries["source"]["path"], out.parent)
-    entries["columns"] = {column.name: entries["columns"][column.name] for column in described.columns}
+    _relative_to(out, entries, described)
     files = _put_trees_in_files(entries["columns"], described, table, f"{out.stem}.hierarchies")
     bare = {name: kind for name, kind in schema.quasi.items() if "hierarchy" not in entries["columns"][name]}
     default = default_parts(table.n_rows, replace(schema, quasi=bare) if bare else table.schema)
     entries["method"] = {**default.method, "k": k}
     entries["publish"] = default.publish or {"name": "generalize"}
-    notes = _notes(described, table, kept, k)
-    notes[("method",)] += f"\n{default.why}."
-    return Proposed(write_toml(entries, notes), files, kept)
+    to_do = _too_few(described, table)
+    notes = _notes(described, table, kept, to_do)
+    notes[("method",)] = f"{_promised(described, k)}\n{default.why}."
+    return Proposed(write_toml(entries, notes), files, kept, to_do)
+
+
+def _k(table: Table) -> int:
+    return max(min(K, table.n_people // 2), 2)
+
+
+def _too_few(described: Profile, table: Table) -> tuple[Problem, ...]:
+    """What is wrong with a table of one person, whom nobody can be mistaken for."""
+    if table.n_people > 1:
+        return ()
+    what = "has one row" if table.n_rows == 1 else f"has rows of one person only, as {described.person!r} says"
+    return (Problem("table", what, "no method can hide one person among others: take a table of more people"),)
 
 
 def strongest(column: str, values: Values, k: int) -> LDiversity | None:
@@ -96,8 +156,15 @@ def _put_trees_in_files(entries: dict[str, Any], described: Profile, table: Tabl
     return files
 
 
-def _notes(described: Profile, table: Table, require: tuple[LDiversity, ...], k: int) -> Notes:
-    notes: Notes = {(): "\n".join([TOP, *(f"Warning: {warning}" for warning in described.warnings)])}
+def _promised(described: Profile, k: int) -> str:
+    who = "people" if described.person else "rows"
+    return f"Every published combination of quasi-identifiers is shared by {k} {who} at least."
+
+
+def _notes_on_columns(described: Profile, to_do: tuple[Problem, ...]) -> Notes:
+    """Comments at the top, on the source and on every column."""
+    undone = [f"It cannot be run yet. {problem}." for problem in to_do]
+    notes: Notes = {(): "\n".join([TOP, *undone, *(f"Warning: {warning}" for warning in described.warnings)])}
     for column in described.columns:
         notes["columns", column.name] = _about(column, described.all_quasi_unique_share)
     if described.suspected_missing:
@@ -106,8 +173,12 @@ def _notes(described: Profile, table: Table, require: tuple[LDiversity, ...], k:
         notes[("source",)] = (
             f"These look like missing cells; if they are, take the line in:\nmissing_values = [{listed}]"
         )
-    who = "people" if described.person else "rows"
-    notes[("method",)] = f"Every published combination of quasi-identifiers is shared by {k} {who} at least."
+    return notes
+
+
+def _notes(described: Profile, table: Table, require: tuple[LDiversity, ...], to_do: tuple[Problem, ...]) -> Notes:
+    notes = _notes_on_columns(described, to_do)
+    k = _k(table)
     for place, one in enumerate(require):
         values = table.sensitive[one.column]
         notes["require", str(place)] = _about_requirement(one, values)

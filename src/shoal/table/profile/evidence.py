@@ -10,7 +10,7 @@ import polars as pl
 from shoal.table.profile.bands import band_order
 from shoal.table.profile.shapes import HOLDS, MARKERS, Look, look, pattern_of
 from shoal.table.profile.values import Vocabulary, are_flags, vocabulary_of
-from shoal.table.profile.words import COUNTS, MEASURES, MONEY, MONEY_ABBREVIATED, Meaning, says
+from shoal.table.profile.words import COUNTS, MEASURES, MONEY, MONEY_ABBREVIATED, UNITS, Meaning, says
 
 MOSTLY = 0.5
 """A column is mostly unique when more than this share of its values occurs once."""
@@ -124,7 +124,7 @@ class Evidence:
         form = seen.form_share >= HOLDS and seen.form_digits >= 3 and not self.numeric
         if form and self.n_distinct >= 20 and self.pattern is None and (share > 0.2 or seen.form_digits >= 5):
             return "letters and digits of one form, as numbers of persons or records have"
-        plates = seen.holds("plate") and seen.runs_share >= HOLDS
+        plates = seen.holds("plate") and seen.runs_share >= HOLDS and not self.says(UNITS)
         if plates and share > 0.2 and self.n_distinct >= 20 and self.pattern is None:
             return "letters and digits of one pattern, as plates and numbers of members have"
         if seen.holds("token") and seen.length_share >= HOLDS and self.n_distinct >= 20 and self.pattern is None:

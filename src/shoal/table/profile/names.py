@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.table.profile.evidence import Evidence
+from shoal.table.profile.evidence import MOSTLY, Evidence
 from shoal.table.profile.roles import LOW, MEDIUM, Proposal
 
 FEWEST_NAMES = 10
@@ -14,7 +14,7 @@ FEWEST_NAMES = 10
 def surnames_beside_given_names(evidence: Sequence[Evidence], proposals: dict[str, Proposal]) -> None:
     """Hide a column of capitalised words, of which nothing else is known, beside one of given names."""
     for place, seen in enumerate(evidence):
-        if not seen.given_names:
+        if not seen.given_names or seen.look.shares["name of a person"] > MOSTLY:  # a full name lacks no surname
             continue
         for beside in (*evidence[max(place - 1, 0) : place], *evidence[place + 1 : place + 2]):
             if proposals[beside.name].confidence == LOW and _words_of_many(beside):

@@ -294,7 +294,8 @@ def _by_number(seen: Evidence) -> Proposal | None:
     """What only looks like numbers of persons or records."""
     if not (given := seen.assigned):
         return None
-    return Proposal("identifying", f"{seen.n_distinct:,} distinct values look like {given}", MEDIUM, 1)
+    person = 0 if seen.says(UNITS) else 1
+    return Proposal("identifying", f"{seen.n_distinct:,} distinct values look like {given}", MEDIUM, person)
 
 
 def _by_uniqueness(seen: Evidence) -> Proposal | None:
