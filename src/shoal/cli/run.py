@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -221,7 +222,7 @@ def follow(
     with problems.noting():
         check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
     if report:
-        with problems.noting():
+        with problems.noting(), suppress(OSError):  # no name that a file can have, which the release's check said
             check_place(reports.page_path(out), overwrite=overwrite)
     for source in (recipe.source, recipe.population):
         with problems.noting():
