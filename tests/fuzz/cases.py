@@ -84,7 +84,7 @@ def _of_sealed(file: Path, rng: random.Random) -> None:
         inner = damage.json_damaged(inner, rng)
     except ValueError:
         inner = damage.bytes_damaged(inner, rng)
-    file.write_bytes(sort._seal(inner, PASSPHRASE))
+    file.write_bytes(sort.sealed(inner, PASSPHRASE))
 
 
 BYTES, JSON, TOML, CELLS = (

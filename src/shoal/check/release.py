@@ -30,13 +30,14 @@ from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complai
 from shoal.check.slices import SlicesRead
 from shoal.check.vocabulary import check_closed
 from shoal.check.whose import Whose
-from shoal.errors import GuaranteeError, InternalError, ParameterError, Problem, Problems
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import Shape
 from shoal.table.fingerprint import content_sha256
+from shoal.table.numbering import value_codes
 from shoal.table.schema import Schema
 
 
@@ -326,12 +327,17 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) ->
 
 def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:
     """Number of each row's class; a missing cell equals another missing cell."""
-    # By their text: what looks different to a reader, such as 0.0 and -0.0, is different.
-    texts = cells.select(pl.col(columns).cast(pl.String)).with_row_index("\0row")
-    grouped = texts.group_by(columns, maintain_order=True).agg("\0row")
-    labels = np.full(cells.height, -1, dtype=np.int64)
-    rows = grouped["\0row"].explode().to_numpy()
-    labels[rows] = np.repeat(np.arange(grouped.height), grouped["\0row"].list.len().to_numpy())
-    if (labels < 0).any():
-        raise InternalError("the checker left a row without a class")
-    return labels
+    # By their text: what looks different to a reader, such as 0.0 and -0.0, is different. Column after column, as
+    # numbers: the texts of all columns side by side would be the largest thing in memory.
+    labels, n_labels = np.zeros(cells.height, dtype=np.int64), 1
+    for name in columns:
+        codes = value_codes(cells[name].cast(pl.String).alias("cell").to_frame())["cell"]
+        n_codes = int(codes.max(initial=0)) + 1
+        if n_labels * n_codes >= 1 << 62:
+            labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
+            n_labels = int(labels.max(initial=0)) + 1
+        labels, n_labels = labels * n_codes + codes, n_labels * n_codes
+    _, first, found = np.unique(labels, return_index=True, return_inverse=True)
+    places = np.empty(len(first), dtype=np.int64)
+    places[np.argsort(first)] = np.arange(len(first))  # numbered as they come
+    return places[found.reshape(-1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -228,8 +229,8 @@ def follow(
     problems, page = Problems(), reports.page_path(out)
     with problems.noting():
         check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
-    if report and not len(problems):
-        with problems.noting():
+    if report:
+        with problems.noting(), suppress(OSError):  # no name that a file can have, which the release's check said
             check_place(page, overwrite=overwrite)
     for source in (recipe.source, recipe.population):
         with problems.noting():
