@@ -186,7 +186,9 @@ def _untrue(point: Point, status: int, said: str, state: str) -> list[str]:
         wrong.append(f"status {status}: {said[-300:]}")
     if status == 0 and state != "new":
         wrong.append("status 0, and nothing is there")
-    if status in (2, 130, 143) and state != "old":
+    # A database whose flush fails says so, and may have it all the same when it is opened again.
+    open_question = point.scene.counts is not None and point.call == "fsync" and status == 2
+    if status in (2, 130, 143) and state != "old" and not open_question:
         wrong.append(f"status {status}, and all is there: {said[-200:]}")
     kept = point.scene.early and said.startswith("stopped; what was written before is whole: ")
     if status in (130, 143) and said != "stopped; nothing was written\n" and not kept:

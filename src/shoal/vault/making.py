@@ -8,6 +8,7 @@ from pathlib import Path
 
 from shoal.disk.change import changing
 from shoal.disk.recovery import settle
+from shoal.disk.stopping import held
 from shoal.errors import ParameterError, Problem
 from shoal.vault.database import Database, address
 from shoal.vault.keys import MasterKeys
@@ -30,7 +31,8 @@ def make_vault(given: str, key_file: Path, steward: str, password: str | None = 
         try:
             _, token = Service.init(database, keys, steward, password)
         finally:
-            database.close()
+            with held():  # or the pool of connections would tell of the signal in words of its own
+                database.close()
         if waiting.with_name(f"{waiting.name}-wal").exists():
             # The driver says nothing where it could not write at the end.
             raise OSError(errno.EIO, os.strerror(errno.EIO))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from shoal.errors import ParameterError, Problem, Problems, ShoalError
+from shoal.errors import ParameterError, Problem, Problems, ShoalError, ShoalWarning
 from shoal.mining.rules import Condition, Rule, evidence
 from shoal.release.key import Key
 from shoal.release.release import Release
@@ -134,7 +135,11 @@ class Service:
             done = releases.wrap_anew(ledger.connection, both)
             ledger.add(actor, "rotate-key", ledger.vault, "done", releases=done, master_key=both.name)
         self._keys = both
-        self._drop_old_keys()
+        try:
+            self._drop_old_keys()
+        except ShoalError as error:  # the rotation is done all the same
+            said = f"the key is rotated, but the old one is still in its file, until the next rotation ({error})"
+            warnings.warn(ShoalWarning(said), stacklevel=2)
         return done
 
     def _drop_old_keys(self) -> None:
