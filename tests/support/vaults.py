@@ -110,6 +110,11 @@ def alias_of(illness: str) -> str:
     return next(alias for alias, meant in values.items() if meant[0] == illness)
 
 
+def stands_in(kept: bytes, word: str) -> bool:
+    """Whether a text is in clear in what is kept; some letters stand anywhere by chance, a cell in its quotes only."""
+    return word.encode() in kept if len(word) > 4 else f'"{word}"'.encode() in kept
+
+
 def town_rule(place: int) -> str:
     """A rule about patients that the table bears out well."""
     return f'town = "{TOWNS[place]}" -> disease = {alias_of(ILLNESSES[place])}'
