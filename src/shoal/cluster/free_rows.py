@@ -25,7 +25,7 @@ def free_rows(encoded: Encoded, *keys: Ints) -> kernel.Store:
 def bring_forward(store: kernel.Store, row: int) -> int:
     """Make a row the first of its tuple, to be taken before the others; the position of the tuple."""
     place = int(np.flatnonzero(store.rows == row)[0])
-    seed = int(np.searchsorted(store.next_row, place, side="right")) - 1
+    seed = int(np.flatnonzero((store.next_row <= place) & (place < store.last_row))[0])
     begin = store.next_row[seed]
     store.rows[begin + 1 : place + 1] = store.rows[begin:place].copy()
     store.rows[begin] = row

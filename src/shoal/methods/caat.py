@@ -16,10 +16,12 @@ from shoal.cluster.free_rows import (
     summaries,
     with_keys,
 )
+from shoal.cluster.row_index import indexed
 from shoal.enforce.constraints import Constraints
 from shoal.errors import Problems
 from shoal.kernels.cluster import caat as kernel
-from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, FreeRows, Group
+from shoal.kernels.cluster.free_rows import FreeRows
+from shoal.kernels.cluster.store import GAP, HULL, MEAN_COST, MIDPOINT, Group
 from shoal.kernels.sharing import shared
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
@@ -97,9 +99,11 @@ class Caat(Method):
         constraints = Constraints.while_grouping(task, self.k)
         store = free_rows(encoded, *constraints.store_keys())
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)
-        seed = bring_forward(store, start_row)
         cost_table = with_keys(cost_table_of(encoded, reading, divisor=encoded.n_columns), constraints.n_keys)
-        free, all_ties = FreeRows(store, cost_table, encoded.forest, self.k), self.ties == "all"
+        all_ties = self.ties == "all"
+        store, index = (store, None) if all_ties else indexed(store, encoded, cost_table)
+        seed = bring_forward(store, start_row)
+        free = FreeRows(store, cost_table, encoded.forest, self.k, index)
         share = shared(n_rows * encoded.n_columns)
         labels, members = np.full(n_rows, -1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         groups: list[Group] = []

@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.free_rows import check_start, cost_table_of, empty_group, free_rows, summaries, with_keys
+from shoal.cluster.row_index import indexed
 from shoal.cluster.join_preferences import check_preferences, keys_of, preferences_of
 from shoal.enforce.constraints import Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel
-from shoal.kernels.cluster.store import HULL, FreeRows, Group
+from shoal.kernels.cluster.free_rows import FreeRows
+from shoal.kernels.cluster.store import HULL, Group
 from shoal.kernels.sharing import shared
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
@@ -125,7 +127,8 @@ class KMember(Method):
         cost_table = with_keys(
             cost_table_of(encoded, HULL, divisor=1.0, heights=_heights(encoded)), *sizes_of_keys, constraints.n_keys
         )
-        free = FreeRows(store, cost_table, forest, self.k)
+        store, index = indexed(store, encoded, cost_table)
+        free = FreeRows(store, cost_table, forest, self.k, index)
         sets = None
         if self.cost == "set":
             sets = kernel.ValueSets(_values(encoded), np.zeros(max(len(forest.parent), 1), dtype=bool))

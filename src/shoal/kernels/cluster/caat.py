@@ -6,18 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from shoal.kernels.cluster.free_rows import FreeRows, extreme, take
 from shoal.kernels.cluster.store import (
     CostTable,
-    FreeRows,
     Group,
     Summaries,
     absorb,
     clear,
-    extreme,
     fill,
     line_cost,
     summary,
-    take,
 )
 from shoal.kernels.cluster.trees import Forest, climb, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
@@ -51,7 +49,7 @@ def _join(free: FreeRows, group: Group, growth: Growth | None, position: int, me
     n_trees = len(group.node)
     changed = absorb(group, free.store.lines[:, position], free.store.codes[:n_trees, position], free.forest)
     greet_key(growth, free.store, position)
-    members[size] = take(free.store, position)
+    members[size] = take(free, position)
     return changed
 
 
@@ -77,7 +75,7 @@ def take_ties(free: FreeRows, group: Group, growth: Growth | None, shared: bool 
     """
     size = 1
     while free.store.size[0] > 0 and size < free.k:
-        _, nearest = extreme(free.store, group, free.cost_table, 1.0, shared)
+        _, nearest = extreme(free, group, 1.0, shared)
         size = _take_equal(free, group, growth, nearest, members, size)
         tree_costs(free.cost_table, free.forest, group)
     return size
@@ -98,7 +96,7 @@ def grow(
     store, cost_table = free.store, free.cost_table
     if size == 0:
         if seed < 0:
-            seed, _ = extreme(store, group, cost_table, -1.0, shared)
+            seed, _ = extreme(free, group, -1.0, shared)
         clear(group)
         clear_growth(growth)
     while size == 0 or (size < most and store.size[0] > 0 and not closes(growth, size, free.k)):

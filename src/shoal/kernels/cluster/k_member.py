@@ -6,19 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.cluster.free_rows import FreeRows, extreme, take
 from shoal.kernels.cluster.store import (
     HULL,
     CostTable,
-    FreeRows,
     Group,
     Store,
     Summaries,
     absorb,
     clear,
-    extreme,
     line_cost,
     summary,
-    take,
 )
 from shoal.kernels.cluster.trees import Forest, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
@@ -185,7 +183,7 @@ def _farthest(
     absorb(group, lines, codes, free.forest)
     _note_values(free.forest, codes, sets)
     _nominal_costs(free.cost_table, free.forest, group, sets)
-    position, _ = extreme(free.store, group, free.cost_table, -1.0, shared)
+    position, _ = extreme(free, group, -1.0, shared)
     return position
 
 
@@ -218,7 +216,7 @@ def grow(
         _cover(free, group, sets, store.lines[:, position], store.codes[:n_trees, position])
         _note(store, position, preferences)
         greet_key(growth, store, position)
-        members[size] = take(store, position)
+        members[size] = take(free, position)
         size += 1
     return size
 

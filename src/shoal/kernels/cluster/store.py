@@ -1,9 +1,7 @@
 """A store of distinct rows that are taken out as they find a group.
 
-Every method asks it the same two questions: which free row is nearest to a group, which is farthest. The free rows are
-packed at the front of the arrays, so that a scan reads only live memory. Order inside the store means nothing: ties go
-to the lowest row position, which every tuple carries. What a method understands by near is given by a reading of
-intervals, for numbers and ranks, and by a table of costs per node, for categories.
+What a method understands by near is given by a reading of intervals, for numbers and ranks, and by a table of costs per
+node, for categories.
 """
 
 from __future__ import annotations
@@ -13,11 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.cluster.trees import Forest, meet
-from shoal.kernels.jit import jit, jit_parallel, prange
+from shoal.kernels.jit import jit
 
 MEAN_COST, HULL, GAP, MIDPOINT = 0, 1, 2, 3
-BLOCK = 1024
-"""How many tuples are measured at once: their distances, 8 KiB, stay in the fastest cache of any processor."""
 
 
 class Store(NamedTuple):
@@ -49,15 +45,6 @@ class CostTable(NamedTuple):
     heights: Any  # float64[nodes] IN    what each node costs by itself, where a method asks that
     reading: Any  # int           IN     how far a number is from an interval
     divisor: Any  # float         IN     what the sum over the columns is divided by
-
-
-class FreeRows(NamedTuple):
-    """The free rows, and how near they are to a group."""
-
-    store: Store
-    cost_table: CostTable
-    forest: Forest
-    k: Any  # int  IN  smallest group size
 
 
 class Summaries(NamedTuple):
@@ -120,57 +107,6 @@ def fill(store: Store, group: Group, cost_table: CostTable, first: int, out: Any
 
 
 @jit
-def _block_best(store: Store, group: Group, cost_table: CostTable, sign: float, block: int) -> Any:
-    """Best of one block: signed distance, position, lowest row."""
-    first = block * BLOCK
-    n = store.size[0] - first
-    out = np.empty(n if n < BLOCK else BLOCK)
-    fill(store, group, cost_table, first, out)
-    best, where, row = np.inf, -1, -1
-    for i in range(len(out)):
-        d = sign * out[i]
-        if d <= best:
-            head = store.rows[store.next_row[first + i]]
-            if d < best or head < row:
-                best, where, row = d, first + i, head
-    return best, where, row
-
-
-@jit
-def extreme(store: Store, group: Group, cost_table: CostTable, sign: float, shared: bool | None) -> Any:
-    """Position of the free tuple nearest to (sign = 1) or farthest from (sign = -1) the group, and its distance.
-
-    Where `shared` is given, cores share the scan; the answer is the same.
-    """
-    n_blocks = (store.size[0] + BLOCK - 1) // BLOCK
-    best = np.empty(n_blocks)
-    where = np.empty(n_blocks, dtype=np.int64)
-    row = np.empty(n_blocks, dtype=np.int64)
-    if shared is None:
-        for block in range(n_blocks):
-            best[block], where[block], row[block] = _block_best(store, group, cost_table, sign, block)
-    else:
-        _best_of_all_blocks(store, group, cost_table, sign, best, where, row)
-    top = 0
-    for block in range(1, n_blocks):
-        if best[block] < best[top] or (best[block] == best[top] and row[block] < row[top]):
-            top = block
-    return where[top], sign * best[top]
-
-
-@jit_parallel
-def _best_of_all_blocks(
-    store: Store, group: Group, cost_table: CostTable, sign: float, best: Any, where: Any, row: Any
-) -> None:
-    """Best of every block.
-
-    OUT  best float64[blocks];  where, row int64[blocks]
-    """
-    for block in prange(len(best)):
-        best[block], where[block], row[block] = _block_best(store, group, cost_table, sign, block)
-
-
-@jit
 def clear(group: Group) -> None:
     """Empty the group."""
     group.low[:] = np.nan
@@ -212,17 +148,11 @@ def absorb(group: Group, lines: Any, codes: Any, forest: Forest) -> bool:
 
 
 @jit
-def take(store: Store, position: int) -> int:
-    """Take the first free row of a tuple; a tuple with none left leaves the store."""
-    row = store.rows[store.next_row[position]]
-    store.next_row[position] += 1
-    if store.next_row[position] == store.last_row[position]:
-        last = store.size[0] - 1
-        for j in range(len(store.lines)):
-            store.lines[j, position] = store.lines[j, last]
-        for t in range(len(store.codes)):
-            store.codes[t, position] = store.codes[t, last]
-        store.next_row[position] = store.next_row[last]
-        store.last_row[position] = store.last_row[last]
-        store.size[0] = last
-    return row
+def move(store: Store, position: int, to: int) -> None:
+    """Let a tuple stand at another position; what stood there is gone."""
+    for j in range(len(store.lines)):
+        store.lines[j, to] = store.lines[j, position]
+    for t in range(len(store.codes)):
+        store.codes[t, to] = store.codes[t, position]
+    store.next_row[to] = store.next_row[position]
+    store.last_row[to] = store.last_row[position]

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.store import FreeRows, Group, Store, extreme
+from shoal.kernels.cluster.free_rows import FreeRows, extreme
+from shoal.kernels.cluster.store import Group, Store
 from shoal.kernels.enforce.violation import SIZE, Needs, short
 from shoal.kernels.jit import jit
 
@@ -221,7 +222,7 @@ def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | N
     others.
     """
     store, cost_table, k = free.store, free.cost_table, free.k
-    position, distance = extreme(store, group, cost_table, 1.0, shared)
+    position, distance = extreme(free, group, 1.0, shared)
     if growth is None or growth.state[0].planned > k:  # groups of so few rows are formed anew in any case
         return position
     state, n_keys = growth.state[0], growth.seen_as.shape[1]
@@ -242,10 +243,10 @@ def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | N
                 other: Any = np.uint32(number)
                 if not helps(growth, other, far):
                     cost_table.costs[begin + number] = np.inf
-        position, distance = extreme(store, group, cost_table, 1.0, shared)
+        position, distance = extreme(free, group, 1.0, shared)
     cost_table.costs[begin : begin + n_keys] = 0.0
     if nearest < 0 and size < k:
-        nearest, _ = extreme(store, group, cost_table, 1.0, shared)
+        nearest, _ = extreme(free, group, 1.0, shared)
     return nearest
 
 
