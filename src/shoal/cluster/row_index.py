@@ -12,7 +12,7 @@ from shoal.table.encode import Encoded, Floats, Ints
 
 LEAST = 4096
 """Below so many different rows a scan is quicker, or nobody notices."""
-LEAF = 16
+LEAF = 8
 """Most tuples of a leaf."""
 MISSING = 1.25
 """Where missing numbers are put when rows are cut in halves: beyond all others."""
@@ -36,20 +36,29 @@ def indexed(store: Store, encoded: Encoded, cost_table: CostTable) -> tuple[Stor
             share[occurring] = rank / max(n - 1, 1)
             ranks.append(share[codes])
     order = _order(_scaled(store, encoded, ranks), n_leaves)
-    n_nodes, n_lines, depth = 2 * n_leaves, len(store.lines), n_leaves.bit_length()
+    n_lines = len(store.lines)
+    depth, blocks, first_block = 1, 1, 0
+    while kernel.BLOCK**depth < n_leaves:
+        depth += 1
+    first_block = (kernel.BLOCK ** (depth - 1) - 1) // (kernel.BLOCK - 1)
+    blocks = first_block + -(-n_leaves // kernel.BLOCK)
     shape = np.zeros(1, dtype=kernel.SHAPE)
-    shape["n_tuples"], shape["n_leaves"] = n_tuples, n_leaves
+    shape["n_tuples"], shape["n_leaves"], shape["first_leaf"] = n_tuples, n_leaves, first_block * kernel.BLOCK
     store = store._replace(
         lines=np.ascontiguousarray(store.lines[:, order]), codes=np.ascontiguousarray(store.codes[:, order]),
         next_row=store.next_row[order], last_row=store.last_row[order],
     )  # fmt: skip
-    boxes = np.zeros((n_nodes, kernel.WORDS + n_trees + 2 * n_lines), dtype=np.int64)
+    boxes = np.zeros((blocks, kernel.WORDS + n_trees + 2 * n_lines, kernel.BLOCK), dtype=np.int64)
+    boxes[:, kernel.HEAD] = kernel.NOBODY
+    floats = boxes.view(np.float64)
+    floats[:, kernel.WORDS + n_trees :: 2], floats[:, kernel.WORDS + n_trees + 1 :: 2] = np.inf, -np.inf
     index = kernel.RowIndex(
-        boxes=boxes, floats=boxes.view(np.float64), live=np.diff(np.arange(n_leaves + 1) * n_tuples // n_leaves),
-        starts=cost_table.starts, place_of=places, costs=np.empty((n_trees, kernel.WORD)),
-        places=np.empty((n_trees, kernel.WORD), dtype=np.int64),
-        targets=np.zeros(n_lines, dtype=kernel.TARGET), stack=np.empty(2 * depth + 2, dtype=np.int64),
-        bounds=np.empty(2 * depth + 2), shape=shape,
+        boxes=boxes, floats=floats, live=np.diff(np.arange(n_leaves + 1) * n_tuples // n_leaves),
+        starts=cost_table.starts, place_of=places, costs=np.empty((n_trees, kernel.LEVELS)),
+        places=np.empty((n_trees, kernel.LEVELS), dtype=np.int64),
+        targets=np.zeros(n_lines, dtype=kernel.TARGET), bound=np.empty(kernel.BLOCK),
+        stack=np.empty(kernel.BLOCK * depth, dtype=np.int64),
+        bounds=np.empty(kernel.BLOCK * depth), shape=shape,
     )  # fmt: skip
     kernel.enclose_all(store, index)
     return store, index

@@ -13,21 +13,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.store import MIDPOINT, CostTable, Group, Store, fill, line_cost, move
-from shoal.kernels.index.tree import first_of, leaf_of
+from shoal.kernels.cluster.store import HULL, MEAN_COST, MIDPOINT, CostTable, Group, Store, fill, line_cost, move
+from shoal.kernels.index.tree import BLOCK, first_of, leaf_of
 from shoal.kernels.jit import jit
 
 NOBODY = np.iinfo(np.int64).max
 """The lowest row of a box that is empty."""
 WORD = 64
 """How many sorts of categories a box tells apart in a column; where there are more, some share a place."""
-FEW = 4
-"""How many costs of the categories of a column are looked at without asking whether there are so many."""
+LEVELS = 4
+"""How many different costs of categories are told apart; the others count as the least of them."""
 HEAD, GAPS, WORDS = 0, 1, 2
-"""Where in a box its lowest row is, the bits of missing numbers, the first of the bits of categories."""
-NODE_WORK, LEAF_WORK = 8, 16
-"""What a look at a node and at a leaf costs, measured in rows of a scan."""
-PATIENCE = 1 << 40
+"""Where in a block the lowest rows of its boxes are, the bits of missing numbers, the first bits of categories."""
+BLOCK_WORK, LEAF_WORK = 32, 32
+"""What a look at a block and at a leaf costs, measured in rows of a scan."""
+PATIENCE = 256
 """After so many searches it is asked whether they are cheaper than scans."""
 
 TARGET = np.dtype(
@@ -44,6 +44,7 @@ SHAPE = np.dtype(
     [
         ("n_tuples", np.int64),
         ("n_leaves", np.int64),
+        ("first_leaf", np.int64),  # where the boxes of the leaves begin, counted in boxes
         ("searches", np.int64),  # since it was last asked whether they pay
         ("work", np.int64),  # what they took
         ("scans", np.int64),  # what scans would have taken
@@ -56,21 +57,23 @@ SHAPE = np.dtype(
 class RowIndex(NamedTuple):
     """Boxes around the tuples of a store, which stand in the order of the leaves; within a leaf the free ones first.
 
-    What a box knows lies side by side, `width` values: its lowest free row; which columns of numbers have a missing one
-    (a bit each); which places of categories occur in each tree (a bit each); the lowest and the highest number of each
-    column, infinite if all are missing. Numbers are read through `floats`, all else through `boxes`: the same memory.
+    Of each block the same of all its boxes lies side by side: their lowest free rows; which columns of numbers have a
+    missing one (a bit each); for each tree, which places of categories occur (a bit each); for each column of numbers,
+    the lowest and then the highest, infinite if all are missing. Numbers are read through `floats`, all else through
+    `boxes`: it is the same memory.
     """
 
-    boxes: Any  # int64[nodes, width]    INOUT
-    floats: Any  # float64[nodes, width] INOUT
+    boxes: Any  # int64[blocks, fields, BLOCK]    INOUT
+    floats: Any  # float64[blocks, fields, BLOCK] INOUT
     live: Any  # int64[leaves]           INOUT  how many tuples of each leaf are free
     starts: Any  # int64[trees + 1]      IN     where each tree begins in `place_of`, as in the costs
     place_of: Any  # int64[all]          IN     place of each category, tree after tree; -1: it does not occur
-    costs: Any  # float64[trees, WORD]   INOUT  costs that categories have beside the group, the best first
-    places: Any  # int64[trees, WORD]    INOUT  and the places of those that have it
+    costs: Any  # float64[trees, LEVELS] INOUT  costs that categories have beside the group, the best first
+    places: Any  # int64[trees, LEVELS]  INOUT  and the places of those that have it; all others have the last
     targets: Any  # TARGET[lines]        INOUT
-    stack: Any  # int64[2 * depth + 2]   INOUT
-    bounds: Any  # float64[2 * depth + 2] INOUT
+    bound: Any  # float64[BLOCK]         INOUT
+    stack: Any  # int64[BLOCK * depth]   INOUT
+    bounds: Any  # float64[BLOCK * depth] INOUT
     shape: Any  # SHAPE[1]               INOUT
 
 
@@ -78,8 +81,9 @@ class RowIndex(NamedTuple):
 
 
 @jit
-def _set_levels(index: RowIndex, cost_table: CostTable, sign: float) -> None:
-    """Note which costs the categories of each column have beside the group; places shared by several have the best."""
+def _set_costs(index: RowIndex, cost_table: CostTable, sign: float) -> None:
+    """Note the lowest costs that categories of each column have beside the group; places that some share have the best.
+    """
     best, place_of = np.empty(WORD), index.place_of
     for t in range(len(index.costs)):
         costs, places, n_places, n = index.costs[t], index.places[t], 0, 0
@@ -97,11 +101,13 @@ def _set_levels(index: RowIndex, cost_table: CostTable, sign: float) -> None:
             if at > 0 and costs[at - 1] == cost:
                 places[at - 1] |= 1 << place
                 continue
-            for i in range(n, at, -1):
+            if n == LEVELS and at == n:
+                continue  # shares the last level
+            n = n + 1 if n < LEVELS else n
+            for i in range(n - 1, at, -1):
                 costs[i], places[i] = costs[i - 1], places[i - 1]
             costs[at], places[at] = cost, 1 << place
-            n += 1
-        for i in range(n, FEW):
+        for i in range(n, LEVELS):
             costs[i], places[i] = costs[n - 1], 0
 
 
@@ -109,89 +115,122 @@ def _set_levels(index: RowIndex, cost_table: CostTable, sign: float) -> None:
 def _set_targets(index: RowIndex, group: Group, cost_table: CostTable, sign: float) -> None:
     """Note what the numbers of each column are compared with."""
     for j in range(len(group.low)):
-        target, low, high, holes, span = index.targets[j], group.low[j], group.high[j], group.holes[j], cost_table.spans[j]
-        target.low, target.high, target.span = low, high, span
-        target.gone = sign * line_cost(np.nan, low, high, holes, span, cost_table.reading)
-        target.same = holes or not span > 0.0
-        target.cost = sign * line_cost(low if low == low else 0.0, low, high, holes, span, cost_table.reading)
+        target, low, high, holes = index.targets[j], group.low[j], group.high[j], group.holes[j]
+        target.low, target.high, target.span = low, high, cost_table.spans[j]
+        if cost_table.reading == MIDPOINT:
+            target.low = target.high = (low + high) / 2.0
+        target.gone = sign * line_cost(np.nan, low, high, holes, target.span, cost_table.reading)
+        target.same = holes or not target.span > 0.0
+        target.cost = sign * line_cost(0.0, low, high, holes, target.span, cost_table.reading) if target.same else 0.0
 
 
 @jit
-def _line_bound(low: float, high: float, target: Any, reading: int, sign: float) -> float:
-    """What a number between two bounds is at least away from the group; signed.
+def _add_line(low: Any, high: Any, gaps: Any, bit: int, target: Any, reading: int, sign: float, out: Any) -> None:
+    """Add what the numbers of each box of a block are at least away from the group; signed.
 
-    IN  target TARGET
+    IN     low, high float64[BLOCK];  gaps int64[BLOCK];  target TARGET
+    INOUT  out float64[BLOCK]
     """
-    begin, end, span = target.low, target.high, target.span
-    if sign < 0.0:
-        one, other = line_cost(low, begin, end, False, span, reading), line_cost(high, begin, end, False, span, reading)
-        return -one if one > other else -other
-    middle = (begin + end) / 2.0
-    from_, to = (middle, middle) if reading == MIDPOINT else (begin, end)
-    x = low if low > from_ else from_
-    x = high if high < to and high < x else x
-    return line_cost(x, begin, end, False, span, reading)
+    begin, end, span, gone, width = target.low, target.high, target.span, target.gone, target.high - target.low
+    same, flat, hull, mean, near = target.same, target.cost, reading <= HULL, reading == MEAN_COST, sign > 0.0
+    for i in range(BLOCK):
+        x, y = low[i], high[i]
+        if hull:
+            x_up, y_up = x if x > end else end, y if y > end else end
+            x_down, y_down = x if x < begin else begin, y if y < begin else begin
+            one, other = x_up - x_down, y_up - y_down
+            wide = x_up - y_down if near else one if one > other else other
+        else:
+            one, other = (x - end, begin - y) if near else (begin - x, y - end)
+            one = one if one > other else other
+            wide = one if one > 0.0 else 0.0
+        cost = (wide + (wide - width)) / (2.0 * span) if mean else wide / span
+        cost = flat if same else cost if near else -cost
+        cost = cost if x <= y else np.inf
+        missing = gone if (gaps[i] >> bit) & 1 else np.inf
+        out[i] += missing if missing < cost else cost
+
+
+@jit
+def _set_bounds(index: RowIndex, cost_table: CostTable, sign: float, block: int) -> None:
+    """What any row of each box of a block is at least away from the group, signed; infinite where there is none."""
+    # Whole arrays, no branch, and no loop over the levels: here the time goes.
+    boxes, floats, costs, places, out = index.boxes, index.floats, index.costs, index.places, index.bound
+    n_trees, divisor = len(costs), cost_table.divisor
+    for i in range(BLOCK):
+        out[i] = 0.0
+    for j in range(len(index.targets)):
+        at = WORDS + n_trees + 2 * j
+        low, high, gaps = floats[block, at], floats[block, at + 1], boxes[block, GAPS]
+        _add_line(low, high, gaps, j, index.targets[j], cost_table.reading, sign, out)
+    for t in range(n_trees):
+        cost_0, cost_1, cost_2, cost_3 = costs[t, 0], costs[t, 1], costs[t, 2], costs[t, 3]
+        place_0, place_1, place_2 = places[t, 0], places[t, 1], places[t, 2]
+        words = boxes[block, WORDS + t]
+        for i in range(BLOCK):
+            word = words[i]
+            cost = cost_2 if word & place_2 else cost_3
+            cost = cost_1 if word & place_1 else cost
+            out[i] += cost_0 if word & place_0 else cost
+    for i in range(BLOCK):
+        out[i] = np.inf if boxes[block, HEAD, i] == NOBODY else out[i] / divisor
 
 
 # -- searching --------------------------------------------------------------------------------------------------------
 
 
 @jit
+def _push(index: RowIndex, block: int, best: float, n: int) -> int:
+    """Put the boxes of a block that can hold a better row on the stack, the best on top; how many are on it."""
+    stack, bounds, found, bottom = index.stack, index.bounds, index.bound, n
+    for i in range(BLOCK):
+        bound = found[i]
+        if bound > best or bound == np.inf:
+            continue
+        at = n
+        while at > bottom and bounds[at - 1] < bound:
+            bounds[at], stack[at] = bounds[at - 1], stack[at - 1]
+            at -= 1
+        bounds[at], stack[at] = bound, block * BLOCK + i
+        n += 1
+    return n
+
+
+@jit
 def search(store: Store, index: RowIndex, group: Group, cost_table: CostTable, sign: float) -> Any:
     """Position of the free tuple nearest to (sign = 1) or farthest from (sign = -1) the group, and its distance."""
-    _set_levels(index, cost_table, sign)
+    _set_costs(index, cost_table, sign)
     _set_targets(index, group, cost_table, sign)
-    # All in one: a call that is given so many arrays takes longer than the work on a box.
-    boxes, floats, places, costs, targets = index.boxes, index.floats, index.places, index.costs, index.targets
-    stack, bounds, reading, divisor = index.stack, index.bounds, cost_table.reading, cost_table.divisor
-    n_leaves, n_tuples, n_trees = index.shape[0].n_leaves, index.shape[0].n_tuples, len(costs)
-    out, work = np.empty(n_tuples // n_leaves + 1), 0
-    best, where, row, n = np.inf, -1, NOBODY, 1
-    stack[0], bounds[0] = 1, -np.inf
+    stack, bounds, shape, work = index.stack, index.bounds, index.shape[0], BLOCK_WORK
+    n_leaves, n_tuples, first_leaf = shape.n_leaves, shape.n_tuples, shape.first_leaf
+    lines, codes, costs, starts = store.lines, store.codes, cost_table.costs, index.starts
+    spans, reading = cost_table.spans, cost_table.reading
+    best, where, row = np.inf, -1, NOBODY
+    _set_bounds(index, cost_table, sign, 0)
+    n = _push(index, 0, best, 0)
     while n > 0:
         n -= 1
-        node = stack[n]
-        if bounds[n] > best or bounds[n] == np.inf or (bounds[n] == best and boxes[node, HEAD] >= row):
+        box, bound = stack[n], bounds[n]
+        if bound > best or (bound == best and index.boxes[box // BLOCK, HEAD, box % BLOCK] >= row):
             continue
-        if node >= n_leaves:
-            work += LEAF_WORK
-            first = first_of(node - n_leaves, n_tuples, n_leaves)
-            found = out[: index.live[node - n_leaves]]
-            fill(store, group, cost_table, first, found)
-            for i in range(len(found)):
-                d = sign * found[i]
-                if d <= best and d < np.inf:
-                    mine = store.rows[store.next_row[first + i]]
-                    if d < best or mine < row:
-                        best, where, row = d, first + i, mine
+        if box < first_leaf:
+            work += BLOCK_WORK
+            _set_bounds(index, cost_table, sign, box + 1)
+            n = _push(index, box + 1, best, n)
             continue
-        work += 2 * NODE_WORK
-        for child in range(2 * node, 2 * node + 2):
-            total, gaps, at = 0.0, boxes[child, GAPS], WORDS + n_trees
-            for j in range(len(targets)):
-                low, high, target = floats[child, at + 2 * j], floats[child, at + 2 * j + 1], targets[j]
-                bound = target.cost if target.same else _line_bound(low, high, target, reading, sign)
-                bound = bound if low <= high else np.inf
-                total += target.gone if (gaps >> j) & 1 and target.gone < bound else bound
-            for t in range(n_trees):
-                word = boxes[child, WORDS + t]
-                cost = costs[t, 3]
-                cost = costs[t, 2] if places[t, 2] & word else cost
-                cost = costs[t, 1] if places[t, 1] & word else cost
-                cost = costs[t, 0] if places[t, 0] & word else cost
-                if not word & (places[t, 0] | places[t, 1] | places[t, 2] | places[t, 3]) and word:
-                    i = FEW
-                    while not places[t, i] & word:
-                        i += 1
-                    cost = costs[t, i]
-                total += cost
-            stack[n], bounds[n] = child, np.inf if boxes[child, HEAD] == NOBODY else total / divisor
-            n += 1
-        tie = bounds[n - 2] == bounds[n - 1]
-        if bounds[n - 2] < bounds[n - 1] or (tie and boxes[2 * node, HEAD] < boxes[2 * node + 1, HEAD]):
-            stack[n - 2], stack[n - 1] = stack[n - 1], stack[n - 2]
-            bounds[n - 2], bounds[n - 1] = bounds[n - 1], bounds[n - 2]
-    shape = index.shape[0]
+        work += LEAF_WORK
+        first = first_of(box - first_leaf, n_tuples, n_leaves)
+        for i in range(first, first + index.live[box - first_leaf]):
+            total = 0.0  # summed as `fill` does
+            for j in range(len(lines)):
+                total += line_cost(lines[j, i], group.low[j], group.high[j], group.holes[j], spans[j], reading)
+            for t in range(len(codes)):
+                total += costs[starts[t] + codes[t, i]]
+            d = sign * (total / cost_table.divisor)
+            if d <= best and d < np.inf:
+                mine = store.rows[store.next_row[i]]
+                if d < best or mine < row:
+                    best, where, row = d, i, mine
     shape.searches += 1
     shape.work += work
     shape.scans += store.size[0]
@@ -204,8 +243,9 @@ def search(store: Store, index: RowIndex, group: Group, cost_table: CostTable, s
 @jit
 def _enclose_leaf(store: Store, index: RowIndex, leaf: int) -> None:
     """Put the box of a leaf around its free tuples."""
-    shape, boxes, floats, n_trees = index.shape[0], index.boxes, index.floats, len(index.costs)
-    node, first = shape.n_leaves + leaf, first_of(leaf, shape.n_tuples, shape.n_leaves)
+    shape, n_trees = index.shape[0], len(index.costs)
+    block, lane = (shape.first_leaf + leaf) // BLOCK, (shape.first_leaf + leaf) % BLOCK
+    boxes, floats, first = index.boxes[block], index.floats[block], first_of(leaf, shape.n_tuples, shape.n_leaves)
     last, gaps, lowest = first + index.live[leaf], 0, NOBODY
     for j in range(len(store.lines)):
         low, high = np.inf, -np.inf
@@ -214,45 +254,52 @@ def _enclose_leaf(store: Store, index: RowIndex, leaf: int) -> None:
             gaps |= np.int64(np.isnan(x)) << j
             low, high = x if x < low else low, x if x > high else high
         at = WORDS + n_trees + 2 * j
-        floats[node, at], floats[node, at + 1] = low, high
+        floats[at, lane], floats[at + 1, lane] = low, high
     for t in range(n_trees):
         word, begin = 0, index.starts[t]
         for i in range(first, last):
             word |= 1 << index.place_of[begin + store.codes[t, i]]
-        boxes[node, WORDS + t] = word
+        boxes[WORDS + t, lane] = word
     for i in range(first, last):
         row = store.rows[store.next_row[i]]
         lowest = row if row < lowest else lowest
-    boxes[node, HEAD], boxes[node, GAPS] = lowest, gaps
+    boxes[HEAD, lane], boxes[GAPS, lane] = lowest, gaps
 
 
 @jit
-def _enclose(index: RowIndex, node: int) -> bool:
-    """Put the box of a node around those of its children; say whether that changed it."""
-    boxes, floats, one, other = index.boxes, index.floats, 2 * node, 2 * node + 1
-    first, width = WORDS + len(index.costs), boxes.shape[1]
-    head = boxes[one, HEAD] if boxes[one, HEAD] < boxes[other, HEAD] else boxes[other, HEAD]
-    changed, boxes[node, HEAD] = head != boxes[node, HEAD], head
+def _enclose(index: RowIndex, box: int) -> bool:
+    """Put a box around those of its block of children; say whether that changed it."""
+    inner, inner_floats = index.boxes[box + 1], index.floats[box + 1]
+    boxes, floats, lane = index.boxes[box // BLOCK], index.floats[box // BLOCK], box % BLOCK
+    first, changed, head = WORDS + len(index.costs), False, NOBODY
+    for i in range(BLOCK):
+        head = inner[HEAD, i] if inner[HEAD, i] < head else head
+    changed, boxes[HEAD, lane] = head != boxes[HEAD, lane], head
     for at in range(GAPS, first):
-        word = boxes[one, at] | boxes[other, at]
-        changed |= word != boxes[node, at]
-        boxes[node, at] = word
-    for at in range(first, width, 2):
-        low = floats[one, at] if floats[one, at] < floats[other, at] else floats[other, at]
-        high = floats[one, at + 1] if floats[one, at + 1] > floats[other, at + 1] else floats[other, at + 1]
-        changed |= low != floats[node, at] or high != floats[node, at + 1]
-        floats[node, at], floats[node, at + 1] = low, high
+        word = 0
+        for i in range(BLOCK):
+            word |= inner[at, i]
+        changed |= word != boxes[at, lane]
+        boxes[at, lane] = word
+    for at in range(first, len(boxes), 2):
+        low, high = np.inf, -np.inf
+        for i in range(BLOCK):
+            low = inner_floats[at, i] if inner_floats[at, i] < low else low
+            high = inner_floats[at + 1, i] if inner_floats[at + 1, i] > high else high
+        changed |= low != floats[at, lane] or high != floats[at + 1, lane]
+        floats[at, lane], floats[at + 1, lane] = low, high
     return changed
 
 
 @jit
 def enclose_all(store: Store, index: RowIndex) -> None:
     """Put boxes around all free tuples."""
-    n_leaves = index.shape[0].n_leaves
-    for leaf in range(n_leaves):
+    shape = index.shape[0]
+    for leaf in range(shape.n_leaves):
         _enclose_leaf(store, index, leaf)
-    for node in range(n_leaves - 1, 0, -1):
-        _enclose(index, node)
+    for box in range(shape.first_leaf - 1, -1, -1):
+        if box + 1 < len(index.boxes):
+            _enclose(index, box)
 
 
 @jit
@@ -265,9 +312,9 @@ def leave(store: Store, index: RowIndex, position: int) -> None:
         store.size[0] -= 1
         move(store, first_of(leaf, shape.n_tuples, shape.n_leaves) + index.live[leaf], position)
     _enclose_leaf(store, index, leaf)
-    node = (shape.n_leaves + leaf) // 2
-    while node > 0 and _enclose(index, node):
-        node //= 2
+    block = (shape.first_leaf + leaf) // BLOCK
+    while block > 0 and _enclose(index, block - 1):
+        block = (block - 1) // BLOCK
     if shape.searches >= PATIENCE:
         if shape.work > shape.scans:
             _switch_off(store, index)

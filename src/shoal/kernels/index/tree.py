@@ -1,7 +1,8 @@
 """The shape of a tree of boxes, and how rows are put in its order.
 
-The tree is balanced and has no pointers: node 1 is the root, the children of node i are 2i and 2i + 1, and the last
-half of the nodes are the leaves. Every node has a run of positions, which is cut in the middle between its children.
+The tree has no pointers. Rows stand in an order in which every leaf has a run of positions. Boxes that are siblings
+stand in one block, so that what is asked of all of them is worked out with vector instructions. Block 0 has the
+children of the root; the children of box i of block b stand in block 16 b + i + 1, or are the rows of a leaf.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import numpy as np
 
 from shoal.kernels.jit import jit
 
+BLOCK = 4
+"""How many boxes a block has."""
 SAMPLE = 256
 """How many rows of a node are looked at to choose the column by which it is cut."""
 
 
 @jit
 def first_of(leaf: int, n_rows: int, n_leaves: int) -> int:
-    """The first position of a leaf, counted from 0; also one past the last of the leaf before."""
+    """The first position of a leaf; also one past the last of the leaf before."""
     return leaf * n_rows // n_leaves
 
 
@@ -30,9 +33,9 @@ def leaf_of(position: int, n_rows: int, n_leaves: int) -> int:
 
 @jit
 def cut_nodes(columns: Any, order: Any, begin: int, end: int, n_nodes: int) -> None:
-    """Cut nodes of one level in the middle: the half that is lower in the column that varies most comes first.
+    """Cut some of the runs of rows of a level in the middle: those lower in the column that varies most come first.
 
-    IN     columns float32[columns, n];  begin, end: which nodes of the level;  n_nodes: how many it has
+    IN     columns float32[columns, n];  begin, end: which runs;  n_nodes: how many the level has
     INOUT  order int64[n], rows by position
     """
     n = len(order)
@@ -48,18 +51,28 @@ def cut_nodes(columns: Any, order: Any, begin: int, end: int, n_nodes: int) -> N
 
 @jit
 def _widest(columns: Any, rows: Any) -> int:
-    """The column that varies most among some rows, the first of those that tie."""
+    """The column whose halves vary least beside the whole, the first of those that tie."""
     step = len(rows) // SAMPLE + 1
+    n = (len(rows) + step - 1) // step
+    keys, along = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.int64)
     widest, most = 0, -1.0
     for j in range(len(columns)):
-        n, total, squares = 0, 0.0, 0.0
-        for i in range(0, len(rows), step):
-            x = columns[j, rows[i]]
-            n, total, squares = n + 1, total + x, squares + x * x
-        spread = squares - total * total / n
-        if spread > most:
-            widest, most = j, spread
+        for i in range(n):
+            keys[i] = columns[j, rows[i * step]]
+        _select(keys, along, n // 2)
+        gain = _spread(keys) - _spread(keys[: n // 2]) - _spread(keys[n // 2 :])
+        if gain > most:
+            widest, most = j, gain
     return widest
+
+
+@jit
+def _spread(keys: Any) -> float:
+    """Sum of squared differences from the mean."""
+    total, squares = 0.0, 0.0
+    for x in keys:
+        total, squares = total + x, squares + x * x
+    return squares - total * total / len(keys) if len(keys) else 0.0
 
 
 @jit
