@@ -25,7 +25,7 @@ LEVELS = 4
 """How many different costs of categories are told apart; the others count as the least of them."""
 HEAD, GAPS, WORDS = 0, 1, 2
 """Where in a block the lowest rows of its boxes are, the bits of missing numbers, the first bits of categories."""
-BLOCK_WORK, LEAF_WORK = 32, 32
+BLOCK_WORK, LEAF_WORK = 10, 8
 """What a look at a block and at a leaf costs, measured in rows of a scan."""
 PATIENCE = 256
 """After so many searches it is asked whether they are cheaper than scans."""

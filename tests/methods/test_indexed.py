@@ -1,0 +1,96 @@
+"""Groups found with a tree of boxes are those that a look at every row finds, row by row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.cluster import row_index
+from shoal.methods import k_member
+from shoal.methods.base import Task
+from shoal.table.prepare import prepare
+from support.mixed_table import MIXED, mixed_frame
+from support.pairwise import examples
+from twins.tables import tables
+
+NUMBER, NAME = shoal.Numeric(), shoal.Nominal()
+
+
+def _ties(rng, n):
+    return pl.DataFrame({"a": rng.integers(0, 2, n), "b": rng.integers(0, 3, n), "c": _names(rng, 2, n)})
+
+
+def _names(rng, n_names, n):
+    return [f"v{code}" for code in rng.integers(0, n_names, n)]
+
+
+def _gaps(rng, n):
+    frame = pl.DataFrame({"a": rng.integers(0, 50, n), "b": rng.random(n).round(2), "c": _names(rng, 9, n)})
+    return frame.with_columns(
+        pl.when(pl.Series(rng.random(n) < 0.3)).then(None).otherwise(pl.col(name)).alias(name) for name in "abc"
+    )
+
+
+TABLES = {
+    "all ties": _ties,
+    "one dimension": lambda rng, n: pl.DataFrame({"a": rng.integers(0, 10**6, n)}),
+    "forty dimensions": lambda rng, n: pl.DataFrame({f"x{i}": rng.random(n) for i in range(40)}),
+    "many categories": lambda rng, n: pl.DataFrame({"a": _names(rng, 3, n), "b": _names(rng, 200, n)}),
+    "all identical": lambda _, n: pl.DataFrame({"a": [1] * n, "b": ["x"] * n}),
+    "missing": _gaps,
+}
+METHODS = {
+    "k-member": shoal.KMember(k=5),
+    "k-member, set": shoal.KMember(k=4, cost="set", ref="seed"),
+    "caat": shoal.Caat(k=5),
+    "caat, hull": shoal.Caat(k=4, interval="hull"),
+    "caat, gap": shoal.Caat(k=4, interval="gap"),
+    "caat, midpoint": shoal.Caat(k=4, interval="midpoint"),
+}
+
+
+def labels(monkeypatch, least, task, method):
+    """The groups where a tree is used from so many different rows on."""
+    monkeypatch.setattr(row_index, "LEAST", least)
+    return method.partition(task, np.random.default_rng(3)).labels
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_labels_are_those_of_a_scan(table, method, monkeypatch):
+    frame = table(np.random.default_rng(7), 230)
+    schema = shoal.Schema(quasi={name: NAME if kind == pl.String else NUMBER for name, kind in frame.schema.items()})
+    task = Task.of(prepare(frame, schema))
+    assert np.array_equal(labels(monkeypatch, 2, task, method), labels(monkeypatch, 10**9, task, method))
+
+
+@pytest.mark.parametrize("method", [shoal.KMember(k=5, cost="set"), shoal.Caat(k=5)], ids=lambda one: one.name)
+@pytest.mark.parametrize("model", [shoal.LDiversity("disease", l=1.5, variant="entropy"), shoal.TCloseness("disease", t=0.3)])
+def test_labels_are_those_of_a_scan_with_a_requirement(model, method, monkeypatch):
+    task = Task.of(prepare(mixed_frame(230), MIXED), [model])
+    assert np.array_equal(labels(monkeypatch, 2, task, method), labels(monkeypatch, 10**9, task, method))
+
+
+@settings(max_examples=examples(40))
+@given(data=st.data(), k=st.integers(2, 6))
+def test_labels_are_those_of_a_scan_on_any_table(data, k):
+    task = data.draw(tables(k, most=40)).task
+    method = data.draw(st.sampled_from(list(METHODS.values())))
+    with pytest.MonkeyPatch.context() as patch:
+        method = replace(method, k=k)
+        assert np.array_equal(labels(patch, 2, task, method), labels(patch, 10**9, task, method))
+
+
+def test_where_boxes_do_not_help_rows_are_scanned(monkeypatch):
+    """Forty dimensions, all distinct: after some searches it is noticed."""
+    made = []
+    monkeypatch.setattr(k_member, "indexed", lambda *given: made.append(row_index.indexed(*given)) or made[0])
+    frame = pl.DataFrame({f"x{i}": np.random.default_rng(i).random(300) for i in range(40)})
+    labels(monkeypatch, 2, Task.of(prepare(frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, NUMBER)))), METHODS["k-member"])
+    assert made[0][1].shape["off"][0]
