@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cluster import row_index
+from shoal.cluster import box_tree, row_index
 from shoal.methods import k_member
 from shoal.methods.base import Task
 from shoal.table.prepare import prepare
@@ -57,7 +57,7 @@ METHODS = {
 
 def labels(monkeypatch, least, task, method):
     """The groups where a tree is used from so many different rows on."""
-    monkeypatch.setattr(row_index, "LEAST", least)
+    monkeypatch.setattr(box_tree, "LEAST", least)
     return method.partition(task, np.random.default_rng(3)).labels
 
 
@@ -71,7 +71,9 @@ def test_labels_are_those_of_a_scan(table, method, monkeypatch):
 
 
 @pytest.mark.parametrize("method", [shoal.KMember(k=5, cost="set"), shoal.Caat(k=5)], ids=lambda one: one.name)
-@pytest.mark.parametrize("model", [shoal.LDiversity("disease", l=1.5, variant="entropy"), shoal.TCloseness("disease", t=0.3)])
+@pytest.mark.parametrize(
+    "model", [shoal.LDiversity("disease", l=1.5, variant="entropy"), shoal.TCloseness("disease", t=0.3)]
+)
 def test_labels_are_those_of_a_scan_with_a_requirement(model, method, monkeypatch):
     task = Task.of(prepare(mixed_frame(230), MIXED), [model])
     assert np.array_equal(labels(monkeypatch, 2, task, method), labels(monkeypatch, 10**9, task, method))
@@ -92,5 +94,10 @@ def test_where_boxes_do_not_help_rows_are_scanned(monkeypatch):
     made = []
     monkeypatch.setattr(k_member, "indexed", lambda *given: made.append(row_index.indexed(*given)) or made[0])
     frame = pl.DataFrame({f"x{i}": np.random.default_rng(i).random(300) for i in range(40)})
-    labels(monkeypatch, 2, Task.of(prepare(frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, NUMBER)))), METHODS["k-member"])
-    assert made[0][1].shape["off"][0]
+    labels(
+        monkeypatch,
+        2,
+        Task.of(prepare(frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, NUMBER)))),
+        METHODS["k-member"],
+    )
+    assert made[0][1].tree.shape["off"][0]

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.free_rows import check_start, cost_table_of, empty_group, free_rows, summaries, with_keys
-from shoal.cluster.row_index import indexed
 from shoal.cluster.join_preferences import check_preferences, keys_of, preferences_of
+from shoal.cluster.row_index import indexed
 from shoal.enforce.constraints import Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel

@@ -50,16 +50,14 @@ def _find(free: FreeRows, index: RowIndex | None, group: Group, sign: float, sha
     # What is not there is an argument of its own: only so nothing is compiled for it.
     if index is None:
         return _scan(free.store, group, free.cost_table, sign, shared)
-    if index.shape[0].off:
+    if index.tree.shape[0].off:
         return _scan(free.store, group, free.cost_table, sign, shared)
     return search(free.store, index, group, free.cost_table, sign)
 
 
 @jit
 def _leave(store: Store, index: RowIndex | None, position: int) -> None:
-    if index is None:
-        _close_up(store, position)
-    elif index.shape[0].off:
+    if index is None or index.tree.shape[0].off:
         _close_up(store, position)
     else:
         leave(store, index, position)

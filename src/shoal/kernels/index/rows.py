@@ -13,22 +13,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.store import HULL, MEAN_COST, MIDPOINT, CostTable, Group, Store, fill, line_cost, move
-from shoal.kernels.index.tree import BLOCK, first_of, leaf_of
+from shoal.kernels.cluster.store import HULL, MEAN_COST, MIDPOINT, CostTable, Group, Store, line_cost, move
+from shoal.kernels.index.boxes import (
+    BLOCK,
+    BLOCK_WORK,
+    GAPS,
+    HEAD,
+    LEAF_WORK,
+    NOBODY,
+    WORD,
+    WORDS,
+    BoxTree,
+    enclose_above,
+    enclose_inner,
+    first_of,
+    leaf_of,
+    note_search,
+    pays,
+    push,
+)  # fmt: skip
 from shoal.kernels.jit import jit
 
-NOBODY = np.iinfo(np.int64).max
-"""The lowest row of a box that is empty."""
-WORD = 64
-"""How many sorts of categories a box tells apart in a column; where there are more, some share a place."""
 LEVELS = 4
 """How many different costs of categories are told apart; the others count as the least of them."""
-HEAD, GAPS, WORDS = 0, 1, 2
-"""Where in a block the lowest rows of its boxes are, the bits of missing numbers, the first bits of categories."""
-BLOCK_WORK, LEAF_WORK = 10, 8
-"""What a look at a block and at a leaf costs, measured in rows of a scan."""
-PATIENCE = 256
-"""After so many searches it is asked whether they are cheaper than scans."""
 
 TARGET = np.dtype(
     [
@@ -40,41 +47,17 @@ TARGET = np.dtype(
     align=True,
 )  # fmt: skip
 """What the numbers of a column are compared with."""
-SHAPE = np.dtype(
-    [
-        ("n_tuples", np.int64),
-        ("n_leaves", np.int64),
-        ("first_leaf", np.int64),  # where the boxes of the leaves begin, counted in boxes
-        ("searches", np.int64),  # since it was last asked whether they pay
-        ("work", np.int64),  # what they took
-        ("scans", np.int64),  # what scans would have taken
-        ("off", np.int64),  # 1 once scans are cheaper: then the rows are packed, and the tree is not used any more
-    ],
-    align=True,
-)
 
 
 class RowIndex(NamedTuple):
-    """Boxes around the tuples of a store, which stand in the order of the leaves; within a leaf the free ones first.
+    """Boxes around the tuples of a store, which stand in the order of the leaves."""
 
-    Of each block the same of all its boxes lies side by side: their lowest free rows; which columns of numbers have a
-    missing one (a bit each); for each tree, which places of categories occur (a bit each); for each column of numbers,
-    the lowest and then the highest, infinite if all are missing. Numbers are read through `floats`, all else through
-    `boxes`: it is the same memory.
-    """
-
-    boxes: Any  # int64[blocks, fields, BLOCK]    INOUT
-    floats: Any  # float64[blocks, fields, BLOCK] INOUT
-    live: Any  # int64[leaves]           INOUT  how many tuples of each leaf are free
+    tree: BoxTree
     starts: Any  # int64[trees + 1]      IN     where each tree begins in `place_of`, as in the costs
     place_of: Any  # int64[all]          IN     place of each category, tree after tree; -1: it does not occur
     costs: Any  # float64[trees, LEVELS] INOUT  costs that categories have beside the group, the best first
     places: Any  # int64[trees, LEVELS]  INOUT  and the places of those that have it; all others have the last
     targets: Any  # TARGET[lines]        INOUT
-    bound: Any  # float64[BLOCK]         INOUT
-    stack: Any  # int64[BLOCK * depth]   INOUT
-    bounds: Any  # float64[BLOCK * depth] INOUT
-    shape: Any  # SHAPE[1]               INOUT
 
 
 # -- bounds -----------------------------------------------------------------------------------------------------------
@@ -82,8 +65,7 @@ class RowIndex(NamedTuple):
 
 @jit
 def _set_costs(index: RowIndex, cost_table: CostTable, sign: float) -> None:
-    """Note the lowest costs that categories of each column have beside the group; places that some share have the best.
-    """
+    """Note the lowest costs that categories of each column have beside the group; places that some share have the best."""
     best, place_of = np.empty(WORD), index.place_of
     for t in range(len(index.costs)):
         costs, places, n_places, n = index.costs[t], index.places[t], 0, 0
@@ -155,7 +137,7 @@ def _add_line(low: Any, high: Any, gaps: Any, bit: int, target: Any, reading: in
 def _set_bounds(index: RowIndex, cost_table: CostTable, sign: float, block: int) -> None:
     """What any row of each box of a block is at least away from the group, signed; infinite where there is none."""
     # Whole arrays, no branch, and no loop over the levels: here the time goes.
-    boxes, floats, costs, places, out = index.boxes, index.floats, index.costs, index.places, index.bound
+    boxes, floats, costs, places, out = index.tree.boxes, index.tree.floats, index.costs, index.places, index.tree.bound
     n_trees, divisor = len(costs), cost_table.divisor
     for i in range(BLOCK):
         out[i] = 0.0
@@ -180,47 +162,28 @@ def _set_bounds(index: RowIndex, cost_table: CostTable, sign: float, block: int)
 
 
 @jit
-def _push(index: RowIndex, block: int, best: float, n: int) -> int:
-    """Put the boxes of a block that can hold a better row on the stack, the best on top; how many are on it."""
-    stack, bounds, found, bottom = index.stack, index.bounds, index.bound, n
-    for i in range(BLOCK):
-        bound = found[i]
-        if bound > best or bound == np.inf:
-            continue
-        at = n
-        while at > bottom and bounds[at - 1] < bound:
-            bounds[at], stack[at] = bounds[at - 1], stack[at - 1]
-            at -= 1
-        bounds[at], stack[at] = bound, block * BLOCK + i
-        n += 1
-    return n
-
-
-@jit
 def search(store: Store, index: RowIndex, group: Group, cost_table: CostTable, sign: float) -> Any:
     """Position of the free tuple nearest to (sign = 1) or farthest from (sign = -1) the group, and its distance."""
     _set_costs(index, cost_table, sign)
     _set_targets(index, group, cost_table, sign)
-    stack, bounds, shape, work = index.stack, index.bounds, index.shape[0], BLOCK_WORK
-    n_leaves, n_tuples, first_leaf = shape.n_leaves, shape.n_tuples, shape.first_leaf
-    lines, codes, costs, starts = store.lines, store.codes, cost_table.costs, index.starts
-    spans, reading = cost_table.spans, cost_table.reading
+    tree, lines, codes, costs, starts = index.tree, store.lines, store.codes, cost_table.costs, index.starts
+    spans, reading, first_leaf, work = cost_table.spans, cost_table.reading, tree.shape[0].first_leaf, BLOCK_WORK
     best, where, row = np.inf, -1, NOBODY
     _set_bounds(index, cost_table, sign, 0)
-    n = _push(index, 0, best, 0)
+    n = push(tree, 0, best, 0)
     while n > 0:
         n -= 1
-        box, bound = stack[n], bounds[n]
-        if bound > best or (bound == best and index.boxes[box // BLOCK, HEAD, box % BLOCK] >= row):
+        box, bound = tree.stack[n], tree.bounds[n]
+        if bound > best or (bound == best and tree.boxes[box // BLOCK, HEAD, box % BLOCK] >= row):
             continue
         if box < first_leaf:
             work += BLOCK_WORK
             _set_bounds(index, cost_table, sign, box + 1)
-            n = _push(index, box + 1, best, n)
+            n = push(tree, box + 1, best, n)
             continue
         work += LEAF_WORK
-        first = first_of(box - first_leaf, n_tuples, n_leaves)
-        for i in range(first, first + index.live[box - first_leaf]):
+        first = first_of(tree, box - first_leaf)
+        for i in range(first, first + tree.live[box - first_leaf]):
             total = 0.0  # summed as `fill` does
             for j in range(len(lines)):
                 total += line_cost(lines[j, i], group.low[j], group.high[j], group.holes[j], spans[j], reading)
@@ -231,9 +194,7 @@ def search(store: Store, index: RowIndex, group: Group, cost_table: CostTable, s
                 mine = store.rows[store.next_row[i]]
                 if d < best or mine < row:
                     best, where, row = d, i, mine
-    shape.searches += 1
-    shape.work += work
-    shape.scans += store.size[0]
+    note_search(tree, work, store.size[0])
     return where, sign * best
 
 
@@ -243,10 +204,10 @@ def search(store: Store, index: RowIndex, group: Group, cost_table: CostTable, s
 @jit
 def _enclose_leaf(store: Store, index: RowIndex, leaf: int) -> None:
     """Put the box of a leaf around its free tuples."""
-    shape, n_trees = index.shape[0], len(index.costs)
-    block, lane = (shape.first_leaf + leaf) // BLOCK, (shape.first_leaf + leaf) % BLOCK
-    boxes, floats, first = index.boxes[block], index.floats[block], first_of(leaf, shape.n_tuples, shape.n_leaves)
-    last, gaps, lowest = first + index.live[leaf], 0, NOBODY
+    tree, n_trees = index.tree, len(index.costs)
+    block, lane = (tree.shape[0].first_leaf + leaf) // BLOCK, (tree.shape[0].first_leaf + leaf) % BLOCK
+    boxes, floats, first = tree.boxes[block], tree.floats[block], first_of(tree, leaf)
+    last, gaps, lowest = first + tree.live[leaf], 0, NOBODY
     for j in range(len(store.lines)):
         low, high = np.inf, -np.inf
         for i in range(first, last):
@@ -267,67 +228,35 @@ def _enclose_leaf(store: Store, index: RowIndex, leaf: int) -> None:
 
 
 @jit
-def _enclose(index: RowIndex, box: int) -> bool:
-    """Put a box around those of its block of children; say whether that changed it."""
-    inner, inner_floats = index.boxes[box + 1], index.floats[box + 1]
-    boxes, floats, lane = index.boxes[box // BLOCK], index.floats[box // BLOCK], box % BLOCK
-    first, changed, head = WORDS + len(index.costs), False, NOBODY
-    for i in range(BLOCK):
-        head = inner[HEAD, i] if inner[HEAD, i] < head else head
-    changed, boxes[HEAD, lane] = head != boxes[HEAD, lane], head
-    for at in range(GAPS, first):
-        word = 0
-        for i in range(BLOCK):
-            word |= inner[at, i]
-        changed |= word != boxes[at, lane]
-        boxes[at, lane] = word
-    for at in range(first, len(boxes), 2):
-        low, high = np.inf, -np.inf
-        for i in range(BLOCK):
-            low = inner_floats[at, i] if inner_floats[at, i] < low else low
-            high = inner_floats[at + 1, i] if inner_floats[at + 1, i] > high else high
-        changed |= low != floats[at, lane] or high != floats[at + 1, lane]
-        floats[at, lane], floats[at + 1, lane] = low, high
-    return changed
-
-
-@jit
 def enclose_all(store: Store, index: RowIndex) -> None:
     """Put boxes around all free tuples."""
-    shape = index.shape[0]
-    for leaf in range(shape.n_leaves):
+    for leaf in range(len(index.tree.live)):
         _enclose_leaf(store, index, leaf)
-    for box in range(shape.first_leaf - 1, -1, -1):
-        if box + 1 < len(index.boxes):
-            _enclose(index, box)
+    enclose_inner(index.tree)
 
 
 @jit
 def leave(store: Store, index: RowIndex, position: int) -> None:
     """Follow a row that left the tuple at a position: boxes shrink; a tuple with no free row leaves its leaf."""
-    shape = index.shape[0]
-    leaf = leaf_of(position, shape.n_tuples, shape.n_leaves)
+    tree = index.tree
+    leaf = leaf_of(tree, position)
     if store.next_row[position] == store.last_row[position]:
-        index.live[leaf] -= 1
+        tree.live[leaf] -= 1
         store.size[0] -= 1
-        move(store, first_of(leaf, shape.n_tuples, shape.n_leaves) + index.live[leaf], position)
+        move(store, first_of(tree, leaf) + tree.live[leaf], position)
     _enclose_leaf(store, index, leaf)
-    block = (shape.first_leaf + leaf) // BLOCK
-    while block > 0 and _enclose(index, block - 1):
-        block = (block - 1) // BLOCK
-    if shape.searches >= PATIENCE:
-        if shape.work > shape.scans:
-            _switch_off(store, index)
-        shape.searches, shape.work, shape.scans = 0, 0, 0
+    enclose_above(tree, leaf)
+    if not pays(tree):
+        _switch_off(store, tree)
 
 
 @jit
-def _switch_off(store: Store, index: RowIndex) -> None:
+def _switch_off(store: Store, tree: BoxTree) -> None:
     """Pack the free tuples at the front, for scans."""
-    shape, n = index.shape[0], 0
-    for leaf in range(shape.n_leaves):
-        first = first_of(leaf, shape.n_tuples, shape.n_leaves)
-        for i in range(first, first + index.live[leaf]):
+    n = 0
+    for leaf in range(len(tree.live)):
+        first = first_of(tree, leaf)
+        for i in range(first, first + tree.live[leaf]):
             move(store, i, n)
             n += 1
-    shape.off = 1
+    tree.shape[0].off = 1

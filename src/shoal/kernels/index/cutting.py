@@ -1,9 +1,4 @@
-"""The shape of a tree of boxes, and how rows are put in its order.
-
-The tree has no pointers. Rows stand in an order in which every leaf has a run of positions. Boxes that are siblings
-stand in one block, so that what is asked of all of them is worked out with vector instructions. Block 0 has the
-children of the root; the children of box i of block b stand in block 16 b + i + 1, or are the rows of a leaf.
-"""
+"""How rows are put in the order of a tree of boxes: cut in halves, again and again."""
 
 from __future__ import annotations
 
@@ -13,34 +8,20 @@ import numpy as np
 
 from shoal.kernels.jit import jit
 
-BLOCK = 4
-"""How many boxes a block has."""
 SAMPLE = 256
-"""How many rows of a node are looked at to choose the column by which it is cut."""
+"""How many rows of a run are looked at to choose the column by which it is cut."""
 
 
 @jit
-def first_of(leaf: int, n_rows: int, n_leaves: int) -> int:
-    """The first position of a leaf; also one past the last of the leaf before."""
-    return leaf * n_rows // n_leaves
-
-
-@jit
-def leaf_of(position: int, n_rows: int, n_leaves: int) -> int:
-    """The leaf that a position belongs to."""
-    return ((position + 1) * n_leaves - 1) // n_rows
-
-
-@jit
-def cut_nodes(columns: Any, order: Any, begin: int, end: int, n_nodes: int) -> None:
+def cut_runs(columns: Any, order: Any, begin: int, end: int, n_runs: int) -> None:
     """Cut some of the runs of rows of a level in the middle: those lower in the column that varies most come first.
 
-    IN     columns float32[columns, n];  begin, end: which runs;  n_nodes: how many the level has
+    IN     columns float32[columns, n];  begin, end: which runs;  n_runs: how many the level has
     INOUT  order int64[n], rows by position
     """
     n = len(order)
-    for node in range(begin, end):
-        first, middle, last = node * n // n_nodes, (2 * node + 1) * n // (2 * n_nodes), (node + 1) * n // n_nodes
+    for run in range(begin, end):
+        first, middle, last = run * n // n_runs, (2 * run + 1) * n // (2 * n_runs), (run + 1) * n // n_runs
         rows = order[first:last]
         column = columns[_widest(columns, rows)]
         keys = np.empty(len(rows), dtype=np.float32)

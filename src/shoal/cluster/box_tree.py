@@ -1,0 +1,66 @@
+"""Trees of boxes around rows, still empty, and the order in which the rows stand in them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.kernels.index.boxes import BLOCK, HEAD, NOBODY, SHAPE, WORDS, BoxTree
+from shoal.kernels.index.cutting import cut_runs
+from shoal.kernels.sharing import in_parts
+from shoal.table.encode import Floats, Ints
+
+Scaled = npt.NDArray[np.float32]
+
+LEAST = 2048
+"""Below so many different rows a scan is as quick: the kernels of a tree would be compiled for nothing."""
+LEAF = 8
+"""Most rows of a leaf; 4 to 32 took nearly the same time."""
+MOST_LINES = 64
+"""A box has a bit for each column of numbers."""
+BEYOND = 1.25
+"""Where missing numbers are put when rows are cut in halves; the others lie between 0 and 1."""
+
+
+def order_of(columns: Scaled) -> Ints:
+    """Rows so that those near each other stand side by side: cut in halves until there are as many runs as leaves."""
+    n_rows = columns.shape[1]
+    order, n_runs = np.arange(n_rows), 1
+    while n_runs < _leaves_of(n_rows):
+
+        def part(begin: int, end: int, n_runs: int = n_runs) -> None:
+            cut_runs(columns, order, begin, end, n_runs)
+
+        in_parts(part, 0, n_runs, columns.size)
+        n_runs *= 2
+    return order
+
+
+def scaled(line: Floats, span: float) -> Scaled:
+    """Numbers from 0 to 1, missing ones beyond."""
+    found, present = np.full(len(line), BEYOND, dtype=np.float32), ~np.isnan(line)
+    found[present] = (line[present] - line[present].min(initial=np.inf)) / (span or 1.0)
+    return found
+
+
+def empty_tree(n_rows: int, n_lines: int, n_words: int) -> BoxTree:
+    """A tree whose boxes are still to be put around rows."""
+    n_leaves, depth = _leaves_of(n_rows), 1
+    while BLOCK**depth < n_leaves:
+        depth += 1
+    first_block = (BLOCK ** (depth - 1) - 1) // (BLOCK - 1)
+    boxes = np.zeros((first_block + -(-n_leaves // BLOCK), WORDS + n_words + 2 * n_lines, BLOCK), dtype=np.int64)
+    floats = boxes.view(np.float64)
+    boxes[:, HEAD] = NOBODY
+    floats[:, WORDS + n_words :: 2], floats[:, WORDS + n_words + 1 :: 2] = np.inf, -np.inf
+    shape = np.zeros(1, dtype=SHAPE)
+    shape["n_rows"], shape["n_leaves"], shape["first_leaf"] = n_rows, n_leaves, first_block * BLOCK
+    shape["n_words"] = n_words
+    live = np.diff(np.arange(n_leaves + 1) * n_rows // n_leaves)
+    room = BLOCK * depth
+    return BoxTree(boxes, floats, live, np.empty(BLOCK), np.empty(room, dtype=np.int64), np.empty(room), shape)
+
+
+def _leaves_of(n_rows: int) -> int:
+    """How many leaves a tree has over so many rows: a power of two."""
+    return 1 << ((n_rows - 1) // LEAF).bit_length()
