@@ -51,6 +51,12 @@ METHODS = {
     "caat": shoal.Caat(k=5),
     "caat, hull": shoal.Caat(k=4, interval="hull"),
     "caat, gap": shoal.Caat(k=4, interval="gap"),
+    "mdav": shoal.Mdav(k=4),
+    "mdav, assign": shoal.Mdav(k=3, leftover="assign"),
+    "v-mdav": shoal.VMdav(k=4),
+    "cbfs": shoal.Cbfs(k=4),
+    "dba": shoal.Dba(k=4, variant=2),
+    "tfrp": shoal.Tfrp(k=4, variant=2),
     "caat, midpoint": shoal.Caat(k=4, interval="midpoint"),
 }
 

@@ -20,10 +20,12 @@ import polars as pl
 
 from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.grid import from_smallest, grid_for, on_grid
+from shoal.cluster.point_index import indexed
 from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
 from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
+from shoal.kernels.cluster.free_points import look, take
 from shoal.kernels.cluster.mdav import take_groups
 from shoal.kernels.enforce.growth import choose_near, spend_all
 from shoal.kernels.sharing import in_parts, parts_of
@@ -142,6 +144,7 @@ class Free:
         self._growth: Any = constraints.growth(planned=constraints.planned)  # used where something is promised only
         self._size = np.array([len(rows)])
         self.store = kernel.PointStore(axes, columns, rows, rows.copy(), labels, sums, counts, self._size)
+        self.index = indexed(space.axes, space.columns)
 
     def __len__(self) -> int:
         return int(self._size[0])
@@ -154,7 +157,13 @@ class Free:
     @property
     def plain(self) -> bool:
         """Whether many groups can be left to one kernel: k rows do, one core does, and there is something to win."""
-        return not self.constraints.any and self.cells >= FEW_CELLS and parts_of(self.cells) == 1
+        one_core = self.searches or parts_of(self.cells) == 1
+        return not self.constraints.any and self.cells >= FEW_CELLS and one_core
+
+    @property
+    def searches(self) -> bool:
+        """Whether points are found by a search, and not by a look at all of them."""
+        return self.index is not None and not self.index.tree.shape["off"][0]
 
     def average(self) -> Floats:
         """Average record."""
@@ -164,6 +173,11 @@ class Free:
 
     def survey(self, point: Floats, k: int) -> tuple[Floats, Labels, int]:
         """Squared distances and places of the k nearest, nearest first, and the place of the farthest."""
+        if self.searches:
+            near = np.empty(min(k, len(self)), dtype=kernel.NEIGHBOUR)
+            far = look(self.store, self.index, point, near, far=True)
+            near = near[np.lexsort((near["row"], near["distance"]))]
+            return near["distance"], near["place"], far
 
         def part(begin: int, end: int) -> tuple[Any, Any]:
             near = np.empty(min(k, end - begin), dtype=kernel.NEIGHBOUR)
@@ -203,7 +217,7 @@ class Free:
         """Take points out, as members of a group."""
         if self._growth is not None:
             spend_all(self._growth, self.constraints.keys, self.store.rows[places])
-        kernel.take(self.store, np.sort(places), label)
+        take(self.store, self.index, np.sort(places), label)
 
     def near(self, point: Floats, k: int) -> tuple[Labels, int]:
         """Places of the k points nearest to a given one, nearest first, and that of the farthest of all.
@@ -230,7 +244,7 @@ class Free:
     def take_farthest(self, k: int, label: int) -> None:
         """Take the point farthest from the average of all that are free, and those nearest to it."""
         if self.plain:
-            take_groups(self.store, self.distance_order, k, label, 1, False)
+            take_groups(self.store, self.index, self.distance_order, k, label, 1, False)
         else:
             self.take_near(self.farthest_from_average(), k, label)
 

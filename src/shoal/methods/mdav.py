@@ -103,7 +103,7 @@ def take_pairs(free: Free, k: int, least: int, progress: Progress) -> int:
         left = len(free)
         if free.plain:
             n_pairs = min(piece_of(2 * free.cells), (left - least) // (2 * k) + 1)
-            kernel.take_groups(free.store, free.distance_order, k, label, 2 * n_pairs, True)
+            kernel.take_groups(free.store, free.index, free.distance_order, k, label, 2 * n_pairs, True)
             label += 2 * n_pairs
         else:
             label = _take_pair(free, k, label)

@@ -57,7 +57,9 @@ def _find(free: FreeRows, index: RowIndex | None, group: Group, sign: float, sha
 
 @jit
 def _leave(store: Store, index: RowIndex | None, position: int) -> None:
-    if index is None or index.tree.shape[0].off:
+    if index is None:  # noqa: SIM114 - an own branch, see above
+        _close_up(store, position)
+    elif index.tree.shape[0].off:
         _close_up(store, position)
     else:
         leave(store, index, position)

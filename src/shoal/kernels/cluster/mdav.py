@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
-from shoal.kernels.cluster.points import NEIGHBOUR, PointStore, average, read, survey, take
+from shoal.kernels.cluster.free_points import look, take
+from shoal.kernels.cluster.points import NEIGHBOUR, PointStore, average, read
+from shoal.kernels.index.points import PointIndex
 from shoal.kernels.jit import jit
 
 
 @jit
-def take_groups(store: PointStore, order: DistanceOrder, k: int, label: int, n_groups: int, pairs: bool) -> None:
+def take_groups(
+    store: PointStore, index: PointIndex | None, order: DistanceOrder, k: int, label: int, n_groups: int, pairs: bool
+) -> None:
     """Take groups of k, one after the other; at least k points must be free for each.
 
     A group is formed around the point farthest from the average of those still free; the second of a pair around the
@@ -21,20 +25,22 @@ def take_groups(store: PointStore, order: DistanceOrder, k: int, label: int, n_g
     near, places = np.empty(k, dtype=NEIGHBOUR), np.empty(k, dtype=np.int64)
     point, opposite, taken = np.empty(len(store.columns)), np.empty(len(store.columns)), False
     for group in range(n_groups):
-        if pairs and group % 2 and not taken:
+        second = pairs and group % 2 == 1
+        if second and not taken:
             point, opposite = opposite, point
         else:
             far = -1
-            if not (pairs and group % 2):
+            if not second:
                 average(store, point)
                 far = farthest_by_order(store, order, point)
             if far < 0:
-                _, _, far = survey(store, point, 0, store.size[0], near[:0])
+                far = look(store, index, point, near[:0], True)
             read(store.columns, far, point)
-        _, _, far = survey(store, point, 0, store.size[0], near)  # one pass finds both
-        read(store.columns, far, opposite)
+        far = look(store, index, point, near, pairs and not second)  # one scan finds both
+        if far >= 0:
+            read(store.columns, far, opposite)
         taken = False  # whether the farthest is one of the nearest: only where all are equally far
         for i in range(k):
             places[i] = near[i].place
             taken |= places[i] == far
-        take(store, places, label + group)
+        take(store, index, places, label + group)

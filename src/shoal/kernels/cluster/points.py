@@ -246,7 +246,7 @@ def _sink(near: Any, n: int, d: float, row: int, place: int) -> None:
 
 
 @jit
-def _offer(near: Any, n: int, d: float, row: int, place: int) -> int:
+def offer(near: Any, n: int, d: float, row: int, place: int) -> int:
     """Offer a point to a bounded heap of the nearest; the number of entries after it."""
     if n == len(near):
         if n > 0 and before(d, row, near[0].distance, near[0].row):
@@ -284,7 +284,7 @@ def survey(store: PointStore, point: Any, begin: int, end: int, near: Any) -> An
         if room:
             for i in range(len(block)):
                 if n < room or block[i] <= near[0].distance:
-                    n = _offer(near, n, block[i], rows[first + i], first + i)
+                    n = offer(near, n, block[i], rows[first + i], first + i)
     return far, far_row, far_place
 
 

@@ -65,7 +65,7 @@ class RowIndex(NamedTuple):
 
 @jit
 def _set_costs(index: RowIndex, cost_table: CostTable, sign: float) -> None:
-    """Note the lowest costs that categories of each column have beside the group; places that some share have the best."""
+    """Note the lowest costs that categories of each column have beside the group; shared places have the best."""
     best, place_of = np.empty(WORD), index.place_of
     for t in range(len(index.costs)):
         costs, places, n_places, n = index.costs[t], index.places[t], 0, 0

@@ -1,0 +1,53 @@
+"""The free points of a table: who is nearest to a point, who is farthest from it, and who leaves.
+
+Where points are many, a tree of boxes finds them; else all of them are looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.kernels.cluster import points
+from shoal.kernels.cluster.points import PointStore, survey
+from shoal.kernels.index.boxes import pays
+from shoal.kernels.index.points import PointIndex, farthest, leave, nearest
+from shoal.kernels.jit import jit
+
+
+@jit
+def look(store: PointStore, index: PointIndex | None, point: Any, near: Any, far: bool) -> int:
+    """Find the free points nearest to one; the place of the farthest, if that is wanted.
+
+    IN   point float64[d]
+    OUT  near NEIGHBOUR[k], no more than there are: a heap, the last of them on top
+    """
+    if index is None:
+        return survey(store, point, 0, store.size[0], near)[2]  # type: ignore[no-any-return]
+    if index.tree.shape[0].off:
+        return survey(store, point, 0, store.size[0], near)[2]  # type: ignore[no-any-return]
+    if len(near):
+        nearest(index, point, near)
+        for i in range(len(near)):
+            near[i].place = store.places[near[i].row]
+    return store.places[index.rows[farthest(index, point)]] if far else -1  # type: ignore[no-any-return]
+
+
+@jit
+def take(store: PointStore, index: PointIndex | None, places: Any, label: int) -> None:
+    """Take points out, as members of a group.
+
+    INOUT  places int64[m], in any order; ascending afterwards
+    """
+    _leave(store, index, places)
+    points.take(store, places, label)
+
+
+@jit
+def _leave(store: PointStore, index: PointIndex | None, places: Any) -> None:
+    if index is None:
+        return
+    if index.tree.shape[0].off:
+        return
+    for place in places:
+        leave(index, store.rows[place])
+    index.tree.shape[0].off = not pays(index.tree)

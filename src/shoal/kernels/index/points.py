@@ -1,0 +1,214 @@
+"""A tree of boxes around points: the k nearest to a point, the farthest from it, exactly, while points leave.
+
+See `rows`; distances here are the squares of `shoal.kernels.cluster.points`, summed over the columns in their order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal.kernels.cluster.points import NAME, before, between, offer
+from shoal.kernels.index.boxes import (
+    BLOCK,
+    BLOCK_WORK,
+    GAPS,
+    HEAD,
+    LEAF_WORK,
+    NOBODY,
+    BoxTree,
+    enclose_above,
+    enclose_inner,
+    first_of,
+    leaf_of,
+    note_search,
+    push,
+)
+from shoal.kernels.jit import jit
+
+
+class PointIndex(NamedTuple):
+    """Boxes around points, and the points in the order of the leaves."""
+
+    tree: BoxTree
+    axes: Any  # AXIS[d]             IN
+    columns: Any  # float64[d, n]    INOUT  points by position, NaN = missing
+    rows: Any  # int64[n]            INOUT  row of each position
+    positions: Any  # int64[n]       INOUT  position of each row, -1 once it is taken
+    fields: Any  # int64[d]          IN     where in a block a column is
+    place_of: Any  # int64[all]      IN     place of each category among the bits; where several share one, negative - 1
+    size: Any  # int64[1]            INOUT  how many points are free
+
+
+@jit
+def _add_number(index: PointIndex, block: int, j: int, c: float, sign: float) -> None:
+    """Add how far the numbers of each box of a block are at least from one; signed."""
+    floats, gaps, out, at = index.tree.floats, index.tree.boxes, index.tree.bound, index.fields[j]
+    weight, gap = index.axes[j].weight, sign * index.axes[j].gap
+    if np.isnan(c):
+        for i in range(BLOCK):
+            present = gap if floats[block, at, i] <= floats[block, at + 1, i] else np.inf
+            missing = 0.0 if (gaps[block, GAPS, i] >> j) & 1 else np.inf
+            out[i] += present if present < missing else missing
+        return
+    for i in range(BLOCK):
+        low, high = floats[block, at, i], floats[block, at + 1, i]
+        one, other = (low - c, c - high) if sign > 0.0 else (c - low, high - c)
+        t = one if one > other else other
+        t = t if t > 0.0 else 0.0
+        d = t * t * weight if sign > 0.0 else -(t * t * weight)
+        d = d if low <= high else np.inf
+        missing = gap if (gaps[block, GAPS, i] >> j) & 1 else np.inf
+        out[i] += missing if missing < d else d
+
+
+@jit
+def _add_name(index: PointIndex, block: int, j: int, c: float, sign: float) -> None:
+    """Add how far the categories of each box of a block are at least from one; signed."""
+    words, out, at = index.tree.boxes, index.tree.bound, index.fields[j]
+    place = index.place_of[index.axes[j].first + np.int64(c)]
+    bit, alone = np.int64(1) << (place if place >= 0 else -place - 1), place >= 0
+    for i in range(BLOCK):
+        word = words[block, at, i]
+        near = 0.0 if word & bit else 1.0
+        far = 0.0 if word == bit and alone else -1.0
+        out[i] += near if sign > 0.0 else far
+
+
+@jit
+def _set_bounds(index: PointIndex, point: Any, sign: float, block: int) -> None:
+    """How far any point of each box of a block is at least from one, signed; infinite where there is none.
+
+    IN  point float64[d]
+    """
+    out = index.tree.bound
+    for i in range(BLOCK):
+        out[i] = 0.0
+    for j in range(len(point)):
+        if index.axes[j].kind == NAME:
+            _add_name(index, block, j, point[j], sign)
+        else:
+            _add_number(index, block, j, point[j], sign)
+    for i in range(BLOCK):
+        out[i] = np.inf if index.tree.boxes[block, HEAD, i] == NOBODY else out[i]
+
+
+# -- searching --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def nearest(index: PointIndex, point: Any, near: Any) -> int:
+    """Find the free points nearest to one, the lowest rows of those that tie; how many there are.
+
+    IN   point float64[d]
+    OUT  near NEIGHBOUR[k]: a heap, the last of them on top; places are positions of the index
+    """
+    tree, first_leaf, work, room = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, len(near)
+    best, row, n_near = np.inf, NOBODY, 0
+    _set_bounds(index, point, 1.0, 0)
+    n = push(tree, 0, best, 0)
+    while n > 0:
+        n -= 1
+        box, bound = tree.stack[n], tree.bounds[n]
+        if bound > best or (bound == best and tree.boxes[box // BLOCK, HEAD, box % BLOCK] >= row):
+            continue
+        if box < first_leaf:
+            work += BLOCK_WORK
+            _set_bounds(index, point, 1.0, box + 1)
+            n = push(tree, box + 1, best, n)
+            continue
+        work += LEAF_WORK
+        first = first_of(tree, box - first_leaf)
+        for i in range(first, first + tree.live[box - first_leaf]):
+            d = between(index.axes, index.columns, i, point)
+            if n_near < room or before(d, index.rows[i], best, row):
+                n_near = offer(near, n_near, d, index.rows[i], i)
+                if n_near == room:
+                    best, row = near[0].distance, near[0].row
+    note_search(tree, work, index.size[0])
+    return n_near
+
+
+@jit
+def farthest(index: PointIndex, point: Any) -> int:
+    """Position of the free point farthest from one, the lowest row of those that tie.
+
+    IN  point float64[d]
+    """
+    tree, first_leaf, work = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK
+    best, row, where = np.inf, NOBODY, -1
+    _set_bounds(index, point, -1.0, 0)
+    n = push(tree, 0, best, 0)
+    while n > 0:
+        n -= 1
+        box, bound = tree.stack[n], tree.bounds[n]
+        if bound > best or (bound == best and tree.boxes[box // BLOCK, HEAD, box % BLOCK] >= row):
+            continue
+        if box < first_leaf:
+            work += BLOCK_WORK
+            _set_bounds(index, point, -1.0, box + 1)
+            n = push(tree, box + 1, best, n)
+            continue
+        work += LEAF_WORK
+        first = first_of(tree, box - first_leaf)
+        for i in range(first, first + tree.live[box - first_leaf]):
+            d = -between(index.axes, index.columns, i, point)
+            if before(d, index.rows[i], best, row):
+                best, row, where = d, index.rows[i], i
+    note_search(tree, work, index.size[0])
+    return where
+
+
+# -- boxes ------------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _enclose_leaf(index: PointIndex, leaf: int) -> None:
+    """Put the box of a leaf around its free points."""
+    tree, axes, columns = index.tree, index.axes, index.columns
+    block, lane = (tree.shape[0].first_leaf + leaf) // BLOCK, (tree.shape[0].first_leaf + leaf) % BLOCK
+    boxes, floats, first = tree.boxes[block], tree.floats[block], first_of(tree, leaf)
+    last, gaps, lowest = first + tree.live[leaf], 0, NOBODY
+    for j in range(len(columns)):
+        at = index.fields[j]
+        if axes[j].kind == NAME:
+            word = 0
+            for i in range(first, last):
+                place = index.place_of[axes[j].first + np.int64(columns[j, i])]
+                word |= np.int64(1) << (place if place >= 0 else -place - 1)
+            boxes[at, lane] = word
+            continue
+        low, high = np.inf, -np.inf
+        for i in range(first, last):
+            x = columns[j, i]
+            gaps |= np.int64(np.isnan(x)) << j
+            low, high = x if x < low else low, x if x > high else high
+        floats[at, lane], floats[at + 1, lane] = low, high
+    for i in range(first, last):
+        lowest = index.rows[i] if index.rows[i] < lowest else lowest
+    boxes[HEAD, lane], boxes[GAPS, lane] = lowest, gaps
+
+
+@jit
+def enclose_all(index: PointIndex) -> None:
+    """Put boxes around all free points."""
+    for leaf in range(len(index.tree.live)):
+        _enclose_leaf(index, leaf)
+    enclose_inner(index.tree)
+
+
+@jit
+def leave(index: PointIndex, row: int) -> None:
+    """Take a point out: its boxes shrink."""
+    tree, position = index.tree, index.positions[row]
+    leaf = leaf_of(tree, position)
+    tree.live[leaf] -= 1
+    last = first_of(tree, leaf) + tree.live[leaf]
+    for j in range(len(index.columns)):
+        index.columns[j, position] = index.columns[j, last]
+    index.rows[position] = index.rows[last]
+    index.positions[index.rows[position]], index.positions[row] = position, -1
+    index.size[0] -= 1
+    _enclose_leaf(index, leaf)
+    enclose_above(tree, leaf)
