@@ -14,19 +14,17 @@ Scaled = npt.NDArray[np.float32]
 
 LEAST = 2048
 """Below so many different rows a scan is as quick: the kernels of a tree would be compiled for nothing."""
-LEAF = 8
-"""Most rows of a leaf; 4 to 32 took nearly the same time."""
 MOST_LINES = 64
 """A box has a bit for each column of numbers."""
 BEYOND = 1.25
 """Where missing numbers are put when rows are cut in halves; the others lie between 0 and 1."""
 
 
-def order_of(columns: Scaled) -> Ints:
-    """Rows so that those near each other stand side by side: cut in halves until there are as many runs as leaves."""
+def order_of(columns: Scaled, leaf: int) -> Ints:
+    """Rows so that those near each other stand side by side: cut in halves until a run has no more than a leaf."""
     n_rows = columns.shape[1]
     order, n_runs = np.arange(n_rows), 1
-    while n_runs < _leaves_of(n_rows):
+    while n_runs < _leaves_of(n_rows, leaf):
 
         def part(begin: int, end: int, n_runs: int = n_runs) -> None:
             cut_runs(columns, order, begin, end, n_runs)
@@ -43,9 +41,9 @@ def scaled(line: Floats, span: float) -> Scaled:
     return found
 
 
-def empty_tree(n_rows: int, n_lines: int, n_words: int) -> BoxTree:
+def empty_tree(n_rows: int, n_lines: int, n_words: int, leaf: int) -> BoxTree:
     """A tree whose boxes are still to be put around rows."""
-    n_leaves, depth = _leaves_of(n_rows), 1
+    n_leaves, depth = _leaves_of(n_rows, leaf), 1
     while BLOCK**depth < n_leaves:
         depth += 1
     first_block = (BLOCK ** (depth - 1) - 1) // (BLOCK - 1)
@@ -61,6 +59,6 @@ def empty_tree(n_rows: int, n_lines: int, n_words: int) -> BoxTree:
     return BoxTree(boxes, floats, live, np.empty(BLOCK), np.empty(room, dtype=np.int64), np.empty(room), shape)
 
 
-def _leaves_of(n_rows: int) -> int:
+def _leaves_of(n_rows: int, leaf: int) -> int:
     """How many leaves a tree has over so many rows: a power of two."""
-    return 1 << ((n_rows - 1) // LEAF).bit_length()
+    return 1 << ((n_rows - 1) // leaf).bit_length()

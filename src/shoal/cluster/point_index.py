@@ -14,6 +14,9 @@ from shoal.kernels.index import points as kernel
 from shoal.kernels.index.boxes import WORD, WORDS
 from shoal.table.encode import Floats, Ints
 
+LEAF = 32
+"""Most points of a leaf."""
+
 
 def indexed(axes: Any, columns: Floats) -> kernel.PointIndex | None:
     """A tree of boxes around points, if they are many."""
@@ -21,13 +24,13 @@ def indexed(axes: Any, columns: Floats) -> kernel.PointIndex | None:
     if n_rows < box_tree.LEAST or n_columns > MOST_LINES:
         return None
     names = axes["kind"] == NAME
-    order = order_of(np.stack([_spread(axis, column) for axis, column in zip(axes, columns, strict=True)]))
+    order = order_of(np.stack([_spread(axis, column) for axis, column in zip(axes, columns, strict=True)]), LEAF)
     fields = np.where(names, WORDS + np.cumsum(names) - 1, WORDS + names.sum() + 2 * (np.cumsum(~names) - 1))
     positions = np.empty(n_rows, dtype=np.int64)
     positions[order] = np.arange(n_rows)
     index = kernel.PointIndex(
-        empty_tree(n_rows, int((~names).sum()), int(names.sum())), axes, np.ascontiguousarray(columns[:, order]), order,
-        positions, fields, _places(axes, columns), np.array([n_rows]),
+        empty_tree(n_rows, int((~names).sum()), int(names.sum()), LEAF), axes, np.ascontiguousarray(columns[:, order]), order,
+        positions, fields, _places(axes, columns), np.array([n_rows]), np.empty(LEAF),
     )  # fmt: skip
     kernel.enclose_all(index)
     return index

@@ -196,7 +196,13 @@ class Free:
         centre, squared = self.average(), np.empty(len(self.labels))
         kernel.fill(self._space.axes, self._space.columns, centre, 0, squared)
         order = np.argsort(-squared, kind="stable")
-        return DistanceOrder(centre[:, np.newaxis], order, np.sqrt(squared[order]), np.zeros(1, dtype=np.int64))
+        return DistanceOrder(
+            centre[:, np.newaxis],
+            order,
+            np.sqrt(squared[order]),
+            np.zeros(1, dtype=np.int64),
+            np.zeros(2, dtype=np.int64),
+        )
 
     def farthest_from_average(self) -> Floats:
         """The point farthest from the average of all that are free."""

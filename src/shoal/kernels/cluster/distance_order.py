@@ -28,6 +28,7 @@ class DistanceOrder(NamedTuple):
     rows: Any  # int64[n]         IN     the farthest from it first
     radius: Any  # float64[n]     IN     their distances from it
     head: Any  # int64[1]         INOUT  where the first row is that may still be free
+    luck: Any  # int64[2]         INOUT  how often a search found it, less how often it gave up; see `farthest_of_all`
 
 
 @jit

@@ -8,10 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.kernels.cluster import points
+from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
 from shoal.kernels.cluster.points import PointStore, survey
 from shoal.kernels.index.boxes import pays
 from shoal.kernels.index.points import PointIndex, farthest, leave, nearest
 from shoal.kernels.jit import jit
+
+MISSES = 32
+"""After so many searches in the order that gave up, more than found it, no further ones are made."""
 
 
 @jit
@@ -30,6 +34,36 @@ def look(store: PointStore, index: PointIndex | None, point: Any, near: Any, far
         for i in range(len(near)):
             near[i].place = store.places[near[i].row]
     return store.places[index.rows[farthest(index, point)]] if far else -1  # type: ignore[no-any-return]
+
+
+@jit
+def farthest_of_all(store: PointStore, index: PointIndex | None, order: DistanceOrder, point: Any, which: int) -> int:
+    """Place of the free point farthest from an average (which = 0) or from a point (which = 1); -1: scan all.
+
+    IN  point float64[d]
+    """
+    # Without a tree, a scan finds the nearest and the farthest at once: the order is asked for averages only.
+    place, luck = -1, order.luck
+    if luck[which] > -MISSES and (which == 0 or _searches(index)):
+        place = farthest_by_order(store, order, point)
+        luck[which] += -1 if place < 0 else 1 if luck[which] < MISSES else 0
+    if place < 0 and _searches(index):
+        place = _farthest(store, index, point)
+    return place
+
+
+@jit
+def _searches(index: PointIndex | None) -> bool:
+    if index is None:
+        return False
+    return not index.tree.shape[0].off
+
+
+@jit
+def _farthest(store: PointStore, index: PointIndex | None, point: Any) -> int:
+    if index is None:
+        return -1
+    return store.places[index.rows[farthest(index, point)]]  # type: ignore[no-any-return]
 
 
 @jit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
-from shoal.kernels.cluster.free_points import look, take
+from shoal.kernels.cluster.distance_order import DistanceOrder
+from shoal.kernels.cluster.free_points import farthest_of_all, look, take
 from shoal.kernels.cluster.points import NEIGHBOUR, PointStore, average, read
 from shoal.kernels.index.points import PointIndex
 from shoal.kernels.jit import jit
@@ -29,14 +29,15 @@ def take_groups(
         if second and not taken:
             point, opposite = opposite, point
         else:
-            far = -1
             if not second:
                 average(store, point)
-                far = farthest_by_order(store, order, point)
+            far = farthest_of_all(store, index, order, point, int(second))
             if far < 0:
                 far = look(store, index, point, near[:0], True)
             read(store.columns, far, point)
-        far = look(store, index, point, near, pairs and not second)  # one scan finds both
+        far = farthest_of_all(store, index, order, point, 1) if pairs and not second else -1
+        scanned = look(store, index, point, near, False)  # one scan finds both
+        far = scanned if far < 0 else far
         if far >= 0:
             read(store.columns, far, opposite)
         taken = False  # whether the farthest is one of the nearest: only where all are equally far

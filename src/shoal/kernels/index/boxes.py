@@ -21,8 +21,6 @@ WORD = 64
 """How many sorts of categories a box tells apart in a column; where there are more, some share a place."""
 HEAD, GAPS, WORDS = 0, 1, 2
 """Where in a block the lowest rows of its boxes are, the bits of missing numbers, the first bits of categories."""
-BLOCK_WORK, LEAF_WORK = 10, 8
-"""What a look at a block and at a leaf costs, measured in rows of a scan."""
 PATIENCE = 256
 """After so many searches it is asked whether they are cheaper than scans."""
 

@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.points import NAME, before, between, offer
+from shoal.kernels.cluster.points import NAME, before, fill, offer
 from shoal.kernels.index.boxes import (
     BLOCK,
-    BLOCK_WORK,
     GAPS,
     HEAD,
-    LEAF_WORK,
     NOBODY,
     BoxTree,
     enclose_above,
@@ -26,6 +24,9 @@ from shoal.kernels.index.boxes import (
     push,
 )
 from shoal.kernels.jit import jit
+
+BLOCK_WORK, LEAF_WORK = 20, 50
+"""What a look at a block and at a leaf costs, measured in points of a scan."""
 
 
 class PointIndex(NamedTuple):
@@ -39,28 +40,24 @@ class PointIndex(NamedTuple):
     fields: Any  # int64[d]          IN     where in a block a column is
     place_of: Any  # int64[all]      IN     place of each category among the bits; where several share one, negative - 1
     size: Any  # int64[1]            INOUT  how many points are free
+    distances: Any  # float64[rows of a leaf]  INOUT
 
 
 @jit
-def _add_number(index: PointIndex, block: int, j: int, c: float, sign: float) -> None:
-    """Add how far the numbers of each box of a block are at least from one; signed."""
-    floats, gaps, out, at = index.tree.floats, index.tree.boxes, index.tree.bound, index.fields[j]
-    weight, gap = index.axes[j].weight, sign * index.axes[j].gap
-    if np.isnan(c):
-        for i in range(BLOCK):
-            present = gap if floats[block, at, i] <= floats[block, at + 1, i] else np.inf
-            missing = 0.0 if (gaps[block, GAPS, i] >> j) & 1 else np.inf
-            out[i] += present if present < missing else missing
-        return
+def _add_mixed(index: PointIndex, block: int, j: int, c: float, sign: float) -> None:
+    """Add how far the numbers of each box of a block are at least from one, where some are missing; signed."""
+    floats, boxes, out, at = index.tree.floats, index.tree.boxes, index.tree.bound, index.fields[j]
+    weight, gap, unknown = index.axes[j].weight, sign * index.axes[j].gap, np.isnan(c)
     for i in range(BLOCK):
         low, high = floats[block, at, i], floats[block, at + 1, i]
         one, other = (low - c, c - high) if sign > 0.0 else (c - low, high - c)
         t = one if one > other else other
         t = t if t > 0.0 else 0.0
-        d = t * t * weight if sign > 0.0 else -(t * t * weight)
-        d = d if low <= high else np.inf
-        missing = gap if (gaps[block, GAPS, i] >> j) & 1 else np.inf
-        out[i] += missing if missing < d else d
+        present = gap if unknown else sign * (t * t * weight)
+        present = present if low <= high else np.inf
+        missing = 0.0 if unknown else gap
+        missing = missing if (boxes[block, GAPS, i] >> j) & 1 else np.inf
+        out[i] += missing if missing < present else present
 
 
 @jit
@@ -82,14 +79,27 @@ def _set_bounds(index: PointIndex, point: Any, sign: float, block: int) -> None:
 
     IN  point float64[d]
     """
-    out = index.tree.bound
+    # Whole arrays and no branch within a column: here the time goes.
+    floats, out, axes, fields = index.tree.floats, index.tree.bound, index.axes, index.fields
     for i in range(BLOCK):
         out[i] = 0.0
     for j in range(len(point)):
-        if index.axes[j].kind == NAME:
-            _add_name(index, block, j, point[j], sign)
+        c, weight, at = point[j], axes[j].weight, fields[j]
+        if axes[j].kind == NAME:
+            _add_name(index, block, j, c, sign)
+        elif axes[j].holes or np.isnan(c):
+            _add_mixed(index, block, j, c, sign)
+        elif sign > 0.0:
+            for i in range(BLOCK):
+                one, other = floats[block, at, i] - c, c - floats[block, at + 1, i]
+                t = one if one > other else other
+                t = t if t > 0.0 else 0.0
+                out[i] += t * t * weight
         else:
-            _add_number(index, block, j, point[j], sign)
+            for i in range(BLOCK):
+                one, other = c - floats[block, at, i], floats[block, at + 1, i] - c
+                t = one if one > other else other
+                out[i] -= t * t * weight
     for i in range(BLOCK):
         out[i] = np.inf if index.tree.boxes[block, HEAD, i] == NOBODY else out[i]
 
@@ -105,6 +115,7 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
     OUT  near NEIGHBOUR[k]: a heap, the last of them on top; places are positions of the index
     """
     tree, first_leaf, work, room = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, len(near)
+    out = index.distances
     best, row, n_near = np.inf, NOBODY, 0
     _set_bounds(index, point, 1.0, 0)
     n = push(tree, 0, best, 0)
@@ -120,10 +131,11 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
             continue
         work += LEAF_WORK
         first = first_of(tree, box - first_leaf)
-        for i in range(first, first + tree.live[box - first_leaf]):
-            d = between(index.axes, index.columns, i, point)
-            if n_near < room or before(d, index.rows[i], best, row):
-                n_near = offer(near, n_near, d, index.rows[i], i)
+        inside = out[: tree.live[box - first_leaf]]
+        fill(index.axes, index.columns, point, first, inside)
+        for i in range(len(inside)):
+            if n_near < room or (inside[i] <= best and before(inside[i], index.rows[first + i], best, row)):
+                n_near = offer(near, n_near, inside[i], index.rows[first + i], first + i)
                 if n_near == room:
                     best, row = near[0].distance, near[0].row
     note_search(tree, work, index.size[0])
@@ -136,7 +148,7 @@ def farthest(index: PointIndex, point: Any) -> int:
 
     IN  point float64[d]
     """
-    tree, first_leaf, work = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK
+    tree, first_leaf, work, out = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, index.distances
     best, row, where = np.inf, NOBODY, -1
     _set_bounds(index, point, -1.0, 0)
     n = push(tree, 0, best, 0)
@@ -152,10 +164,11 @@ def farthest(index: PointIndex, point: Any) -> int:
             continue
         work += LEAF_WORK
         first = first_of(tree, box - first_leaf)
-        for i in range(first, first + tree.live[box - first_leaf]):
-            d = -between(index.axes, index.columns, i, point)
-            if before(d, index.rows[i], best, row):
-                best, row, where = d, index.rows[i], i
+        inside = out[: tree.live[box - first_leaf]]
+        fill(index.axes, index.columns, point, first, inside)
+        for i in range(len(inside)):
+            if -inside[i] <= best and before(-inside[i], index.rows[first + i], best, row):
+                best, row, where = -inside[i], index.rows[first + i], first + i
     note_search(tree, work, index.size[0])
     return where
 

@@ -16,10 +16,8 @@ import numpy as np
 from shoal.kernels.cluster.store import HULL, MEAN_COST, MIDPOINT, CostTable, Group, Store, line_cost, move
 from shoal.kernels.index.boxes import (
     BLOCK,
-    BLOCK_WORK,
     GAPS,
     HEAD,
-    LEAF_WORK,
     NOBODY,
     WORD,
     WORDS,
@@ -34,6 +32,8 @@ from shoal.kernels.index.boxes import (
 )  # fmt: skip
 from shoal.kernels.jit import jit
 
+BLOCK_WORK, LEAF_WORK = 10, 8
+"""What a look at a block and at a leaf costs, measured in rows of a scan."""
 LEVELS = 4
 """How many different costs of categories are told apart; the others count as the least of them."""
 
