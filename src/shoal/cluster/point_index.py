@@ -26,12 +26,16 @@ def indexed(axes: Any, columns: Floats) -> kernel.PointIndex | None:
     names = axes["kind"] == NAME
     order = order_of(np.stack([_spread(axis, column) for axis, column in zip(axes, columns, strict=True)]), LEAF)
     fields = np.where(names, WORDS + np.cumsum(names) - 1, WORDS + names.sum() + 2 * (np.cumsum(~names) - 1))
+    tree = empty_tree(n_rows, int((~names).sum()), int(names.sum()), LEAF)
+    leaves = np.repeat(np.arange(len(tree.live)), tree.live)
+    slots = np.arange(n_rows) - np.repeat(np.cumsum(tree.live) - tree.live, tree.live)
+    points, rows = np.zeros((len(tree.live), n_columns, LEAF)), np.zeros((len(tree.live), LEAF), dtype=np.int64)
+    points[leaves, :, slots], rows[leaves, slots] = columns[:, order].T, order
     positions = np.empty(n_rows, dtype=np.int64)
-    positions[order] = np.arange(n_rows)
+    positions[order] = leaves * LEAF + slots
     index = kernel.PointIndex(
-        empty_tree(n_rows, int((~names).sum()), int(names.sum()), LEAF), axes, np.ascontiguousarray(columns[:, order]), order,
-        positions, fields, _places(axes, columns), np.array([n_rows]), np.empty(LEAF),
-    )  # fmt: skip
+        tree, axes, points, rows, positions, fields, _places(axes, columns), np.array([n_rows]), np.empty(LEAF)
+    )
     kernel.enclose_all(index)
     return index
 

@@ -33,7 +33,7 @@ def look(store: PointStore, index: PointIndex | None, point: Any, near: Any, far
         nearest(index, point, near)
         for i in range(len(near)):
             near[i].place = store.places[near[i].row]
-    return store.places[index.rows[farthest(index, point)]] if far else -1  # type: ignore[no-any-return]
+    return store.places[farthest(index, point)] if far else -1  # type: ignore[no-any-return]
 
 
 @jit
@@ -63,7 +63,7 @@ def _searches(index: PointIndex | None) -> bool:
 def _farthest(store: PointStore, index: PointIndex | None, point: Any) -> int:
     if index is None:
         return -1
-    return store.places[index.rows[farthest(index, point)]]  # type: ignore[no-any-return]
+    return store.places[farthest(index, point)]  # type: ignore[no-any-return]
 
 
 @jit

@@ -56,30 +56,39 @@ class PointStore(NamedTuple):
 
 
 @jit
+def add_column(axis: Any, column: Any, c: float, out: Any) -> None:
+    """Add the squared differences of some values of one column from one.
+
+    IN     axis AXIS;  column float64[m]
+    INOUT  out float64[m]
+    """
+    w, gap = axis.weight, axis.gap
+    if axis.kind == NAME:
+        for i in range(len(out)):
+            out[i] += 1.0 if column[i] != c else 0.0
+    elif np.isnan(c):
+        for i in range(len(out)):
+            out[i] += 0.0 if np.isnan(column[i]) else gap
+    elif axis.holes:
+        for i in range(len(out)):
+            t = column[i] - c
+            out[i] += gap if np.isnan(t) else t * t * w
+    else:
+        for i in range(len(out)):
+            t = column[i] - c
+            out[i] += t * t * w
+
+
+@jit
 def fill(axes: Any, columns: Any, point: Any, first: int, out: Any) -> None:
     """Squared distances of a run of points to one point.
 
     IN   axes AXIS[d];  columns float64[d, n];  point float64[d]
     OUT  out float64[m], for places first .. first + m - 1
     """
-    m = len(out)
     out[:] = 0.0
     for j in range(len(point)):
-        column, c, w, gap = columns[j, first : first + m], point[j], axes[j].weight, axes[j].gap
-        if axes[j].kind == NAME:
-            for i in range(m):
-                out[i] += 1.0 if column[i] != c else 0.0
-        elif np.isnan(c):
-            for i in range(m):
-                out[i] += 0.0 if np.isnan(column[i]) else gap
-        elif axes[j].holes:
-            for i in range(m):
-                t = column[i] - c
-                out[i] += gap if np.isnan(t) else t * t * w
-        else:
-            for i in range(m):
-                t = column[i] - c
-                out[i] += t * t * w
+        add_column(axes[j], columns[j, first : first + len(out)], point[j], out)
 
 
 @jit

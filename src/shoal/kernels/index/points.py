@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cluster.points import NAME, before, fill, offer
+from shoal.kernels.cluster.points import NAME, add_column, before, offer
 from shoal.kernels.index.boxes import (
     BLOCK,
     GAPS,
@@ -18,8 +18,6 @@ from shoal.kernels.index.boxes import (
     BoxTree,
     enclose_above,
     enclose_inner,
-    first_of,
-    leaf_of,
     note_search,
     push,
 )
@@ -34,9 +32,9 @@ class PointIndex(NamedTuple):
 
     tree: BoxTree
     axes: Any  # AXIS[d]             IN
-    columns: Any  # float64[d, n]    INOUT  points by position, NaN = missing
-    rows: Any  # int64[n]            INOUT  row of each position
-    positions: Any  # int64[n]       INOUT  position of each row, -1 once it is taken
+    columns: Any  # float64[leaves, d, room]  INOUT  points of each leaf, NaN = missing
+    rows: Any  # int64[leaves, room] INOUT  their rows
+    positions: Any  # int64[n]       INOUT  leaf of each row, times room, and its place there
     fields: Any  # int64[d]          IN     where in a block a column is
     place_of: Any  # int64[all]      IN     place of each category among the bits; where several share one, negative - 1
     size: Any  # int64[1]            INOUT  how many points are free
@@ -46,28 +44,29 @@ class PointIndex(NamedTuple):
 @jit
 def _add_mixed(index: PointIndex, block: int, j: int, c: float, sign: float) -> None:
     """Add how far the numbers of each box of a block are at least from one, where some are missing; signed."""
-    floats, boxes, out, at = index.tree.floats, index.tree.boxes, index.tree.bound, index.fields[j]
+    floats, gaps, out, at = index.tree.floats[block], index.tree.boxes[block, GAPS], index.tree.bound, index.fields[j]
+    lows, highs = floats[at], floats[at + 1]
     weight, gap, unknown = index.axes[j].weight, sign * index.axes[j].gap, np.isnan(c)
-    for i in range(BLOCK):
-        low, high = floats[block, at, i], floats[block, at + 1, i]
+    for i in range(len(out)):
+        low, high = lows[i], highs[i]
         one, other = (low - c, c - high) if sign > 0.0 else (c - low, high - c)
         t = one if one > other else other
         t = t if t > 0.0 else 0.0
         present = gap if unknown else sign * (t * t * weight)
         present = present if low <= high else np.inf
         missing = 0.0 if unknown else gap
-        missing = missing if (boxes[block, GAPS, i] >> j) & 1 else np.inf
+        missing = missing if (gaps[i] >> j) & 1 else np.inf
         out[i] += missing if missing < present else present
 
 
 @jit
 def _add_name(index: PointIndex, block: int, j: int, c: float, sign: float) -> None:
     """Add how far the categories of each box of a block are at least from one; signed."""
-    words, out, at = index.tree.boxes, index.tree.bound, index.fields[j]
+    words, out = index.tree.boxes[block, index.fields[j]], index.tree.bound
     place = index.place_of[index.axes[j].first + np.int64(c)]
     bit, alone = np.int64(1) << (place if place >= 0 else -place - 1), place >= 0
-    for i in range(BLOCK):
-        word = words[block, at, i]
+    for i in range(len(out)):
+        word = words[i]
         near = 0.0 if word & bit else 1.0
         far = 0.0 if word == bit and alone else -1.0
         out[i] += near if sign > 0.0 else far
@@ -81,7 +80,7 @@ def _set_bounds(index: PointIndex, point: Any, sign: float, block: int) -> None:
     """
     # Whole arrays and no branch within a column: here the time goes.
     floats, out, axes, fields = index.tree.floats, index.tree.bound, index.axes, index.fields
-    for i in range(BLOCK):
+    for i in range(len(out)):
         out[i] = 0.0
     for j in range(len(point)):
         c, weight, at = point[j], axes[j].weight, fields[j]
@@ -90,18 +89,32 @@ def _set_bounds(index: PointIndex, point: Any, sign: float, block: int) -> None:
         elif axes[j].holes or np.isnan(c):
             _add_mixed(index, block, j, c, sign)
         elif sign > 0.0:
-            for i in range(BLOCK):
-                one, other = floats[block, at, i] - c, c - floats[block, at + 1, i]
+            low, high = floats[block, at], floats[block, at + 1]
+            for i in range(len(out)):
+                one, other = low[i] - c, c - high[i]
                 t = one if one > other else other
                 t = t if t > 0.0 else 0.0
                 out[i] += t * t * weight
         else:
-            for i in range(BLOCK):
-                one, other = c - floats[block, at, i], floats[block, at + 1, i] - c
+            low, high = floats[block, at], floats[block, at + 1]
+            for i in range(len(out)):
+                one, other = c - low[i], high[i] - c
                 t = one if one > other else other
                 out[i] -= t * t * weight
-    for i in range(BLOCK):
+    for i in range(len(out)):
         out[i] = np.inf if index.tree.boxes[block, HEAD, i] == NOBODY else out[i]
+
+
+@jit
+def _measure(index: PointIndex, point: Any, leaf: int) -> None:
+    """Distances of the points of a leaf to one, also of those that are gone.
+
+    IN  point float64[d]
+    """
+    columns, out = index.columns[leaf], index.distances
+    out[:] = 0.0
+    for j in range(len(point)):
+        add_column(index.axes[j], columns[j], point[j], out)
 
 
 # -- searching --------------------------------------------------------------------------------------------------------
@@ -112,7 +125,7 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
     """Find the free points nearest to one, the lowest rows of those that tie; how many there are.
 
     IN   point float64[d]
-    OUT  near NEIGHBOUR[k]: a heap, the last of them on top; places are positions of the index
+    OUT  near NEIGHBOUR[k]: a heap, the last of them on top; without their places
     """
     tree, first_leaf, work, room = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, len(near)
     out = index.distances
@@ -130,12 +143,11 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
             n = push(tree, box + 1, best, n)
             continue
         work += LEAF_WORK
-        first = first_of(tree, box - first_leaf)
-        inside = out[: tree.live[box - first_leaf]]
-        fill(index.axes, index.columns, point, first, inside)
-        for i in range(len(inside)):
-            if n_near < room or (inside[i] <= best and before(inside[i], index.rows[first + i], best, row)):
-                n_near = offer(near, n_near, inside[i], index.rows[first + i], first + i)
+        leaf = box - first_leaf
+        _measure(index, point, leaf)
+        for i in range(tree.live[leaf]):
+            if n_near < room or (out[i] <= best and before(out[i], index.rows[leaf, i], best, row)):
+                n_near = offer(near, n_near, out[i], index.rows[leaf, i], 0)
                 if n_near == room:
                     best, row = near[0].distance, near[0].row
     note_search(tree, work, index.size[0])
@@ -144,12 +156,12 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
 
 @jit
 def farthest(index: PointIndex, point: Any) -> int:
-    """Position of the free point farthest from one, the lowest row of those that tie.
+    """Row of the free point farthest from one, the lowest of those that tie.
 
     IN  point float64[d]
     """
     tree, first_leaf, work, out = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, index.distances
-    best, row, where = np.inf, NOBODY, -1
+    best, row = np.inf, NOBODY
     _set_bounds(index, point, -1.0, 0)
     n = push(tree, 0, best, 0)
     while n > 0:
@@ -163,14 +175,13 @@ def farthest(index: PointIndex, point: Any) -> int:
             n = push(tree, box + 1, best, n)
             continue
         work += LEAF_WORK
-        first = first_of(tree, box - first_leaf)
-        inside = out[: tree.live[box - first_leaf]]
-        fill(index.axes, index.columns, point, first, inside)
-        for i in range(len(inside)):
-            if -inside[i] <= best and before(-inside[i], index.rows[first + i], best, row):
-                best, row, where = -inside[i], index.rows[first + i], first + i
+        leaf = box - first_leaf
+        _measure(index, point, leaf)
+        for i in range(tree.live[leaf]):
+            if -out[i] <= best and before(-out[i], index.rows[leaf, i], best, row):
+                best, row = -out[i], index.rows[leaf, i]
     note_search(tree, work, index.size[0])
-    return where
+    return row
 
 
 # -- boxes ------------------------------------------------------------------------------------------------------------
@@ -179,27 +190,26 @@ def farthest(index: PointIndex, point: Any) -> int:
 @jit
 def _enclose_leaf(index: PointIndex, leaf: int) -> None:
     """Put the box of a leaf around its free points."""
-    tree, axes, columns = index.tree, index.axes, index.columns
+    tree, axes, columns, n = index.tree, index.axes, index.columns[leaf], index.tree.live[leaf]
     block, lane = (tree.shape[0].first_leaf + leaf) // BLOCK, (tree.shape[0].first_leaf + leaf) % BLOCK
-    boxes, floats, first = tree.boxes[block], tree.floats[block], first_of(tree, leaf)
-    last, gaps, lowest = first + tree.live[leaf], 0, NOBODY
+    boxes, floats, gaps, lowest = tree.boxes[block], tree.floats[block], 0, NOBODY
     for j in range(len(columns)):
         at = index.fields[j]
         if axes[j].kind == NAME:
             word = 0
-            for i in range(first, last):
+            for i in range(n):
                 place = index.place_of[axes[j].first + np.int64(columns[j, i])]
                 word |= np.int64(1) << (place if place >= 0 else -place - 1)
             boxes[at, lane] = word
             continue
         low, high = np.inf, -np.inf
-        for i in range(first, last):
+        for i in range(n):
             x = columns[j, i]
             gaps |= np.int64(np.isnan(x)) << j
             low, high = x if x < low else low, x if x > high else high
         floats[at, lane], floats[at + 1, lane] = low, high
-    for i in range(first, last):
-        lowest = index.rows[i] if index.rows[i] < lowest else lowest
+    for i in range(n):
+        lowest = index.rows[leaf, i] if index.rows[leaf, i] < lowest else lowest
     boxes[HEAD, lane], boxes[GAPS, lane] = lowest, gaps
 
 
@@ -214,14 +224,14 @@ def enclose_all(index: PointIndex) -> None:
 @jit
 def leave(index: PointIndex, row: int) -> None:
     """Take a point out: its boxes shrink."""
-    tree, position = index.tree, index.positions[row]
-    leaf = leaf_of(tree, position)
+    tree, room = index.tree, index.rows.shape[1]
+    leaf, place = index.positions[row] // room, index.positions[row] % room
     tree.live[leaf] -= 1
-    last = first_of(tree, leaf) + tree.live[leaf]
-    for j in range(len(index.columns)):
-        index.columns[j, position] = index.columns[j, last]
-    index.rows[position] = index.rows[last]
-    index.positions[index.rows[position]], index.positions[row] = position, -1
+    last = tree.live[leaf]
+    for j in range(len(index.axes)):
+        index.columns[leaf, j, place] = index.columns[leaf, j, last]
+    index.rows[leaf, place] = index.rows[leaf, last]
+    index.positions[index.rows[leaf, place]] = leaf * room + place
     index.size[0] -= 1
     _enclose_leaf(index, leaf)
     enclose_above(tree, leaf)
