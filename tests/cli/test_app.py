@@ -402,7 +402,8 @@ STOPPED_AT = {
 
 STOPPING = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 LAUNCHER = """
-import json, os, sys, time, traceback
+import json, os, signal, sys, time, traceback
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which it is not under nohup
 import shoal.methods.mondrian, shoal.pipeline, shoal.release.release
 from shoal.cli import main
 def wait(*_):

@@ -17,6 +17,7 @@ PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 from shoal.disk import stopping
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which it is not under nohup
 from shoal.disk.change import write_file
 place, number, steps = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split()
 def send():
