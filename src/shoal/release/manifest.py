@@ -269,7 +269,8 @@ class Manifest(_Part):
 def is_release(folder: Path) -> bool:
     """Whether a directory has a manifest of Shoal, of any format; others have files of that name, too."""
     try:
-        entries = json.loads((folder / FILE).read_bytes())
+        file = folder / FILE
+        entries = json.loads(file.read_bytes()) if file.is_file() else None  # a pipe would wait for somebody
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(entries, dict) and {"format", "shoal", "recipe"} <= set(entries)

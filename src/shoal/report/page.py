@@ -81,6 +81,6 @@ def check_place(target: Path, *, overwrite: bool) -> None:
 def _is_page(target: Path) -> bool:
     """Whether a file is a report of a release."""
     try:
-        return all(mark in target.read_text(encoding="utf-8") for mark in MARKS)
+        return target.is_file() and all(mark in target.read_text(encoding="utf-8") for mark in MARKS)
     except (OSError, UnicodeDecodeError):
         return False
