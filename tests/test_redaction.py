@@ -56,6 +56,8 @@ def test_the_password_of_an_address(scheme, user, secret, host, end, text):
 
 
 @given(schemes, users, hosts, ends, around)
+@example("postgresql", "", "db:5432", "", "{}: there is no such file; looked in /tmp")
+@example("postgresql", "app@server", "db:5432", "", "<{}>")
 def test_what_has_no_password_stays(scheme, user, host, end, text):
     place = f"{scheme}://{user}@{host}{end}" if user else f"{scheme}://{host}{end}"
     assert redacted(text.format(place)) == text.format(place)

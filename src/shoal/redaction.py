@@ -23,7 +23,7 @@ _ADDRESS = re.compile(r":/+[^\s/?#:]{0,256}:")
 servers want users with an ``@`` in their name."""
 _SPACED = re.compile(rf"({_ADDRESS.pattern})([^/\r\n@]{{0,200}})@")
 """The same with spaces in the secret."""
-_PORT = re.compile(r"\d{1,5}(?![^/?#'\"),;\]])")
+_PORT = re.compile(r"\d{1,5}(?=:?$|[/?#'\"),;>\]])")
 _ENCODED = re.compile(r"%3A(?:%2F)+(?:(?!%3A)[^\s&]){0,256}%3A", re.IGNORECASE)
 """The same as part of another address, percent-encoded."""
 _NAMED = (
