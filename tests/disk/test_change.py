@@ -369,9 +369,11 @@ def test_a_journal_of_somebody_else_is_not_followed(place, monkeypatch):
     (place / "mine" / "data").write_text("data")
     _hostile(place, place / "mine")
     before = texts(place)
-    with monkeypatch.context() as patched, pytest.warns(ShoalWarning, match="a run of another user was cut short here"):
-        patched.setattr(os, "geteuid", lambda uid=os.geteuid(): uid + 1)
-        settle(place / "out")
+    uid = os.geteuid() + 1
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "geteuid", lambda: uid)
+        with pytest.warns(ShoalWarning, match="a run of another user was cut short here"):
+            settle(place / "out")
     assert texts(place) == before
     with pytest.warns(
         ShoalWarning, match="is also in .*mine"

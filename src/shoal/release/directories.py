@@ -38,13 +38,20 @@ def check_directory_name(target: Path) -> None:
 def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
     """Refuse a place that is taken, before any work starts and before it is moved there."""
     try:
-        free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
+        is_link = target.is_symlink()
+        free = not (target.exists() or is_link) or (target.is_dir() and not is_link and not any(target.iterdir()))
+        is_mount = free and target.is_mount()
     except (OSError, ValueError):  # too long, or with a letter no name can have
         raise SourceError(
             Problem("directory", "its name is not a valid file name", "choose another directory")
         ) from None
+    if is_mount:
+        what = "is where a disk is mounted, and nothing can be moved there in one step"
+        raise SourceError(Problem(str(target), what, f"choose a directory inside of it, such as {target / 'release'}"))
     if free:
         return
+    if is_link and not (target / marker).is_file():
+        raise SourceError(Problem(str(target), "is a link, and to no release", "name the place that it leads to"))
     if not overwrite:
         raise SourceError(
             Problem(

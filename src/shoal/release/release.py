@@ -729,7 +729,8 @@ def _write_csv(frame: pl.DataFrame, path: Path) -> None:
     if frame.width == 1 and frame.to_series().null_count():
         texts = frame.to_series().cast(pl.String)
         frame = pl.DataFrame([texts.fill_null("")])
-    frame.write_csv(path)
+    with path.open("wb") as file:  # the library knows no names but UTF-8
+        frame.write_csv(file)
 
 
 def check_directory(
