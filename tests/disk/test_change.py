@@ -207,6 +207,18 @@ def _lock_at_once(target: Path) -> None:
         pass
 
 
+def test_a_lock_of_another_user_is_named(tmp_path, monkeypatch):
+    (tmp_path / ".out.shoal-lock").touch()
+
+    def refuse(*_, **__) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("filelock.FileLock.acquire", refuse)
+    with pytest.raises(InUseError, match=r"out: is locked by another user, with .*\.out\.shoal-lock; ask whose it is"):
+        write_file(tmp_path / "out", b"one", "it")
+    assert texts(tmp_path) == {".out.shoal-lock": ""}
+
+
 def test_places_that_cannot_be_written_are_named_with_what_is_kept(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(SourceError, match=r"file.out: it cannot be written \(Not a directory\); nothing was changed"):

@@ -10,17 +10,15 @@ from pathlib import Path
 import polars as pl
 
 from shoal.disk.trouble import is_environment, unreadable
-from shoal.errors import GuaranteeError, Problem, Problems, SourceError, some
-from shoal.release.manifest import FILE, FORMATS, Manifest, PublishedTable
+from shoal.errors import GuaranteeError, Problems, some
+from shoal.release.manifest import FILE, FORMATS, Manifest, PublishedTable, check_is_release
 from shoal.release.parquet import read_parquet
 from shoal.table.fingerprint import LARGE, rows_of_a_piece
 
 
 def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     """Read a release directory, refusing files that are missing, changed, too many, or written in another way."""
-    if not folder.is_dir() or not (folder / FILE).is_file():
-        what = "is not a release directory" if folder.exists() else "does not exist"
-        raise SourceError(Problem(str(folder), what, f"give the directory with {FILE}"))
+    check_is_release(folder)
     problems = Problems()
     _check_plain(folder, problems)
     problems.raise_if_any(GuaranteeError)

@@ -250,6 +250,7 @@ class Manifest(_Part):
     @classmethod
     def read(cls, folder: str | Path) -> Manifest:
         """Read the manifest of a release directory, refusing one that is not written as a manifest is."""
+        check_is_release(Path(folder))
         try:
             text = (Path(folder) / FILE).read_bytes().decode("utf-8")
         except UnicodeDecodeError:
@@ -264,6 +265,13 @@ class Manifest(_Part):
                 Problem(FILE, "is not written as Shoal writes a manifest: spaces, order, keys or numbers differ")
             )
         return manifest
+
+
+def check_is_release(folder: Path) -> None:
+    """Refuse a directory that has no manifest, or is not there."""
+    if not (folder / FILE).is_file():
+        what = "is not a release directory" if folder.exists() else "does not exist"
+        raise SourceError(Problem(str(folder), what, f"give the directory with {FILE}"))
 
 
 def is_release(folder: Path) -> bool:

@@ -58,7 +58,9 @@ class Page:
         target = Path(path)
         settle(target)
         look = partial(check_place, target, overwrite=overwrite)
-        write_outside(target, self.html.encode(errors="replace"), "the report", private=self.edition == "holder", look=look)
+        write_outside(
+            target, self.html.encode(errors="replace"), "the report", private=self.edition == "holder", look=look
+        )
         return target
 
     def _repr_html_(self) -> str:
