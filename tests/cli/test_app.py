@@ -728,7 +728,7 @@ def test_pipes_beside_a_release_and_in_it_hold_nobody_up(place, call):
     os.mkfifo("manifest.json")
     assert call("run", "recipe.toml")[0] == 0
     os.mkfifo("release/pipe")
-    assert call("run", "recipe.toml", "--overwrite")[0] == 0
+    assert call("run", "recipe.toml", "--overwrite")[0] == 2
     os.mkfifo("page.html")
     assert call("report", "release", "--out", "page.html", "--overwrite")[0] == 2
 
@@ -751,3 +751,29 @@ def test_a_working_directory_that_is_gone(place, call, monkeypatch):
     (place / "gone").rmdir()
     status, _, err = call("init", str(place / "people.csv"))
     assert (status, "the working directory: is not there any more" in err) == (2, True)
+
+
+def test_only_a_release_is_replaced_and_nothing_beside_its_files(place, call):
+    """Others have a manifest.json, too; and who keeps notes in a release keeps them."""
+    assert call("run", "recipe.toml", "--no-report")[0] == 0
+    Path("release", "notes.txt").write_text("mine")
+    status, _, err = call("run", "recipe.toml", "--no-report", "--overwrite")
+    assert (status, "no part of the release, and would be lost: notes.txt" in err) == (2, True)
+    Path("site").mkdir()
+    Path("site", "manifest.json").write_text('{"name": "my page"}')
+    status, _, err = call("run", "recipe.toml", "--no-report", "--overwrite", "--out", "site")
+    assert (status, "site: is no release, so it is not replaced" in err) == (2, True)
+
+
+def test_a_demo_replaces_a_demo_only(place, call):
+    """A folder with a recipe is the work of somebody."""
+    project = Path("project")
+    project.mkdir()
+    for name in ("recipe.toml", "people.csv"):
+        (project / name).write_bytes(Path(name).read_bytes())
+    status, _, err = call("demo", "--rows", "40", "--k", "3", "--out", "project", "--overwrite")
+    assert (status, "is no demo, so it is not replaced" in err) == (2, True)
+    assert call("demo", "--rows", "40", "--k", "3")[0] == 0
+    Path("shoal-demo", "mine.csv").write_text("mine")
+    status, _, err = call("demo", "--rows", "40", "--k", "3", "--overwrite")
+    assert (status, "would be lost: mine.csv" in err) == (2, True)

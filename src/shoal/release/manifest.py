@@ -276,12 +276,21 @@ def check_is_release(folder: Path) -> None:
 
 def is_release(folder: Path) -> bool:
     """Whether a directory has a manifest of Shoal, of any format; others have files of that name, too."""
+    return bool(files_of(folder))
+
+
+def files_of(folder: Path) -> set[str]:
+    """The names of the files of a release by its manifest, of any format; none where a directory is no release."""
     try:
         file = folder / FILE
         entries = json.loads(file.read_bytes()) if file.is_file() else None  # a pipe would wait for somebody
     except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(entries, dict) and {"format", "shoal", "recipe"} <= set(entries)
+        return set()
+    if not (isinstance(entries, dict) and {"format", "shoal", "recipe"} <= set(entries)):
+        return set()
+    tables = entries.get("tables")
+    listed = [one.get("file") for one in tables if isinstance(one, dict)] if isinstance(tables, list) else []
+    return {FILE, *(name for name in listed if isinstance(name, str))}
 
 
 def canonical_json(part: BaseModel) -> str:
