@@ -37,6 +37,10 @@ try:
             if "twice" in steps:
                 send()
             print("over")
+    if "ignored" in steps:
+        import ctypes, time
+        ctypes.CFUNCTYPE(None)(send)()  # an error in what C calls is printed, and lost
+        time.sleep(20)
     print("late" if stopping.came_late() else "end")
 except stopping.Stopped as stopped:
     print(stopping.said())
@@ -56,6 +60,7 @@ def test_all_signals_stop_alike(tmp_path, number):
     place = tmp_path / "out"
     assert ended(place, number, "after") == (128 + number, "stopped; nothing was written\n")
     assert ended(place, number, "held") == (128 + number, "over\nstopped; nothing was written\n")
+    assert ended(place, number, "ignored") == (128 + number, "stopped; nothing was written\n")
     assert not list(tmp_path.iterdir())
 
 
