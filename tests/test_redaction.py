@@ -27,7 +27,7 @@ schemes = st.sampled_from(
     ["postgresql", "postgres", "POSTGRESQL", "PostgreSQL+psycopg", "postgresql+asyncpg", "mysql", "https", "s3",
      "jdbc:postgresql", "mongodb+srv", "redis", "oracle+cx_oracle"]
 )  # fmt: skip
-users = st.sampled_from(["", "app", "a.b-c_d", "a%40b", "ü", "DOMAIN\\user"])
+users = st.sampled_from(["", "app", "a.b-c_d", "a%40b", "app@server", "ü", "DOMAIN\\user"])
 odd = st.text(st.sampled_from("abc019%:;,.!$&'()*+=~_-#?\"\\<>{}[]|^`ü§@/"), max_size=8)
 hosts = st.sampled_from(["db", "db:5432", "127.0.0.1", "[::1]:5432", "h1:1,h2:2", ""])
 ends = st.sampled_from(["", "/clinic", "/clinic?sslmode=require", "/a/b?x=1&y=2", "?user=app", "/db#f"])
@@ -56,6 +56,8 @@ def test_the_password_of_an_address(scheme, user, secret, host, end, text):
 
 
 @given(schemes, users, hosts, ends, around)
+@example("postgresql", "", "db:5432", "", "{}: there is no such file; looked in /tmp")
+@example("postgresql", "app@server", "db:5432", "", "<{}>")
 def test_what_has_no_password_stays(scheme, user, host, end, text):
     place = f"{scheme}://{user}@{host}{end}" if user else f"{scheme}://{host}{end}"
     assert redacted(text.format(place)) == text.format(place)
@@ -81,6 +83,18 @@ def test_passwords_by_name(name, more, end, text):
 def test_addresses_that_were_cut_short(cut):
     place = f"postgresql://app:{CANARY}@db/x"[:cut]
     assert CANARY[:3] not in redacted(f"got '{place}'")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mssql+pyodbc:///?odbc_connect=UID%3Da%3BPWD%3D{}%3B", "https://h/t.parquet?sv=1&sig={}", "https://h/x?api_key={}",
+        "duckdb:///md:x?motherduck_token={}", "password='it''s {}'", 'password="a""{}"',
+    ],
+)  # fmt: skip
+def test_other_forms_of_secrets(text):
+    assert CANARY not in redacted(text.format(CANARY))
+    assert HIDDEN in redacted(text.format(CANARY))
 
 
 def test_an_address_within_an_address():
@@ -112,7 +126,7 @@ def test_errors_and_warnings_and_what_programs_read():
     assert CANARY not in json.dumps(all_redacted({place: [place, {"x": (place, 3, None)}]}))
 
 
-@given(users, secrets().filter(lambda one: "@" not in one), hosts, ends)
+@given(users.filter(lambda one: "@" not in one), secrets().filter(lambda one: "@" not in one), hosts, ends)
 def test_an_address_to_be_written_down(user, secret, host, end):
     """It has variables for its passwords; with these set, it is the address again."""
     place = f"postgresql://{user}:{secret}@{host}{end}"

@@ -14,25 +14,31 @@ from collections.abc import Mapping
 
 HIDDEN = "***"
 _NAMES = r"(?:password|passwd|passphrase|pwd)"
-_QUOTED = r"'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?"
+_TOKENS = r"(?:token|secret|api_?key|access_?key|sig|signature)"
+_QUOTED = r"'(?:[^'\\]|\\.|'')*'?|\"(?:[^\"\\]|\\.|\"\")*\"?"
 _VARIABLES = re.compile(r"(?:\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
 _WORD = re.compile(r"\S+")
-_ADDRESS = re.compile(r":/+[^\s/?#@:]{0,256}:")
-"""Of ``scheme://user:secret@host`` what comes before the secret; one slash is left where it was taken for a path."""
+_ADDRESS = re.compile(r":/+[^\s/?#:]{0,256}:")
+"""Of ``scheme://user:secret@host`` what comes before the secret; one slash is left where it was taken for a path. Some
+servers want users with an ``@`` in their name."""
 _SPACED = re.compile(rf"({_ADDRESS.pattern})([^/\r\n@]{{0,200}})@")
 """The same with spaces in the secret."""
-_PORT = re.compile(r"\d{1,5}(?![^/?#'\"),;\]])")
+_PORT = re.compile(r"\d{1,5}(?=:?$|[/?#'\"),;>\]])")
 _ENCODED = re.compile(r"%3A(?:%2F)+(?:(?!%3A)[^\s&]){0,256}%3A", re.IGNORECASE)
 """The same as part of another address, percent-encoded."""
 _NAMED = (
     # In the query of an address or among key=value pairs, with quotes or without.
     re.compile(rf"(?P<before>{_NAMES}\s{{0,9}}=\s{{0,9}})(?P<secret>{_QUOTED}|[^\s&)'\"][^\s&]*)", re.IGNORECASE),
+    # The same percent-encoded, as in the address of an ODBC source.
+    re.compile(rf"(?P<before>{_NAMES}%3D)(?P<secret>(?:(?!%3B)[^\s&])+)", re.IGNORECASE),
+    # What else opens a door, in the query of an address.
+    re.compile(rf"(?P<before>[?&][\w-]{{0,99}}{_TOKENS}=)(?P<secret>[^\s&#'\"]+)", re.IGNORECASE),
     # As JSON and Python write it.
     re.compile(rf"(?P<before>{_NAMES}[\"']\s{{0,9}}:\s{{0,9}})(?P<secret>{_QUOTED})", re.IGNORECASE),
 )
 _PASSWORDS = (
     re.compile(r"^(?P<before>[a-z][a-z0-9+.\-]*://[^:/?#@]*:)(?P<secret>[^@]+)(?P<after>@)", re.IGNORECASE),
-    re.compile(rf"(?P<before>[?&]\w*{_NAMES}=)(?P<secret>[^&#]+)(?P<after>)", re.IGNORECASE),
+    re.compile(rf"(?P<before>[?&]\w*(?:{_NAMES}|{_TOKENS})=)(?P<secret>[^&#]+)(?P<after>)", re.IGNORECASE),
 )
 """Where passwords stand in an address that is known to be one."""
 
@@ -49,7 +55,7 @@ def redacted(text: str) -> str:
         text = _WORD.sub(lambda word: _of_address(word[0]), _SPACED.sub(_spaced, text))
     if "%" in text:
         text = _WORD.sub(lambda word: _of_encoded(word[0]), text)
-    if "=" in text or ":" in text:
+    if "=" in text or ":" in text or "%" in text:
         for pattern in _NAMED:
             text = pattern.sub(lambda found: f"{found['before']}{_or_hidden(found['secret'])}", text)
     return text

@@ -452,8 +452,8 @@ def test_nothing_is_written_that_does_not_hold(release, tmp_path):
 
 
 def test_nothing_half_written_stays(release, tmp_path, monkeypatch):
-    def fail(self, path):
-        Path(path).write_text("half")
+    def fail(self, file):
+        file.write(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pl.DataFrame, "write_csv", fail)

@@ -402,7 +402,8 @@ STOPPED_AT = {
 
 STOPPING = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 LAUNCHER = """
-import json, os, sys, time, traceback
+import json, os, signal, sys, time, traceback
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which it is not under nohup
 import shoal.methods.mondrian, shoal.pipeline, shoal.release.release
 from shoal.cli import main
 def wait(*_):
@@ -707,3 +708,73 @@ def test_what_is_missing_and_what_is_taken_is_said_at_once_before_anything_is_re
     assert sorted(one.name for one in place.iterdir()) == [
         "people.csv", "recipe.toml", "release", "release.report.html", "town.csv"
     ]  # fmt: skip
+
+
+def test_places_that_no_release_can_take_are_said_before_anything_is_read(place, call, monkeypatch):
+    Path("real").mkdir()
+    Path("empty").symlink_to("real")
+    Path("nowhere").symlink_to("not there")
+    Path("mounted").mkdir()
+    monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "mounted")
+    monkeypatch.setattr("shoal.pipeline.run", lambda *_, **__: pytest.fail("the work began"))
+    told = {"empty": "is a link, and to no release", "nowhere": "is a link, and to no release"}
+    told |= {"mounted": "is where a disk is mounted", "x" * 250: "File name too long"}
+    for name, said in told.items():
+        status, _, err = call("run", "recipe.toml", "--no-report", "--out", name)
+        assert (status, said in err) == (2, True), err
+
+
+def test_pipes_beside_a_release_and_in_it_hold_nobody_up(place, call):
+    os.mkfifo("other.receipt.json")
+    os.mkfifo("manifest.json")
+    assert call("run", "recipe.toml")[0] == 0
+    os.mkfifo("release/pipe")
+    assert call("run", "recipe.toml", "--overwrite")[0] == 2
+    os.mkfifo("page.html")
+    assert call("report", "release", "--out", "page.html", "--overwrite")[0] == 2
+
+
+def test_a_release_whose_name_is_no_utf_8(place, call):
+    name = os.fsdecode(b"r\xff")
+    assert call("run", "recipe.toml", "--out", name)[0] == 0
+    assert call("verify", name)[0] == 0
+
+
+@pytest.mark.parametrize("command", [["measure", "--membership"], ["report"]], ids=str)
+def test_a_release_that_is_not_there_beside_its_recipe(place, call, command):
+    status, _, err = call(command[0], "rlease", *command[1:], "--original", "recipe.toml")
+    assert (status, "rlease: does not exist" in err) == (2, True)
+
+
+def test_a_working_directory_that_is_gone(place, call, monkeypatch):
+    Path("gone").mkdir()
+    monkeypatch.chdir(place / "gone")
+    (place / "gone").rmdir()
+    status, _, err = call("init", str(place / "people.csv"))
+    assert (status, "the working directory: is not there any more" in err) == (2, True)
+
+
+def test_only_a_release_is_replaced_and_nothing_beside_its_files(place, call):
+    """Others have a manifest.json, too; and who keeps notes in a release keeps them."""
+    assert call("run", "recipe.toml", "--no-report")[0] == 0
+    Path("release", "notes.txt").write_text("mine")
+    status, _, err = call("run", "recipe.toml", "--no-report", "--overwrite")
+    assert (status, "no part of the release, and would be lost: notes.txt" in err) == (2, True)
+    Path("site").mkdir()
+    Path("site", "manifest.json").write_text('{"name": "my page"}')
+    status, _, err = call("run", "recipe.toml", "--no-report", "--overwrite", "--out", "site")
+    assert (status, "site: is no release, so it is not replaced" in err) == (2, True)
+
+
+def test_a_demo_replaces_a_demo_only(place, call):
+    """A folder with a recipe is the work of somebody."""
+    project = Path("project")
+    project.mkdir()
+    for name in ("recipe.toml", "people.csv"):
+        (project / name).write_bytes(Path(name).read_bytes())
+    status, _, err = call("demo", "--rows", "40", "--k", "3", "--out", "project", "--overwrite")
+    assert (status, "is no demo, so it is not replaced" in err) == (2, True)
+    assert call("demo", "--rows", "40", "--k", "3")[0] == 0
+    Path("shoal-demo", "mine.csv").write_text("mine")
+    status, _, err = call("demo", "--rows", "40", "--k", "3", "--overwrite")
+    assert (status, "would be lost: mine.csv" in err) == (2, True)

@@ -134,3 +134,35 @@ def test_what_is_to_be_done_makes_it_run(place, call):
     text = (place / "t.toml").read_text().replace("# missing_values =", "missing_values =")
     (place / "t.toml").write_text(text)
     assert call("run", "t.toml")[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["table", "folder", "link", "pipe"])
+def test_nothing_but_a_recipe_is_replaced(place, call, kind):
+    """Whatever --overwrite allows: the table itself, a folder with all that is in it, a link, a pipe."""
+    Path("t.csv").write_text("age,zip\n" + "".join(f"{row},{row % 3}\n" for row in range(9)))
+    Path("folder").mkdir()
+    Path("folder", "mine").write_text("mine")
+    Path("link").symlink_to("nowhere")
+    os.mkfifo("pipe")
+    before = names(place)
+    status, _, err = call("init", "t.csv", "--out", "t.csv" if kind == "table" else kind, "--overwrite")
+    assert (status, "so it is not replaced" in err) == (2, True)
+    assert names(place) == before
+    assert Path("t.csv").read_text().startswith("age,zip")
+
+
+def test_a_recipe_that_was_cut_off_is_replaced(place, call):
+    Path("t.csv").write_text("age,zip\n" + "".join(f"{row},{row % 3}\n" for row in range(9)))
+    call("init", "t.csv", "--out", "t.toml")
+    whole = Path("t.toml").read_text()
+    for cut in (0, 100, len(whole) - 5):
+        Path("t.toml").write_text(whole[:cut])
+        call("init", "t.csv", "--out", "t.toml", "--overwrite")
+        assert Path("t.toml").read_text() == whole
+
+
+def test_a_name_that_no_recipe_can_hold(place, call):
+    Path(os.fsdecode(b"t\xff.csv")).write_text("age,zip\n" + "".join(f"{row},{row % 3}\n" for row in range(9)))
+    status, _, err = call("init", os.fsdecode(b"t\xff.csv"), "--out", "t.toml")
+    assert (status, "a recipe is UTF-8 text" in err) == (2, True)
+    assert not Path("t.toml").exists()

@@ -14,7 +14,8 @@ import pytest
 from shoal.disk import change as changes
 from shoal.disk import moving
 from shoal.disk.change import changing, write_file
-from shoal.disk.journal import Journal
+from shoal.disk.fingerprints import fingerprint
+from shoal.disk.journal import Journal, Move, write_pointer
 from shoal.disk.locks import InUseError, locked
 from shoal.disk.recovery import settle
 from shoal.errors import Problem, ShoalWarning, SourceError
@@ -140,6 +141,47 @@ def test_the_working_directory_is_not_replaced(place, monkeypatch):
         write(place, "one")
 
 
+OTHER = {
+    "directory": lambda place: (place.mkdir(), (place / "mine").write_text("mine")),
+    "link": lambda place: place.symlink_to("nowhere"),
+    "pipe": os.mkfifo,
+}
+
+
+@pytest.mark.parametrize("kind", OTHER)
+def test_what_is_of_another_kind_is_never_replaced(place, kind):
+    """Whatever a look allows: a file takes the place of a file, a directory that of a directory."""
+    OTHER[kind](place / "out")
+    before = (place / "out").lstat()
+    said = "leads nowhere" if kind == "link" else "is no file"
+    with pytest.raises(SourceError, match=f"{said}, so it is not replaced"):
+        write_file(place / "out", b"one", "it")
+    if kind != "directory":
+        said = said.replace("file", "directory")
+        with pytest.raises(SourceError, match=f"{said}, so it is not replaced"):
+            write(place, "one")
+    assert os.path.samestat((place / "out").lstat(), before)
+    assert not [one for one in place.rglob("*") if ".shoal-" in one.name]
+
+
+def test_a_pipe_in_what_is_replaced_holds_nobody_up(place):
+    write(place, "one")
+    os.mkfifo(place / "out" / "pipe")
+    write(place, "two")
+    assert texts(place) == all_of("two")
+
+
+def test_one_place_cannot_be_two_things(place):
+    def work() -> None:
+        with changing(place / "out", place / "out") as change:
+            change.directory(place / "out", anything)
+            change.file(place / "out", b"state")
+
+    with pytest.raises(SourceError, match="is to be two things at once"):
+        work()
+    assert not list(place.iterdir())
+
+
 def test_one_writes_and_the_others_wait_or_are_refused(tmp_path):
     """Eight at a time: one makes it, the others find it there."""
 
@@ -163,6 +205,18 @@ def test_one_writes_and_the_others_wait_or_are_refused(tmp_path):
 def _lock_at_once(target: Path) -> None:
     with locked([target], wait=0):
         pass
+
+
+def test_a_lock_of_another_user_is_named(tmp_path, monkeypatch):
+    (tmp_path / ".out.shoal-lock").touch()
+
+    def refuse(*_, **__) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("filelock.FileLock.acquire", refuse)
+    with pytest.raises(InUseError, match=r"out: is locked by another user, with .*\.out\.shoal-lock; ask whose it is"):
+        write_file(tmp_path / "out", b"one", "it")
+    assert texts(tmp_path) == {".out.shoal-lock": ""}
 
 
 def test_places_that_cannot_be_written_are_named_with_what_is_kept(tmp_path, monkeypatch):
@@ -255,6 +309,99 @@ def test_what_can_be_neither_finished_nor_undone_is_said_and_kept(place, crash_a
     with pytest.warns(ShoalWarning, match="wrote only a part"):
         settle(place / "out")
     assert (place / "out.receipt").read_text() == "changed"
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_folder_that_was_moved_since_is_put_in_order_where_it_is(tmp_path, place, crash_at, number):
+    (place / "folder").mkdir()
+    write(place, "one")
+    crash_at(number)
+    moved = tmp_path / "folder" / "moved"
+    moved.mkdir()
+    for one in [one for one in place.iterdir() if one.name != "folder"]:
+        one.rename(moved / one.name)
+    with pytest.warns(ShoalWarning, match="was finished"):
+        settle(moved / "out")
+    assert texts(moved) == all_of("two")
+    assert not list(place.rglob(".*"))
+
+
+@pytest.mark.parametrize("reader", ["out", "away/state"])
+def test_while_a_part_is_away_nothing_is_touched(place, crash_at, reader):
+    write(place, "one")
+    crash_at(1)
+    (place / "elsewhere").rename(place / "away")
+    before = texts(place)
+    with pytest.warns(ShoalWarning, match=r"is also in .*, which is not there any more; bring that back"):
+        settle(place / reader)
+    assert texts(place) == before
+    (place / "away").rename(place / "elsewhere")
+    with pytest.warns(ShoalWarning, match="was finished"):
+        settle(place / "out")
+    assert texts(place) == all_of("two")
+
+
+@pytest.mark.parametrize("content", [b"", b'{"moves": [', b"[]", b"{}", b'{"moves": [{"target": 3}], "locks": []}'])
+def test_a_journal_that_cannot_be_read_is_said_and_kept(place, crash_at, content):
+    write(place, "one")
+    crash_at(1)
+    (journal,) = place.glob(".out.shoal-*/journal.json")
+    journal.write_bytes(content)
+    before = texts(place)
+    with pytest.raises(SourceError, match="this journal, which is damaged; look at what is in"):
+        write(place, "three")
+    with pytest.warns(ShoalWarning, match="damaged"):
+        settle(place / "elsewhere" / "state")
+    assert texts(place) == before
+
+
+def test_what_waits_no_more_is_not_said_to_be_finished(place, crash_at):
+    write(place, "one")
+    crash_at(1)
+    (waiting,) = place.glob(".out.shoal-*/1")
+    waiting.unlink()
+    with pytest.warns(ShoalWarning, match=r"wrote only a part, and .*out.receipt was changed since"):
+        settle(place / "out")
+
+
+def _hostile(place: Path, victim: Path) -> None:
+    """What somebody might leave in a folder that many can write: a change that writes, and removes, elsewhere."""
+    staging = place / ".out.shoal-0123abcd"
+    staging.mkdir()
+    (staging / "0").write_text("theirs")
+    moves = [
+        Move(str(victim / "key"), str(staging / "0"), None, fingerprint(staging / "0")),
+        Move(str(victim / "other"), str(victim / "0"), None, "0" * 64),
+    ]
+    Journal(tuple(moves), (str(place / "out"),)).write(staging)
+
+
+def test_a_journal_of_somebody_else_is_not_followed(place, monkeypatch):
+    (place / "mine").mkdir()
+    (place / "mine" / "data").write_text("data")
+    _hostile(place, place / "mine")
+    before = texts(place)
+    uid = os.geteuid() + 1
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "geteuid", lambda: uid)
+        with pytest.warns(ShoalWarning, match="a run of another user was cut short here"):
+            settle(place / "out")
+    assert texts(place) == before
+    with pytest.warns(
+        ShoalWarning, match="is also in .*mine"
+    ):  # nor is one of ours that waits where nothing of ours is
+        settle(place / "out")
+    assert texts(place) == before
+
+
+def test_pointers_in_a_circle_lead_to_an_end(place):
+    ways = [place / ".out.shoal-0123abcd", place / "elsewhere" / ".state.shoal-0123abcd"]
+    (place / "elsewhere").mkdir()
+    for one, other, target in zip(ways, ways[::-1], [place / "elsewhere" / "state", place / "out"], strict=True):
+        one.mkdir()
+        write_pointer(one, other, target)
+    write(place, "one")
+    assert texts(place) == all_of("one")
 
 
 def test_what_was_never_committed_is_removed(place):

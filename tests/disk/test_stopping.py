@@ -17,6 +17,7 @@ PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 from shoal.disk import stopping
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which it is not under nohup
 from shoal.disk.change import write_file
 place, number, steps = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split()
 def send():
@@ -36,6 +37,10 @@ try:
             if "twice" in steps:
                 send()
             print("over")
+    if "ignored" in steps:
+        import ctypes, time
+        ctypes.CFUNCTYPE(None)(send)()  # an error in what C calls is printed, and lost
+        time.sleep(20)
     print("late" if stopping.came_late() else "end")
 except stopping.Stopped as stopped:
     print(stopping.said())
@@ -55,6 +60,7 @@ def test_all_signals_stop_alike(tmp_path, number):
     place = tmp_path / "out"
     assert ended(place, number, "after") == (128 + number, "stopped; nothing was written\n")
     assert ended(place, number, "held") == (128 + number, "over\nstopped; nothing was written\n")
+    assert ended(place, number, "ignored") == (128 + number, "stopped; nothing was written\n")
     assert not list(tmp_path.iterdir())
 
 

@@ -8,9 +8,11 @@ import threading
 import pytest
 
 import shoal
+from shoal.errors import ParameterError
 from shoal.mining.rules import Condition, Rule
 from shoal.vault.database import Database
 from shoal.vault.keys import MasterKeys, WrongKeyError, decrypted, encrypted
+from shoal.vault.making import _into_there
 from shoal.vault.refusals import NotAllowedError, SealedError
 from shoal.vault.service import Service
 from support.vaults import aliases, made, release, rule_for
@@ -174,3 +176,12 @@ def test_what_was_seen_is_whole_however_many_note_it(tmp_path):
         thread.join()
     vault.grant()  # would be refused if it could not be read
     assert [path.name for path in tmp_path.glob("vault.key.seen*")] == ["vault.key.seen"]
+
+
+def test_two_who_make_a_vault_at_once_keep_the_key_of_the_first(tmp_path):
+    """Both found no key file; the second finds one when it writes, and neither replaces nor removes it."""
+    key_file = tmp_path / "vault.key"
+    key_file.write_bytes(b"the first")
+    with pytest.raises(ParameterError, match="exists already"):
+        _into_there(Database(str(tmp_path / "vault.db")), key_file, "steward", None)
+    assert key_file.read_bytes() == b"the first"

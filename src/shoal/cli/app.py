@@ -38,7 +38,7 @@ from shoal.cli.careful import CarefulGroup
 from shoal.disk import stopping
 from shoal.disk.stopping import Stopped
 from shoal.disk.trouble import is_environment, unreadable, unwritable
-from shoal.errors import GuaranteeError, InternalError, ShoalError, ShoalWarning
+from shoal.errors import GuaranteeError, InternalError, Problem, ShoalError, ShoalWarning, SourceError
 
 app = typer.Typer(
     name="shoal",
@@ -138,10 +138,22 @@ def _told_as(error: BaseException) -> int:
         kept = f"what was written stands: {done}" if done else "nothing was written"
         _tell(unwritable(where, error, kept=kept) if error.filename is None else unreadable(where, error))
         return 2
+    if isinstance(error, FileNotFoundError) and not _has_place():
+        _tell(SourceError(Problem("the working directory", "is not there any more", "change to another one")))
+        return 2
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
     _say(f"InternalError: {type(error).__name__} at {where}; please report it")
     return 3
+
+
+def _has_place() -> bool:
+    """Whether the directory that relative paths begin at is there."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _flushed(status: int) -> int:

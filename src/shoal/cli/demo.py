@@ -64,7 +64,7 @@ def demo(
         if column.get("hierarchy", {}).get("name") == "tree":
             column["hierarchy"] = f"hierarchies/{name}.csv"
     settle(out)
-    look = partial(check_target, out, marker="recipe.toml", overwrite=overwrite)
+    look = partial(check_target, out, known=_files, what="demo", overwrite=overwrite)
     look()
     with ends_here(), changing(out) as change:
         folder = change.directory(out, look)
@@ -81,3 +81,16 @@ def demo(
     console.print(f"  shoal verify {out / 'release'}")
     console.print(f"  shoal run {out / 'recipe.toml'} --method mondrian --k 10 --out another")
     console.print("  shoal init YOUR_TABLE.csv")
+
+
+def _files(folder: Path) -> set[str]:
+    """The names of what a demo writes, if a folder is one: its table has the columns of the sample."""
+    from shoal import sample
+
+    try:
+        with (folder / "people.csv").open(encoding="utf-8") as file:
+            is_demo = file.readline().strip() == ",".join(sample.people(1).columns)
+    except (OSError, UnicodeDecodeError):
+        return set()
+    beside = {f"release{ending}" for ending in ("", ".receipt.json", ".report.html", ".key")}
+    return {"people.csv", "recipe.toml", "hierarchies", *beside} if is_demo else set()

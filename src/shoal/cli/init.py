@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -100,10 +101,24 @@ def _check_place(out: Path, *, overwrite: bool) -> None:
             raise SourceError(
                 Problem(str(place), "exists already", "choose another name with --out, or add --overwrite")
             )
+    if out.exists() and not _is_recipe(out):
+        raise SourceError(Problem(str(out), "is no recipe, so it is not replaced", "choose another name with --out"))
     if not out.parent.is_dir():
         raise SourceError(
             Problem(str(out), "its folder does not exist", "make the folder, or choose another with --out")
         )
+
+
+def _is_recipe(out: Path) -> bool:
+    """Whether a file is a recipe, also one that was cut off or cannot be read as TOML; an empty one is free to take."""
+    try:
+        text = out.read_text(encoding="utf-8") if out.is_file() else "no file"
+    except (OSError, UnicodeDecodeError):
+        return False
+    return (
+        not text
+        or re.search(r"^(\[(source|columns|method)\b|# A proposal by shoal init)", text, re.MULTILINE) is not None
+    )
 
 
 def _as_mapping(described: Any) -> dict[str, Any]:

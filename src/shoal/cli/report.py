@@ -58,5 +58,5 @@ def public_page(release: Any, files: Path, out: Path) -> bytes:
     from shoal.release.manifest import Manifest
 
     seen = replace(release.public(), manifest=Manifest.read(files))
-    page: bytes = seen.report(name=out.resolve().name).html.encode()
+    page: bytes = seen.report(name=out.resolve().name).html.encode(errors="replace")
     return page

@@ -38,6 +38,8 @@ class _Part:
     target: Path
     waiting: Path
     look: Look
+    folder: bool
+    """Whether it is a directory, and no file."""
     there: Identity = None
     swapped: bool = False
 
@@ -47,6 +49,14 @@ class _Part:
         self.look()
         if self.there is not None and self.there == identity(Path.cwd()):
             raise SourceError(Problem(str(self.shown), "is the working directory", "choose another directory"))
+        if self.there is not None and not (self.target.is_dir() if self.folder else self.target.is_file()):
+            raise SourceError(Problem(str(self.shown), self._of_another_kind(), "choose another place"))
+
+    def _of_another_kind(self) -> str:
+        """What is said of a destination that is never replaced, whatever the user allows."""
+        if not self.target.exists():
+            return "is a link that leads nowhere, so it is not replaced"
+        return f"is no {'directory' if self.folder else 'file'}, so it is not replaced"
 
     def move(self) -> None:
         """Move it to its place, if that is still as it was at the last look."""
@@ -93,7 +103,7 @@ class Change:
 
     def directory(self, target: Path, look: Look, *, keep: bool = False) -> Path:
         """A directory to fill, which becomes `target`; with `keep`, what is in that already is in it too."""
-        waiting = self.place(target, look)
+        waiting = self._part(target, look, folder=True).waiting
         waiting.mkdir()
         if keep and target.is_dir():
             shutil.copytree(target, waiting, symlinks=True, dirs_exist_ok=True)
@@ -114,13 +124,15 @@ class Change:
         keep_owner(waiting, owner or target)
 
     def place(self, target: Path, look: Look) -> Path:
-        """A place for something that the caller writes, and that becomes `target`."""
-        return self._part(target, look).waiting
+        """A place for a file that the caller writes, and that becomes `target`."""
+        return self._part(target, look, folder=False).waiting
 
-    def _part(self, target: Path, look: Look) -> _Part:
+    def _part(self, target: Path, look: Look, *, folder: bool) -> _Part:
         place = placed(target)
+        if any(place == one.target for one in self.parts):
+            raise SourceError(Problem(str(target), "is to be two things at once", "choose a place for each of them"))
         staging = self.staging.get(place) or self.staging[self.main]
-        part = _Part(target, place, staging / str(len(self.parts)), look)
+        part = _Part(target, place, staging / str(len(self.parts)), look, folder)
         part.last_look()  # a first one: what is refused anyway is not written at all
         self.parts.append(part)
         return part
@@ -195,7 +207,7 @@ def changing(target: Path, *more: Path, what: str = "") -> Iterator[Change]:
     """
     change = None
     try:
-        locks = (placed(target), *(placed(one) for one in more))
+        locks = tuple(dict.fromkeys(placed(one) for one in (target, *more)))
         change = Change(locks[0], what, locks)
         with under_way() as (alone, last), _made_folders(locks) as keep, locked(locks):
             for place in locks:

@@ -66,6 +66,12 @@ def _acquire(lock: BaseFileLock, target: Path, wait: float) -> None:
                 fix = "wait until it is done, or choose another place"
                 raise InUseError(Problem(str(target), what, fix)) from None
             time.sleep(PAUSE)
+        except PermissionError:
+            place = lock_path(target)
+            if not place.exists():
+                raise
+            what, fix = f"is locked by another user, with {place}", "ask whose it is: it may be left of a run that died"
+            raise InUseError(Problem(str(target), what, fix)) from None
         else:
             return
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shoal.disk.fingerprints import fingerprint
 from shoal.disk.flushing import flush_directory
-from shoal.disk.journal import FILE, OLD, Journal, read_pointer, staging_of
+from shoal.disk.journal import FILE, OLD, Journal, is_ours, read_pointer, staging_of
 from shoal.disk.locks import InUseError, lock_path, locked
 from shoal.disk.moving import NotHereError, exchange, move_new
 from shoal.disk.stopping import held
@@ -33,8 +33,15 @@ def settle(target: str | Path) -> None:
 
 
 def recover(target: Path, holding: Sequence[Path]) -> None:
-    """Finish or undo what a dead process began at a destination; the caller holds its lock, and perhaps others."""
+    """Finish or undo what a dead process began at a destination; the caller holds its lock, and perhaps others.
+
+    What another user began stays: whatever it says is to be moved would be moved with our rights.
+    """
     for staging in staging_of(target):
+        if not is_ours(staging):
+            left = f"a run of another user was cut short here; {staging} is theirs to deal with"
+            warnings.warn(ShoalWarning(f"{target}: {left}"), stacklevel=3)
+            continue
         with held():
             done = _recovered(staging, holding)
         if done:
@@ -43,18 +50,15 @@ def recover(target: Path, holding: Sequence[Path]) -> None:
 
 def _recovered(staging: Path, holding: Sequence[Path]) -> str:
     """Deal with what waits in one directory, and say what was done."""
-    pointer = read_pointer(staging)
-    if pointer is not None and Journal.read(pointer[0]) is not None:
-        main = pointer[1]
-        with locked([main] if main not in holding else []):
-            recover(main, [*holding, main])
-        return ""
     journal = Journal.read(staging)
+    pointer = None if journal is not None else read_pointer(staging)
+    if pointer is not None:
+        return _followed(staging, *pointer, holding)
     if journal is None:
         remove(staging)
-        return "" if pointer is not None else "what a run that was cut short left here was removed"
-    others = [place for one in journal.locks if (place := Path(one)) not in holding and place.parent.is_dir()]
-    with locked(others):
+        return "what a run that was cut short left here was removed"
+    _check_near(staging, journal)
+    with locked([place for one in journal.locks if (place := Path(one)) not in holding]):
         done = _decided(journal, staging)
         (staging / FILE).unlink()
         flush_directory(staging)
@@ -64,8 +68,43 @@ def _recovered(staging: Path, holding: Sequence[Path]) -> str:
     return done
 
 
+def _followed(staging: Path, other: Path, main: Path, holding: Sequence[Path]) -> str:
+    """Deal with what waits for a change whose journal, if it has one, is beside another destination."""
+    if not main.parent.is_dir() and len(list(staging.iterdir())) > 1:
+        raise _away(staging, main.parent)
+    done = ""
+    if other in _ours(main) and Journal.read(other) is not None:
+        with locked([main] if main not in holding else []):
+            done = _recovered(other, [*holding, main])
+    remove(staging)
+    return done
+
+
+def _ours(target: Path) -> list[Path]:
+    return [one for one in staging_of(target) if is_ours(one)]
+
+
+def _check_near(staging: Path, journal: Journal) -> None:
+    """Refuse where a part cannot be seen from here, or waits in no directory of ours: something was moved since."""
+    locks = [Path(one) for one in journal.locks]
+    known = {staging, *(one for lock in locks for one in _ours(lock))}
+    away = [lock.parent for lock in locks if not lock.parent.is_dir()]
+    away += [place for one in journal.moves if (place := Path(one.waiting).parent) not in known]
+    if away:
+        raise _away(staging, away[0])
+
+
+def _away(staging: Path, folder: Path) -> SourceError:
+    what = f"what a run that was cut short had begun to write is also in {folder}, which is not there any more"
+    fix = f"bring that back; or look at what is in {staging}, and remove it"
+    return SourceError(Problem(str(staging), what, fix))
+
+
 def _decided(journal: Journal, staging: Path) -> str:
     """Go on to the end where nothing is in the way, else go back to the beginning."""
+    gone = [one.target for one in journal.moves if one.is_lost()]
+    if gone:
+        raise _in_part(gone[0], staging)
     pending = [one for one in journal.moves if one.is_pending()]
     if all(one.is_free() for one in pending):
         for one in pending:
@@ -75,13 +114,16 @@ def _decided(journal: Journal, staging: Path) -> str:
     moved = [one for one in journal.moves if one not in pending]
     lost = [one.target for one in moved if fingerprint(Path(one.target)) != one.new]
     if lost:
-        what = f"a run that was cut short wrote only a part, and {lost[0]} was changed since"
-        fix = f"look at what it left in {staging}, and remove that directory"
-        raise SourceError(Problem(lost[0], what, fix))
+        raise _in_part(lost[0], staging)
     for one in reversed(moved):
         backward(Path(one.waiting), Path(one.target), replaced=one.old is not None)
     _flush(journal)
     return "a run that was cut short had begun to write here; what it began was undone"
+
+
+def _in_part(changed: str, staging: Path) -> SourceError:
+    what = f"a run that was cut short wrote only a part, and {changed} was changed since"
+    return SourceError(Problem(changed, what, f"look at what it left in {staging}, and remove that directory"))
 
 
 def _flush(journal: Journal) -> None:
@@ -123,7 +165,7 @@ def is_empty(place: Path) -> bool:
 def remove(staging: Path) -> None:
     """Remove a directory of ours with all that is in it; what does not go the first time is tried once more."""
     shutil.rmtree(staging, ignore_errors=True)
-    if staging.exists():
+    if os.path.lexists(staging):
         shutil.rmtree(staging)
 
 

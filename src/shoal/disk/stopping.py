@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from typing import Any
 
 from shoal.errors import some
 
+ONCE_MORE = 0.01
+"""Seconds after which a stop is tried again that came where Python ignores every error."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -26,6 +29,7 @@ class Stopped(BaseException):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
+        self.number = number
         self.status = 128 + number
 
 
@@ -57,6 +61,18 @@ def watch() -> None:
         if number == getattr(signal, "SIGHUP", None) and signal.getsignal(number) == signal.SIG_IGN:
             continue  # nohup
         signal.signal(number, _on_signal)
+    sys.unraisablehook = _on_ignored
+
+
+def _on_ignored(found: sys.UnraisableHookArgs) -> None:
+    """Stop once more where a stop was ignored: in what C calls, as the compiler does, and where objects are removed."""
+    if not isinstance(found.exc_value, Stopped):
+        sys.__unraisablehook__(found)
+        return
+    number, _course.number, _course.raised = found.exc_value.number, None, False
+    again = threading.Timer(ONCE_MORE, signal.raise_signal, (number,))
+    again.daemon = True
+    again.start()
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:  # noqa: ARG001

@@ -13,11 +13,14 @@ UNTOUCHED = "nothing was changed"
 ROOM = "make room, or choose another place"
 RIGHTS = "ask for the right to use it, or choose another place"
 DEVICE = "check that the device is there"
+MOUNTED = "if a disk is mounted there, choose a place inside of it; else try again later"
+SHORTER = "choose a shorter name"
 CLOSE = "close other programs, and try again"
 FIXES = {
     errno.ENOSPC: ROOM, errno.EDQUOT: ROOM, errno.EFBIG: ROOM, errno.EACCES: RIGHTS, errno.EPERM: RIGHTS,
     errno.EROFS: "choose a place on a file system that can be written", errno.EIO: "check the device",
-    errno.ENODEV: DEVICE, errno.ENXIO: DEVICE, errno.ESTALE: DEVICE, errno.EBUSY: "try again later",
+    errno.ENODEV: DEVICE, errno.ENXIO: DEVICE, errno.ESTALE: DEVICE, errno.EBUSY: MOUNTED,
+    errno.ENAMETOOLONG: SHORTER, errno.ELOOP: "look where its links lead",
     errno.EMFILE: CLOSE, errno.ENFILE: CLOSE, errno.ENOMEM: CLOSE, errno.EBADF: "check where the output goes",
 }  # fmt: skip
 """What to do, by the number of an error of the system: none of them is a mistake of ours."""

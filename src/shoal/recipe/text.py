@@ -48,6 +48,11 @@ def _not_a_recipe(where: str, what: str, fix: str = "") -> Problem:
 
 def write_recipe(out: Path, text: str, files: Mapping[str, str], look: Callable[[], None] = lambda: None) -> None:
     """Write a recipe and the files it refers to, all of them or none; other files beside those are kept."""
+    try:
+        written = text.encode()
+    except UnicodeEncodeError:
+        what = "a recipe is UTF-8 text, and the name of a file in it is not"
+        raise RecipeError(Problem(str(out), what, "rename that file")) from None
     with changing(out, what="the recipe") as change:
         folders = {place: Path(place).parent for place in files}
         made = {one: change.directory(out.parent / one, look, keep=True) for one in set(folders.values())}
@@ -55,7 +60,7 @@ def write_recipe(out: Path, text: str, files: Mapping[str, str], look: Callable[
             file = made[folders[place]] / Path(place).name
             file.unlink(missing_ok=True)  # it may be a link
             file.write_text(content, encoding="utf-8", newline="")
-        change.file(out, text.encode(), private=False, look=look)
+        change.file(out, written, private=False, look=look)
 
 
 Notes = Mapping[tuple[str, ...], str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from shoal.errors import Problem, SourceError
+from shoal.errors import Problem, SourceError, some
 
 
 def check_outside(path: Path, is_release: Callable[[Path], bool], what: str) -> None:
@@ -35,22 +35,37 @@ def check_directory_name(target: Path) -> None:
     raise SourceError(Problem(str(target), what, f"name a directory, such as {name}: the table is in {name} then"))
 
 
-def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
-    """Refuse a place that is taken, before any work starts and before it is moved there."""
+def check_target(target: Path, *, known: Callable[[Path], set[str]], what: str, overwrite: bool) -> None:
+    """Refuse a place that is taken, before any work starts and before it is moved there.
+
+    Only `what` is replaced, and only where nothing else is in its directory: `known` gives the names of its files, none
+    where a directory is something else.
+    """
     try:
-        free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
+        is_link = target.is_symlink()
+        free = not (target.exists() or is_link) or (target.is_dir() and not is_link and not any(target.iterdir()))
+        is_mount = free and target.is_mount()
     except (OSError, ValueError):  # too long, or with a letter no name can have
         raise SourceError(
             Problem("directory", "its name is not a valid file name", "choose another directory")
         ) from None
+    if is_mount:
+        what = "is where a disk is mounted, and nothing can be moved there in one step"
+        raise SourceError(Problem(str(target), what, f"choose a directory inside of it, such as {target / 'release'}"))
     if free:
         return
+    files = known(target) if target.is_dir() else set()
+    if is_link and not files:
+        raise SourceError(Problem(str(target), f"is a link, and to no {what}", "name the place that it leads to"))
     if not overwrite:
         raise SourceError(
             Problem(
                 str(target), "exists already", "choose another directory, or overwrite it (overwrite=True, --overwrite)"
             )
         )
-    if not (target / marker).is_file():
-        what = f"is not empty and has no {marker}, so it is not replaced"
-        raise SourceError(Problem(str(target), what, "choose another directory"))
+    if not files:
+        raise SourceError(Problem(str(target), f"is no {what}, so it is not replaced", "choose another directory"))
+    strange = sorted(one.name for one in target.iterdir() if one.name not in files)
+    if strange:
+        text = f"has files that are no part of the {what}, and would be lost: {some(strange)}"
+        raise SourceError(Problem(str(target), text, "move them elsewhere, or choose another directory"))

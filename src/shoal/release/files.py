@@ -10,17 +10,15 @@ from pathlib import Path
 import polars as pl
 
 from shoal.disk.trouble import is_environment, unreadable
-from shoal.errors import GuaranteeError, Problem, Problems, SourceError, some
-from shoal.release.manifest import FILE, FORMATS, Manifest, PublishedTable
+from shoal.errors import GuaranteeError, Problems, some
+from shoal.release.manifest import FILE, FORMATS, Manifest, PublishedTable, check_is_release
 from shoal.release.parquet import read_parquet
 from shoal.table.fingerprint import LARGE, rows_of_a_piece
 
 
 def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     """Read a release directory, refusing files that are missing, changed, too many, or written in another way."""
-    if not folder.is_dir() or not (folder / FILE).is_file():
-        what = "is not a release directory" if folder.exists() else "does not exist"
-        raise SourceError(Problem(str(folder), what, f"give the directory with {FILE}"))
+    check_is_release(folder)
     problems = Problems()
     _check_plain(folder, problems)
     problems.raise_if_any(GuaranteeError)
@@ -86,10 +84,21 @@ def _read_csv(path: Path) -> pl.DataFrame:
     with path.open(encoding="utf-8", newline="") as file:
         names = next(csv.reader(file))
     n_lines = 1 + sum(name.count("\n") for name in names)  # a line ends with \n alone, and one inside a name is quoted
-    frame = pl.read_csv(path, has_header=False, skip_lines=n_lines, new_columns=names, infer_schema=False, glob=False)
+    frame = pl.read_csv(
+        _known(path), has_header=False, skip_lines=n_lines, new_columns=names, infer_schema=False, glob=False
+    )
     if not any(frame.select((pl.all() == "").any()).row(0)):  # all texts would be copied
         return frame
     return frame.with_columns(pl.all().replace("", None))
+
+
+def _known(path: Path) -> Path | bytes:
+    """A file by its name, or its content where the library does not know such names, which are no UTF-8."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return path.read_bytes()
+    return path
 
 
 def _is_canonical(frame: pl.DataFrame, path: Path) -> bool:

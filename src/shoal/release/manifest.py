@@ -250,6 +250,7 @@ class Manifest(_Part):
     @classmethod
     def read(cls, folder: str | Path) -> Manifest:
         """Read the manifest of a release directory, refusing one that is not written as a manifest is."""
+        check_is_release(Path(folder))
         try:
             text = (Path(folder) / FILE).read_bytes().decode("utf-8")
         except UnicodeDecodeError:
@@ -266,13 +267,30 @@ class Manifest(_Part):
         return manifest
 
 
+def check_is_release(folder: Path) -> None:
+    """Refuse a directory that has no manifest, or is not there."""
+    if not (folder / FILE).is_file():
+        what = "is not a release directory" if folder.exists() else "does not exist"
+        raise SourceError(Problem(str(folder), what, f"give the directory with {FILE}"))
+
+
 def is_release(folder: Path) -> bool:
     """Whether a directory has a manifest of Shoal, of any format; others have files of that name, too."""
+    return bool(files_of(folder))
+
+
+def files_of(folder: Path) -> set[str]:
+    """The names of the files of a release by its manifest, of any format; none where a directory is no release."""
     try:
-        entries = json.loads((folder / FILE).read_bytes())
+        file = folder / FILE
+        entries = json.loads(file.read_bytes()) if file.is_file() else None  # a pipe would wait for somebody
     except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(entries, dict) and {"format", "shoal", "recipe"} <= set(entries)
+        return set()
+    if not (isinstance(entries, dict) and {"format", "shoal", "recipe"} <= set(entries)):
+        return set()
+    tables = entries.get("tables")
+    listed = [one.get("file") for one in tables if isinstance(one, dict)] if isinstance(tables, list) else []
+    return {FILE, *(name for name in listed if isinstance(name, str))}
 
 
 def canonical_json(part: BaseModel) -> str:

@@ -153,7 +153,7 @@ def receipt_path(folder: Path) -> Path:
 
 def warn_of_reuse(receipt: Receipt, target: Path) -> None:
     """Warn where a receipt in the same folder has the same seed for another table: draws of one tell of the other."""
-    for path in sorted(target.parent.glob(f"*{SUFFIX}")):
+    for path in sorted(one for one in target.parent.glob(f"*{SUFFIX}") if one.is_file()):
         try:
             other = Receipt.read(path)
         except SourceError:

@@ -30,7 +30,7 @@ from shoal.release.column_types import typed_table
 from shoal.release.directories import check_directory_name, check_outside, check_target
 from shoal.release.files import read_directory
 from shoal.release.key import Key, key_path
-from shoal.release.manifest import FILE, FORMATS, Manifest, is_release
+from shoal.release.manifest import FILE, FORMATS, Manifest, files_of, is_release
 from shoal.release.parquet_writing import write_parquet
 from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
@@ -711,7 +711,7 @@ def _refuse_parameters(**given: Any) -> None:
 def check_places(target: Path, *, overwrite: bool, receipt: bool = True, key: bool = False) -> None:
     """Refuse places that are taken, before any work starts: those of a release, its receipt and its key."""
     check_directory_name(target)
-    check_target(target, marker=FILE, overwrite=overwrite)
+    check_target(target, known=files_of, what="release", overwrite=overwrite)
     check_outside(target, is_release, "the release and its receipt")
     beside = receipt_path(target)
     if receipt and beside.exists() and not (overwrite and beside.is_file()):
@@ -729,7 +729,8 @@ def _write_csv(frame: pl.DataFrame, path: Path) -> None:
     if frame.width == 1 and frame.to_series().null_count():
         texts = frame.to_series().cast(pl.String)
         frame = pl.DataFrame([texts.fill_null("")])
-    frame.write_csv(path)
+    with path.open("wb") as file:  # the library knows no names but UTF-8
+        frame.write_csv(file)
 
 
 def check_directory(

@@ -76,7 +76,7 @@ class Sealing:
         """Refuse a file inside what is published, and a place that is no file."""
         check_outside(path, is_release, f"the {self.what}")
         place = path.resolve()
-        inside = release.resolve() in place.parents
+        inside = release.resolve() in (place, *place.parents)
         if inside or path.is_dir() or place == receipt_path(release).resolve():
             what = "is a directory" if path.is_dir() else "stands where the receipt of the release goes"
             what = "is inside the release, which is published" if inside else what

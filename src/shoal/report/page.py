@@ -58,7 +58,9 @@ class Page:
         target = Path(path)
         settle(target)
         look = partial(check_place, target, overwrite=overwrite)
-        write_outside(target, self.html.encode(), "the report", private=self.edition == "holder", look=look)
+        write_outside(
+            target, self.html.encode(errors="replace"), "the report", private=self.edition == "holder", look=look
+        )
         return target
 
     def _repr_html_(self) -> str:
@@ -81,6 +83,6 @@ def check_place(target: Path, *, overwrite: bool) -> None:
 def _is_page(target: Path) -> bool:
     """Whether a file is a report of a release."""
     try:
-        return all(mark in target.read_text(encoding="utf-8") for mark in MARKS)
+        return target.is_file() and all(mark in target.read_text(encoding="utf-8") for mark in MARKS)
     except (OSError, UnicodeDecodeError):
         return False

@@ -10,6 +10,7 @@ from shoal.disk.change import changing
 from shoal.disk.recovery import settle
 from shoal.disk.stopping import held
 from shoal.errors import ParameterError, Problem
+from shoal.release.private_files import write_outside
 from shoal.vault.database import Database, address
 from shoal.vault.keys import MasterKeys
 from shoal.vault.service import Service
@@ -42,7 +43,8 @@ def make_vault(given: str, key_file: Path, steward: str, password: str | None = 
 def _into_there(database: Database, key_file: Path, steward: str, password: str | None) -> str:
     """Make the tables in a database that is there already; without its key file it would be lost, so that is first."""
     keys = MasterKeys.new()
-    keys.write(key_file)
+    content, look = keys.to_bytes(), lambda: _check_new(key_file)  # or that of another who makes one would be replaced
+    write_outside(key_file.resolve(), content, "the master key", look=look)
     try:
         return Service.init(database, keys, steward, password)[1]
     except BaseException:
