@@ -24,8 +24,8 @@ from shoal.cluster.point_index import indexed
 from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
-from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
-from shoal.kernels.cluster.free_points import look, take
+from shoal.kernels.cluster.distance_order import DistanceOrder
+from shoal.kernels.cluster.free_points import farthest_of_all, look, take
 from shoal.kernels.cluster.mdav import take_groups
 from shoal.kernels.enforce.growth import choose_near, spend_all
 from shoal.kernels.sharing import in_parts, parts_of
@@ -171,24 +171,26 @@ class Free:
         kernel.average(self.store, centre)
         return centre
 
-    def survey(self, point: Floats, k: int) -> tuple[Floats, Labels, int]:
-        """Squared distances and places of the k nearest, nearest first, and the place of the farthest."""
+    def survey(self, point: Floats, k: int, *, far: bool = True) -> tuple[Floats, Labels, int]:
+        """Squared distances and places of the k nearest, nearest first, and the place of the farthest, if wanted."""
         if self.searches:
             near = np.empty(min(k, len(self)), dtype=kernel.NEIGHBOUR)
-            far = look(self.store, self.index, point, near, far=True)
-            near = near[np.lexsort((near["row"], near["distance"]))]
-            return near["distance"], near["place"], far
+            place = look(self.store, self.index, point, near, far)
+        else:
+            near, place = self._scan(point, k)
+        near = near[np.lexsort((near["row"], near["distance"]))[:k]]
+        return near["distance"], near["place"], place
+
+    def _scan(self, point: Floats, k: int) -> tuple[Any, int]:
+        """Look at all points: the nearest, more than k perhaps, in any order; the place of the farthest."""
 
         def part(begin: int, end: int) -> tuple[Any, Any]:
             near = np.empty(min(k, end - begin), dtype=kernel.NEIGHBOUR)
             return near, kernel.survey(self.store, point, begin, end, near)
 
-        (near, far), *others = in_parts(part, 0, len(self), self.cells)
-        for other_near, other_far in others:
-            near = np.concatenate([near, other_near])
-            far = max(far, other_far, key=lambda one: (one[0], -one[1]))
-        near = near[np.lexsort((near["row"], near["distance"]))[:k]]
-        return near["distance"], near["place"], far[2]
+        found = in_parts(part, 0, len(self), self.cells)
+        far = max((one[1] for one in found), key=lambda one: (one[0], -one[1]))
+        return np.concatenate([one[0] for one in found]), far[2]
 
     @cached_property
     def distance_order(self) -> DistanceOrder:
@@ -208,11 +210,15 @@ class Free:
         """The point farthest from the average of all that are free."""
         average, place = self.average(), -1
         if self.cells >= FEW_CELLS:
-            place = farthest_by_order(self.store, self.distance_order, average)
+            place = farthest_of_all(self.store, self.index, self.distance_order, average, 0)
         return self.farthest(average) if place < 0 else self.at(place)
 
     def farthest(self, point: Floats) -> Floats:
         """The point farthest from a given one."""
+        if self.cells >= FEW_CELLS:
+            place = farthest_of_all(self.store, self.index, self.distance_order, point, 1)
+            if place >= 0:
+                return self.at(place)
         return self.at(self.survey(point, 0)[2])
 
     def at(self, place: int) -> Floats:
@@ -225,23 +231,23 @@ class Free:
             spend_all(self._growth, self.constraints.keys, self.store.rows[places])
         take(self.store, self.index, np.sort(places), label)
 
-    def near(self, point: Floats, k: int) -> tuple[Labels, int]:
-        """Places of the k points nearest to a given one, nearest first, and that of the farthest of all.
+    def near(self, point: Floats, k: int, *, far: bool = False) -> tuple[Labels, int]:
+        """Places of the k points nearest to a given one, nearest first, and that of the farthest of all, if wanted.
 
         Of more, or of others, if promises need that: those that would keep the group from its promises are passed
         over. A group that cannot keep them, whoever joins, has the k nearest: what it lacks is left to the repair.
         """
         wanted = k
         while self._growth is not None:
-            _, places, far = self.survey(point, FEW_MORE * wanted)
+            _, places, farthest = self.survey(point, FEW_MORE * wanted, far=far)
             chosen, rows = np.empty(len(places), dtype=np.int64), self.store.rows[places]
             n = choose_near(self._growth, self.constraints.keys, rows, k, chosen)
             if n >= 0:
-                return places[chosen[:n]], far
+                return places[chosen[:n]], farthest
             if len(places) == len(self):
                 break
             wanted = len(places)
-        return self.survey(point, k)[1:]
+        return self.survey(point, k, far=far)[1:]
 
     def take_near(self, point: Floats, k: int, label: int) -> None:
         """Take the points nearest to a given one: k, or as many as promises need."""

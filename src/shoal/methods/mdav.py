@@ -114,7 +114,7 @@ def take_pairs(free: Free, k: int, least: int, progress: Progress) -> int:
 def _take_pair(free: Free, k: int, label: int) -> int:
     """Take one pair of groups, which may become larger than k, and pass rows over; the next label."""
     r = free.farthest_from_average()
-    near, far = free.near(r, k)
+    near, far = free.near(r, k, far=True)
     s = None if far in near else free.at(far)
     free.take(near, label)
     if len(free) < k:

@@ -11,6 +11,8 @@ import numpy as np
 from shoal.cluster.points import Free, Space
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import v_mdav as kernel
+from shoal.kernels.cluster.points import NEIGHBOUR
+from shoal.kernels.index.points import PointIndex
 from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
@@ -85,24 +87,49 @@ class VMdav(Method):
         near, _ = free.near(free.farthest(centre), self.k)
         joined = np.ascontiguousarray(free.store.columns[:, near].T)
         free.take(near, label)
-        size, fresh = len(near), True
+        size, growing = len(near), _Growing(free, reach)
         while self.gamma > 0.0 and size < 2 * self.k - 1 and len(free):
-            place = _nearest(free, joined, fresh, reach)
+            place, d_in = growing.nearest(joined)
             point = free.at(place)
-            d_in, d_out = reach[free.store.rows[place]], free.survey(point, 2)[0]  # of two nearest, one is itself
+            d_out = free.survey(point, 2, far=False)[0]  # of two nearest, one is itself
             if len(d_out) == 2 and not math.sqrt(d_in) < self.gamma * math.sqrt(d_out[1]):
                 return
             free.take(np.array([place]), label)
-            joined, fresh = point[None, :], False
+            joined = point[None, :]
             size += 1
 
 
-def _nearest(free: Free, joined: Floats, fresh: bool, reach: Floats) -> int:
-    """Place of the free row nearest to any member of a group, of which some have just joined."""
-    rows = free.store.rows
+class _Growing:
+    """Who is nearest to any member of a group that grows."""
 
-    def part(begin: int, end: int) -> Any:
-        return kernel.reach_out(free.store, begin, end, joined, fresh, reach)
+    def __init__(self, free: Free, reach: Floats) -> None:
+        self._free, self._reach = free, reach
+        self._members, self._scanned = np.empty((0, len(free.store.columns))), False
+        self._nearest = np.empty(0, dtype=NEIGHBOUR)
 
-    places = in_parts(part, 0, len(free), len(free) * joined.size)
-    return min(places, key=lambda place: (reach[rows[place]], rows[place]))  # type: ignore[no-any-return]
+    def nearest(self, joined: Floats) -> tuple[int, float]:
+        """Place of the free row nearest to any member, of which some have just joined, and its squared distance."""
+        self._members = np.concatenate([self._members, joined])
+        if self._free.index is not None and self._free.searches:
+            return self._search(self._free.index)
+        fresh, self._scanned = not self._scanned, True
+        return self._scan(self._members if fresh else joined, fresh)
+
+    def _search(self, index: PointIndex) -> tuple[int, float]:
+        """Ask every member who is nearest to it."""
+        unknown = np.zeros(len(self._members) - len(self._nearest), dtype=NEIGHBOUR)
+        unknown["row"] = -1
+        self._nearest = np.concatenate([self._nearest, unknown])
+        best = self._nearest[kernel.nearest_to_any(self._free.store, index, self._members, self._nearest)]
+        return int(self._free.store.places[best["row"]]), float(best["distance"])
+
+    def _scan(self, joined: Floats, fresh: bool) -> tuple[int, float]:
+        """Look at all that are free."""
+        free, reach, rows = self._free, self._reach, self._free.store.rows
+
+        def part(begin: int, end: int) -> Any:
+            return kernel.reach_out(free.store, begin, end, joined, fresh, reach)
+
+        places = in_parts(part, 0, len(free), len(free) * joined.size)
+        place = min(places, key=lambda one: (reach[rows[one]], rows[one]))
+        return place, reach[rows[place]]

@@ -27,13 +27,13 @@ class FreeRows(NamedTuple):
     cost_table: CostTable
     forest: Forest
     k: Any  # int  IN  smallest group size
-    index: RowIndex | None = None
+    row_index: RowIndex | None = None
 
 
 @jit
 def extreme(free: FreeRows, group: Group, sign: float, shared: bool | None) -> Any:
     """Position of the free tuple nearest to (sign = 1) or farthest from (sign = -1) the group, and its distance."""
-    return _find(free, free.index, group, sign, shared)
+    return _find(free, free.row_index, group, sign, shared)
 
 
 @jit
@@ -41,7 +41,7 @@ def take(free: FreeRows, position: int) -> int:
     """Take the first free row of a tuple; a tuple with none left leaves the store."""
     row = free.store.rows[free.store.next_row[position]]
     free.store.next_row[position] += 1
-    _leave(free.store, free.index, position)
+    _leave(free.store, free.row_index, position)
     return row  # type: ignore[no-any-return]
 
 

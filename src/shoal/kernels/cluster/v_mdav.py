@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.cluster.points import BLOCK, PointStore, before, fill
+from shoal.kernels.index.points import PointIndex, nearest
 from shoal.kernels.jit import jit
 
 
@@ -33,3 +34,19 @@ def reach_out(store: PointStore, begin: int, end: int, members: Any, fresh: bool
             if top < 0 or before(least[i], row, reach[rows[top]], rows[top]):
                 top = first + i
     return top
+
+
+@jit
+def nearest_to_any(store: PointStore, index: PointIndex, members: Any, near: Any) -> int:
+    """Bring up to date which free point is nearest to each member of a group; the member that one is nearest to.
+
+    IN     members float64[m, d]
+    INOUT  near NEIGHBOUR[m]: row -1 where it is not known yet
+    """
+    best = 0
+    for i in range(len(members)):
+        if near[i].row < 0 or store.places[near[i].row] < 0:
+            nearest(index, members[i], near[i : i + 1])
+        if before(near[i].distance, near[i].row, near[best].distance, near[best].row):
+            best = i
+    return best

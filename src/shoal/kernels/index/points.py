@@ -205,7 +205,7 @@ def _enclose_leaf(index: PointIndex, leaf: int) -> None:
         low, high = np.inf, -np.inf
         for i in range(n):
             x = columns[j, i]
-            gaps |= np.int64(np.isnan(x)) << j
+            gaps |= int(np.isnan(x)) << j
             low, high = x if x < low else low, x if x > high else high
         floats[at, lane], floats[at + 1, lane] = low, high
     for i in range(n):

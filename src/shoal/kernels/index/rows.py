@@ -212,7 +212,7 @@ def _enclose_leaf(store: Store, index: RowIndex, leaf: int) -> None:
         low, high = np.inf, -np.inf
         for i in range(first, last):
             x = store.lines[j, i]
-            gaps |= np.int64(np.isnan(x)) << j
+            gaps |= int(np.isnan(x)) << j
             low, high = x if x < low else low, x if x > high else high
         at = WORDS + n_trees + 2 * j
         floats[at, lane], floats[at + 1, lane] = low, high
