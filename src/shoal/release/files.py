@@ -84,21 +84,14 @@ def _read_csv(path: Path) -> pl.DataFrame:
     with path.open(encoding="utf-8", newline="") as file:
         names = next(csv.reader(file))
     n_lines = 1 + sum(name.count("\n") for name in names)  # a line ends with \n alone, and one inside a name is quoted
-    frame = pl.read_csv(
-        _known(path), has_header=False, skip_lines=n_lines, new_columns=names, infer_schema=False, glob=False
-    )
+    # Given a name, the library would keep the whole file for as long as the table, and knows no names but UTF-8.
+    content = path.read_bytes()
+    frame = pl.read_csv(content, has_header=False, skip_lines=n_lines, new_columns=names, infer_schema=False)
+    del content
+    frame = frame.rechunk()  # in pieces, all texts would be copied whenever they are sorted
     if not any(frame.select((pl.all() == "").any()).row(0)):  # all texts would be copied
         return frame
     return frame.with_columns(pl.all().replace("", None))
-
-
-def _known(path: Path) -> Path | bytes:
-    """A file by its name, or its content where the library does not know such names, which are no UTF-8."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        return path.read_bytes()
-    return path
 
 
 def _is_canonical(frame: pl.DataFrame, path: Path) -> bool:
