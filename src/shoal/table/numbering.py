@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ MOST_CODES = 1 << 62
 """How many combinations of numbers have numbers of their own before they are numbered anew."""
 LONG = 4096
 """Bytes of a text that is not copied to be looked up."""
+BEGINNING = 64
+"""Letters of a long text by which most are told apart."""
 MANY = 100_000
 """Rows from which on columns are numbered one after the other."""
 CLOSE = 4
@@ -38,11 +41,8 @@ def distinct_values(series: pl.Series) -> pl.Series:
 
 def values_of(frame: pl.DataFrame) -> dict[str, pl.Series]:
     """The values of each column, each once and in their order, without missing ones."""
-    long = {series.name: _long(series).values for series in frame if is_long(series)}
-    # Queries are what small tables cost.
-    found = frame.select(pl.all().exclude(list(long)).drop_nulls().unique().sort().implode())
-    short = {series.name: series[0] for series in found}
-    return {name: long[name] if name in long else short[name] for name in frame.columns}
+    found = frame.select(pl.all().drop_nulls().unique().sort().implode())  # queries are what small tables cost
+    return {series.name: series[0] for series in found}
 
 
 def looked_up(frame: pl.DataFrame, numbers: Mapping[str, tuple[pl.Series, Sequence[int]]]) -> pl.DataFrame:
@@ -66,7 +66,7 @@ def coded(frame: pl.DataFrame) -> dict[str, Coded]:
     """The values of each column, and every cell as the number of its value."""
     known = values_of(frame)
     whole = {name: found for name, values in known.items() if (found := _by_place(frame[name], values)) is not None}
-    whole |= {series.name: _long(series).codes for series in frame if is_long(series)}
+    whole |= {series.name: long_codes(series) for series in frame if is_long(series)}
     others = {name: (values, range(len(values))) for name, values in known.items() if name not in whole}
     codes = {series.name: filled(series, len(known[series.name])) for series in looked_up(frame, others)}
     return {name: Coded(values, whole[name] if name in whole else codes[name]) for name, values in known.items()}
@@ -77,16 +77,22 @@ def is_long(series: pl.Series) -> bool:
     return series.dtype == pl.String and series.estimated_size() > LONG * (len(series) + 1)
 
 
-def _long(series: pl.Series) -> Coded:
-    """The same for a column of long texts: they are sorted where they are, and never copied."""
-    order = series.arg_sort(nulls_last=True)
-    texts = series.gather(order)
-    missing, new = texts.is_null().to_numpy(), np.ones(len(series), dtype=np.bool_)
-    new[1:] = texts.slice(1).ne_missing(texts.slice(0, len(series) - 1)).to_numpy()
-    new &= ~missing
+def long_codes(series: pl.Series) -> Ints:
+    """Long texts as numbers in their order, missing ones last: texts are not copied, but compared where they are."""
+    heads = series.str.head(BEGINNING)
+    order = heads.arg_sort(nulls_last=True).to_numpy().copy()
+    begins = heads.gather(order)
+    new, missing = np.ones(len(series), dtype=np.bool_), begins.is_null().to_numpy()
+    new[1:] = begins.slice(1).ne_missing(begins.slice(0, len(series) - 1)).to_numpy()
+    for begin, end in pairwise([*np.flatnonzero(new & ~missing), len(series) - missing.sum()]):
+        if end - begin > 1:  # those that begin alike
+            texts = series.gather(order[begin:end])
+            inner = texts.arg_sort()
+            texts, order[begin:end] = texts.gather(inner), order[begin:end][inner.to_numpy()]
+            new[begin + 1 : end] = (texts.slice(1) != texts.slice(0, end - begin - 1)).to_numpy()
     codes = np.empty(len(series), dtype=np.int64)
-    codes[order.to_numpy()] = np.cumsum(new) - 1 + missing
-    return Coded(texts.filter(pl.Series(new)), codes)
+    codes[order] = np.cumsum(new) - 1
+    return codes
 
 
 def _by_place(series: pl.Series, values: pl.Series) -> Ints | None:
@@ -104,7 +110,9 @@ def _by_place(series: pl.Series, values: pl.Series) -> Ints | None:
 
 def value_codes(frame: pl.DataFrame) -> dict[str, Ints]:
     """Every value of each column as a number from 0, missing ones as a value of their own with the last number."""
-    return {name: one.codes for name, one in coded(frame).items()}
+    long = {series.name: long_codes(series) for series in frame if is_long(series)}
+    short = coded(frame.drop(list(long))) if long else coded(frame)
+    return {name: long[name] if name in long else short[name].codes for name in frame.columns}
 
 
 def filled(codes: pl.Series, missing: int) -> Ints:
