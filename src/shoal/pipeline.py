@@ -181,6 +181,7 @@ def anonymize(
             groups = refine.improve(task, groups, method.min_group_size, refine.loss or publish.loses, sets, rng, told)
             groups.check(table.n_rows, method.min_group_size)
             groups = enforcer.enforce(groups, told)
+    del task, enforcer  # the encoded table, which nobody needs any more
 
     told.stage("publishing")
     check_shown(require, table, groups.labels >= 0)

@@ -452,7 +452,7 @@ def test_nothing_is_written_that_does_not_hold(release, tmp_path):
 
 
 def test_nothing_half_written_stays(release, tmp_path, monkeypatch):
-    def fail(self, file):
+    def fail(self, file, **_options):
         file.write(b"half")
         raise OSError(28, "No space left on device")
 

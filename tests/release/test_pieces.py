@@ -35,3 +35,20 @@ def test_empty_cells_are_missing_whichever_column_has_some(tmp_path):
     frame = _read_csv(file)
     assert frame.columns == ["^a$", "b", "c"]
     assert frame.rows() == [("1", None, "x"), (None, "2", "y")]
+
+
+@pytest.mark.parametrize("size", [1, 3, 8, 1 << 24])
+def test_a_file_is_read_in_pieces_that_end_with_a_record(size, tmp_path, monkeypatch):
+    """Line ends and quotes within cells end none."""
+    monkeypatch.setattr(files, "PIECE", size)
+    frame = pl.DataFrame({"a\nb": ["x\ny", 'q"\n"', None, "a,b", "\n\n"], "b": ["1", '"', "\n", "3", '""\n""']})
+    file = tmp_path / "table.csv"
+    file.write_bytes(canonical_csv(frame))
+    assert _read_csv(file).equals(frame)
+
+
+def test_a_quote_that_is_never_closed_makes_one_piece(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "PIECE", 16)
+    file = tmp_path / "table.csv"
+    file.write_bytes(b'a\n1\n"' + b"2\n" * 40)
+    assert len(list(files._pieces(file, 1))) == 2

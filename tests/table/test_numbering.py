@@ -87,3 +87,15 @@ def test_long_texts_are_numbered_alike_without_being_copied(cells):
     assert long.values.to_list() == short.values.to_list()
     assert long.codes.tolist() == short.codes.tolist()
     assert ranks.tolist() == _ranked(frame).tolist()
+
+
+@given(
+    texts=st.lists(st.none() | st.text(alphabet="abä\n", max_size=4), min_size=1, max_size=12),
+    beginning=st.sampled_from([1, 2, 64]),
+)
+def test_long_texts_are_numbered_in_their_order(texts, beginning):
+    values = sorted({text for text in texts if text is not None})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbering, "BEGINNING", beginning)
+        found = numbering.long_codes(pl.Series(texts, dtype=pl.String))
+    assert found.tolist() == [len(values) if text is None else values.index(text) for text in texts]

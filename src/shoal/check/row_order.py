@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.errors import Problems
 from shoal.release.manifest import Layout
-from shoal.table.numbering import combined, is_long, values_of
+from shoal.table.numbering import combined, is_long, long_codes, values_of
 
 Ints = npt.NDArray[np.int64]
 WRONG_ORDER = "its rows are not in the order that follows from their content"
@@ -95,6 +95,8 @@ def _rises(table: pl.DataFrame) -> bool:
 def _ranked(table: pl.DataFrame) -> Ints:
     """Numbers that rise as the rows do when they are sorted by these columns; equal rows share one."""
     found, most = np.zeros(table.height, dtype=np.int64), 1
+    long = [pl.Series(series.name, long_codes(series)) for series in table if is_long(series)]
+    table = table.with_columns(long)
     known = values_of(table)
     for series in table.select(_place(name, values) for name, values in known.items()):
         n_values = len(known[series.name])
@@ -107,7 +109,7 @@ def _ranked(table: pl.DataFrame) -> Ints:
 
 def _place(name: str, values: pl.Series) -> pl.Expr:
     """Place of each cell of a column among its values, that of missing ones at the end."""
-    if values.dtype == pl.String and not is_long(values):  # which would copy every text
+    if values.dtype == pl.String:
         return pl.col(name).cast(pl.Enum(values)).to_physical().cast(pl.Int64).fill_null(len(values))
     if len(values) and values[0] == 0 and values[-1] == len(values) - 1:
         return pl.col(name).fill_null(len(values))

@@ -255,11 +255,11 @@ def _known_of(table: Table, shown: pl.DataFrame) -> dict[str, object]:
     """The order or the tree of the values of a sensitive column that are published."""
     series = shown.to_series()
     kind = table.schema.columns[series.name].kind
+    if not isinstance(kind, Ordinal) and (not isinstance(kind, Nominal) or kind.hierarchy is None):
+        return {}
     values = distinct_values(series).to_list()
     if isinstance(kind, Ordinal):
         return {"order": [category for category in kind.order if category in set(values)]}
-    if not isinstance(kind, Nominal) or kind.hierarchy is None:
-        return {}
     given = table.given.columns[series.name].kind
     rule = None if given is None else given.hierarchy
     # A rule makes its tree of the values it is given; grown over all rows, it would count those of suppressed ones.

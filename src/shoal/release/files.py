@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +15,9 @@ from shoal.errors import GuaranteeError, Problems, some
 from shoal.release.manifest import FILE, FORMATS, Manifest, PublishedTable, check_is_release
 from shoal.release.parquet import read_parquet
 from shoal.table.fingerprint import LARGE, rows_of_a_piece
+
+PIECE = 1 << 24
+"""Bytes of a file that are read at a time."""
 
 
 def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
@@ -84,21 +88,40 @@ def _read_csv(path: Path) -> pl.DataFrame:
     with path.open(encoding="utf-8", newline="") as file:
         names = next(csv.reader(file))
     n_lines = 1 + sum(name.count("\n") for name in names)  # a line ends with \n alone, and one inside a name is quoted
-    frame = pl.read_csv(
-        _known(path), has_header=False, skip_lines=n_lines, new_columns=names, infer_schema=False, glob=False
-    )
+    parts = [
+        pl.read_csv(piece, has_header=False, new_columns=names, infer_schema=False) for piece in _pieces(path, n_lines)
+    ]
+    frame = pl.concat(parts, rechunk=False)
     if not any(frame.select((pl.all() == "").any()).row(0)):  # all texts would be copied
         return frame
     return frame.with_columns(pl.all().replace("", None))
 
 
-def _known(path: Path) -> Path | bytes:
-    """A file by its name, or its content where the library does not know such names, which are no UTF-8."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        return path.read_bytes()
-    return path
+def _pieces(path: Path, n_lines: int) -> Iterator[bytes]:
+    """The records of a CSV file behind its first lines, some at a time: the file and its table are never both held."""
+    with path.open("rb") as file:
+        for _ in range(n_lines):
+            file.readline()
+        rest, found = b"", False
+        while more := file.read(PIECE):
+            rest += more
+            end = _end_of_records(rest)
+            if end:
+                yield rest[:end]
+                rest, found = rest[end:], True
+        if rest or not found:
+            yield rest
+
+
+def _end_of_records(data: bytes) -> int:
+    """Where the last whole record ends: behind a line end with an even number of quotes before it; 0 for none."""
+    end = data.rfind(b"\n") + 1
+    n_quotes = data.count(b'"', 0, end)
+    while n_quotes % 2:
+        before = data.rfind(b"\n", 0, end - 1) + 1
+        n_quotes -= data.count(b'"', before, end)
+        end = before
+    return end
 
 
 def _is_canonical(frame: pl.DataFrame, path: Path) -> bool:

@@ -36,6 +36,7 @@ from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
 from shoal.release.sealed import KEY
 from shoal.spec import find
+from shoal.table.fingerprint import LARGE, rows_of_a_piece
 from shoal.table.frames import as_pandas, same, to_polars
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema
@@ -692,7 +693,8 @@ class Release(Generic[Frame]):
         for table in self.manifest.tables:
             path = folder / f"{table.name}.{form}"
             (_write_csv if form == "csv" else write_parquet)(self.frames[table.name], path)
-            sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+            with path.open("rb") as file:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             tables.append(table.model_copy(update={"file": path.name, "sha256": sha256}))
         manifest = self.manifest.model_copy(update={"tables": tuple(tables)})
         (folder / FILE).write_bytes(manifest.to_json().encode())
@@ -729,8 +731,10 @@ def _write_csv(frame: pl.DataFrame, path: Path) -> None:
     if frame.width == 1 and frame.to_series().null_count():
         texts = frame.to_series().cast(pl.String)
         frame = pl.DataFrame([texts.fill_null("")])
+    rows = rows_of_a_piece(frame.estimated_size(), frame.height, LARGE)
     with path.open("wb") as file:  # the library knows no names but UTF-8
-        frame.write_csv(file)
+        for begin in range(0, max(frame.height, 1), rows):
+            frame.slice(begin, rows).write_csv(file, include_header=begin == 0)
 
 
 def check_directory(

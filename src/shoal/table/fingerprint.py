@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-LARGE = 1 << 24
+LARGE = 1 << 22
 """Bytes of a table that is looked at piece by piece, and of such a piece."""
 
 

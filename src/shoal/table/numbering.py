@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,10 @@ MOST_CODES = 1 << 62
 """How many combinations of numbers have numbers of their own before they are numbered anew."""
 LONG = 4096
 """Bytes of a text that is not copied to be looked up."""
+BEGINNING = 64
+"""Letters of a long text by which most are told apart."""
+MANY = 100_000
+"""Rows from which on columns are numbered one after the other."""
 CLOSE = 4
 """Whole numbers that span at most so many times the rows have a table of their numbers."""
 
@@ -61,9 +66,7 @@ def coded(frame: pl.DataFrame) -> dict[str, Coded]:
     """The values of each column, and every cell as the number of its value."""
     known = values_of(frame)
     whole = {name: found for name, values in known.items() if (found := _by_place(frame[name], values)) is not None}
-    for series in frame:
-        if is_long(series):  # looking them up would copy every text, twice
-            whole[series.name] = filled(series.rank("dense").cast(pl.Int64) - 1, len(known[series.name]))
+    whole |= {series.name: long_codes(series) for series in frame if is_long(series)}
     others = {name: (values, range(len(values))) for name, values in known.items() if name not in whole}
     codes = {series.name: filled(series, len(known[series.name])) for series in looked_up(frame, others)}
     return {name: Coded(values, whole[name] if name in whole else codes[name]) for name, values in known.items()}
@@ -72,6 +75,24 @@ def coded(frame: pl.DataFrame) -> dict[str, Coded]:
 def is_long(series: pl.Series) -> bool:
     """Whether a column holds texts that are too long to be copied."""
     return series.dtype == pl.String and series.estimated_size() > LONG * (len(series) + 1)
+
+
+def long_codes(series: pl.Series) -> Ints:
+    """Long texts as numbers in their order, missing ones last: texts are not copied, but compared where they are."""
+    heads = series.str.head(BEGINNING)
+    order = heads.arg_sort(nulls_last=True).to_numpy().copy()
+    begins = heads.gather(order)
+    new, missing = np.ones(len(series), dtype=np.bool_), begins.is_null().to_numpy()
+    new[1:] = begins.slice(1).ne_missing(begins.slice(0, len(series) - 1)).to_numpy()
+    for begin, end in pairwise([*np.flatnonzero(new & ~missing), len(series) - missing.sum()]):
+        if end - begin > 1:  # those that begin alike
+            texts = series.gather(order[begin:end])
+            inner = texts.arg_sort()
+            texts, order[begin:end] = texts.gather(inner), order[begin:end][inner.to_numpy()]
+            new[begin + 1 : end] = (texts.slice(1) != texts.slice(0, end - begin - 1)).to_numpy()
+    codes = np.empty(len(series), dtype=np.int64)
+    codes[order] = np.cumsum(new) - 1
+    return codes
 
 
 def _by_place(series: pl.Series, values: pl.Series) -> Ints | None:
@@ -89,7 +110,9 @@ def _by_place(series: pl.Series, values: pl.Series) -> Ints | None:
 
 def value_codes(frame: pl.DataFrame) -> dict[str, Ints]:
     """Every value of each column as a number from 0, missing ones as a value of their own with the last number."""
-    return {name: one.codes for name, one in coded(frame).items()}
+    long = {series.name: long_codes(series) for series in frame if is_long(series)}
+    short = coded(frame.drop(list(long))) if long else coded(frame)
+    return {name: long[name] if name in long else short[name].codes for name in frame.columns}
 
 
 def filled(codes: pl.Series, missing: int) -> Ints:
@@ -106,12 +129,12 @@ def combined(columns: Sequence[npt.NDArray[np.integer]]) -> Ints:
     return found.astype(np.int64)
 
 
-def codes_together(columns: Sequence[npt.NDArray[np.integer]]) -> Ints:
+def codes_together(columns: Iterable[npt.NDArray[np.integer]]) -> Ints:
     """One number for every combination of columns of numbers from 0, equal ones alike; there may be gaps.
 
     Quicker than `combined`: numbers are made anew only where they would grow too large.
     """
-    found, n_codes = np.zeros(len(columns[0]), dtype=np.int64), 1
+    found, n_codes = np.zeros(1, dtype=np.int64), 1
     for column in columns:
         n_values = int(column.max(initial=0)) + 1
         if n_codes * n_values >= MOST_CODES:
@@ -146,8 +169,11 @@ def renumbered(codes: Ints) -> Ints:
 
 def class_labels(frame: pl.DataFrame) -> Ints:
     """Number rows with equal cells alike, from 0, whatever the order of their texts."""
-    codes = frame.select(pl.all().cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(-1) + 1)
-    return np.unique(codes_together([series.to_numpy() for series in codes]), return_inverse=True)[1].reshape(-1)
+    codes = pl.all().cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(-1) + 1
+    # One column at a time where there are many rows; queries are what small tables cost.
+    parts = [frame] if frame.height < MANY else [frame.select(name) for name in frame.columns]
+    numbers = (series.to_numpy() for part in parts for series in part.select(codes))
+    return np.unique(codes_together(numbers), return_inverse=True)[1].reshape(-1)
 
 
 def distinct_rows(columns: Sequence[Ints]) -> Ints:
