@@ -38,7 +38,7 @@ def _compiled(function: F, *, parallel: bool) -> F:
 
     No fastmath: a comparison decides which rows form a class, so sums are formed in one stated order.
     """
-    options: dict[str, Any] = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "parallel": parallel, "no_cfunc_wrapper": True}
     for_kernels: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
     kernel: Any = numba.njit(**options, pipeline_class=LeanCompiler)(function)
     linked: Any = numba.njit(**options, **for_kernels)(function)

@@ -98,12 +98,13 @@ def _set_targets(index: RowIndex, group: Group, cost_table: CostTable, sign: flo
     """Note what the numbers of each column are compared with."""
     for j in range(len(group.low)):
         target, low, high, holes = index.targets[j], group.low[j], group.high[j], group.holes[j]
-        target.low, target.high, target.span = low, high, cost_table.spans[j]
+        span = cost_table.spans[j]
+        target.low, target.high, target.span = low, high, span if span > 0.0 else 1.0
         if cost_table.reading == MIDPOINT:
             target.low = target.high = (low + high) / 2.0
-        target.gone = sign * line_cost(np.nan, low, high, holes, target.span, cost_table.reading)
-        target.same = holes or not target.span > 0.0
-        target.cost = sign * line_cost(0.0, low, high, holes, target.span, cost_table.reading) if target.same else 0.0
+        target.gone = sign * line_cost(np.nan, low, high, holes, span, cost_table.reading)
+        target.same = holes or not span > 0.0
+        target.cost = sign * line_cost(0.0, low, high, holes, span, cost_table.reading) if target.same else 0.0
 
 
 @jit
