@@ -75,8 +75,8 @@ class Caat(Method):
     name: ClassVar[str] = "caat"
     title: ClassVar[str] = "CAAT clustering by tuple-class distance"
     paper: ClassVar[str] = "Jiang, Clustering-anonymity method for data-publishing privacy preservation"
-    complexity: ClassVar[str] = "time O(n^2 d), memory O(n d)"
-    advice: ClassVar[str] = "Low loss on mixed data up to some 100,000 rows; the result depends on the start tuple."
+    complexity: ClassVar[str] = "time nearly linear in n on ordinary data, O(n^2 d) at worst; memory O(n d)"
+    advice: ClassVar[str] = "Low loss on mixed data, also on large tables; the result depends on the start tuple."
 
     k: int = param(Whole(2), "smallest group size")
     interval: str = param(OneOf(tuple(INTERVALS)), "distance of a number to an interval", default="mean_cost")

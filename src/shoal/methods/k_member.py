@@ -75,8 +75,8 @@ class KMember(Method):
     paper: ClassVar[str] = (
         "Byun, Kamra, Bertino, Li, Efficient k-anonymization using clustering techniques, DASFAA 2007"
     )
-    complexity: ClassVar[str] = "time O(n^2 d), memory O(n d)"
-    advice: ClassVar[str] = "Lowest loss of the greedy methods on mixed data; quadratic, so up to some 100,000 rows."
+    complexity: ClassVar[str] = "time nearly linear in n on ordinary data, O(n^2 d) at worst; memory O(n d)"
+    advice: ClassVar[str] = "Lowest loss of the greedy methods on mixed data, also on large tables."
 
     k: int = param(Whole(2), "smallest group size")
     ref: str = param(OneOf(("last", "seed")), "the record that the next group starts far away from", default="last")
