@@ -58,7 +58,7 @@ class Mdav(Method):
     )
     complexity: ClassVar[str] = "time far below O(n^2 d / k) in few dimensions, which is its worst; memory O(n d)"
     publisher: ClassVar[str] = "aggregate"
-    advice: ClassVar[str] = "The standard for numeric tables: low squared error, groups of k; slow above some 300,000 rows."
+    advice: ClassVar[str] = "The standard for numeric tables: low squared error, groups of k; slow above 300,000 rows."
 
     k: int = param(Whole(2), "smallest group size")
     leftover: str = param(OneOf(("generic", "assign")), "what happens to the last rows", default="generic")
