@@ -12,8 +12,8 @@ from shoal.table.encode import Floats, Ints
 
 Scaled = npt.NDArray[np.float32]
 
-LEAST = 2048
-"""Below so many different rows a scan is as quick: the kernels of a tree would be compiled for nothing."""
+LEAST = 8192
+"""Below so many different rows a scan takes a fraction of a second, less than to compile the kernels of a tree."""
 MOST_LINES = 64
 """A box has a bit for each column of numbers."""
 BEYOND = 1.25
