@@ -33,7 +33,7 @@ hosts = st.sampled_from(["db", "db:5432", "127.0.0.1", "[::1]:5432", "h1:1,h2:2"
 ends = st.sampled_from(["", "/clinic", "/clinic?sslmode=require", "/a/b?x=1&y=2", "?user=app", "/db#f"])
 around = st.sampled_from(
     ["{}", "cannot reach {}", "'{}' is no recipe", '("{}")', "{}: there is no such file; looked in /tmp", "<{}>",
-     "a\n{}\nb", "--out={}", "/work/{}/x", "x={}"]
+     "a\n{}\nb", "--out={}", "/srv/{}/x", "x={}"]
 )  # fmt: skip
 
 

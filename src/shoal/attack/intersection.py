@@ -15,16 +15,15 @@ from shoal.attack.index import Floats, Ints
 from shoal.attack.links import Links
 from shoal.attack.matching import link
 from shoal.attack.situation import Other, Situation
-from shoal.attack.values import ValueAttack
+from shoal.attack.values import ColumnAttack
 from shoal.errors import ParameterError, Problem
-from shoal.privacy.counts import Counts
 
 LINES = 10_000
 """People whose beliefs are joined together."""
 
 
 @dataclass(frozen=True)
-class Intersection(ValueAttack):
+class Intersection(ColumnAttack):
     """The attacker links a person with each of several releases, and keeps the values that all of them allow.
 
     The attacker knows the columns of the background and has the releases of `Background(releases=...)`, which show some
@@ -55,10 +54,6 @@ class Intersection(ValueAttack):
     against: ClassVar[str] = "the same by the one release that says most alone"
     reference: ClassVar[str] = "Ganta, Kasiviswanathan, Smith, Composition attacks and auxiliary information, KDD 2008"
     needs: ClassVar[tuple[Needs, ...]] = ("sensitive", "releases")
-
-    def chances(self, secret: Secret, counts: Counts, owner: Ints, truth: Ints) -> Floats:
-        """Not asked: beliefs of several releases are joined before."""
-        raise NotImplementedError
 
     def outcomes(self, situation: Situation) -> list[Outcome]:
         """The belief in the true value after all releases, for every column that they share."""

@@ -22,19 +22,14 @@ from shoal.spec import ColumnName, Maybe, param
 
 
 @dataclass(frozen=True)
-class ValueAttack(Attack):
-    """An attack on the sensitive values of people who are linked with published rows."""
+class ColumnAttack(Attack):
+    """An attack on sensitive columns, on one of them or on all that fit."""
 
     needs: ClassVar[tuple[Needs, ...]] = ("sensitive",)
-    against: ClassVar[str] = "the same guess with every published row for possible"
 
     column: str | None = param(
         Maybe(ColumnName()), "the one sensitive column to attack; all that fit, if not given", default=None
     )
-
-    @abstractmethod
-    def chances(self, secret: Secret, counts: Counts, owner: Ints, truth: Ints) -> Floats:
-        """How likely the guess about each person is right, given the values of the rows linked with, and the truth."""
 
     def misfit(self, secret: Secret) -> str | None:  # noqa: ARG002
         """Say why a column cannot be attacked this way, or None."""
@@ -64,6 +59,17 @@ class ValueAttack(Attack):
             problems.raise_if_any(ParameterError)
         return [secret for secret in secrets if self.misfit(secret) is None]
 
+
+@dataclass(frozen=True)
+class ValueAttack(ColumnAttack):
+    """An attack on the sensitive values of people who are linked with published rows."""
+
+    against: ClassVar[str] = "the same guess with every published row for possible"
+
+    @abstractmethod
+    def chances(self, secret: Secret, counts: Counts, owner: Ints, truth: Ints) -> Floats:
+        """How likely the guess about each person is right, given the values of the rows linked with, and the truth."""
+
     def outcomes(self, situation: Situation) -> list[Outcome]:
         """What it comes to for every column that fits."""
         return [self._outcome(situation, secret) for secret in self.columns(situation)]
@@ -90,4 +96,4 @@ class ValueAttack(Attack):
         return None
 
 
-__all__ = ["ValueAttack"]
+__all__ = ["ColumnAttack", "ValueAttack"]

@@ -8,6 +8,7 @@ gets the tightest class (the one whose cells leave least open), then the largest
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -141,15 +142,15 @@ def _losses(column: QuasiColumn, heads: pl.DataFrame) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Gaps:
+class _Gaps(ABC):
     """How far the values of a column are from the cells of classes."""
 
     code: Ints
     """Which distinct value each row has."""
 
+    @abstractmethod
     def to_classes(self, codes: Ints) -> Floats:
         """The distance of values, by their codes, to the cell of every class."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
