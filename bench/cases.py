@@ -191,6 +191,26 @@ def mdav(threads: int) -> dict[str, float]:
     return {"seconds": seconds(lambda: method.partition(task, rng), times=3)}
 
 
+def univariate(rows: int) -> dict[str, float]:
+    """The best grouping of normal numbers, k = 10; CPU seconds of the grouping, and its squared error."""
+    import numpy as np
+    import polars as pl
+
+    import shoal
+    from shoal.methods.base import Task
+    from shoal.table.prepare import prepare
+
+    numbers = np.random.default_rng(0).standard_normal(rows)
+    schema, method = shoal.Schema(quasi={"x": shoal.Numeric()}), shoal.OptimalUnivariate(k=10)
+    method.partition(Task.of(prepare(pl.DataFrame({"x": numbers[:1000]}), schema)), np.random.default_rng(0))
+    task = Task.of(prepare(pl.DataFrame({"x": numbers}), schema))
+    begin = time.process_time()
+    labels = method.partition(task, np.random.default_rng(0)).labels
+    taken, sizes = time.process_time() - begin, np.bincount(labels)
+    means = np.bincount(labels, weights=numbers) / sizes
+    return {"seconds": taken, "error": float(((numbers - means[labels]) ** 2).sum())}
+
+
 def mondrian() -> dict[str, float]:
     """The job anonypy does: the same columns, categories cut in halves, sets published; verified and measured too."""
     import shoal
@@ -267,6 +287,7 @@ CASES: dict[str, Callable[..., dict[str, float]]] = {
     "mdav": mdav,
     "mdav_plain": mdav_plain,
     "models": models,
+    "univariate": univariate,
     "mondrian": mondrian,
     "mondrian_scaled": mondrian_scaled,
     "command": command,
