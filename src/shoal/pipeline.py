@@ -210,7 +210,7 @@ def anonymize(
         raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
 
     told.stage("measuring")
-    seen = Given(published.tables, manifest)
+    seen = Given.checked(published.tables, manifest, verdict)
     known = {"achieved": verdict.public, "measures": manifest_figures(seen)}
     manifest = manifest.model_copy(update=known)
     outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
@@ -221,7 +221,12 @@ def anonymize(
     labels = np.full(table.n_input, -1, dtype=np.int64)
     labels[table.kept] = groups.labels
     key = key_of(manifest, shown, hiding, hidden, seed)
-    release = Release(published.tables, manifest, labels, receipt, to_native, groups.slices, key, places, seen, verdict)
+    # Who has the tables alone finds the same: nothing else was needed to check them.
+    alone = publish.protects == "cells" and not hidden and whose is None and not verdict.outside
+    release = Release(
+        published.tables, manifest, labels, receipt, to_native, groups.slices, key, places, seen, verdict,
+        manifest.fingerprint() if alone else None,
+    )  # fmt: skip
     if strict:
         refuse(release.concerns)
     return release

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import polars as pl
 
 from shoal.check.cell_forms import STAR, CellForm, Loss, Names, form_of
+from shoal.check.texts import Texts
 from shoal.check.value_ranges import ANY_VALUE, MISSING_VALUE, Range, refused
 from shoal.release.manifest import QuasiColumn
 
@@ -93,13 +94,42 @@ class ReadColumn:
         return found
 
 
-def read_column(column: QuasiColumn, frame: pl.DataFrame, weight: str | None = None) -> ReadColumn:
-    """Read the cells of one quasi-identifier; `weight` names a column that says how many rows a row stands for."""
+def read_column(
+    column: QuasiColumn, frame: pl.DataFrame, weight: str | None = None, texts: Texts | None = None
+) -> ReadColumn:
+    """Read the cells of one quasi-identifier.
+
+    Parameters
+    ----------
+    column, frame
+        How the manifest says that it is published, and the cells.
+    weight
+        A column that says how many rows a row stands for.
+    texts
+        What is known of the texts of the frame already.
+    """
     form = form_of(column)
-    *distinct, counts = _counted(frame, column.columns, weight)
-    shown = tuple(zip(*(cells.to_list() for cells in distinct), strict=True))
-    cells = tuple(read_cell(form, *row) for row in shown)
-    return ReadColumn(form, shown, cells, tuple(counts.to_list()))
+    if (known := _known(column, frame, weight, texts)) is not None:
+        shown, counts = known
+    else:
+        *distinct, counted = _counted(frame, column.columns, weight)
+        shown, counts = tuple(zip(*(cells.to_list() for cells in distinct), strict=True)), tuple(counted.to_list())
+    return ReadColumn(form, shown, tuple(read_cell(form, *row) for row in shown), counts)
+
+
+def _known(
+    column: QuasiColumn, frame: pl.DataFrame, weight: str | None, texts: Texts | None
+) -> tuple[tuple[tuple[object, ...], ...], tuple[int, ...]] | None:
+    """The distinct cells of a column of texts and how many rows have each, missing first; None for other columns."""
+    name = column.columns[0]
+    if texts is None or weight is not None or len(column.columns) > 1 or frame.schema[name] != pl.String:
+        return None
+    values, _, n_values = found = texts.of(frame, [name])[name]
+    if values is None:
+        return None
+    counts: list[int] = found.counts.tolist()
+    rows = [*(((None,), counts[n_values]),) * (counts[n_values] > 0), *zip(zip(values.to_list()), counts, strict=False)]
+    return tuple(row for row, _ in rows), tuple(count for _, count in rows)
 
 
 def _counted(frame: pl.DataFrame, columns: Sequence[str], weight: str | None) -> pl.DataFrame:

@@ -18,7 +18,7 @@ import polars as pl
 
 from shoal.cards import card
 from shoal.check.cell_text import check_facts, check_types, check_written
-from shoal.check.cells import read_column
+from shoal.check.cells import ReadColumn, read_column
 from shoal.check.classes import check_class_table
 from shoal.check.counterfeits import check_counterfeits, fewest_people
 from shoal.check.hidden import check_absent, check_hidden, opened
@@ -28,6 +28,7 @@ from shoal.check.promises import LACKING, Reached, reached, survey
 from shoal.check.row_order import check_order
 from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complaint
 from shoal.check.slices import SlicesRead
+from shoal.check.texts import Texts, together
 from shoal.check.vocabulary import check_closed
 from shoal.check.whose import Whose
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
@@ -37,7 +38,6 @@ from shoal.release.key import Key
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import Shape
 from shoal.table.fingerprint import content_sha256
-from shoal.table.numbering import value_codes
 from shoal.table.schema import Schema
 
 
@@ -59,6 +59,8 @@ class Verdict:
     """The classes that were found."""
     outside: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     """Those achieved values that rest on knowledge from outside, and that a manifest does not tell."""
+    read: tuple[ReadColumn, ...] = field(default=(), compare=False, repr=False)
+    """The quasi-identifiers as they were read back."""
 
     @property
     def public(self) -> dict[str, float]:
@@ -138,13 +140,7 @@ def verify(
         what = f"counts rows, but column {schema.person!r} says that people may have several"
         problems.add("release", what, "make it anew with that schema")
     promise = check_closed(manifest, problems)
-    _check_tables(tables, manifest, problems)
-    problems.raise_if_any(GuaranteeError)
-    for table in manifest.tables:
-        if str(table.file).endswith(".parquet"):
-            check_types(tables[table.name], manifest.layout, problems)
-    check_written(tables, manifest.layout, problems)
-    problems.raise_if_any(GuaranteeError)  # cells that are none cannot be looked at further
+    check_content(tables, manifest, problems)
     _check_rows(tables, manifest, problems)
     shown, written, told = tables, manifest, frozenset[str]()
     if key is not None:
@@ -168,7 +164,8 @@ def verify(
         check_class_table(tables, layout, problems)
     check_counterfeits(tables, manifest, problems)
     cells = shape.cells(tables, layout, problems)
-    _check_cells(cells, manifest, problems)
+    texts = Texts()
+    read = _check_cells(cells, manifest, texts, problems)
     before = len(problems)
     as_shown = shape.rows(shown, written.layout, problems)
     if len(problems) > before:  # rows that cannot be told cannot be looked at further
@@ -183,8 +180,8 @@ def verify(
     if any(one.spelt(sensitive) != one for one in promise if getattr(one, "column", None) not in layout.hidden):
         problems.add("promise", "has values that are not in Shoal's notation")
     problems.raise_if_any(GuaranteeError)
-    check_order(shown, written.layout, problems)
-    labels = _classes(rows, layout.class_columns)
+    check_order(shown, written.layout, problems, texts)
+    labels = _classes(rows, layout.class_columns, texts)
     matches, lacking = _outside(cells, labels, manifest, promise, population, schema, whose)
     chances = None if together is None or original is None else together.chances(original, schema)
     sealed = frozenset(layout.hidden)
@@ -200,7 +197,20 @@ def verify(
     _check_reached(found, written, problems, claims=claims)
     problems.raise_if_any(GuaranteeError)
     unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
-    return Verdict(rows.height, classes.n_classes, found.achieved, shape.reading, unchecked, classes, found.outside)
+    return Verdict(
+        rows.height, classes.n_classes, found.achieved, shape.reading, unchecked, classes, found.outside, tuple(read)
+    )
+
+
+def check_content(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:
+    """Refuse tables that are not those of a manifest, or that hold cells of another sort than a release has."""
+    _check_tables(tables, manifest, problems)
+    problems.raise_if_any(GuaranteeError)
+    for table in manifest.tables:
+        if str(table.file).endswith(".parquet"):
+            check_types(tables[table.name], manifest.layout, problems)
+    check_written(tables, manifest.layout, problems)
+    problems.raise_if_any(GuaranteeError)  # cells that are none cannot be looked at further
 
 
 def _look_at_all(
@@ -309,8 +319,9 @@ def _check_rows(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems
             problems.add("rows", f"{tables[name].height} are published, the manifest says {rows.shown}")
 
 
-def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) -> None:
+def _check_cells(cells: pl.DataFrame, manifest: Manifest, texts: Texts, problems: Problems) -> list[ReadColumn]:
     """Every cell is one its column could hold, written in the one way, and the manifest says of them what they show."""
+    found = []
     for column in manifest.layout.quasi:
         if column.form == "node":
             complaint = tree_complaint(column.nodes, set(cells[column.columns[0]].unique()))
@@ -318,26 +329,19 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, problems: Problems) ->
                 problems.add(f"column {column.name!r}", f"the manifest's hierarchy {complaint}")
             if complaint == NO_TREE:
                 continue
-        read = read_column(column, cells)
+        read = read_column(column, cells, texts=texts)
+        found.append(read)
         for complaint, count in read.complaints.items():
             problems.add(f"column {column.name!r}", f"{count} cells are not valid: {complaint}")
         if not read.complaints:
             check_facts(read, problems)
+    return found
 
 
-def _classes(cells: pl.DataFrame, columns: list[str]) -> npt.NDArray[np.int64]:
-    """Number of each row's class; a missing cell equals another missing cell."""
-    # By their text: what looks different to a reader, such as 0.0 and -0.0, is different. Column after column, as
-    # numbers: the texts of all columns side by side would be the largest thing in memory.
-    labels, n_labels = np.zeros(cells.height, dtype=np.int64), 1
-    for name in columns:
-        codes = value_codes(cells[name].cast(pl.String).alias("cell").to_frame())["cell"]
-        n_codes = int(codes.max(initial=0)) + 1
-        if n_labels * n_codes >= 1 << 62:
-            labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
-            n_labels = int(labels.max(initial=0)) + 1
-        labels, n_labels = labels * n_codes + codes, n_labels * n_codes
+def _classes(cells: pl.DataFrame, columns: list[str], texts: Texts | None = None) -> npt.NDArray[np.int64]:
+    """Number of each row's class, in the order in which they come; a missing cell equals another missing cell."""
+    labels = together((texts or Texts()).of(cells, columns).values(), cells.height)
     _, first, found = np.unique(labels, return_index=True, return_inverse=True)
     places = np.empty(len(first), dtype=np.int64)
-    places[np.argsort(first)] = np.arange(len(first))  # numbered as they come
+    places[np.argsort(first)] = np.arange(len(first))
     return places[found.reshape(-1)]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.check.texts import Texts, together
 from shoal.errors import Problems
 from shoal.release.manifest import Layout
 from shoal.table.numbering import combined, is_long, long_codes, values_of
@@ -20,12 +21,14 @@ Ints = npt.NDArray[np.int64]
 WRONG_ORDER = "its rows are not in the order that follows from their content"
 
 
-def check_order(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> None:
+def check_order(
+    tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems, texts: Texts | None = None
+) -> None:
     """Note tables whose rows, classes or buckets are in another order than their content gives them."""
     if layout.slices:
         _check_slices(tables, layout, problems)
         return
-    if not _is_shuffled(tables["table"]):
+    if not _is_shuffled(tables["table"], texts):
         problems.add("table 'table'", WRONG_ORDER)
     if apart := layout.laid_out.sensitive_table:
         parts = [tables["table"], tables[apart]]
@@ -50,9 +53,9 @@ def check_order(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Pr
 # -- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _is_shuffled(table: pl.DataFrame) -> bool:
+def _is_shuffled(table: pl.DataFrame, texts: Texts | None = None) -> bool:
     """Whether rows are where the fixed shuffle of the sorted table puts them."""
-    ranks = _ranks(table)
+    ranks = _ranks(table, texts)
     sorted_back = np.empty(len(ranks), dtype=np.int64)
     sorted_back[_shuffle(len(ranks))] = ranks
     return bool((np.diff(sorted_back) >= 0).all())
@@ -68,23 +71,9 @@ def _shuffle(n_rows: int, salt: int = 0) -> Ints:
     return np.argsort(mixed, kind="stable").astype(np.int64)
 
 
-def _ranks(table: pl.DataFrame) -> Ints:
+def _ranks(table: pl.DataFrame, texts: Texts | None = None) -> Ints:
     """Place of every row when rows are sorted by their texts, column after column, missing last."""
-    numbers = {series.name: _as_texts(series) for series in table if series.dtype == pl.Int64}
-    texts = [pl.col(name) if name in numbers else pl.col(name).cast(pl.String) for name in table.columns]
-    return _ranked(table.with_columns(numbers.values()).select(texts))
-
-
-def _as_texts(numbers: pl.Series) -> pl.Series:
-    """Numbers from 0 that rise as the texts of whole numbers do: there may be many of them, and texts are slow."""
-    known = numbers.drop_nulls().unique().sort()
-    if not len(known) or int(known[-1]) - int(known[0]) > 4 * len(numbers):
-        return numbers.cast(pl.String)
-    places = known.to_numpy() - known[0]
-    ranks = np.zeros(int(places[-1]) + 1, dtype=np.int64)
-    ranks[places[known.cast(pl.String).arg_sort().to_numpy()]] = np.arange(len(known))
-    found = pl.Series(numbers.name, ranks[(numbers.fill_null(known[0]) - known[0]).to_numpy()])
-    return found.set(numbers.is_null(), None) if numbers.null_count() else found
+    return together((texts or Texts()).of(table).values(), table.height)
 
 
 def _rises(table: pl.DataFrame) -> bool:

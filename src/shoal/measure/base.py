@@ -16,6 +16,7 @@ import polars as pl
 
 from shoal.check.cells import ReadColumn, read_column
 from shoal.check.original import input_rows
+from shoal.check.release import Verdict
 from shoal.check.whose import whose_rows
 from shoal.declared import MEASURE_CLASSES
 from shoal.errors import ParameterError, Problem, Problems
@@ -71,6 +72,14 @@ class Given:
     seen: Given | None = None
     """The same tables as they were read back before: what is known of them is not worked out again."""
     _worked_out: dict[Any, Any] = field(default_factory=dict)
+
+    @classmethod
+    def checked(cls, tables: Mapping[str, pl.DataFrame], manifest: Manifest, verdict: Verdict) -> Given:
+        """A release that was checked: what was read back for that is not read again."""
+        given, layout = cls(tables, manifest), manifest.layout
+        if verdict.classes is not None and layout.laid_out.protects == "cells" and not layout.class_table:
+            vars(given).update(columns=list(verdict.read), row_classes=verdict.classes.labels)
+        return given
 
     def once(self, make: Callable[..., T], *asked: Any) -> T:
         """What several measures need of it, such as `Expected.of`, worked out when the first asks."""

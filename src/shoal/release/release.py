@@ -13,12 +13,12 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.check.original import published_people
-from shoal.check.release import Verdict, verify
+from shoal.check.release import Verdict, check_content, verify
 from shoal.check.whose import Whose, whose_rows
 from shoal.disk.change import Change, changing
 from shoal.disk.recovery import settle
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
-from shoal.measure import MEASURES, measure, measure_all
+from shoal.measure import MEASURES, manifest_figures, measure, measure_all
 from shoal.measure.base import Given
 from shoal.measure.breaches import breaches_by_row
 from shoal.measure.candidates import of_release
@@ -96,6 +96,8 @@ class Release(Generic[Frame]):
     """The release as it was read back when it was made, so that its cells need not be read again."""
     _verdict: Verdict | None = field(default=None, repr=False, compare=False)
     """What it was found to keep when it was made."""
+    _checked: str | None = field(default=None, repr=False, compare=False)
+    """Fingerprint of the manifest that the tables alone were checked against when they were made, figures and all."""
 
     @property
     def table(self) -> Frame:
@@ -698,7 +700,10 @@ class Release(Generic[Frame]):
             tables.append(table.model_copy(update={"file": path.name, "sha256": sha256}))
         manifest = self.manifest.model_copy(update={"tables": tuple(tables)})
         (folder / FILE).write_bytes(manifest.to_json().encode())
-        check_directory(folder)
+        if self._checked == manifest.fingerprint():
+            _check_copy(folder, manifest)
+        else:
+            check_directory(folder)
 
 
 def _refuse_parameters(**given: Any) -> None:
@@ -737,6 +742,14 @@ def _write_csv(frame: pl.DataFrame, path: Path) -> None:
             frame.slice(begin, rows).write_csv(file, include_header=begin == 0)
 
 
+def _check_copy(folder: Path, manifest: Manifest) -> None:
+    """Refuse files that do not hold, by their bytes, a manifest and the tables that were checked against it before."""
+    found, tables = read_directory(folder)
+    if found != manifest:
+        raise GuaranteeError(Problem(FILE, "was changed while it was written"))
+    check_content(tables, found, Problems())
+
+
 def check_directory(
     folder: str | Path,
     *,
@@ -751,7 +764,7 @@ def check_directory(
     """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
     places = None if receipt is None else receipt.place_of
     release, verdict = _read(Path(folder), population, guards, schema, original, missing_values, key, places)
-    found = measure(release.frames, release.manifest)
+    found = manifest_figures(Given.checked(release.frames, release.manifest, verdict))
     if _written(release.manifest.measures) != _written(found):
         raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
     return verdict, release.manifest
