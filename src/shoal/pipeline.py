@@ -201,7 +201,7 @@ def anonymize(
         whose = whose_rows(published.tables, manifest, given, places, schema, missing_values)
     people_shown, choice = table.frame.filter(pl.Series(kept)), table.schema.choice
     verdict = verify(
-        published.tables, manifest, claims=False, population=people,
+        published.tables, manifest, claims=False, hashed=False, population=people,
         guards=None if choice is None else people_shown[choice][order], schema=schema, original=people_shown,
         key=key_of(manifest, shown, hiding, hidden, seed),
         people=whose,

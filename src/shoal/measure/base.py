@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ import polars as pl
 
 from shoal.check.cells import ReadColumn, read_column
 from shoal.check.original import input_rows
-from shoal.check.release import Verdict
 from shoal.check.whose import whose_rows
 from shoal.declared import MEASURE_CLASSES
 from shoal.errors import ParameterError, Problem, Problems
@@ -30,6 +29,9 @@ from shoal.table.markers import Markers
 from shoal.table.numbering import class_labels
 from shoal.table.prepare import Table, prepare
 from shoal.table.schema import Schema
+
+if TYPE_CHECKING:
+    from shoal.check.release import Verdict
 
 Sizes = npt.NDArray[np.int64]
 T = TypeVar("T")

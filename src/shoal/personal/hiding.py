@@ -97,7 +97,7 @@ def marked(published: Published, publishers: Sequence[ColumnPublisher], hidden: 
         else column
         for column in published.layout.passed
     )
-    return Published(published.tables, published.layout.model_copy(update={"passed": passed}))
+    return replace(published, layout=published.layout.model_copy(update={"passed": passed}))
 
 
 def key_of(

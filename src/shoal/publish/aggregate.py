@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import ParameterError, Problems, did_you_mean
@@ -20,7 +21,7 @@ from shoal.publish.averages import (
     number_cells,
     value_columns,
 )
-from shoal.publish.base import Published, Publisher, check_clashes, passed_columns
+from shoal.publish.base import Published, Publisher, check_clashes, codes_of_groups, passed_columns
 from shoal.release.manifest import Layout, QuasiColumn
 from shoal.spec import ByColumn, Maybe, OneOf, YesNo, param
 from shoal.table.hierarchy.builders import STAR
@@ -116,14 +117,16 @@ class Aggregate(Publisher):
     def show(self, table: Table, groups: Groups) -> Published:
         """Show the groups of a table, in the order of its rows."""
         members, frame = groups.labels, table.frame
+        codes: dict[str, npt.NDArray[np.integer]] = {}
         quasi, parts = [], {name: frame.select(name) for name in frame.columns}
         for column in value_columns(table):
             shown, cells = as_shown(column, self._cells(table, column, frame[column.name], members))
             quasi.append(shown)
             parts[column.name] = cells[members]
+            codes |= codes_of_groups(cells, members)
         layout = Layout(shape="values", quasi=tuple(quasi), passed=passed_columns(table, frame))
         rows = pl.concat([part for name, part in parts.items() if name in layout.kinds], how="horizontal")
-        return Published({"table": rows}, layout)
+        return Published({"table": rows}, layout, codes)
 
     def _cells(self, table: Table, column: QuasiColumn, series: pl.Series, members: Labels) -> pl.DataFrame:
         """The published cells of one quasi-identifier, group by group."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,6 +38,8 @@ class Published:
 
     tables: dict[str, pl.DataFrame]
     layout: Layout
+    codes: Mapping[str, npt.NDArray[np.integer]] = field(default_factory=dict)
+    """Columns of `table` whose cells are known as numbers in the order of their texts, as `text_codes` makes them."""
 
 
 class Publisher(Spec, ABC):
@@ -130,8 +132,8 @@ class Publisher(Spec, ABC):
 def arrange(published: Published) -> tuple[Published, pl.Series]:
     """Bring the rows into an order that leads nowhere; for the holder, which row went where."""
     table = published.tables["table"]
-    order = pl.Series(shuffled_order(text_codes(table)))
-    return Published({**published.tables, "table": table[order]}, published.layout), order
+    order = pl.Series(shuffled_order(text_codes(table, published.codes)))
+    return replace(published, tables={**published.tables, "table": table[order]}, codes={}), order
 
 
 def shuffled_order(codes: Labels, salt: int = 0) -> Labels:
@@ -143,12 +145,13 @@ def shuffled_order(codes: Labels, salt: int = 0) -> Labels:
     return np.argsort(codes, kind="stable")[np.argsort(places, kind="stable")]
 
 
-def text_codes(table: pl.DataFrame) -> Labels:
-    """Numbers in the order of the texts that rows show, column after column, missing ones last."""
+def text_codes(table: pl.DataFrame, known: Mapping[str, npt.NDArray[np.integer]] | None = None) -> Labels:
+    """Numbers in the order of the texts that rows show, column after column, missing ones last.
+
+    `known` has columns of which that is known.
+    """
     codes, n_codes = np.zeros(table.height, dtype=np.int64), 1
-    whole = [name for name, dtype in table.schema.items() if dtype == pl.Int64 and not table[name].null_count()]
-    found = value_codes(table.select(pl.all().exclude(whole).cast(pl.String)))
-    found |= {name: _by_text(table[name].to_numpy()) for name in whole}
+    found = {**column_codes(table.drop(known)), **known} if known else column_codes(table)
     for column in (found[name] for name in table.columns):
         n_values = int(column.max(initial=0)) + 1
         if n_codes * n_values >= MOST_CODES:
@@ -156,6 +159,18 @@ def text_codes(table: pl.DataFrame) -> Labels:
             n_codes = int(codes.max(initial=0)) + 1
         codes, n_codes = codes * n_values + column, n_codes * n_values
     return codes
+
+
+def column_codes(table: pl.DataFrame) -> dict[str, npt.NDArray[np.integer]]:
+    """The cells of each column as numbers in the order of their texts, missing ones last."""
+    whole = [name for name, dtype in table.schema.items() if dtype == pl.Int64 and not table[name].null_count()]
+    found = value_codes(table.select(pl.all().exclude(whole).cast(pl.String)))
+    return {**found, **{name: _by_text(table[name].to_numpy()) for name in whole}}
+
+
+def codes_of_groups(cells: pl.DataFrame, members: Labels) -> dict[str, npt.NDArray[np.integer]]:
+    """The same of rows that show the cells of their groups: groups are fewer."""
+    return {name: codes.astype(np.int32)[members] for name, codes in column_codes(cells).items()}
 
 
 def _by_text(numbers: Labels) -> Labels:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,8 @@ from shoal.methods.groups import Labels
 from shoal.release.manifest import Node, QuasiColumn
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.numbering import looked_up, values_of
 from shoal.table.numbers import number_text
+from shoal.table.prepare import Table
 
 
 @dataclass(frozen=True)
@@ -35,32 +36,59 @@ class Cover:
     """Whether every value of the group is missing."""
 
 
-def cover(
-    columns: Sequence[QuasiColumn], frame: pl.DataFrame, trees: Mapping[str, Hierarchy], members: Labels
-) -> list[Cover]:
+def cover(columns: Sequence[QuasiColumn], table: Table, trees: Mapping[str, Hierarchy], members: Labels) -> list[Cover]:
     """What covers the values of each group, column by column; `trees` has the hierarchies of those shown as nodes."""
     orders: dict[str, Sequence[str]] = {column.name: column.order for column in columns if column.form == "order"}
     orders |= {name: tree.leaves for name, tree in trees.items()}
-    values = values_of(frame.select(list(orders)))
-    numbers = {name: (known, _places(known, orders[name])) for name, known in values.items()}
-    placed = frame.with_columns(*looked_up(frame, numbers), pl.Series("\0group", members))
-    facts = [pl.len().alias("size")]
-    for place, column in enumerate(columns):
-        value = pl.col(column.name)
-        shown = value.drop_nulls().unique().sort() if column.form == "set" else pl.lit(None)
-        of_column = {"low": value.min(), "high": value.max(), "values": shown, "missing": value.null_count()}
-        facts += [fact.alias(f"{place} {name}") for name, fact in of_column.items()]
-    by_group = placed.lazy().group_by("\0group").agg(facts).sort("\0group").collect()
-    return [
-        Cover(
-            by_group[f"{place} low"],
-            by_group[f"{place} high"],
-            by_group[f"{place} values"],
-            (by_group[f"{place} missing"] == 0).to_numpy(),
-            (by_group[f"{place} missing"] == by_group["size"]).to_numpy(),
-        )
-        for place in range(len(columns))
-    ]
+    known, rows = table.coded(orders), _Sorted.of(members)
+    sets = [column.name for column in columns if column.form == "set"]
+    values = _sets(table.frame.select(sets), members) if sets else {}
+    none = pl.repeat(None, len(rows.sizes), eager=True)
+    found = []
+    for column in columns:
+        if column.name in known:
+            cells = pl.Series(np.append(_places(known[column.name].values, orders[column.name]), 0))
+            line, gone = cells.to_numpy()[known[column.name].codes], known[column.name].missing
+        elif column.form == "set":
+            line, gone = np.zeros(len(members), dtype=np.int64), table.frame[column.name].is_null().to_numpy()
+        else:
+            series = table.frame[column.name]
+            line, gone = series.fill_null(0).to_numpy(), series.is_null().to_numpy()
+        n_missing = np.bincount(members[gone], minlength=len(rows.sizes))
+        whole, empty = n_missing == 0, n_missing == rows.sizes
+        low, high = (pl.Series(end).set(pl.Series(empty), None) for end in rows.ends(line, gone))
+        found.append(Cover(low, high, values.get(column.name, none), whole, empty))
+    return found
+
+
+@dataclass(frozen=True)
+class _Sorted:
+    """Rows group by group."""
+
+    rows: Labels
+    begin: Labels
+    sizes: Labels
+
+    @classmethod
+    def of(cls, members: Labels) -> _Sorted:
+        sizes = np.bincount(members)
+        return cls(np.argsort(members, kind="stable"), np.cumsum(sizes) - sizes, sizes)
+
+    def ends(self, line: npt.NDArray[Any], gone: npt.NDArray[np.bool_]) -> list[npt.NDArray[Any]]:
+        """The smallest and the largest entry of each group, of those that are there; anything where none is."""
+        found = []
+        for take, other in ((np.minimum, line.max(initial=0)), (np.maximum, line.min(initial=0))):
+            there = np.where(gone, other, line) if gone.any() else line
+            found.append(take.reduceat(there[self.rows], self.begin) if len(self.begin) else line[:0])
+        return found
+
+
+def _sets(frame: pl.DataFrame, members: Labels) -> dict[str, pl.Series]:
+    """The values of each group, each once and in their order, column by column."""
+    each = [pl.col(name).drop_nulls().unique().sort() for name in frame.columns]
+    placed = frame.with_columns(pl.Series("\0group", members)).lazy()
+    found = placed.group_by("\0group").agg(each).sort("\0group").collect()
+    return {name: found[name] for name in frame.columns}
 
 
 def _places(known: pl.Series, ordered: Sequence[str]) -> list[int]:
@@ -131,12 +159,15 @@ def _ends(column: QuasiColumn, cover: Cover) -> list[pl.Series]:
 
 
 def _node_names(cover: Cover, hierarchy: Hierarchy) -> pl.Series:
-    """Lowest node over the first and the last leaf of each group, hence over all between."""
-    tree, names = hierarchy.arrays, {(None, None): hierarchy.names[0]}
-    ends = list(zip(cover.low.to_list(), cover.high.to_list(), strict=True))
-    for low, high in set(ends) - set(names):
-        names[low, high] = hierarchy.names[meet(tree.parent, tree.depth, tree.leaf_node[low], tree.leaf_node[high])]
-    return pl.Series([names[one] for one in ends], dtype=pl.String)
+    """Lowest node over the first and the last leaf of each group, hence over all between; the root without any."""
+    tree, n_leaves = hierarchy.arrays, len(hierarchy.leaves)
+    low, high = (end.cast(pl.Int64).fill_null(0).to_numpy() for end in (cover.low, cover.high))
+    pairs, place = np.unique(np.where(cover.empty, -1, low * n_leaves + high), return_inverse=True)
+    nodes = [
+        0 if pair < 0 else meet(tree.parent, tree.depth, *(tree.leaf_node[leaf] for leaf in divmod(pair, n_leaves)))
+        for pair in pairs.tolist()
+    ]
+    return pl.Series([hierarchy.names[node] for node in nodes], dtype=pl.String).gather(place.reshape(-1))
 
 
 def _set_text(values: list[str]) -> str | None:
@@ -162,7 +193,7 @@ def published_nodes(
     """
     if hierarchy is None:
         return ()
-    names = {name for name in set(cells.to_series().to_list()) if name in hierarchy.node_of}
+    names = {name for name in cells.to_series().unique().to_list() if name in hierarchy.node_of}
     used = _in_one_order(hierarchy, names, bare=bare)
     position = {node: place for place, node in enumerate(used)}
     tree = hierarchy.arrays

@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.errors import Problems, SchemaError
 from shoal.methods.groups import Groups, Labels
-from shoal.publish.base import Published, Publisher, check_clashes, numbered_groups, passed_columns
+from shoal.publish.base import Published, Publisher, check_clashes, codes_of_groups, numbered_groups, passed_columns
 from shoal.publish.covers import as_shown, cover, published_nodes, text_cells, typed_cells
 from shoal.release.manifest import Layout, QuasiColumn
 from shoal.spec import OneOf, YesNo, param
@@ -88,7 +88,7 @@ class Generalize(Publisher):
         carriers = {column.name: column.columns for column in quasi} | {name: (name,) for name in passed}
         order = [shown for name in table.frame.columns for shown in carriers.get(name, ())]
         rows = pl.concat([by_group[members], frame.select(passed)], how="horizontal")
-        return Published({"table": rows.select(order)}, layout)
+        return Published({"table": rows.select(order)}, layout, codes_of_groups(by_group, members))
 
     def cells(
         self, table: Table, columns: Sequence[QuasiColumn], members: Labels
@@ -96,7 +96,7 @@ class Generalize(Publisher):
         """What is said of each quasi-identifier, and its cells group by group."""
         found = {column.name: table.hierarchy(column.name) for column in columns if column.form == "node"}
         trees = {name: tree for name, tree in found.items() if tree is not None}
-        covers = cover(columns, table.frame, trees, members)
+        covers = cover(columns, table, trees, members)
         for column, covered in zip(columns, covers, strict=True):
             hierarchy = trees.get(column.name)
             settled = as_shown(column, covered, hierarchy)

@@ -45,12 +45,12 @@ def values_of(frame: pl.DataFrame) -> dict[str, pl.Series]:
     return {series.name: series[0] for series in found}
 
 
-def looked_up(frame: pl.DataFrame, numbers: Mapping[str, tuple[pl.Series, Sequence[int]]]) -> pl.DataFrame:
-    """Columns with a number in place of each of their values, missing cells missing."""
-    return frame.select(
-        pl.col(name).replace_strict(known, pl.Series(found, dtype=pl.Int64), default=None, return_dtype=pl.Int64)
-        for name, (known, found) in numbers.items()
-    )
+def _place_among(name: str, known: pl.Series) -> pl.Expr:
+    """Place of each cell of a column among its values, missing cells missing."""
+    if known.dtype == pl.String and len(known) <= MANY:
+        return pl.col(name).cast(pl.Enum(known)).to_physical().cast(pl.Int64)
+    places = pl.Series(range(len(known)), dtype=pl.Int64)
+    return pl.col(name).replace_strict(known, places, default=None, return_dtype=pl.Int64)
 
 
 class Coded(NamedTuple):
@@ -61,14 +61,22 @@ class Coded(NamedTuple):
     codes: Ints
     """Which of them each row has; the number after the last where it is missing."""
 
+    @property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """Whether each row has none."""
+        found: npt.NDArray[np.bool_] = self.codes == len(self.values)
+        return found
 
-def coded(frame: pl.DataFrame) -> dict[str, Coded]:
-    """The values of each column, and every cell as the number of its value."""
-    known = values_of(frame)
+
+def coded(frame: pl.DataFrame, values: Mapping[str, pl.Series] | None = None) -> dict[str, Coded]:
+    """The values of each column, and every cell as the number of its value; `values` has those that are known."""
+    known = dict(values or {})
+    known |= values_of(frame.drop(known)) if len(known) < frame.width else {}
+    known = {name: known[name] for name in frame.columns}
     whole = {name: found for name, values in known.items() if (found := _by_place(frame[name], values)) is not None}
     whole |= {series.name: long_codes(series) for series in frame if is_long(series)}
-    others = {name: (values, range(len(values))) for name, values in known.items() if name not in whole}
-    codes = {series.name: filled(series, len(known[series.name])) for series in looked_up(frame, others)}
+    places = frame.select(_place_among(name, values) for name, values in known.items() if name not in whole)
+    codes = {series.name: filled(series, len(known[series.name])) for series in places}
     return {name: Coded(values, whole[name] if name in whole else codes[name]) for name, values in known.items()}
 
 

@@ -28,6 +28,8 @@ from shoal.table.spelling import find_variants, known_spellings, merge_variants,
 MISSING_MODES = ("keep", "drop")
 PASSED = ("sensitive", "neutral", "weight")
 """Roles of columns that are published row by row."""
+GROWN = ("quasi", "sensitive", "neutral")
+"""Roles of columns that may have a hierarchy."""
 Rows = npt.NDArray[np.int64]
 
 
@@ -112,8 +114,14 @@ class Table:
         """Some columns as the numbers of their values, each worked out once."""
         names = list(names)
         if lacking := [name for name in names if name not in self._coded]:
-            self._coded.update(coded(self.frame.select(lacking)))
+            known = {name: self._values[name] for name in lacking if name in self._values}
+            self._coded.update(coded(self.frame.select(lacking), known))
         return {name: self._coded[name] for name in names}
+
+    @cached_property
+    def _values(self) -> dict[str, pl.Series]:
+        """Values of columns, each once and in their order, where they were found already; no copy of a table has it."""
+        return {}
 
     @cached_property
     def _coded(self) -> dict[str, Coded]:
@@ -220,9 +228,11 @@ def prepare(
     # Types and trees are those of the rows that go on: a dropped row leaves no trace.
     rows = retyped(spelt[kept], settled.columns, found) if n_dropped else spelt
     _check_single_roles(settled, rows, broken, found)
-    grown = grow_hierarchies(settled, rows, broken | strange, found, kept)
+    values = distinct_by_column(settled, rows, broken | strange)
+    grown = grow_hierarchies(settled, rows, values, found, kept)
     dropped = {"missing quasi-identifier": n_dropped} if n_dropped else {}
     table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept, merged)
+    vars(table)["_values"] = values
     if extra_check is not None:
         extra_check(table, found)
     found.raise_if_any(SchemaError)
@@ -304,17 +314,34 @@ def _spelt(
     return cleaned.with_columns(spelt), {name: count for name, count in merged.items() if count}, strange
 
 
+def distinct_by_column(schema: Schema, frame: pl.DataFrame, broken: Iterable[str] = ()) -> dict[str, pl.Series]:
+    """The values of every column that has a kind and no problem, each once and in their order."""
+    fit = {column.name for column in schema if column.role in GROWN and column.kind is not None}.difference(broken)
+    return values_of(frame.select(name for name in frame.columns if name in fit))
+
+
 def grow_hierarchies(
-    schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems, kept: npt.NDArray[np.int64] | None = None
+    schema: Schema,
+    frame: pl.DataFrame,
+    values: Mapping[str, pl.Series],
+    problems: Problems,
+    kept: npt.NDArray[np.int64] | None = None,
 ) -> Schema:
     """Build every rule over its column, and check that every hierarchy covers its column.
 
-    `kept` has the positions in the input of the rows of the frame, where some were dropped.
+    Parameters
+    ----------
+    schema, frame
+        The columns, and their rows.
+    values
+        Values of the columns that have a kind and no problem.
+    problems
+        Where to note what does not fit.
+    kept
+        The positions in the input of the rows of the frame, where some were dropped.
     """
     roles: dict[str, dict[str, Kind | None]] = {}
-    columns = [column for column in schema if column.role in ("quasi", "sensitive", "neutral")]
-    fit = {column.name for column in columns if column.kind is not None and column.name not in broken}
-    values = values_of(frame.select(name for name in frame.columns if name in fit))
+    columns = [column for column in schema if column.role in GROWN]
     for column in columns:
         kind = column.kind
         if kind is not None and column.name in values:

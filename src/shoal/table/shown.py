@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.errors import InternalError, Problems, SchemaError
 from shoal.table.clean import retyped
-from shoal.table.prepare import Table, grow_hierarchies
+from shoal.table.prepare import Table, distinct_by_column, grow_hierarchies
 
 
 def only_rows(table: Table, kept: npt.NDArray[np.bool_]) -> Table:
@@ -24,7 +24,8 @@ def only_rows(table: Table, kept: npt.NDArray[np.bool_]) -> Table:
     problems, columns = Problems(), table.schema.columns
     rows = table.frame.filter(pl.Series(kept))
     frame = retyped(rows, columns, problems)
-    schema = grow_hierarchies(table.given.fit(table.frame.columns, problems), frame, set(), problems)
+    settled = table.given.fit(table.frame.columns, problems)
+    schema = grow_hierarchies(settled, frame, distinct_by_column(settled, frame), problems)
     try:
         problems.raise_if_any(SchemaError)
     except SchemaError:
