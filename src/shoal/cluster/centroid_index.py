@@ -1,61 +1,58 @@
-"""Centroids laid out for the search: close ones side by side, in blocks whose bounds are known."""
+"""Centroids in a tree of boxes, for the search."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from shoal.cluster.centroid_distances import distances
+from shoal.cluster.box_tree import Scaled, empty_tree, order_of, scaled
 from shoal.kernels.cluster.centroids import CentroidGroups, Ruler
-from shoal.kernels.cluster.nearest import BLOCK, PLACE, CentroidIndex
+from shoal.kernels.index import centroids as kernel
+from shoal.kernels.index.centroids import LEAF, CentroidIndex
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
 
 
-def index_of(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels) -> CentroidIndex:
-    """Lay some centroids out, of which each takes so many rows; there is at least one."""
-    members, room = _side_by_side(ruler, groups, members, room)
-    n, n_blocks = len(members), -(-len(members) // BLOCK)
-    places = np.zeros(n_blocks * BLOCK, dtype=PLACE)
-    places["group"][:n], places["room"][:n] = members, room
-    places["group"][n:] = members[-1]  # fills the last block without changing its bounds; there is no room
-    place_of = np.full(len(groups.size), -1, dtype=np.int64)
-    place_of[members] = np.arange(n)
-    centre = np.take(groups.means["centre"], places["group"], axis=1)
-    node = np.take(groups.modes["node"], places["group"], axis=1)
-    gone, blocks = np.isnan(centre), (len(centre), n_blocks, BLOCK)
-    low = np.where(gone, np.inf, centre).reshape(blocks).min(axis=2)
-    high = np.where(gone, -np.inf, centre).reshape(blocks).max(axis=2)
-    n_open = (places["room"] > 0).reshape(n_blocks, BLOCK).sum(axis=1)
-    return CentroidIndex(
-        places, place_of, centre, node.astype(np.int32), low, high, gone.reshape(blocks).any(axis=2),
-        _least(ruler, node, n_blocks), n_open,
+def index_of(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels, *, scan: bool) -> CentroidIndex:
+    """Lay some centroids out, of which each takes so many rows; there is at least one. Where wanted, all are scanned."""
+    centre, node = groups.means["centre"][:, members], groups.modes["node"][:, members]
+    if not scan:
+        order = order_of(_spread(ruler, centre, node), LEAF)
+        members, room, centre, node = members[order], room[order], centre[:, order], node[:, order]
+    n, n_groups = len(members), len(groups.size)
+    tree = empty_tree(n, len(centre), len(node), LEAF)
+    leaves = np.repeat(np.arange(len(tree.live)), tree.live)
+    slots = np.arange(n) - np.repeat(np.cumsum(tree.live) - tree.live, tree.live)
+    index = CentroidIndex(
+        tree, np.zeros((len(tree.live), len(centre), LEAF)), np.zeros((len(tree.live), len(node), LEAF), np.int32),
+        np.zeros((len(tree.live), LEAF), np.int64), np.full(n_groups, -1), np.zeros(n_groups, np.int64), np.empty(LEAF),
     )  # fmt: skip
+    index.centre[leaves, :, slots], index.node[leaves, :, slots], index.group[leaves, slots] = centre.T, node.T, members
+    index.place_of[members], index.room[members] = leaves * LEAF + slots, room
+    tree.shape["off"] = scan
+    if not scan:
+        kernel.enclose_all(ruler, index)
+    return index
 
 
-def _side_by_side(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels) -> tuple[Labels, Labels]:
-    """Bring close centroids side by side: halve them along the column in which they differ most, again and again."""
-    centre, node = groups.means["centre"], groups.modes["node"]
-    keys = np.concatenate([np.where(np.isnan(centre), np.inf, centre), node])
-    begin = np.zeros(1, dtype=np.int64)
-    while len(begin) * BLOCK < len(members):
-        size = np.diff(begin, append=len(members))
-        part = np.repeat(np.arange(len(begin)), size)
-        middle = members[begin + size // 2][part]
-        terms = distances(ruler, groups, centre[:, members], node[:, members], middle)
-        column = np.argmax([np.add.reduceat(term, begin) for term in terms], axis=0)
-        order = np.lexsort((keys[column[part], members], part))
-        members, room = members[order], room[order]
-        blocks = -(-size // BLOCK)
-        begin = np.union1d(begin, begin + blocks // 2 * BLOCK)
-    return members, room
+def own_scratch(index: CentroidIndex) -> CentroidIndex:
+    """The same index for another thread, which may search it as long as nothing moves or closes."""
+    tree = index.tree
+    mine = tree._replace(
+        bound=tree.bound.copy(), stack=tree.stack.copy(), bounds=tree.bounds.copy(), shape=tree.shape.copy()
+    )
+    return index._replace(tree=mine, distances=index.distances.copy())
 
 
-def _least(ruler: Ruler, node: Labels, n_blocks: int) -> Floats:
-    """How near the nodes of each block are to each node of the smaller trees."""
-    small = ruler.trees["pairs"] >= 0
-    least = np.empty((int(ruler.trees["size"][small].sum()), n_blocks))
-    for tree, nodes in zip(ruler.trees[small], node[small], strict=True):
-        for value in range(tree["size"]):
-            near = ruler.table[tree["pairs"] + value * tree["size"] :][nodes]
-            least[tree["least"] + value] = near.reshape(n_blocks, BLOCK).min(axis=1)
-    return least
+def _spread(ruler: Ruler, centre: Floats, node: Labels) -> Scaled:
+    """Columns for cutting centroids in halves: each as wide as it counts in a distance."""
+    keys = []
+    for line, numbers in zip(ruler.lines, centre, strict=True):
+        factor = np.sqrt(line["scale"]) if line["squared"] else line["scale"]
+        keys.append(scaled(numbers, line["span"]) * np.float32(factor))
+    for tree, nodes in zip(ruler.trees, node, strict=True):
+        occurring = np.bincount(nodes, minlength=tree["size"]) > 0
+        factor = ruler.nodes["share"][tree["first"] + tree["size"] - 1]
+        factor = np.sqrt(factor) if len(ruler.lines) and ruler.lines["squared"][0] else factor
+        rank = (np.cumsum(occurring) - 1) / max(int(occurring.sum()) - 1, 1) * factor
+        keys.append(rank.astype(np.float32)[nodes])
+    return np.stack(keys)

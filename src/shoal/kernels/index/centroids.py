@@ -1,0 +1,248 @@
+"""A tree of boxes around centroids: which is nearest to a row, exactly, while centroids move and close.
+
+See `rows`; distances here are those of `shoal.kernels.cluster.centroids`, lines first, then trees. A box knows which
+nodes of a tree its centroids are at, and how near any of them is to a value of a row: the lowest node above the value
+under which one of them lies says it. Of centroids at equal distance the lowest number wins.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal.kernels.cluster.centroids import CentroidGroups, Ruler, meet
+from shoal.kernels.index.boxes import (
+    BLOCK,
+    GAPS,
+    HEAD,
+    NOBODY,
+    WORDS,
+    BoxTree,
+    enclose_above,
+    enclose_inner,
+    note_search,
+    pays,
+    push,
+)
+from shoal.kernels.jit import jit
+
+LEAF = 8
+"""Most centroids of a leaf."""
+BLOCK_WORK, LEAF_WORK = 10, 10
+"""What a look at a block and at a leaf costs, measured in centroids of a scan."""
+
+
+class CentroidIndex(NamedTuple):
+    """Boxes around centroids, and the centroids in the order of the leaves; within a leaf those that are open come first."""
+
+    tree: BoxTree
+    centre: Any  # float64[leaves, lines, LEAF]  INOUT
+    node: Any  # int32[leaves, trees, LEAF]      INOUT
+    group: Any  # int64[leaves, LEAF]            INOUT  their numbers
+    place_of: Any  # int64[K]                    INOUT  leaf of each centroid, times LEAF, and its place there; -1: none
+    room: Any  # int64[K]                        INOUT  how many rows may still come to it; 0 = it is closed
+    distances: Any  # float64[LEAF]              INOUT
+
+
+# -- searching --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def nearest(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, hint: int) -> int:
+    """The open centroid nearest to a row, the lowest number of those that tie; -1 if none is open.
+
+    IN  lines float64[lines];  codes int32[trees];  hint: a centroid that may be near, or -1
+    """
+    tree, first_leaf, work = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK
+    best, who, hinted = np.inf, NOBODY, -1
+    if tree.shape[0].off:
+        for leaf in range(len(tree.live)):
+            best, who = _look(ruler, index, lines, codes, leaf, best, who)
+        return who if who < NOBODY else -1
+    if hint >= 0 and index.place_of[hint] >= 0:
+        hinted = index.place_of[hint] // LEAF
+        best, who = _look(ruler, index, lines, codes, hinted, best, who)
+    _set_bounds(ruler, tree, lines, codes, 0)
+    n = push(tree, 0, best, 0)
+    while n > 0:
+        n -= 1
+        box, bound = tree.stack[n], tree.bounds[n]
+        if bound > best or (bound == best and tree.boxes[box // BLOCK, HEAD, box % BLOCK] >= who):
+            continue
+        if box < first_leaf:
+            work += BLOCK_WORK
+            _set_bounds(ruler, tree, lines, codes, box + 1)
+            n = push(tree, box + 1, best, n)
+        elif box - first_leaf != hinted:
+            work += LEAF_WORK
+            best, who = _look(ruler, index, lines, codes, box - first_leaf, best, who)
+    note_search(tree, work, tree.shape[0].n_rows)
+    return who if who < NOBODY else -1
+
+
+@jit
+def _look(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, leaf: int, best: float, who: int) -> Any:
+    """The best so far after a look at the open centroids of a leaf: its distance and its number."""
+    _measure(ruler, index, lines, codes, leaf)
+    out, group = index.distances, index.group
+    for i in range(index.tree.live[leaf]):
+        if out[i] < best or (out[i] == best and group[leaf, i] < who):
+            best, who = out[i], group[leaf, i]
+    return best, who
+
+
+@jit
+def _measure(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, leaf: int) -> None:
+    """Distances of a row to the centroids of a leaf, also to those that are closed."""
+    # Whole arrays: here the time goes.
+    out, table = index.distances, ruler.table
+    for i in range(len(out)):
+        out[i] = 0.0
+    for j in range(len(lines)):
+        line, x, centre = ruler.lines[j], lines[j], index.centre[leaf, j]
+        scale, span, holes, squared = line.scale, line.span, line.holes, line.squared
+        for i in range(len(out)):
+            t = abs(x - centre[i]) / span
+            if holes and np.isnan(t):
+                t = 0.0 if np.isnan(x) and np.isnan(centre[i]) else 1.0
+            out[i] += scale * (t * t if squared else t)
+    for t in range(len(codes)):
+        tree, node = ruler.trees[t], index.node[leaf, t]
+        code: Any = np.int64(codes[t])
+        if tree.pairs >= 0:
+            at = tree.pairs + code * tree.size
+            for i in range(len(out)):
+                out[i] += table[at + node[i]]
+        else:
+            for i in range(len(out)):
+                other: Any = np.int64(node[i])
+                out[i] += ruler.nodes[tree.first + meet(ruler.nodes, tree.first, code, other)].share
+
+
+@jit
+def _set_bounds(ruler: Ruler, tree: BoxTree, lines: Any, codes: Any, block: int) -> None:
+    """What the distance to any open centroid of each box of a block is at least; infinite where there is none."""
+    # Whole arrays, no branch, and no loop over the levels: here the time goes.
+    boxes, floats, out = tree.boxes, tree.floats, tree.bound
+    n_trees = len(codes)
+    for i in range(len(out)):
+        out[i] = 0.0
+    for j in range(len(lines)):
+        _add_line(ruler.lines[j], lines[j], floats, boxes[block, GAPS], block, WORDS + n_trees + 2 * j, j, out)
+    for t in range(n_trees):
+        level = ruler.levels[ruler.trees[t].first + codes[t]]
+        cost_0, cost_1, cost_2, cost_3 = level.cost_0, level.cost_1, level.cost_2, level.cost_3
+        below_0, below_1, below_2 = level.below_0, level.below_1, level.below_2
+        words = boxes[block, WORDS + t]
+        for i in range(len(out)):
+            word = words[i]
+            cost = cost_2 if word & below_2 else cost_3
+            cost = cost_1 if word & below_1 else cost
+            out[i] += cost_0 if word & below_0 else cost
+    heads = boxes[block, HEAD]
+    for i in range(len(out)):
+        out[i] = np.inf if heads[i] == NOBODY else out[i]
+
+
+@jit
+def _add_line(line: Any, x: float, floats: Any, gaps: Any, block: int, at: int, bit: int, out: Any) -> None:
+    """Add what the centres of each box of a block are at least away from a number.
+
+    IN     line LINE;  gaps int64[BLOCK];  at: where the centres are in the block
+    INOUT  out float64[BLOCK]
+    """
+    low, high = floats[block, at], floats[block, at + 1]
+    scale, span, squared, unknown = line.scale, line.span, line.squared, np.isnan(x)
+    if not line.holes and not unknown:
+        for i in range(len(out)):
+            below, above = low[i] - x, x - high[i]
+            t = below if below > above else above
+            t = (t if t > 0.0 else 0.0) / span
+            out[i] += scale * (t * t if squared else t)
+        return
+    for i in range(len(out)):
+        below, above = low[i] - x, x - high[i]
+        t = below if below > above else above
+        t = (t if t > 0.0 else 0.0) / span
+        present = scale if unknown else scale * (t * t if squared else t)
+        present = present if low[i] <= high[i] else np.inf
+        missing = 0.0 if unknown else scale
+        missing = missing if (gaps[i] >> bit) & 1 else np.inf
+        out[i] += missing if missing < present else present
+
+
+# -- boxes ------------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _enclose_leaf(ruler: Ruler, index: CentroidIndex, leaf: int) -> None:
+    """Put the box of a leaf around its open centroids."""
+    tree, centre, node, group, n = index.tree, index.centre, index.node, index.group, index.tree.live[leaf]
+    block, lane = (tree.shape[0].first_leaf + leaf) // BLOCK, (tree.shape[0].first_leaf + leaf) % BLOCK
+    boxes, floats, n_trees, gaps, lowest = tree.boxes[block], tree.floats[block], node.shape[1], 0, NOBODY
+    for j in range(centre.shape[1]):
+        low, high = np.inf, -np.inf
+        for i in range(n):
+            x = centre[leaf, j, i]
+            gaps |= int(np.isnan(x)) << j
+            low, high = x if x < low else low, x if x > high else high
+        at = WORDS + n_trees + 2 * j
+        floats[at, lane], floats[at + 1, lane] = low, high
+    for t in range(n_trees):
+        word, first = 0, ruler.trees[t].first
+        for i in range(n):
+            word |= ruler.levels[first + node[leaf, t, i]].place
+        boxes[WORDS + t, lane] = word
+    for i in range(n):
+        lowest = group[leaf, i] if group[leaf, i] < lowest else lowest
+    boxes[HEAD, lane], boxes[GAPS, lane] = lowest, gaps
+
+
+@jit
+def enclose_all(ruler: Ruler, index: CentroidIndex) -> None:
+    """Put boxes around all open centroids."""
+    for leaf in range(len(index.tree.live)):
+        _enclose_leaf(ruler, index, leaf)
+    enclose_inner(index.tree)
+
+
+@jit
+def _follow(ruler: Ruler, index: CentroidIndex, leaf: int) -> None:
+    """Follow a leaf that changed, and switch the tree off where scans are cheaper."""
+    if not index.tree.shape[0].off:
+        _enclose_leaf(ruler, index, leaf)
+        enclose_above(index.tree, leaf)
+
+
+@jit
+def move(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, c: int) -> None:
+    """Follow a centroid that moved, if it did."""
+    means, modes, place = groups.means, groups.modes, index.place_of[c]
+    leaf, i, moved = place // LEAF, place % LEAF, False
+    centre, node = index.centre[leaf], index.node[leaf]
+    for j in range(len(means)):
+        x = means[j, c].centre
+        moved |= x != centre[j, i] and not (np.isnan(x) and np.isnan(centre[j, i]))
+        centre[j, i] = x
+    for t in range(len(modes)):
+        moved |= modes[t, c].node != node[t, i]
+        node[t, i] = modes[t, c].node
+    if moved:
+        _follow(ruler, index, leaf)
+
+
+@jit
+def close(ruler: Ruler, index: CentroidIndex, c: int) -> None:
+    """Take a centroid out of the search."""
+    leaf, i = index.place_of[c] // LEAF, index.place_of[c] % LEAF
+    index.tree.live[leaf] -= 1
+    last, centre, node, group = index.tree.live[leaf], index.centre[leaf], index.node[leaf], index.group[leaf]
+    for j in range(len(centre)):
+        centre[j, i], centre[j, last] = centre[j, last], centre[j, i]
+    for t in range(len(node)):
+        node[t, i], node[t, last] = node[t, last], node[t, i]
+    group[i], group[last] = group[last], group[i]
+    index.place_of[group[i]], index.place_of[group[last]] = leaf * LEAF + i, leaf * LEAF + last
+    index.room[c] = 0
+    _follow(ruler, index, leaf)
