@@ -11,6 +11,9 @@ from shoal.kernels.index.centroids import LEAF, CentroidIndex
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
 
+FLAT, FEW = 3, 4
+"""A tree with fewer different distances than this is flat; so few nodes are parted anyway."""
+
 
 def index_of(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels, *, scan: bool) -> CentroidIndex:
     """Lay some centroids out, of which each takes so many rows; there is at least one. Where wanted, all are scanned."""
@@ -45,14 +48,24 @@ def own_scratch(index: CentroidIndex) -> CentroidIndex:
 
 def _spread(ruler: Ruler, centre: Floats, node: Labels) -> Scaled:
     """Columns for cutting centroids in halves: each as wide as it counts in a distance."""
+    squared = bool(ruler.lines["squared"].any())
     keys = []
     for line, numbers in zip(ruler.lines, centre, strict=True):
-        factor = np.sqrt(line["scale"]) if line["squared"] else line["scale"]
+        factor = np.sqrt(line["scale"]) if squared else line["scale"]
         keys.append(scaled(numbers, line["span"]) * np.float32(factor))
     for tree, nodes in zip(ruler.trees, node, strict=True):
-        occurring = np.bincount(nodes, minlength=tree["size"]) > 0
-        factor = ruler.nodes["share"][tree["first"] + tree["size"] - 1]
-        factor = np.sqrt(factor) if len(ruler.lines) and ruler.lines["squared"][0] else factor
-        rank = (np.cumsum(occurring) - 1) / max(int(occurring.sum()) - 1, 1) * factor
-        keys.append(rank.astype(np.float32)[nodes])
+        shares = ruler.nodes["share"][tree["first"] :][: tree["size"]]
+        factor = np.sqrt(shares[-1]) if squared else shares[-1]
+        ranks = _ranks(np.bincount(nodes, minlength=len(shares)), flat=len(np.unique(shares)) < FLAT)
+        keys.append((ranks * factor).astype(np.float32)[nodes])
     return np.stack(keys)
+
+
+def _ranks(counts: Labels, *, flat: bool) -> Floats:
+    """Nodes from 0 to 1, in the order of the tree; where many are just equal or not, the most frequent ones first."""
+    occurs = counts > 0
+    if not flat or occurs.sum() <= FEW:
+        return (np.cumsum(occurs) - 1) / max(int(occurs.sum()) - 1, 1)  # type: ignore[no-any-return]
+    order, ranks = np.argsort(-counts, kind="stable"), np.zeros(len(counts))
+    ranks[order] = (np.cumsum(counts[order]) - counts[order] / 2) / counts.sum()
+    return ranks

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from shoal.cluster.centroid_groups import pairs_of
 from shoal.cluster.centroids import Centroids, check_seeds, draw_seeds, line_on_grid
 from shoal.cluster.grid import grid_for, on_grid
 from shoal.errors import Problems
@@ -204,10 +205,9 @@ class Judge:
 
 def _most_frequent(names: Labels, labels: Labels, n_groups: int) -> Labels:
     """How often the most frequent value of each group occurs in it."""
-    n_names = int(names.max()) + 1
-    pairs, counts = np.unique(labels * n_names + names, return_counts=True)
+    _, counts, first = pairs_of(labels, names, n_groups)
     most = np.zeros(n_groups, dtype=np.int64)
-    np.maximum.at(most, pairs // n_names, counts)
+    np.maximum.at(most, labels[first], counts)
     return most
 
 

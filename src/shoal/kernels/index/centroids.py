@@ -135,6 +135,10 @@ def _set_bounds(ruler: Ruler, tree: BoxTree, lines: Any, codes: Any, block: int)
         cost_0, cost_1, cost_2, cost_3 = level.cost_0, level.cost_1, level.cost_2, level.cost_3
         below_0, below_1, below_2 = level.below_0, level.below_1, level.below_2
         words = boxes[block, WORDS + t]
+        if cost_1 == cost_3:
+            for i in range(len(out)):
+                out[i] += cost_0 if words[i] & below_0 else cost_1
+            continue
         for i in range(len(out)):
             word = words[i]
             cost = cost_2 if word & below_2 else cost_3
