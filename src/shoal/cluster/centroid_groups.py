@@ -60,7 +60,7 @@ def _fill_common(nodes: RecordArray, modes: RecordArray, codes: Ints, of: Labels
 
 
 def _fill_counted(modes: RecordArray, values: RecordArray, codes: Labels, of: Labels, rows: Labels) -> None:
-    """The values of each group, chained; the most frequent one leads, of those that tie the one met in the lowest row."""
+    """Chain the values of each group; the most frequent one leads, of those that tie the one met in the lowest row."""
     pairs, counts, first = pairs_of(of, codes, len(modes))
     group, first_row = of[first], rows[first]
     begins = np.diff(group, prepend=-1) != 0
@@ -77,7 +77,7 @@ def _fill_counted(modes: RecordArray, values: RecordArray, codes: Labels, of: La
 
 
 def pairs_of(of: Labels, codes: Labels, n_groups: int) -> tuple[Labels, Labels, Labels]:
-    """Which codes each group has, group after group: each pair once, how often it occurs, and where it does so first."""
+    """Which codes each group has, group after group: each pair once, how often it occurs, and where it does first."""
     n_codes = int(codes.max(initial=0)) + 1
     pairs = of * n_codes + codes
     if n_codes * n_groups > DENSE * len(pairs):

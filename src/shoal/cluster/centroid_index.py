@@ -15,10 +15,10 @@ FLAT, FEW = 3, 4
 """A tree with fewer different distances than this is flat; so few nodes are parted anyway."""
 
 
-def index_of(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels, *, scan: bool) -> CentroidIndex:
-    """Lay some centroids out, of which each takes so many rows; there is at least one. Where wanted, all are scanned."""
+def index_of(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels, *, scans: bool) -> CentroidIndex:
+    """Lay some centroids out, of which each takes so many rows; there is at least one. With `scans` they have no boxes."""
     centre, node = groups.means["centre"][:, members], groups.modes["node"][:, members]
-    if not scan:
+    if not scans:
         order = order_of(_spread(ruler, centre, node), LEAF)
         members, room, centre, node = members[order], room[order], centre[:, order], node[:, order]
     n, n_groups = len(members), len(groups.size)
@@ -27,14 +27,20 @@ def index_of(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels
     slots = np.arange(n) - np.repeat(np.cumsum(tree.live) - tree.live, tree.live)
     index = CentroidIndex(
         tree, np.zeros((len(tree.live), len(centre), LEAF)), np.zeros((len(tree.live), len(node), LEAF), np.int32),
-        np.zeros((len(tree.live), LEAF), np.int64), np.full(n_groups, -1), np.zeros(n_groups, np.int64), np.empty(LEAF),
+        np.zeros((len(tree.live), LEAF), np.int64), np.full(n_groups, -1), np.zeros(n_groups, np.int64),
+        np.empty(LEAF),
     )  # fmt: skip
     index.centre[leaves, :, slots], index.node[leaves, :, slots], index.group[leaves, slots] = centre.T, node.T, members
     index.place_of[members], index.room[members] = leaves * LEAF + slots, room
-    tree.shape["off"] = scan
-    if not scan:
+    tree.shape["off"] = scans
+    if not scans:
         kernel.enclose_all(ruler, index)
     return index
+
+
+def is_off(index: CentroidIndex) -> bool:
+    """Whether all centroids are scanned, since searches would take longer."""
+    return bool(index.tree.shape["off"][0])
 
 
 def own_scratch(index: CentroidIndex) -> CentroidIndex:
@@ -65,7 +71,7 @@ def _ranks(counts: Labels, *, flat: bool) -> Floats:
     """Nodes from 0 to 1, in the order of the tree; where many are just equal or not, the most frequent ones first."""
     occurs = counts > 0
     if not flat or occurs.sum() <= FEW:
-        return (np.cumsum(occurs) - 1) / max(int(occurs.sum()) - 1, 1)  # type: ignore[no-any-return]
+        return (np.cumsum(occurs) - 1) / max(int(occurs.sum()) - 1, 1)
     order, ranks = np.argsort(-counts, kind="stable"), np.zeros(len(counts))
     ranks[order] = (np.cumsum(counts[order]) - counts[order] / 2) / counts.sum()
     return ranks

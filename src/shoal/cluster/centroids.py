@@ -13,28 +13,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from shoal.cluster import box_tree
 from shoal.cluster.centroid_distances import RulerMaker, distances
 from shoal.cluster.centroid_groups import fill
-from shoal.cluster.centroid_index import index_of, own_scratch
+from shoal.cluster.centroid_index import index_of, is_off, own_scratch
 from shoal.cluster.grid import from_smallest, grid_for
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import centroids as kernel
 from shoal.kernels.cluster.nearest import Rows, assign, place
 from shoal.kernels.index.centroids import CentroidIndex
-from shoal.kernels.sharing import in_parts
+from shoal.kernels.sharing import in_parts, piece_of
 from shoal.methods.base import Method
 from shoal.methods.groups import Labels
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Encoded, Floats
 from shoal.table.prepare import Table
 
-ROWS_PER_CALL = 1 << 14
+ROWS_PER_CALL = 1 << 12
 """Rows of one kernel call where centroids are searched; few enough that Ctrl-C is heard."""
 MOVES_PER_LOAD = 2
 """How often, per centroid, rows come in before the index is built anew; it changes the time and nothing else."""
-
-
-SCAN = False
 
 
 class Centroids:
@@ -73,7 +71,8 @@ class Centroids:
         self._near = np.full(self._distinct.n_tuples, -1, dtype=np.int64)
         self._tuple_of = np.empty(self.n_rows, dtype=np.int64)
         self._tuple_of[self._distinct.rows] = np.repeat(np.arange(len(self._near)), np.diff(self._distinct.first))
-        self._scan = SCAN
+        # Below that, to scan takes less time than to compile the kernels of a tree.
+        self._scans = len(self._near) * n_groups < (box_tree.LEAST // 8) ** 2 or len(lines) > box_tree.MOST_LINES
 
     def _no_groups(self, common: bool) -> kernel.CentroidGroups:
         n_lines, n_trees, n = self.lines.shape[1], self.codes.shape[1], self.n_groups
@@ -107,7 +106,7 @@ class Centroids:
     def index(self, members: Labels, room: Labels | None = None) -> CentroidIndex:
         """Lay some centroids out for the search; each takes so many rows, or all that come."""
         everybody = np.full(len(members), self.n_rows + 1)
-        return index_of(self.ruler, self.groups, members, everybody if room is None else room, scan=self._scan)
+        return index_of(self.ruler, self.groups, members, everybody if room is None else room, scans=self._scans)
 
     def distances(self, labels: Labels, ruler: kernel.Ruler) -> Iterator[Floats]:
         """Distance of every row to the centroid of its group, column by column: lines first, then trees."""
@@ -119,12 +118,14 @@ class Centroids:
         """The group with the nearest centroid, for every row."""
         index, n = self.index(np.arange(self.n_groups)), len(self._near)
 
-        def part(begin: int, end: int) -> None:
-            mine = own_scratch(index)
-            for first in range(begin, end, ROWS_PER_CALL):
-                assign(self.ruler, mine, *self._tuples, first, min(first + ROWS_PER_CALL, end), self._near)
+        def part(begin: int, end: int) -> bool:
+            mine, done = own_scratch(index), begin
+            while done < end:
+                first, done = done, min(done + self._rows_per_call(mine), end)
+                assign(self.ruler, mine, *self._tuples, first, done, self._near)
+            return is_off(mine)
 
-        in_parts(part, 0, n, n * self.n_columns * 64)
+        self._scans = any(in_parts(part, 0, n, n * self.n_columns * self.n_groups))
         return self._near[self._tuple_of]
 
     def in_turn(self, k: int) -> Labels:
@@ -146,20 +147,30 @@ class Centroids:
         done, table = 0, Rows(self.lines, self.codes, self._tuple_of, self._near)
         while done < len(rows):
             members = np.flatnonzero(sizes < k) if closing else np.arange(0)
-            closing = len(members) > 0
+            if closing and not len(members):
+                closing, table.near[:] = False, -1  # all are open now
             index = self.index(members, k - sizes[members]) if closing else self.index(np.arange(self.n_groups))
-            if not closing:
-                self._near[:] = -1  # what was closed is open now
             # Boxes grow as centroids move, and become empty as they close: after a while a new index is quicker.
             last = done + max(256, MOVES_PER_LOAD * index.tree.live.sum()) if moving or closing else len(rows)
-            for begin in range(done, min(last, len(rows)), ROWS_PER_CALL):
-                part = rows[begin : min(begin + ROWS_PER_CALL, last)]
-                sent = place(self.ruler, self._followed, index, table, part, moving, labels)
-                np.add.at(sizes, labels[part[:sent]], 1)
-                done += sent
-                progress.advance(sent)
-                if sent < len(part):
-                    break
+            sent = self._place_part(index, table, rows[done:last], moving, labels)
+            np.add.at(sizes, labels[rows[done : done + sent]], 1)
+            done += sent
+            progress.advance(sent)
+            self._scans |= is_off(index) and not closing
+
+    def _place_part(self, index: CentroidIndex, table: Rows, rows: Labels, moving: bool, labels: Labels) -> int:
+        """Send rows to the centroids of an index until all are closed; how many were sent."""
+        done = 0
+        while done < len(rows):
+            part = rows[done : done + self._rows_per_call(index)]
+            sent = place(self.ruler, self._followed, index, table, part, moving, labels)
+            done += sent
+            if sent < len(part):
+                break
+        return done
+
+    def _rows_per_call(self, index: CentroidIndex) -> int:
+        return min(piece_of(self.n_groups * self.n_columns), ROWS_PER_CALL) if is_off(index) else ROWS_PER_CALL
 
     def adjust(self, labels: Labels, k: int, order: Floats | None) -> None:
         """Bring every group to at least k rows: the farthest rows beyond k are taken out of their groups, then placed.

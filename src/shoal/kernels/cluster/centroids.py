@@ -24,8 +24,9 @@ TREE = np.dtype(
     [("first", np.int64), ("size", np.int64), ("pairs", np.int64), ("common", np.int64)],
     align=True,
 )
-"""A tree: its first node, how many nodes it has; where the distances of all pairs of its nodes begin in the table, -1 if
-it is too large for that; whether its centroid is the lowest common node instead of the most frequent value, 1 or 0."""
+"""A tree: its first node, how many nodes it has; where the distances of all pairs of its nodes begin in the table, -1
+if it is too large for that; whether its centroid is the lowest common node instead of the most frequent value, 1 or 0.
+"""
 NODE = np.dtype([("parent", np.int64), ("depth", np.int64), ("share", np.float64)], align=True)
 """A node: its parent, in its own tree; its depth; the distance of two nodes that meet here."""
 LEVEL = np.dtype(
@@ -36,8 +37,8 @@ LEVEL = np.dtype(
     ],
     align=True,
 )  # fmt: skip
-"""A node, for bounds: its place among the 64 bits of a box, which nodes share if there are more of them; the bits of all
-that is near to it, nearer than the next, and how far these are. All others are at least as far as the last."""
+"""A node, for bounds: its bit among the 64 of a box (nodes share them if there are more); the bits of the nodes that are
+nearest to it, of those and the next, and so on, and how far they are. All others are at least as far as the last."""
 MEAN = np.dtype([("centre", np.float64), ("total", np.int64), ("square", np.int64), ("present", np.int64)], align=True)
 """A line in a group: the centre, NaN = missing; the sum of the numbers and that of their squares, in units of the grid;
 how many numbers are not missing."""

@@ -49,8 +49,10 @@ def place(
         row = order[i]
         kind = rows.tuple_of[row]
         hint = near[kind] if near[kind] >= 0 else c
-        # Where no centroid moves, or only one did, towards such a row, the nearest one stays the nearest until it closes.
-        if not (room[hint] > 0 and kind == last if moving else near[kind] >= 0 and room[hint] > 0):
+        # Where no centroid moves, the nearest one stays the nearest until it closes. So it does where rows are equal that
+        # come one after the other: it alone moved, and towards them.
+        known = kind == last if moving else near[kind] >= 0
+        if not known or room[hint] == 0:
             hint = nearest(ruler, index, rows.lines[row], rows.codes[row], hint)
             if hint < 0:
                 return i

@@ -23,7 +23,6 @@ def merge_small(
            into int64[K], where each group went; itself at first
     """
     lines, codes = np.empty(len(groups.means)), np.empty(len(groups.modes), dtype=np.int32)
-    nobody: Any = np.int64(-1)
     for done in range(most):
         small = _smallest(groups.size, k, cursor, into)
         if small < 0:

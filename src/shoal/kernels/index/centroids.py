@@ -22,7 +22,6 @@ from shoal.kernels.index.boxes import (
     enclose_above,
     enclose_inner,
     note_search,
-    pays,
     push,
 )
 from shoal.kernels.jit import jit
@@ -34,7 +33,7 @@ BLOCK_WORK, LEAF_WORK = 10, 10
 
 
 class CentroidIndex(NamedTuple):
-    """Boxes around centroids, and the centroids in the order of the leaves; within a leaf those that are open come first."""
+    """Boxes around centroids, and the centroids in the order of the leaves; in a leaf those that are open come first."""
 
     tree: BoxTree
     centre: Any  # float64[leaves, lines, LEAF]  INOUT
@@ -124,8 +123,7 @@ def _measure(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, leaf: i
 def _set_bounds(ruler: Ruler, tree: BoxTree, lines: Any, codes: Any, block: int) -> None:
     """What the distance to any open centroid of each box of a block is at least; infinite where there is none."""
     # Whole arrays, no branch, and no loop over the levels: here the time goes.
-    boxes, floats, out = tree.boxes, tree.floats, tree.bound
-    n_trees = len(codes)
+    boxes, floats, out, heads, n_trees = tree.boxes, tree.floats, tree.bound, tree.boxes[block, HEAD], len(codes)
     for i in range(len(out)):
         out[i] = 0.0
     for j in range(len(lines)):
@@ -144,7 +142,6 @@ def _set_bounds(ruler: Ruler, tree: BoxTree, lines: Any, codes: Any, block: int)
             cost = cost_2 if word & below_2 else cost_3
             cost = cost_1 if word & below_1 else cost
             out[i] += cost_0 if word & below_0 else cost
-    heads = boxes[block, HEAD]
     for i in range(len(out)):
         out[i] = np.inf if heads[i] == NOBODY else out[i]
 
@@ -180,11 +177,12 @@ def _add_line(line: Any, x: float, floats: Any, gaps: Any, block: int, at: int, 
 
 
 @jit
-def _enclose_leaf(ruler: Ruler, index: CentroidIndex, leaf: int) -> None:
-    """Put the box of a leaf around its open centroids."""
+def _enclose_leaf(ruler: Ruler, index: CentroidIndex, leaf: int) -> bool:
+    """Put the box of a leaf around its open centroids; say whether that changed it."""
     tree, centre, node, group, n = index.tree, index.centre, index.node, index.group, index.tree.live[leaf]
     block, lane = (tree.shape[0].first_leaf + leaf) // BLOCK, (tree.shape[0].first_leaf + leaf) % BLOCK
     boxes, floats, n_trees, gaps, lowest = tree.boxes[block], tree.floats[block], node.shape[1], 0, NOBODY
+    changed = False
     for j in range(centre.shape[1]):
         low, high = np.inf, -np.inf
         for i in range(n):
@@ -192,15 +190,19 @@ def _enclose_leaf(ruler: Ruler, index: CentroidIndex, leaf: int) -> None:
             gaps |= int(np.isnan(x)) << j
             low, high = x if x < low else low, x if x > high else high
         at = WORDS + n_trees + 2 * j
+        changed |= low != floats[at, lane] or high != floats[at + 1, lane]
         floats[at, lane], floats[at + 1, lane] = low, high
     for t in range(n_trees):
         word, first = 0, ruler.trees[t].first
         for i in range(n):
             word |= ruler.levels[first + node[leaf, t, i]].place
+        changed |= word != boxes[WORDS + t, lane]
         boxes[WORDS + t, lane] = word
     for i in range(n):
         lowest = group[leaf, i] if group[leaf, i] < lowest else lowest
+    changed |= lowest != boxes[HEAD, lane] or gaps != boxes[GAPS, lane]
     boxes[HEAD, lane], boxes[GAPS, lane] = lowest, gaps
+    return changed
 
 
 @jit
@@ -213,9 +215,8 @@ def enclose_all(ruler: Ruler, index: CentroidIndex) -> None:
 
 @jit
 def _follow(ruler: Ruler, index: CentroidIndex, leaf: int) -> None:
-    """Follow a leaf that changed, and switch the tree off where scans are cheaper."""
-    if not index.tree.shape[0].off:
-        _enclose_leaf(ruler, index, leaf)
+    """Follow a leaf whose centroids moved or closed."""
+    if not index.tree.shape[0].off and _enclose_leaf(ruler, index, leaf):
         enclose_above(index.tree, leaf)
 
 
