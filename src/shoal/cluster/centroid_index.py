@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shoal.cluster.box_tree import Scaled, empty_tree, order_of, scaled
 from shoal.kernels.cluster.centroids import CentroidGroups, Ruler
 from shoal.kernels.index import centroids as kernel
-from shoal.kernels.index.centroids import LEAF, CentroidIndex
+from shoal.kernels.index.boxes import BoxTree
+from shoal.kernels.index.centroids import LEAF, Leaves
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
 
@@ -15,41 +18,54 @@ FLAT, FEW = 3, 4
 """A tree with fewer different distances than this is flat; so few nodes are parted anyway."""
 
 
-def index_of(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels, *, scans: bool) -> CentroidIndex:
-    """Lay some centroids out, of which each takes so many rows; there is at least one. With `scans` they have no boxes."""
+class CentroidIndex(NamedTuple):
+    """Centroids in leaves, and the boxes around these; without boxes all centroids are scanned."""
+
+    leaves: Leaves
+    tree: BoxTree | None
+
+
+def index_of(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels, *, boxes: bool) -> CentroidIndex:
+    """Lay some centroids out, of which each takes so many rows; there is at least one."""
     centre, node = groups.means["centre"][:, members], groups.modes["node"][:, members]
-    if not scans:
+    if boxes:
         order = order_of(_spread(ruler, centre, node), LEAF)
         members, room, centre, node = members[order], room[order], centre[:, order], node[:, order]
-    n, n_groups = len(members), len(groups.size)
-    tree = empty_tree(n, len(centre), len(node), LEAF)
-    leaves = np.repeat(np.arange(len(tree.live)), tree.live)
-    slots = np.arange(n) - np.repeat(np.cumsum(tree.live) - tree.live, tree.live)
-    index = CentroidIndex(
-        tree, np.zeros((len(tree.live), len(centre), LEAF)), np.zeros((len(tree.live), len(node), LEAF), np.int32),
-        np.zeros((len(tree.live), LEAF), np.int64), np.full(n_groups, -1), np.zeros(n_groups, np.int64),
-        np.empty(LEAF),
+    tree = empty_tree(len(members), len(centre), len(node), LEAF)
+    leaves = _leaves(tree.live, centre, node, members, len(groups.size))
+    leaves.room[members] = room
+    if boxes:
+        kernel.enclose_all(ruler, leaves, tree)
+    return CentroidIndex(leaves, tree if boxes else None)
+
+
+def _leaves(live: Labels, centre: Floats, node: Labels, members: Labels, n_groups: int) -> Leaves:
+    """Centroids in leaves of the given sizes, still without room for rows."""
+    n, n_leaves, none = len(members), len(live), np.full(n_groups, -1)
+    leaf = np.repeat(np.arange(n_leaves), live)
+    slot = np.arange(n) - np.repeat(np.cumsum(live) - live, live)
+    leaves = Leaves(
+        np.zeros((n_leaves, len(centre), LEAF)), np.zeros((n_leaves, len(node), LEAF), dtype=np.int32),
+        np.zeros((n_leaves, LEAF), dtype=np.int64), live, none, np.zeros(n_groups, dtype=np.int64), np.empty(LEAF),
     )  # fmt: skip
-    index.centre[leaves, :, slots], index.node[leaves, :, slots], index.group[leaves, slots] = centre.T, node.T, members
-    index.place_of[members], index.room[members] = leaves * LEAF + slots, room
-    tree.shape["off"] = scans
-    if not scans:
-        kernel.enclose_all(ruler, index)
-    return index
+    leaves.centre[leaf, :, slot], leaves.node[leaf, :, slot], leaves.group[leaf, slot] = centre.T, node.T, members
+    leaves.place_of[members] = leaf * LEAF + slot
+    return leaves
 
 
 def is_off(index: CentroidIndex) -> bool:
-    """Whether all centroids are scanned, since searches would take longer."""
-    return bool(index.tree.shape["off"][0])
+    """Whether all centroids are scanned."""
+    return index.tree is None or bool(index.tree.shape["off"][0])
 
 
 def own_scratch(index: CentroidIndex) -> CentroidIndex:
     """The same index for another thread, which may search it as long as nothing moves or closes."""
-    tree = index.tree
-    mine = tree._replace(
-        bound=tree.bound.copy(), stack=tree.stack.copy(), bounds=tree.bounds.copy(), shape=tree.shape.copy()
-    )
-    return index._replace(tree=mine, distances=index.distances.copy())
+    leaves, tree = index
+    if tree is not None:
+        tree = tree._replace(
+            bound=tree.bound.copy(), stack=tree.stack.copy(), bounds=tree.bounds.copy(), shape=tree.shape.copy()
+        )
+    return CentroidIndex(leaves._replace(distances=leaves.distances.copy()), tree)
 
 
 def _spread(ruler: Ruler, centre: Floats, node: Labels) -> Scaled:

@@ -16,12 +16,11 @@ import numpy as np
 from shoal.cluster import box_tree
 from shoal.cluster.centroid_distances import RulerMaker, distances
 from shoal.cluster.centroid_groups import fill
-from shoal.cluster.centroid_index import index_of, is_off, own_scratch
+from shoal.cluster.centroid_index import CentroidIndex, index_of, is_off, own_scratch
 from shoal.cluster.grid import from_smallest, grid_for
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import centroids as kernel
 from shoal.kernels.cluster.nearest import Rows, assign, place
-from shoal.kernels.index.centroids import CentroidIndex
 from shoal.kernels.sharing import in_parts, piece_of
 from shoal.methods.base import Method
 from shoal.methods.groups import Labels
@@ -71,8 +70,9 @@ class Centroids:
         self._near = np.full(self._distinct.n_tuples, -1, dtype=np.int64)
         self._tuple_of = np.empty(self.n_rows, dtype=np.int64)
         self._tuple_of[self._distinct.rows] = np.repeat(np.arange(len(self._near)), np.diff(self._distinct.first))
-        # Below that, to scan takes less time than to compile the kernels of a tree.
-        self._scans = len(self._near) * n_groups < (box_tree.LEAST // 8) ** 2 or len(lines) > box_tree.MOST_LINES
+        # With less, to scan takes less time than to compile the kernels of a tree.
+        many = len(self._near) * n_groups >= (box_tree.LEAST // 8) ** 2
+        self._boxes = many and len(lines) <= box_tree.MOST_LINES
 
     def _no_groups(self, common: bool) -> kernel.CentroidGroups:
         n_lines, n_trees, n = self.lines.shape[1], self.codes.shape[1], self.n_groups
@@ -106,7 +106,7 @@ class Centroids:
     def index(self, members: Labels, room: Labels | None = None) -> CentroidIndex:
         """Lay some centroids out for the search; each takes so many rows, or all that come."""
         everybody = np.full(len(members), self.n_rows + 1)
-        return index_of(self.ruler, self.groups, members, everybody if room is None else room, scans=self._scans)
+        return index_of(self.ruler, self.groups, members, everybody if room is None else room, boxes=self._boxes)
 
     def distances(self, labels: Labels, ruler: kernel.Ruler) -> Iterator[Floats]:
         """Distance of every row to the centroid of its group, column by column: lines first, then trees."""
@@ -116,17 +116,27 @@ class Centroids:
 
     def nearest(self) -> Labels:
         """The group with the nearest centroid, for every row."""
-        index, n = self.index(np.arange(self.n_groups)), len(self._near)
+        index = self.index(np.arange(self.n_groups))
+        if index.tree is None:
+            self._near[:] = -1
+            tuples = np.arange(len(self._near))
+            self._place_part(index, Rows(*self._tuples, tuples, self._near), tuples, False, self._near)
+        else:
+            self._assign(index)
+        return self._near[self._tuple_of]
+
+    def _assign(self, index: CentroidIndex) -> None:
+        """Have cores share the tuples."""
+        n = len(self._near)
 
         def part(begin: int, end: int) -> bool:
             mine, done = own_scratch(index), begin
             while done < end:
                 first, done = done, min(done + self._rows_per_call(mine), end)
-                assign(self.ruler, mine, *self._tuples, first, done, self._near)
+                assign(self.ruler, *mine, *self._tuples, first, done, self._near)
             return is_off(mine)
 
-        self._scans = any(in_parts(part, 0, n, n * self.n_columns * self.n_groups))
-        return self._near[self._tuple_of]
+        self._boxes = not any(in_parts(part, 0, n, n * self.n_columns * self.n_groups))
 
     def in_turn(self, k: int) -> Labels:
         """A group for every row, in row order: the nearest of those still below k, then the nearest of all."""
@@ -151,19 +161,19 @@ class Centroids:
                 closing, table.near[:] = False, -1  # all are open now
             index = self.index(members, k - sizes[members]) if closing else self.index(np.arange(self.n_groups))
             # Boxes grow as centroids move, and become empty as they close: after a while a new index is quicker.
-            last = done + max(256, MOVES_PER_LOAD * index.tree.live.sum()) if moving or closing else len(rows)
+            last = done + max(256, MOVES_PER_LOAD * index.leaves.live.sum()) if moving or closing else len(rows)
             sent = self._place_part(index, table, rows[done:last], moving, labels)
             np.add.at(sizes, labels[rows[done : done + sent]], 1)
             done += sent
             progress.advance(sent)
-            self._scans |= is_off(index) and not closing
+            self._boxes &= closing or not is_off(index)
 
     def _place_part(self, index: CentroidIndex, table: Rows, rows: Labels, moving: bool, labels: Labels) -> int:
         """Send rows to the centroids of an index until all are closed; how many were sent."""
         done = 0
         while done < len(rows):
             part = rows[done : done + self._rows_per_call(index)]
-            sent = place(self.ruler, self._followed, index, table, part, moving, labels)
+            sent = place(self.ruler, self._followed, *index, table, part, moving, labels)
             done += sent
             if sent < len(part):
                 break

@@ -166,7 +166,7 @@ class Means:
         cursor, merged = np.zeros(2, dtype=np.int64), MERGES_PER_CALL
         while merged == MERGES_PER_CALL:
             index = centroids.index(np.flatnonzero(into == np.arange(len(into))))
-            merged = kernel.merge_small(centroids.ruler, centroids.groups, index, k, MERGES_PER_CALL, cursor, into)
+            merged = kernel.merge_small(centroids.ruler, centroids.groups, *index, k, MERGES_PER_CALL, cursor, into)
         while not np.array_equal(into, into[into]):
             into = into[into]
         _, labels = np.unique(into[self.labels], return_inverse=True)

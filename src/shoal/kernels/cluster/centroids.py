@@ -37,8 +37,8 @@ LEVEL = np.dtype(
     ],
     align=True,
 )  # fmt: skip
-"""A node, for bounds: its bit among the 64 of a box (nodes share them if there are more); the bits of the nodes that are
-nearest to it, of those and the next, and so on, and how far they are. All others are at least as far as the last."""
+"""A node, for bounds: its bit among the 64 of a box, shared if there are more nodes; the bits of those that are nearest
+to it, of these and the next, and so on, and how far they are. All others are at least as far as the last."""
 MEAN = np.dtype([("centre", np.float64), ("total", np.int64), ("square", np.int64), ("present", np.int64)], align=True)
 """A line in a group: the centre, NaN = missing; the sum of the numbers and that of their squares, in units of the grid;
 how many numbers are not missing."""

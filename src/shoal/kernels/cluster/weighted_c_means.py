@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.cluster.centroids import CentroidGroups, Ruler, centre_of, leads
-from shoal.kernels.index.boxes import pays
-from shoal.kernels.index.centroids import CentroidIndex, close, move, nearest
+from shoal.kernels.index.boxes import BoxTree
+from shoal.kernels.index.centroids import Leaves, close, move, nearest
 from shoal.kernels.jit import jit
 
 
 @jit
 def merge_small(
-    ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, k: int, most: int, cursor: Any, into: Any
-) -> int:
+    ruler: Ruler, groups: CentroidGroups, leaves: Leaves, tree: BoxTree | None, k: int, most: int, cursor: Any,
+    into: Any,
+) -> int:  # fmt: skip
     """Merge the smallest group below k into that with the nearest centre, again and again; how many were merged.
 
     IN     most: how many at the most
@@ -27,18 +28,16 @@ def merge_small(
         small = _smallest(groups.size, k, cursor, into)
         if small < 0:
             return done
-        close(ruler, index, small)
+        close(ruler, leaves, tree, small)
         for j in range(len(lines)):
             lines[j] = groups.means[j, small].centre
         for t in range(len(codes)):
             codes[t] = groups.modes[t, small].node
-        target = nearest(ruler, index, lines, codes, small)
+        target = nearest(ruler, leaves, tree, lines, codes, small)
         into[small] = target
         if groups.size[small] > 0:
             _absorb(ruler, groups, small, target)
-            move(ruler, groups, index, target)
-        if not pays(index.tree):
-            index.tree.shape[0].off = 1
+            move(ruler, groups, leaves, tree, target)
     return most
 
 

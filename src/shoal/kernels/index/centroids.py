@@ -22,6 +22,7 @@ from shoal.kernels.index.boxes import (
     enclose_above,
     enclose_inner,
     note_search,
+    pays,
     push,
 )
 from shoal.kernels.jit import jit
@@ -32,13 +33,13 @@ BLOCK_WORK, LEAF_WORK = 10, 10
 """What a look at a block and at a leaf costs, measured in centroids of a scan."""
 
 
-class CentroidIndex(NamedTuple):
-    """Boxes around centroids, and the centroids in the order of the leaves; in a leaf those that are open come first."""
+class Leaves(NamedTuple):
+    """Centroids in leaves; in a leaf those that are open come first. A tree of boxes may stand above them."""
 
-    tree: BoxTree
     centre: Any  # float64[leaves, lines, LEAF]  INOUT
     node: Any  # int32[leaves, trees, LEAF]      INOUT
     group: Any  # int64[leaves, LEAF]            INOUT  their numbers
+    live: Any  # int64[leaves]                   INOUT  how many of each leaf are open
     place_of: Any  # int64[K]                    INOUT  leaf of each centroid, times LEAF, and its place there; -1: none
     room: Any  # int64[K]                        INOUT  how many rows may still come to it; 0 = it is closed
     distances: Any  # float64[LEAF]              INOUT
@@ -48,20 +49,38 @@ class CentroidIndex(NamedTuple):
 
 
 @jit
-def nearest(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, hint: int) -> int:
+def nearest(ruler: Ruler, leaves: Leaves, tree: BoxTree | None, lines: Any, codes: Any, hint: int) -> int:
     """The open centroid nearest to a row, the lowest number of those that tie; -1 if none is open.
 
     IN  lines float64[lines];  codes int32[trees];  hint: a centroid that may be near, or -1
+        tree: None where centroids are few; nothing that a tree needs is compiled then
     """
-    tree, first_leaf, work = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK
+    if tree is None:  # noqa: SIM114 - an own branch: it alone is compiled without a tree
+        who = _scan(ruler, leaves, lines, codes)
+    elif tree.shape[0].off:
+        who = _scan(ruler, leaves, lines, codes)
+    else:
+        who = _search(ruler, leaves, tree, lines, codes, hint)
+    return who if who < NOBODY else -1
+
+
+@jit
+def _scan(ruler: Ruler, leaves: Leaves, lines: Any, codes: Any) -> int:
+    """Look at all of them."""
+    best, who = np.inf, NOBODY
+    for leaf in range(len(leaves.live)):
+        best, who = _look(ruler, leaves, lines, codes, leaf, best, who)
+    return who
+
+
+@jit
+def _search(ruler: Ruler, leaves: Leaves, tree: BoxTree, lines: Any, codes: Any, hint: int) -> int:
+    """Pass over the boxes in which none can be nearer; a look at those beside the hint comes first."""
+    first_leaf, work = tree.shape[0].first_leaf, BLOCK_WORK
     best, who, hinted = np.inf, NOBODY, -1
-    if tree.shape[0].off:
-        for leaf in range(len(tree.live)):
-            best, who = _look(ruler, index, lines, codes, leaf, best, who)
-        return who if who < NOBODY else -1
-    if hint >= 0 and index.place_of[hint] >= 0:
-        hinted = index.place_of[hint] // LEAF
-        best, who = _look(ruler, index, lines, codes, hinted, best, who)
+    if hint >= 0 and leaves.place_of[hint] >= 0:
+        hinted = leaves.place_of[hint] // LEAF
+        best, who = _look(ruler, leaves, lines, codes, hinted, best, who)
     _set_bounds(ruler, tree, lines, codes, 0)
     n = push(tree, 0, best, 0)
     while n > 0:
@@ -75,31 +94,33 @@ def nearest(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, hint: in
             n = push(tree, box + 1, best, n)
         elif box - first_leaf != hinted:
             work += LEAF_WORK
-            best, who = _look(ruler, index, lines, codes, box - first_leaf, best, who)
+            best, who = _look(ruler, leaves, lines, codes, box - first_leaf, best, who)
     note_search(tree, work, tree.shape[0].n_rows)
-    return who if who < NOBODY else -1
+    if not pays(tree):
+        tree.shape[0].off = 1
+    return who
 
 
 @jit
-def _look(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, leaf: int, best: float, who: int) -> Any:
+def _look(ruler: Ruler, leaves: Leaves, lines: Any, codes: Any, leaf: int, best: float, who: int) -> Any:
     """The best so far after a look at the open centroids of a leaf: its distance and its number."""
-    _measure(ruler, index, lines, codes, leaf)
-    out, group = index.distances, index.group
-    for i in range(index.tree.live[leaf]):
+    _measure(ruler, leaves, lines, codes, leaf)
+    out, group = leaves.distances, leaves.group
+    for i in range(leaves.live[leaf]):
         if out[i] < best or (out[i] == best and group[leaf, i] < who):
             best, who = out[i], group[leaf, i]
     return best, who
 
 
 @jit
-def _measure(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, leaf: int) -> None:
+def _measure(ruler: Ruler, leaves: Leaves, lines: Any, codes: Any, leaf: int) -> None:
     """Distances of a row to the centroids of a leaf, also to those that are closed."""
     # Whole arrays: here the time goes.
-    out, table = index.distances, ruler.table
+    out, table = leaves.distances, ruler.table
     for i in range(len(out)):
         out[i] = 0.0
     for j in range(len(lines)):
-        line, x, centre = ruler.lines[j], lines[j], index.centre[leaf, j]
+        line, x, centre = ruler.lines[j], lines[j], leaves.centre[leaf, j]
         scale, span, holes, squared = line.scale, line.span, line.holes, line.squared
         for i in range(len(out)):
             t = abs(x - centre[i]) / span
@@ -107,7 +128,7 @@ def _measure(ruler: Ruler, index: CentroidIndex, lines: Any, codes: Any, leaf: i
                 t = 0.0 if np.isnan(x) and np.isnan(centre[i]) else 1.0
             out[i] += scale * (t * t if squared else t)
     for t in range(len(codes)):
-        tree, node = ruler.trees[t], index.node[leaf, t]
+        tree, node = ruler.trees[t], leaves.node[leaf, t]
         code: Any = np.int64(codes[t])
         if tree.pairs >= 0:
             at = tree.pairs + code * tree.size
@@ -177,9 +198,9 @@ def _add_line(line: Any, x: float, floats: Any, gaps: Any, block: int, at: int, 
 
 
 @jit
-def _enclose_leaf(ruler: Ruler, index: CentroidIndex, leaf: int) -> bool:
+def _enclose_leaf(ruler: Ruler, leaves: Leaves, tree: BoxTree, leaf: int) -> bool:
     """Put the box of a leaf around its open centroids; say whether that changed it."""
-    tree, centre, node, group, n = index.tree, index.centre, index.node, index.group, index.tree.live[leaf]
+    centre, node, group, n = leaves.centre, leaves.node, leaves.group, leaves.live[leaf]
     block, lane = (tree.shape[0].first_leaf + leaf) // BLOCK, (tree.shape[0].first_leaf + leaf) % BLOCK
     boxes, floats, n_trees, gaps, lowest = tree.boxes[block], tree.floats[block], node.shape[1], 0, NOBODY
     changed = False
@@ -206,48 +227,51 @@ def _enclose_leaf(ruler: Ruler, index: CentroidIndex, leaf: int) -> bool:
 
 
 @jit
-def enclose_all(ruler: Ruler, index: CentroidIndex) -> None:
+def enclose_all(ruler: Ruler, leaves: Leaves, tree: BoxTree) -> None:
     """Put boxes around all open centroids."""
-    for leaf in range(len(index.tree.live)):
-        _enclose_leaf(ruler, index, leaf)
-    enclose_inner(index.tree)
+    for leaf in range(len(leaves.live)):
+        _enclose_leaf(ruler, leaves, tree, leaf)
+    enclose_inner(tree)
 
 
 @jit
-def _follow(ruler: Ruler, index: CentroidIndex, leaf: int) -> None:
+def _follow(ruler: Ruler, leaves: Leaves, tree: BoxTree | None, leaf: int) -> None:
     """Follow a leaf whose centroids moved or closed."""
-    if not index.tree.shape[0].off and _enclose_leaf(ruler, index, leaf):
-        enclose_above(index.tree, leaf)
+    if tree is None:
+        return
+    if not tree.shape[0].off and _enclose_leaf(ruler, leaves, tree, leaf):
+        enclose_above(tree, leaf)
 
 
 @jit
-def move(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, c: int) -> None:
+def move(ruler: Ruler, groups: CentroidGroups, leaves: Leaves, tree: BoxTree | None, c: int) -> None:
     """Follow a centroid that moved, if it did."""
-    means, modes, place = groups.means, groups.modes, index.place_of[c]
+    means, modes, place = groups.means, groups.modes, leaves.place_of[c]
     leaf, i, moved = place // LEAF, place % LEAF, False
-    centre, node = index.centre[leaf], index.node[leaf]
+    centre, node = leaves.centre, leaves.node
     for j in range(len(means)):
         x = means[j, c].centre
-        moved |= x != centre[j, i] and not (np.isnan(x) and np.isnan(centre[j, i]))
-        centre[j, i] = x
+        moved |= x != centre[leaf, j, i] and not (np.isnan(x) and np.isnan(centre[leaf, j, i]))
+        centre[leaf, j, i] = x
     for t in range(len(modes)):
-        moved |= modes[t, c].node != node[t, i]
-        node[t, i] = modes[t, c].node
+        moved |= modes[t, c].node != node[leaf, t, i]
+        node[leaf, t, i] = modes[t, c].node
     if moved:
-        _follow(ruler, index, leaf)
+        _follow(ruler, leaves, tree, leaf)
 
 
 @jit
-def close(ruler: Ruler, index: CentroidIndex, c: int) -> None:
+def close(ruler: Ruler, leaves: Leaves, tree: BoxTree | None, c: int) -> None:
     """Take a centroid out of the search."""
-    leaf, i = index.place_of[c] // LEAF, index.place_of[c] % LEAF
-    index.tree.live[leaf] -= 1
-    last, centre, node, group = index.tree.live[leaf], index.centre[leaf], index.node[leaf], index.group[leaf]
-    for j in range(len(centre)):
-        centre[j, i], centre[j, last] = centre[j, last], centre[j, i]
-    for t in range(len(node)):
-        node[t, i], node[t, last] = node[t, last], node[t, i]
-    group[i], group[last] = group[last], group[i]
-    index.place_of[group[i]], index.place_of[group[last]] = leaf * LEAF + i, leaf * LEAF + last
-    index.room[c] = 0
-    _follow(ruler, index, leaf)
+    centre, node, group, place_of = leaves.centre, leaves.node, leaves.group, leaves.place_of
+    leaf, i = place_of[c] // LEAF, place_of[c] % LEAF
+    leaves.live[leaf] -= 1
+    last = leaves.live[leaf]
+    for j in range(centre.shape[1]):
+        centre[leaf, j, i], centre[leaf, j, last] = centre[leaf, j, last], centre[leaf, j, i]
+    for t in range(node.shape[1]):
+        node[leaf, t, i], node[leaf, t, last] = node[leaf, t, last], node[leaf, t, i]
+    group[leaf, i], group[leaf, last] = group[leaf, last], group[leaf, i]
+    place_of[group[leaf, i]], place_of[group[leaf, last]] = leaf * LEAF + i, leaf * LEAF + last
+    leaves.room[c] = 0
+    _follow(ruler, leaves, tree, leaf)
