@@ -71,7 +71,7 @@ class Centroids:
         self._tuple_of = np.empty(self.n_rows, dtype=np.int64)
         self._tuple_of[self._distinct.rows] = np.repeat(np.arange(len(self._near)), np.diff(self._distinct.first))
         # With less, to scan takes less time than to compile the kernels of a tree.
-        many = len(self._near) * n_groups >= (box_tree.LEAST // 8) ** 2
+        many = len(self._near) * n_groups >= box_tree.LEAST**2 // 128
         self._boxes = many and len(lines) <= box_tree.MOST_LINES
 
     def _no_groups(self, common: bool) -> kernel.CentroidGroups:

@@ -80,7 +80,9 @@ class KMeans(Method):
         "El-Rashidy, Taha, Ayad, Sroor, An effective k-anonymity clustering method for less effectiveness on accuracy "
         "of data mining results, 2011"
     )
-    complexity: ClassVar[str] = "time O(n^2 d / k) an iteration, memory O(n d)"
+    complexity: ClassVar[str] = (
+        "time of an iteration nearly linear in n in few dimensions, O(n^2 d / k) at worst; memory O(n d)"
+    )
     advice: ClassVar[str] = "Low square error on mixed tables (variant 1); variant 3 is quicker and loses more."
 
     k: int = param(Whole(2), "smallest group size")

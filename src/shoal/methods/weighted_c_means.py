@@ -68,7 +68,9 @@ class WeightedCMeans(Method):
     paper: ClassVar[str] = (
         "Chiu, Tsai, A k-anonymity clustering method for effective data privacy preservation, ADMA 2007"
     )
-    complexity: ClassVar[str] = "time O(n^2 d / k) an iteration, memory O(n d)"
+    complexity: ClassVar[str] = (
+        "time of an iteration nearly linear in n in few dimensions, O(n^2 d / k) at worst; memory O(n d)"
+    )
     advice: ClassVar[str] = "Where some columns form clusters and others are noise; groups can become large."
 
     k: int = param(Whole(2), "smallest group size")
