@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cluster import box_tree, row_index
+from shoal.cluster import box_tree, centroid_distances, centroids, row_index
+from shoal.cluster.centroid_index import index_of
+from shoal.kernels import sharing
 from shoal.methods import k_member
 from shoal.methods.base import Task
 from shoal.table.prepare import prepare
@@ -58,6 +60,12 @@ METHODS = {
     "dba": shoal.Dba(k=4, variant=2),
     "tfrp": shoal.Tfrp(k=4, variant=2),
     "caat, midpoint": shoal.Caat(k=4, interval="midpoint"),
+    "oka": shoal.Oka(k=3),
+    "oka, mode": shoal.Oka(k=2, centroid="mode", order="file"),
+    "k-means, 1": shoal.KMeans(k=3, max_iter=3, centroid="lca"),
+    "k-means, 2": shoal.KMeans(k=2, variant=2, max_iter=2),
+    "k-means, 3": shoal.KMeans(k=2, variant=3, max_iter=4),
+    "weighted c-means": shoal.WeightedCMeans(k=2, max_iter=4),
 }
 
 
@@ -93,6 +101,31 @@ def test_labels_are_those_of_a_scan_on_any_table(data, k):
     with pytest.MonkeyPatch.context() as patch:
         method = replace(method, k=k)
         assert np.array_equal(labels(patch, 2, task, method), labels(patch, 10**9, task, method))
+
+
+CENTROIDS = [name for name, method in METHODS.items() if method.name in ("oka", "k-means", "weighted-c-means")]
+
+
+@pytest.mark.parametrize("name", CENTROIDS)
+def test_centroids_are_those_of_a_scan_in_trees_of_any_size(name, monkeypatch):
+    """With hierarchies, missing values and more groups than a box has bits; the index is built anew on the way."""
+    task = Task.of(prepare(mixed_frame(700), MIXED))
+    scanned = labels(monkeypatch, 10**9, task, METHODS[name])
+    monkeypatch.setattr(centroids, "MOVES_PER_LOAD", 1)
+    assert np.array_equal(labels(monkeypatch, 2, task, METHODS[name]), scanned)
+    monkeypatch.setattr(centroid_distances, "LARGEST_TREE", 1)
+    with sharing.at_once():
+        assert np.array_equal(labels(monkeypatch, 2, task, METHODS[name]), scanned)
+
+
+def test_where_boxes_do_not_help_centroids_are_scanned(monkeypatch):
+    made = []
+    monkeypatch.setattr(centroids, "index_of", lambda *given, **how: made.append(index_of(*given, **how)) or made[-1])
+    frame = pl.DataFrame({f"x{i}": np.random.default_rng(i).random(600) for i in range(40)})
+    task = Task.of(prepare(frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, NUMBER))))
+    labels(monkeypatch, 2, task, shoal.KMeans(k=2, variant=3, max_iter=2))
+    assert made[0].tree is not None
+    assert made[1].tree is None
 
 
 def test_where_boxes_do_not_help_rows_are_scanned(monkeypatch):

@@ -83,7 +83,7 @@ def test_a_tree_too_large_to_be_written_down(monkeypatch):
 def test_short_kernel_calls_change_nothing(monkeypatch):
     table = mixed(300, seed=5)
     whole = table.labels(Oka(k=3))
-    monkeypatch.setattr("shoal.cluster.centroids.CELLS_PER_CALL", 1)
+    monkeypatch.setattr("shoal.cluster.centroids.ROWS_PER_CALL", 1)
     monkeypatch.setattr("shoal.cluster.centroids.MOVES_PER_LOAD", 1)
     assert table.labels(Oka(k=3)) == whole
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels.cluster.centroids import LINE, NODE, TREE, CentroidGroups, Ruler
+from shoal.kernels.cluster.centroids import LEVEL, LINE, NODE, TREE, CentroidGroups, Ruler
+from shoal.kernels.index.boxes import WORD
 from shoal.methods.groups import Labels
 from shoal.table.encode import Encoded, Floats
 
@@ -47,9 +48,8 @@ class RulerMaker:
         self._small = sizes <= LARGEST_TREE
         self._trees = np.zeros(len(sizes), dtype=TREE)
         self._trees["first"], self._trees["size"], self._trees["common"] = forest.start[:-1], sizes, common
-        for name, length in (("pairs", sizes * sizes), ("least", sizes)):
-            begin = np.cumsum(np.where(self._small, length, 0)) - length
-            self._trees[name] = np.where(self._small, begin, -1)
+        length = np.where(self._small, sizes * sizes, 0)
+        self._trees["pairs"] = np.where(self._small, np.cumsum(length) - length, -1)
         self._met = [_met(tree.parent) for tree, small in zip(encoded.trees, self._small, strict=True) if small]
         self._squared = squared
 
@@ -63,7 +63,9 @@ class RulerMaker:
         nodes["share"] = np.concatenate([np.zeros(0), *shares])
         small = (share for share, small in zip(shares, self._small, strict=True) if small)
         pairs = (share[met].reshape(-1) for share, met in zip(small, self._met, strict=True))
-        return Ruler(lines, self._trees, nodes, np.concatenate([np.zeros(0), *pairs]))
+        levels = [_levels(tree.parent, share) for tree, share in zip(encoded.trees, shares, strict=True)]
+        none = np.zeros(0, dtype=LEVEL)
+        return Ruler(lines, self._trees, nodes, np.concatenate([none, *levels]), np.concatenate([np.zeros(0), *pairs]))
 
 
 def distances(ruler: Ruler, groups: CentroidGroups, lines: Floats, codes: Ints, of: Labels) -> Iterator[Floats]:
@@ -94,6 +96,29 @@ def _shares(encoded: Encoded, weights: Floats, *, flat: bool) -> list[Floats]:
         share[tree.missing], share[tree.top] = 0.0, 1.0
         shares.append(share * weight)
     return shares
+
+
+def _levels(parent: Ints, share: Floats) -> npt.NDArray[np.void]:
+    """For every node of a tree, what is how near to it: what lies below it, below its parent, and so on."""
+    size = len(parent)
+    levels, above = np.zeros(size, dtype=LEVEL), np.append(parent[:-1], size - 1)  # the top is its own parent
+    place = levels["place"] = np.int64(1) << np.arange(size) * min(size, WORD) // size
+    below, at = place.copy(), above[:-1]
+    while (at < size - 1).any():
+        np.bitwise_or.at(below, at, place[:-1])
+        at = above[at]
+    below[-1] = -1
+    at = np.arange(size)
+    for level in range(4):
+        higher = above[at]
+        while (same := (share[higher] == share[at]) & (higher != at)).any():
+            at = np.where(same, higher, at)
+            higher = above[at]
+        levels[f"cost_{level}"] = share[at]
+        if level < 3:
+            levels[f"below_{level}"] = below[at]
+        at = higher
+    return levels
 
 
 def _met(parent: Ints) -> Labels:

@@ -13,6 +13,8 @@ from shoal.table.encode import Floats
 
 Ints = npt.NDArray[np.signedinteger]
 RecordArray = npt.NDArray[np.void]
+DENSE = 16
+"""Up to so many counters for each row, pairs are counted without sorting them."""
 
 
 def fill(groups: CentroidGroups, ruler: Ruler, lines: Floats, codes: Ints, labels: Labels) -> None:
@@ -50,7 +52,7 @@ def _fill_line(line: np.void, means: RecordArray, numbers: Floats, of: Labels, s
 
 def _fill_common(nodes: RecordArray, modes: RecordArray, codes: Ints, of: Labels) -> None:
     """Nodes are numbered depth first: what all have in common is what the lowest and the highest number have."""
-    low, high = np.full(len(modes), len(nodes)), np.full(len(modes), -1)
+    low, high, codes = np.full(len(modes), len(nodes)), np.full(len(modes), -1), codes.astype(np.int64)
     np.minimum.at(low, of, codes)
     np.maximum.at(high, of, codes)
     filled = np.flatnonzero(high >= 0)
@@ -58,16 +60,31 @@ def _fill_common(nodes: RecordArray, modes: RecordArray, codes: Ints, of: Labels
 
 
 def _fill_counted(modes: RecordArray, values: RecordArray, codes: Labels, of: Labels, rows: Labels) -> None:
-    """The values of each group, chained, the most frequent first, of those that tie the one met in the lowest row."""
-    pairs = of * (int(codes.max(initial=0)) + 1) + codes
-    _, first, counts = np.unique(pairs, return_index=True, return_counts=True)
-    order = np.lexsort((first, -counts, of[first]))
-    first, counts = first[order], counts[order]
-    group, head = of[first], np.diff(of[first], prepend=-1) != 0
+    """Chain the values of each group; the most frequent one leads, of those that tie the one met in the lowest row."""
+    pairs, counts, first = pairs_of(of, codes, len(modes))
+    group, first_row = of[first], rows[first]
+    begins = np.diff(group, prepend=-1) != 0
+    # Of the largest count, the lowest row: one number says both.
+    rank = counts * (int(first_row.max(initial=0)) + 1) - first_row
+    leads = rank == np.maximum.reduceat(rank, np.flatnonzero(begins))[np.cumsum(begins) - 1] if len(pairs) else begins
     modes["head"] = -1
-    modes["head"][group[head]] = rows[first[head]]
-    modes["node"][group[head]] = codes[first[head]]
+    modes["head"][group[begins]] = first_row[begins]
+    modes["node"][group[leads]] = codes[first[leads]]
     found = np.empty(len(first), dtype=VALUE)
-    found["node"], found["count"], found["row"] = codes[first], counts, rows[first]
-    found["next"] = np.where(np.append(head[1:], True), -1, np.append(rows[first[1:]], -1))
-    values[rows[first]] = found
+    found["node"], found["count"], found["row"] = codes[first], counts, first_row
+    found["next"] = np.where(np.append(begins[1:], True), -1, np.append(first_row[1:], -1))
+    values[first_row] = found
+
+
+def pairs_of(of: Labels, codes: Labels, n_groups: int) -> tuple[Labels, Labels, Labels]:
+    """Which codes each group has, group after group: each pair once, how often it occurs, and where it does first."""
+    n_codes = int(codes.max(initial=0)) + 1
+    pairs = of * n_codes + codes
+    if n_codes * n_groups > DENSE * len(pairs):
+        found, first, counts = np.unique(pairs, return_index=True, return_counts=True)
+        return found, counts, first
+    often = np.bincount(pairs, minlength=1)
+    where = np.empty(len(often), dtype=np.int64)
+    where[pairs[::-1]] = np.arange(len(pairs))[::-1]  # the last to be written is the first
+    found = np.flatnonzero(often)
+    return found, often[found], where[found]

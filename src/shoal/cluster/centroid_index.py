@@ -1,61 +1,93 @@
-"""Centroids laid out for the search: close ones side by side, in blocks whose bounds are known."""
+"""Centroids in a tree of boxes, for the search."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from shoal.cluster.centroid_distances import distances
+from shoal.cluster.box_tree import Scaled, empty_tree, order_of, scaled
 from shoal.kernels.cluster.centroids import CentroidGroups, Ruler
-from shoal.kernels.cluster.nearest import BLOCK, PLACE, CentroidIndex
+from shoal.kernels.index import centroids as kernel
+from shoal.kernels.index.boxes import BoxTree
+from shoal.kernels.index.centroids import LEAF, Leaves
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
 
+FLAT, FEW = 3, 4
+"""A tree with fewer different distances than this is flat; so few nodes are parted anyway."""
 
-def index_of(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels) -> CentroidIndex:
+
+class CentroidIndex(NamedTuple):
+    """Centroids in leaves, and the boxes around these; without boxes all centroids are scanned."""
+
+    leaves: Leaves
+    tree: BoxTree | None
+
+
+def index_of(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels, *, boxes: bool) -> CentroidIndex:
     """Lay some centroids out, of which each takes so many rows; there is at least one."""
-    members, room = _side_by_side(ruler, groups, members, room)
-    n, n_blocks = len(members), -(-len(members) // BLOCK)
-    places = np.zeros(n_blocks * BLOCK, dtype=PLACE)
-    places["group"][:n], places["room"][:n] = members, room
-    places["group"][n:] = members[-1]  # fills the last block without changing its bounds; there is no room
-    place_of = np.full(len(groups.size), -1, dtype=np.int64)
-    place_of[members] = np.arange(n)
-    centre = np.take(groups.means["centre"], places["group"], axis=1)
-    node = np.take(groups.modes["node"], places["group"], axis=1)
-    gone, blocks = np.isnan(centre), (len(centre), n_blocks, BLOCK)
-    low = np.where(gone, np.inf, centre).reshape(blocks).min(axis=2)
-    high = np.where(gone, -np.inf, centre).reshape(blocks).max(axis=2)
-    n_open = (places["room"] > 0).reshape(n_blocks, BLOCK).sum(axis=1)
-    return CentroidIndex(
-        places, place_of, centre, node.astype(np.int32), low, high, gone.reshape(blocks).any(axis=2),
-        _least(ruler, node, n_blocks), n_open,
+    centre, node = groups.means["centre"][:, members], groups.modes["node"][:, members]
+    if boxes:
+        order = order_of(_spread(ruler, centre, node), LEAF)
+        members, room, centre, node = members[order], room[order], centre[:, order], node[:, order]
+    tree = empty_tree(len(members), len(centre), len(node), LEAF)
+    leaves = _leaves(tree.live, centre, node, members, len(groups.size))
+    leaves.room[members] = room
+    if boxes:
+        kernel.enclose_all(ruler, leaves, tree)
+    return CentroidIndex(leaves, tree if boxes else None)
+
+
+def _leaves(live: Labels, centre: Floats, node: Labels, members: Labels, n_groups: int) -> Leaves:
+    """Centroids in leaves of the given sizes, still without room for rows."""
+    n, n_leaves, none = len(members), len(live), np.full(n_groups, -1)
+    leaf = np.repeat(np.arange(n_leaves), live)
+    slot = np.arange(n) - np.repeat(np.cumsum(live) - live, live)
+    leaves = Leaves(
+        np.zeros((n_leaves, len(centre), LEAF)), np.zeros((n_leaves, len(node), LEAF), dtype=np.int32),
+        np.zeros((n_leaves, LEAF), dtype=np.int64), live, none, np.zeros(n_groups, dtype=np.int64), np.empty(LEAF),
     )  # fmt: skip
+    leaves.centre[leaf, :, slot], leaves.node[leaf, :, slot], leaves.group[leaf, slot] = centre.T, node.T, members
+    leaves.place_of[members] = leaf * LEAF + slot
+    return leaves
 
 
-def _side_by_side(ruler: Ruler, groups: CentroidGroups, members: Labels, room: Labels) -> tuple[Labels, Labels]:
-    """Bring close centroids side by side: halve them along the column in which they differ most, again and again."""
-    centre, node = groups.means["centre"], groups.modes["node"]
-    keys = np.concatenate([np.where(np.isnan(centre), np.inf, centre), node])
-    begin = np.zeros(1, dtype=np.int64)
-    while len(begin) * BLOCK < len(members):
-        size = np.diff(begin, append=len(members))
-        part = np.repeat(np.arange(len(begin)), size)
-        middle = members[begin + size // 2][part]
-        terms = distances(ruler, groups, centre[:, members], node[:, members], middle)
-        column = np.argmax([np.add.reduceat(term, begin) for term in terms], axis=0)
-        order = np.lexsort((keys[column[part], members], part))
-        members, room = members[order], room[order]
-        blocks = -(-size // BLOCK)
-        begin = np.union1d(begin, begin + blocks // 2 * BLOCK)
-    return members, room
+def is_off(index: CentroidIndex) -> bool:
+    """Whether all centroids are scanned."""
+    return index.tree is None or bool(index.tree.shape["off"][0])
 
 
-def _least(ruler: Ruler, node: Labels, n_blocks: int) -> Floats:
-    """How near the nodes of each block are to each node of the smaller trees."""
-    small = ruler.trees["pairs"] >= 0
-    least = np.empty((int(ruler.trees["size"][small].sum()), n_blocks))
-    for tree, nodes in zip(ruler.trees[small], node[small], strict=True):
-        for value in range(tree["size"]):
-            near = ruler.table[tree["pairs"] + value * tree["size"] :][nodes]
-            least[tree["least"] + value] = near.reshape(n_blocks, BLOCK).min(axis=1)
-    return least
+def own_scratch(index: CentroidIndex) -> CentroidIndex:
+    """The same index for another thread, which may search it as long as nothing moves or closes."""
+    leaves, tree = index
+    if tree is not None:
+        tree = tree._replace(
+            bound=tree.bound.copy(), stack=tree.stack.copy(), bounds=tree.bounds.copy(), shape=tree.shape.copy()
+        )
+    return CentroidIndex(leaves._replace(distances=leaves.distances.copy()), tree)
+
+
+def _spread(ruler: Ruler, centre: Floats, node: Labels) -> Scaled:
+    """Columns for cutting centroids in halves: each as wide as it counts in a distance."""
+    squared = bool(ruler.lines["squared"].any())
+    keys = []
+    for line, numbers in zip(ruler.lines, centre, strict=True):
+        factor = np.sqrt(line["scale"]) if squared else line["scale"]
+        keys.append(scaled(numbers, line["span"]) * np.float32(factor))
+    for tree, nodes in zip(ruler.trees, node, strict=True):
+        shares = ruler.nodes["share"][tree["first"] :][: tree["size"]]
+        factor = np.sqrt(shares[-1]) if squared else shares[-1]
+        ranks = _ranks(np.bincount(nodes, minlength=len(shares)), flat=len(np.unique(shares)) < FLAT)
+        keys.append((ranks * factor).astype(np.float32)[nodes])
+    return np.stack(keys)
+
+
+def _ranks(counts: Labels, *, flat: bool) -> Floats:
+    """Nodes from 0 to 1, in the order of the tree; where many are just equal or not, the most frequent ones first."""
+    occurs = counts > 0
+    if not flat or occurs.sum() <= FEW:
+        return (np.cumsum(occurs) - 1) / max(int(occurs.sum()) - 1, 1)
+    order, ranks = np.argsort(-counts, kind="stable"), np.zeros(len(counts))
+    ranks[order] = (np.cumsum(counts[order]) - counts[order] / 2) / counts.sum()
+    return ranks

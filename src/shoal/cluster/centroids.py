@@ -13,24 +13,25 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from shoal.cluster import box_tree
 from shoal.cluster.centroid_distances import RulerMaker, distances
 from shoal.cluster.centroid_groups import fill
-from shoal.cluster.centroid_index import index_of
+from shoal.cluster.centroid_index import CentroidIndex, index_of, is_off, own_scratch
 from shoal.cluster.grid import from_smallest, grid_for
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import centroids as kernel
-from shoal.kernels.cluster.nearest import CentroidIndex, nearest_shared, place
-from shoal.kernels.sharing import shared
+from shoal.kernels.cluster.nearest import Rows, assign, place
+from shoal.kernels.sharing import in_parts, piece_of
 from shoal.methods.base import Method
 from shoal.methods.groups import Labels
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Encoded, Floats
 from shoal.table.prepare import Table
 
-CELLS_PER_CALL = 1 << 28
-"""Rows times centroids times columns of one kernel call; few enough that Ctrl-C is heard."""
+ROWS_PER_CALL = 1 << 12
+"""Rows of one kernel call where centroids are searched; few enough that Ctrl-C is heard."""
 MOVES_PER_LOAD = 2
-"""How often, per centroid, the index may be widened before it is built anew; it changes the time and nothing else."""
+"""How often, per centroid, rows come in before the index is built anew; it changes the time and nothing else."""
 
 
 class Centroids:
@@ -67,6 +68,11 @@ class Centroids:
         self._distinct = encoded.collapse()
         self._tuples = self.lines[self._distinct.heads], self.codes[self._distinct.heads]
         self._near = np.full(self._distinct.n_tuples, -1, dtype=np.int64)
+        self._tuple_of = np.empty(self.n_rows, dtype=np.int64)
+        self._tuple_of[self._distinct.rows] = np.repeat(np.arange(len(self._near)), np.diff(self._distinct.first))
+        # With less, to scan takes less time than to compile the kernels of a tree.
+        many = len(self._near) * n_groups >= box_tree.LEAST**2 // 128
+        self._boxes = many and len(lines) <= box_tree.MOST_LINES
 
     def _no_groups(self, common: bool) -> kernel.CentroidGroups:
         n_lines, n_trees, n = self.lines.shape[1], self.codes.shape[1], self.n_groups
@@ -100,7 +106,7 @@ class Centroids:
     def index(self, members: Labels, room: Labels | None = None) -> CentroidIndex:
         """Lay some centroids out for the search; each takes so many rows, or all that come."""
         everybody = np.full(len(members), self.n_rows + 1)
-        return index_of(self.ruler, self.groups, members, everybody if room is None else room)
+        return index_of(self.ruler, self.groups, members, everybody if room is None else room, boxes=self._boxes)
 
     def distances(self, labels: Labels, ruler: kernel.Ruler) -> Iterator[Floats]:
         """Distance of every row to the centroid of its group, column by column: lines first, then trees."""
@@ -111,19 +117,31 @@ class Centroids:
     def nearest(self) -> Labels:
         """The group with the nearest centroid, for every row."""
         index = self.index(np.arange(self.n_groups))
-        for begin, end in self._runs(len(self._near)):
-            rows = np.arange(begin, end)
-            if shared(self.n_rows * self.n_columns):
-                nearest_shared(self.ruler, index, *self._tuples, rows, self._near)
-            else:
-                place(self.ruler, self._followed, index, *self._tuples, rows, False, self._near)
-        labels = np.empty(self.n_rows, dtype=np.int64)
-        labels[self._distinct.rows] = np.repeat(self._near, np.diff(self._distinct.first))
-        return labels
+        if index.tree is None:
+            self._near[:] = -1
+            tuples = np.arange(len(self._near))
+            self._place_part(index, Rows(*self._tuples, tuples, self._near), tuples, False, self._near)
+        else:
+            self._assign(index)
+        return self._near[self._tuple_of]
+
+    def _assign(self, index: CentroidIndex) -> None:
+        """Have cores share the tuples."""
+        n = len(self._near)
+
+        def part(begin: int, end: int) -> bool:
+            mine, done = own_scratch(index), begin
+            while done < end:
+                first, done = done, min(done + self._rows_per_call(mine), end)
+                assign(self.ruler, *mine, *self._tuples, first, done, self._near)
+            return is_off(mine)
+
+        self._boxes = not any(in_parts(part, 0, n, n * self.n_columns * self.n_groups))
 
     def in_turn(self, k: int) -> Labels:
         """A group for every row, in row order: the nearest of those still below k, then the nearest of all."""
         labels, sizes = np.full(self.n_rows, -1, dtype=np.int64), np.zeros(self.n_groups, dtype=np.int64)
+        self._near[:] = -1
         self.place(np.arange(self.n_rows), labels, sizes, k, moving=False, closing=True)
         return labels
 
@@ -136,26 +154,33 @@ class Centroids:
         With `closing`, only groups below k are open, as long as there are any. With `moving`, a centroid follows
         whoever comes in.
         """
-        done = 0
+        done, table = 0, Rows(self.lines, self.codes, self._tuple_of, self._near)
         while done < len(rows):
             members = np.flatnonzero(sizes < k) if closing else np.arange(0)
-            closing = len(members) > 0
+            if closing and not len(members):
+                closing, table.near[:] = False, -1  # all are open now
             index = self.index(members, k - sizes[members]) if closing else self.index(np.arange(self.n_groups))
-            # Bounds widen as centroids move and close: after a while a new index is quicker.
-            last = done + max(256, MOVES_PER_LOAD * len(index.places)) if moving or closing else len(rows)
-            for begin, end in self._runs(min(last, len(rows)) - done):
-                part = rows[done : done + end - begin]
-                sent = place(self.ruler, self._followed, index, self.lines, self.codes, part, moving, labels)
-                sizes += np.bincount(labels[part[:sent]], minlength=self.n_groups)
-                done += sent
-                progress.advance(sent)
-                if sent < len(part):
-                    break
+            # Boxes grow as centroids move, and become empty as they close: after a while a new index is quicker.
+            last = done + max(256, MOVES_PER_LOAD * index.leaves.live.sum()) if moving or closing else len(rows)
+            sent = self._place_part(index, table, rows[done:last], moving, labels)
+            np.add.at(sizes, labels[rows[done : done + sent]], 1)
+            done += sent
+            progress.advance(sent)
+            self._boxes &= closing or not is_off(index)
 
-    def _runs(self, n: int) -> Iterator[tuple[int, int]]:
-        """Cut n rows into runs that one kernel call may take."""
-        step = max(64, CELLS_PER_CALL // (self.n_groups * max(self.n_columns, 1)))
-        return ((begin, min(n, begin + step)) for begin in range(0, n, step))
+    def _place_part(self, index: CentroidIndex, table: Rows, rows: Labels, moving: bool, labels: Labels) -> int:
+        """Send rows to the centroids of an index until all are closed; how many were sent."""
+        done = 0
+        while done < len(rows):
+            part = rows[done : done + self._rows_per_call(index)]
+            sent = place(self.ruler, self._followed, *index, table, part, moving, labels)
+            done += sent
+            if sent < len(part):
+                break
+        return done
+
+    def _rows_per_call(self, index: CentroidIndex) -> int:
+        return min(piece_of(self.n_groups * self.n_columns), ROWS_PER_CALL) if is_off(index) else ROWS_PER_CALL
 
     def adjust(self, labels: Labels, k: int, order: Floats | None) -> None:
         """Bring every group to at least k rows: the farthest rows beyond k are taken out of their groups, then placed.

@@ -56,7 +56,7 @@ class Oka(Method):
     name: ClassVar[str] = "oka"
     title: ClassVar[str] = "OKA, one-pass k-means"
     paper: ClassVar[str] = "Lin, Wei, An efficient clustering method for k-anonymization, PAIS 2008"
-    complexity: ClassVar[str] = "time O(n^2 d / k), memory O(n d)"
+    complexity: ClassVar[str] = "time nearly linear in n in few dimensions, O(n^2 d / k) at worst; memory O(n d)"
     advice: ClassVar[str] = "Fast on large mixed tables, at more loss than k-member; the result depends on the draw."
 
     k: int = param(Whole(2), "smallest group size")

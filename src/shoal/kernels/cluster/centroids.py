@@ -21,14 +21,24 @@ LINE = np.dtype(
 """A line: the factor of its distances, what a difference is divided by (never 0); numbers are summed as whole multiples
 of 1 / grid; whether it has missing values and whether differences are squared, 1 or 0."""
 TREE = np.dtype(
-    [("first", np.int64), ("size", np.int64), ("pairs", np.int64), ("least", np.int64), ("common", np.int64)],
+    [("first", np.int64), ("size", np.int64), ("pairs", np.int64), ("common", np.int64)],
     align=True,
 )
-"""A tree: its first node, how many nodes it has; where the distances of all pairs of its nodes begin in the table, and
-where its rows begin in `CentroidIndex.least`, both -1 if it is too large for that; whether its centroid is the lowest
-common node instead of the most frequent value, 1 or 0."""
+"""A tree: its first node, how many nodes it has; where the distances of all pairs of its nodes begin in the table, -1
+if it is too large for that; whether its centroid is the lowest common node instead of the most frequent value, 1 or 0.
+"""
 NODE = np.dtype([("parent", np.int64), ("depth", np.int64), ("share", np.float64)], align=True)
 """A node: its parent, in its own tree; its depth; the distance of two nodes that meet here."""
+LEVEL = np.dtype(
+    [
+        ("place", np.int64),
+        ("below_0", np.int64), ("below_1", np.int64), ("below_2", np.int64),
+        ("cost_0", np.float64), ("cost_1", np.float64), ("cost_2", np.float64), ("cost_3", np.float64),
+    ],
+    align=True,
+)  # fmt: skip
+"""A node, for bounds: its bit among the 64 of a box, shared if there are more nodes; the bits of those that are nearest
+to it, of these and the next, and so on, and how far they are. All others are at least as far as the last."""
 MEAN = np.dtype([("centre", np.float64), ("total", np.int64), ("square", np.int64), ("present", np.int64)], align=True)
 """A line in a group: the centre, NaN = missing; the sum of the numbers and that of their squares, in units of the grid;
 how many numbers are not missing."""
@@ -45,6 +55,7 @@ class Ruler(NamedTuple):
     lines: Any  # LINE[lines]    IN
     trees: Any  # TREE[trees]    IN
     nodes: Any  # NODE[nodes]    IN  tree after tree
+    levels: Any  # LEVEL[nodes]  IN
     table: Any  # float64[all]   IN  distance of every pair of nodes, for trees that are not too large
 
 

@@ -7,45 +7,55 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.cluster.centroids import CentroidGroups, Ruler, centre_of, leads
-from shoal.kernels.cluster.nearest import BLOCK, CentroidIndex, close, move, nearest
+from shoal.kernels.index.boxes import BoxTree
+from shoal.kernels.index.centroids import Leaves, close, move, nearest
 from shoal.kernels.jit import jit
 
 
 @jit
-def merge_small(ruler: Ruler, groups: CentroidGroups, index: CentroidIndex, k: int, most: int, into: Any) -> int:
+def merge_small(
+    ruler: Ruler, groups: CentroidGroups, leaves: Leaves, tree: BoxTree | None, k: int, most: int, cursor: Any,
+    into: Any,
+) -> int:  # fmt: skip
     """Merge the smallest group below k into that with the nearest centre, again and again; how many were merged.
 
     IN     most: how many at the most
-    INOUT  into int64[K], where each group went; itself at first
+    INOUT  cursor int64[2]: the smallest size that there still is, and the first group that may have it; 0 at first
+           into int64[K], where each group went; itself at first
     """
     lines, codes = np.empty(len(groups.means)), np.empty(len(groups.modes), dtype=np.int32)
-    bound, part = np.empty(len(index.n_open)), np.empty(BLOCK)
-    nobody: Any = np.int64(-1)
     for done in range(most):
-        small = _smallest(groups.size, k, into)
+        small = _smallest(groups.size, k, cursor, into)
         if small < 0:
             return done
-        close(index, index.place_of[small])
+        close(ruler, leaves, tree, small)
         for j in range(len(lines)):
             lines[j] = groups.means[j, small].centre
         for t in range(len(codes)):
             codes[t] = groups.modes[t, small].node
-        target = nearest(ruler, index, lines, codes, nobody, bound, part)
+        target = nearest(ruler, leaves, tree, lines, codes, small)
         into[small] = target
         if groups.size[small] > 0:
             _absorb(ruler, groups, small, target)
-            move(ruler, groups, index, target)
+            move(ruler, groups, leaves, tree, target)
     return most
 
 
 @jit
-def _smallest(sizes: Any, k: int, into: Any) -> int:
-    """The smallest group below k that is still there, the lowest number of those that tie; -1 if there is none."""
-    small, size = -1, k
-    for c in range(len(into)):
-        if into[c] == c and sizes[c] < size:
-            small, size = c, sizes[c]
-    return small
+def _smallest(sizes: Any, k: int, cursor: Any, into: Any) -> int:
+    """The smallest group below k that is still there, the lowest number of those that tie; -1 if there is none.
+
+    A group that takes another in becomes larger than it: no size comes up again once all groups of it are gone.
+    """
+    size, c = cursor[0], cursor[1]
+    while size < k:
+        while c < len(into) and (into[c] != c or sizes[c] != size):
+            c += 1
+        if c < len(into):
+            break
+        size, c = size + 1, 0
+    cursor[0], cursor[1] = size, c
+    return c if size < k else -1
 
 
 @jit
