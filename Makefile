@@ -6,7 +6,7 @@ JOBS   ?= auto
 PACKAGES := postgresql chromium gcc libc6-dev
 comma := ,
 
-.PHONY: help setup test-setup demo test lint lists bench table reproduce attacks measures mutants fuzz faults system clean
+.PHONY: help setup test-setup demo test lint lists bench growth table reproduce attacks measures mutants fuzz faults system clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 10
@@ -56,6 +56,11 @@ bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run; the 
 	$(BIN)/python bench/slicing.py
 	$(BIN)/python bench/roles.py
 	$(BIN)/python bench/size.py
+	$(BIN)/python bench/stages.py
+	$(BIN)/python bench/growth.py
+
+growth: $(VENV)/.ready-test  ## time and memory against rows, for every method, written to docs/performance.md
+	$(BIN)/python bench/growth.py
 
 table: $(VENV)/.ready-test   ## all methods side by side, written to docs/comparison.md
 	$(BIN)/python bench/table.py
