@@ -51,19 +51,22 @@ def _pictures(folder: Path, curves: dict[tuple[str, str], Curve]) -> list[str]:
             ])
             for table, title in TABLES.items()
         ]  # fmt: skip
-        chart = alt.hconcat(*panels, spacing=26).properties(description=text).configure(background="white")
+        chart = (
+            alt.hconcat(*panels, spacing=26).resolve_scale(color="shared", shape="shared").properties(description=text)
+        )
+        chart = chart.configure(background="white")
         (folder / f"{family}.svg").write_bytes(drawn(family, chart, text)[f"{family}.svg"])
         lines.append(f"![{text}](performance/{family}.svg)\n")
     return lines
 
 
 def _panel(alt: Any, title: str, rows: list[dict[str, Any]]) -> Any:
-    steps = alt.Scale(type="log", nice=False, padding=8)
+    steps, legend = alt.Scale(type="log", nice=False, padding=8), alt.Legend(orient="bottom", columns=3)
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("rows:Q", scale=steps, axis=alt.Axis(values=[10**power for power in range(3, 7)], format="~s")),
         y=alt.Y("seconds:Q", scale=steps, axis=alt.Axis(format="~g")),
-        color=alt.Color("method:N", title=None, legend=alt.Legend(orient="bottom", columns=3)),
-        shape=alt.Shape("method:N", title=None),
+        color=alt.Color("method:N", title=None, legend=legend),
+        shape=alt.Shape("method:N", title=None, legend=legend),
     )
     marks = base.mark_line(strokeWidth=1.6) + base.mark_point(filled=True, size=40, opacity=1)
     return marks.properties(width=300, height=240, title=title)
