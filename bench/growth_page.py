@@ -66,7 +66,7 @@ def _panel(alt: Any, title: str, rows: list[dict[str, Any]]) -> Any:
         x=alt.X("rows:Q", scale=steps, axis=alt.Axis(values=[10**power for power in range(3, 7)], format="~s")),
         y=alt.Y("seconds:Q", scale=steps, axis=alt.Axis(format="~g")),
         color=alt.Color("method:N", title=None, legend=legend),
-        shape=alt.Shape("method:N", title=None, legend=legend),
+        shape=alt.Shape("method:N", legend=None),
     )
     marks = base.mark_line(strokeWidth=1.6) + base.mark_point(filled=True, size=40, opacity=1)
     return marks.properties(width=300, height=240, title=title)
