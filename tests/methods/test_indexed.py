@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cluster import box_tree, row_index
+from shoal.cluster import box_tree, point_index, row_index
 from shoal.methods import k_member
 from shoal.methods.base import Task
 from shoal.table.prepare import prepare
@@ -55,15 +55,17 @@ METHODS = {
     "mdav, assign": shoal.Mdav(k=3, leftover="assign"),
     "v-mdav": shoal.VMdav(k=4),
     "cbfs": shoal.Cbfs(k=4),
-    "dba": shoal.Dba(k=4, variant=2),
+    "dba": shoal.Dba(k=4, variant=1),
+    "dba, improved": shoal.Dba(k=3, variant=2),
     "tfrp": shoal.Tfrp(k=4, variant=2),
     "caat, midpoint": shoal.Caat(k=4, interval="midpoint"),
 }
 
 
 def labels(monkeypatch, least, task, method):
-    """The groups where a tree is used from so many different rows on."""
+    """The groups where a tree is used from so many different rows on, or so many centres."""
     monkeypatch.setattr(box_tree, "LEAST", least)
+    monkeypatch.setattr(point_index, "LEAST_CENTRES", min(least, 64))
     return method.partition(task, np.random.default_rng(3)).labels
 
 
@@ -76,7 +78,9 @@ def test_labels_are_those_of_a_scan(table, method, monkeypatch):
     assert np.array_equal(labels(monkeypatch, 2, task, method), labels(monkeypatch, 10**9, task, method))
 
 
-@pytest.mark.parametrize("method", [shoal.KMember(k=5, cost="set"), shoal.Caat(k=5)], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "method", [shoal.KMember(k=5, cost="set"), shoal.Caat(k=5), shoal.Dba(k=5)], ids=lambda one: one.name
+)
 @pytest.mark.parametrize(
     "model", [shoal.LDiversity("disease", l=1.5, variant="entropy"), shoal.TCloseness("disease", t=0.3)]
 )

@@ -11,11 +11,10 @@ import numpy as np
 from shoal.cluster.gathering import least_reach
 from shoal.cluster.points import Space, check_raw
 from shoal.errors import Problems
-from shoal.kernels.cluster import points as points_kernel
 from shoal.kernels.cluster import r_gather as kernel
 from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods.base import Method, Task
-from shoal.methods.groups import Groups, Labels
+from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Real, Whole, YesNo, param
 from shoal.table.encode import Floats
@@ -129,16 +128,5 @@ def _without_outliers(space: Space, k: int, reach: float, progress: Progress) ->
         elif size >= k:
             dense.append(row)
     joining = np.array([row for row in dense if free[row]], dtype=np.int64)
-    labels[joining] = nearest_centre(space, joining, np.array(centres), progress)
+    labels[joining] = space.nearest_of(space.columns[:, centres].T, joining, progress)
     return Groups(labels, centres=np.array(centres, dtype=np.int64))
-
-
-def nearest_centre(space: Space, rows: Labels, centres: Labels, progress: Progress) -> Labels:
-    """Number of the nearest centre for some rows, the lowest of those that tie."""
-    points = np.ascontiguousarray(space.columns[:, centres].T)
-    everyone, out = np.ones(len(centres), dtype=np.bool_), np.empty(len(rows), dtype=np.int64)
-    for begin, end in pieces(len(rows), points.size):
-        some = slice(begin, end)
-        points_kernel.nearest_groups(space.axes, space.columns, rows[some], points, everyone, out[some])
-        progress.advance(0)
-    return out
