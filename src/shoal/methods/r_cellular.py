@@ -206,7 +206,7 @@ class Offers:
         trees, size = self._trees, self._space.columns.size
         if trees is None:
             in_parts(self._pay, begin, end, (end - begin) * size)
-            return self._next_balls["time"][begin:end]  # type: ignore[no-any-return]
+            return self._next_balls["time"][begin:end]
 
         def part(first: int, last: int) -> PointIndex:
             mine = trees._replace(everyone=with_own_room(trees.everyone), point=np.empty_like(trees.point))
@@ -215,7 +215,7 @@ class Offers:
             return mine.everyone
 
         note_work(trees.everyone, in_parts(part, begin, end, (end - begin) * SEARCH))
-        return trees.kth[begin:end]
+        return trees.kth[begin:end]  # type: ignore[no-any-return]
 
     def _pay(self, begin: int, end: int, now: int = 0) -> None:
         """Find the next ball around each point of a run that is paid for as things are."""
@@ -236,9 +236,8 @@ class Offers:
             self._near = np.empty(min(4 * len(self._near), len(self._counts)), dtype=NEIGHBOUR)
 
     def _searches(self) -> PayerTrees | None:
-        """Trees, as long as searches are cheaper than scans."""
-        trees = self._trees
-        if trees is not None and not (pays(trees.everyone) and pays(trees.paying)):
+        """Trees, as long as searches are cheaper than scans; those for who still pays are cheaper than for all."""
+        if self._trees is not None and not pays(self._trees.everyone):
             self._trees = None
         return self._trees
 

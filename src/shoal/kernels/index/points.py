@@ -256,6 +256,16 @@ def come_back(index: PointIndex, row: int) -> None:
 
 
 @jit
+def come_back_all(index: PointIndex, rows: Any) -> None:
+    """Put points in that were taken out.
+
+    IN  rows int64[m]
+    """
+    for row in rows:
+        come_back(index, row)
+
+
+@jit
 def _swap(index: PointIndex, leaf: int, one: int, other: int) -> None:
     """Let two points of a leaf change places."""
     columns, rows, room = index.columns[leaf], index.rows[leaf], index.rows.shape[1]
