@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cluster import box_tree, point_index, row_index
+from shoal.cluster import box_tree, class_index, point_index, row_index
 from shoal.methods import k_member
 from shoal.methods.base import Task
 from shoal.table.prepare import prepare
@@ -59,6 +59,12 @@ METHODS = {
     "dba, improved": shoal.Dba(k=3, variant=2),
     "tfrp": shoal.Tfrp(k=4, variant=2),
     "caat, midpoint": shoal.Caat(k=4, interval="midpoint"),
+    "kaca": shoal.Kaca(k=5),
+    "kaca, random": shoal.Kaca(k=4, weights="height", pick="random"),
+    "r-cellular": shoal.RCellular(k=4),
+    "r-cellular, facility": shoal.RCellular(k=3, facility=0.7),
+    "r-gather": shoal.RGather(k=4),
+    "r-gather, outliers": shoal.RGather(k=4, epsilon=0.1),
 }
 
 
@@ -66,6 +72,7 @@ def labels(monkeypatch, least, task, method):
     """The groups where a tree is used from so many different rows on, or so many centres."""
     monkeypatch.setattr(box_tree, "LEAST", least)
     monkeypatch.setattr(point_index, "LEAST_CENTRES", min(least, 64))
+    monkeypatch.setattr(class_index, "WAITING", min(least, 512))
     return method.partition(task, np.random.default_rng(3)).labels
 
 

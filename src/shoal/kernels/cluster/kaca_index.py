@@ -14,7 +14,9 @@ FOUND = np.dtype([("distance", np.float64), ("id", np.int64), ("least", np.int64
 """The nearest class so far, and the fewest rows that any class is charged for."""
 KEY = np.dtype([("key", np.int64), ("id", np.int64)], align=True)
 """A class below k in the heap: its size and its first row as one number, as they were; its position."""
-STATE = np.dtype([("n_waiting", np.int64), ("n_heap", np.int64), ("n_first", np.int64), ("n_merged", np.int64)], align=True)
+STATE = np.dtype(
+    [("n_waiting", np.int64), ("n_heap", np.int64), ("n_first", np.int64), ("n_merged", np.int64)], align=True
+)
 """Classes in no tree yet; entries of the heap; classes of the first tree, and how far those of the second reach."""
 
 

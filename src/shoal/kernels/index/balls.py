@@ -65,6 +65,52 @@ def within(index: PointIndex, point: Any, scale: float, radius: int, found: Any)
 
 
 @jit
+def reached(index: PointIndex, point: Any, reach: float, found: Any) -> int:
+    """Find the rows of the free points up to a squared distance away, in any order; how many there are.
+
+    IN   point float64[d]
+    OUT  found int64[n]
+    """
+    tree, first_leaf, out, stack = index.tree, index.tree.shape[0].first_leaf, index.distances, index.tree.stack
+    n, work, height = 0, 0, 1
+    stack[0] = -1  # the root
+    while height > 0:
+        height -= 1
+        box = stack[height]
+        if box < first_leaf:
+            work += BLOCK_WORK
+            set_bounds(index, point, 1.0, box + 1)
+            for i in range(BLOCK):
+                if tree.bound[i] <= reach:
+                    stack[height] = (box + 1) * BLOCK + i
+                    height += 1
+            continue
+        work += LEAF_WORK
+        leaf = box - first_leaf
+        measure(index, point, leaf)
+        for i in range(tree.live[leaf]):
+            if out[i] <= reach:
+                found[n] = index.rows[leaf, i]
+                n += 1
+    note_search(tree, work, index.size[0])
+    return n
+
+
+@jit
+def kth_by_tree(index: PointIndex, columns: Any, rows: Any, near: Any, out: Any) -> None:
+    """Squared distance of some rows to their k-th nearest, themselves the first.
+
+    IN   columns float64[d, n];  rows int64[m]
+    OUT  near NEIGHBOUR[k];  out float64[n], by row
+    """
+    point = np.empty(len(columns))
+    for row in rows:
+        read(columns, row, point)
+        nearest(index, point, near)
+        out[row] = near[0].distance
+
+
+@jit
 def nearest_in_units(index: PointIndex, point: Any, scale: float, near: Any, radii: Any, rows: Any) -> int:
     """Find the free points nearest to one, by their distances in units, then their rows; how many there are.
 

@@ -17,7 +17,6 @@ from shoal.kernels.index.boxes import (
     GAPS,
     HEAD,
     NOBODY,
-    WORD,
     WORDS,
     BoxTree,
     enclose_above,
@@ -116,7 +115,12 @@ def _add_line(index: ClassIndex, block: int, j: int, low: float, high: float, sp
     gone, star = low > high, low == -np.inf
     for i in range(BLOCK):
         mine = theirs = np.inf
-        low_first, low_last, high_first, high_last = floats[at, i], floats[at + 1, i], floats[at + 2, i], floats[at + 3, i]
+        low_first, low_last, high_first, high_last = (
+            floats[at, i],
+            floats[at + 1, i],
+            floats[at + 2, i],
+            floats[at + 3, i],
+        )
         if low_first <= low_last:
             if star:
                 mine, theirs = 0.0, 1.0
@@ -143,7 +147,9 @@ def _add_line(index: ClassIndex, block: int, j: int, low: float, high: float, sp
 
 
 @jit
-def _set_bounds(index: ClassIndex, store: ClassStore, scale: Scale, query: Query, one: int, least: int, block: int) -> None:
+def _set_bounds(
+    index: ClassIndex, store: ClassStore, scale: Scale, query: Query, one: int, least: int, block: int
+) -> None:
     """How near the classes of each box of a block can be at most, if all have a size; infinite where there is none."""
     mine, theirs, boxes, out = query.sums[0], query.sums[1], index.tree.boxes[block], index.tree.bound
     for i in range(len(out)):
@@ -272,9 +278,9 @@ def _enclose_leaf(index: ClassIndex, scale: Scale, leaf: int) -> None:
         for i in range(n):
             low, high = index.low[leaf, j, i], index.high[leaf, j, i]
             if low > high:
-                gaps |= np.int64(1) << j
+                gaps |= 1 << j
             elif low == -np.inf:
-                stars |= np.int64(1) << j
+                stars |= 1 << j
             else:
                 floats[at, lane] = low if low < floats[at, lane] else floats[at, lane]
                 floats[at + 1, lane] = low if low > floats[at + 1, lane] else floats[at + 1, lane]
