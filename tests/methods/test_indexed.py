@@ -72,7 +72,7 @@ def labels(monkeypatch, least, task, method):
     """The groups where a tree is used from so many different rows on, or so many centres."""
     monkeypatch.setattr(box_tree, "LEAST", least)
     monkeypatch.setattr(point_index, "LEAST_CENTRES", min(least, 64))
-    monkeypatch.setattr(class_index, "WAITING", min(least, 512))
+    monkeypatch.setattr(class_index, "WAITING", min(least, 1024))
     return method.partition(task, np.random.default_rng(3)).labels
 
 

@@ -13,9 +13,9 @@ from shoal.kernels.index import classes as kernel
 from shoal.kernels.index.boxes import BLOCK, PATIENCE, WORD
 from shoal.table.encode import Floats, Ints
 
-LEAF = 16
+LEAF = 32
 """Most classes of a leaf."""
-WAITING = 512
+WAITING = 1024
 """How many merged classes are looked at one by one before they get into a tree."""
 EPSILON = 2.0**-49
 """What the difference of two widths may be off, as a share of the largest number."""

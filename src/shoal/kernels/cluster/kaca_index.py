@@ -93,7 +93,7 @@ def _nearest(store: ClassStore, scale: Scale, trees: ClassTrees, reach: Any, one
     search(trees.merged, store, scale, reach, trees.query, one, k, found)
     for i in range(trees.state[0].n_waiting):
         other = trees.waiting[i]
-        mine, theirs = costs_of(store, scale, reach, one, other)
+        mine, theirs = costs_of(store, scale, reach, one, other, found)
         distance = size * mine + charged(size, store.classes[other].size, k) * theirs
         if distance < found.distance or (distance == found.distance and other < found.id):
             found.distance, found.id = distance, other

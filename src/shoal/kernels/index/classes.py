@@ -185,37 +185,53 @@ def _add_levels(words: Any, costs: Any, places: Any, out: Any) -> None:
 
 
 @jit
-def costs_of(store: ClassStore, scale: Scale, reach: Any, one: int, other: int) -> Any:
+def costs_of(store: ClassStore, scale: Scale, reach: Any, one: int, other: int, found: Any) -> Any:
     """What each of two classes of a store loses if they are merged, for each row; summed as a scan does.
 
-    IN  reach REACH[nodes]
+    Infinite as soon as it is known that another one is nearer.
+
+    IN  reach REACH[nodes];  found FOUND
     """
-    mine = theirs = 0.0
+    size, least, best, mine, theirs = store.classes[one].size, found.least, found.distance, 0.0, 0.0
     for j in range(len(store.low)):
         lost, other_lost = line_costs(
             store.low[j, one], store.high[j, one], store.low[j, other], store.high[j, other], scale.spans[j]
         )
         mine, theirs = mine + lost, theirs + other_lost
     for t in range(len(store.node)):
+        if size * mine + least * theirs > best:
+            return np.inf, np.inf
         seen = reach[scale.trees[t].first + store.node[t, other]]
         mine, theirs = mine + seen.mine, theirs + seen.theirs
     return mine, theirs
 
 
 @jit
-def _leaf_costs(index: ClassIndex, store: ClassStore, scale: Scale, reach: Any, one: int, leaf: int, place: int) -> Any:
-    """`costs_of` a class of a leaf."""
-    mine = theirs = 0.0
-    low, high, node = index.low[leaf], index.high[leaf], index.node[leaf]
-    for j in range(len(low)):
-        lost, other_lost = line_costs(
-            store.low[j, one], store.high[j, one], low[j, place], high[j, place], scale.spans[j]
-        )
-        mine, theirs = mine + lost, theirs + other_lost
-    for t in range(len(node)):
-        seen = reach[scale.trees[t].first + node[t, place]]
-        mine, theirs = mine + seen.mine, theirs + seen.theirs
-    return mine, theirs
+def _look_at(
+    index: ClassIndex, store: ClassStore, scale: Scale, reach: Any, one: int, k: int, leaf: int, found: Any
+) -> None:
+    """Compare the classes of a leaf with the nearest found before.
+
+    IN     reach REACH[nodes]
+    INOUT  found FOUND
+    """
+    low, high, node, ids = index.low[leaf], index.high[leaf], index.node[leaf], index.ids[leaf]
+    size, least = store.classes[one].size, found.least
+    for i in range(index.tree.live[leaf]):
+        best, mine, theirs = found.distance, 0.0, 0.0
+        for j in range(len(low)):
+            lost, other_lost = line_costs(store.low[j, one], store.high[j, one], low[j, i], high[j, i], scale.spans[j])
+            mine, theirs = mine + lost, theirs + other_lost
+        t = 0
+        while t < len(node) and size * mine + least * theirs <= best:
+            seen = reach[scale.trees[t].first + node[t, i]]
+            mine, theirs = mine + seen.mine, theirs + seen.theirs
+            t += 1
+        if t < len(node) or size * mine + least * theirs > best:
+            continue
+        distance = size * mine + charged(size, store.classes[ids[i]].size, k) * theirs
+        if distance < best or (distance == best and ids[i] < found.id):
+            found.distance, found.id = distance, ids[i]
 
 
 @jit
@@ -233,15 +249,15 @@ def search(
     IN     reach REACH[nodes]
     INOUT  found FOUND
     """
-    tree, size, first_leaf, work = index.tree, store.classes[one].size, index.tree.shape[0].first_leaf, BLOCK_WORK
-    best, where, least = found.distance, found.id, found.least
+    tree, first_leaf, work = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK
+    least = found.least
     _set_query(index, scale, reach, query)
     _set_bounds(index, store, scale, query, one, least, 0)
-    n = push(tree, 0, best, 0)
+    n = push(tree, 0, found.distance, 0)
     while n > 0:
         n -= 1
-        box, bound = tree.stack[n], tree.bounds[n]
-        if bound > best or (bound == best and tree.boxes[box // BLOCK, HEAD, box % BLOCK] >= where):
+        box, bound, best = tree.stack[n], tree.bounds[n], found.distance
+        if bound > best or (bound == best and tree.boxes[box // BLOCK, HEAD, box % BLOCK] >= found.id):
             continue
         if box < first_leaf:
             work += BLOCK_WORK
@@ -249,16 +265,7 @@ def search(
             n = push(tree, box + 1, best, n)
             continue
         work += LEAF_WORK
-        leaf = box - first_leaf
-        for i in range(tree.live[leaf]):
-            mine, theirs = _leaf_costs(index, store, scale, reach, one, leaf, i)
-            if size * mine + least * theirs > best:
-                continue
-            other = index.ids[leaf, i]
-            distance = size * mine + charged(size, store.classes[other].size, k) * theirs
-            if distance < best or (distance == best and other < where):
-                best, where = distance, other
-    found.distance, found.id = best, where
+        _look_at(index, store, scale, reach, one, k, box - first_leaf, found)
     note_search(tree, work, store.counts[0].alive)
 
 
