@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.cluster import box_tree, class_index, point_index, row_index
+from shoal.enforce.repair import repair
 from shoal.methods import k_member
 from shoal.methods.base import Task
 from shoal.table.prepare import prepare
@@ -94,6 +95,18 @@ def test_labels_are_those_of_a_scan(table, method, monkeypatch):
 def test_labels_are_those_of_a_scan_with_a_requirement(model, method, monkeypatch):
     task = Task.of(prepare(mixed_frame(230), MIXED), [model])
     assert np.array_equal(labels(monkeypatch, 2, task, method), labels(monkeypatch, 10**9, task, method))
+
+
+def test_groups_are_repaired_as_with_a_scan(monkeypatch):
+    task = Task.of(prepare(mixed_frame(230), MIXED), [shoal.LDiversity("disease", l=2)])
+    groups = shoal.Mdav(k=3).partition(Task.of(task.table), np.random.default_rng(3))
+    found = []
+    for least in (2, 10**9):
+        monkeypatch.setattr(box_tree, "LEAST", least)
+        monkeypatch.setattr(point_index, "LEAST_CENTRES", min(least, 64))
+        found.append(repair(task, groups, 3, "sse", sets=False).labels)
+    assert np.array_equal(*found)
+    assert not np.array_equal(found[0], groups.labels)
 
 
 @settings(max_examples=examples(40))

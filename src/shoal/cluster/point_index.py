@@ -81,16 +81,16 @@ def note_work(index: kernel.PointIndex, parts: Iterable[kernel.PointIndex | None
     for part in parts:
         for name in ("searches", "work", "scans"):
             shape[name] += 0 if part is None else part.tree.shape[0][name]
-    shape["off"] |= not pays(index)
+    pays(index)
 
 
 def pays(index: kernel.PointIndex) -> bool:
-    """Whether searches are cheaper than scans; asked only now and then."""
+    """Whether searches are cheaper than scans; asked only now and then, and not any more once they were not."""
     shape = index.tree.shape[0]
-    fine = bool(shape["searches"] < PATIENCE or shape["work"] <= shape["scans"])
     if shape["searches"] >= PATIENCE:
+        shape["off"] |= shape["work"] > shape["scans"]
         shape["searches"] = shape["work"] = shape["scans"] = 0
-    return fine
+    return not shape["off"]
 
 
 def _spread(axis: Any, column: Floats) -> Scaled:

@@ -74,8 +74,8 @@ class Kaca(Method):
     paper: ClassVar[str] = (
         "Li, Wong, Fu, Pei, Achieving k-anonymity by clustering in attribute hierarchical structures, DaWaK 2006"
     )
-    complexity: ClassVar[str] = "time O(n^2 d), memory O(n d)"
-    advice: ClassVar[str] = "Low loss where columns have hierarchies and many rows agree, up to some 100,000 rows."
+    complexity: ClassVar[str] = "time nearly linear in n on ordinary data, O(n^2 d) at worst; memory O(n d)"
+    advice: ClassVar[str] = "Low loss where columns have hierarchies and many rows agree, also on large tables."
 
     k: int = param(Whole(2), "smallest group size")
     weights: str = param(OneOf(("uniform", "height")), "the cost of climbing one hierarchy level", default="uniform")

@@ -24,7 +24,7 @@ from shoal.spec import Real, Whole, YesNo, param
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
 
-AT_ONCE = 512
+AT_ONCE = 256
 """After so many searches somebody who wants to stop is heard."""
 
 
@@ -148,7 +148,7 @@ def _without_outliers(space: Space, index: PointIndex | None, k: int, reach: flo
         progress.advance(1)
         if not free[row]:
             continue
-        if index is not None and not index.tree.shape["off"][0] and pays(index):
+        if index is not None and pays(index):
             size = reached(index, space.columns[:, row].copy(), reach, found)
         else:
             index, size = None, kernel.ball(space.axes, space.columns, row, reach, everyone, found)
