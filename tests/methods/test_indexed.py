@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.cluster import box_tree, class_index, point_index, row_index
 from shoal.enforce.repair import repair
-from shoal.methods import k_member
+from shoal.methods import k_member, kaca, r_cellular, r_gather
 from shoal.methods.base import Task
 from shoal.table.prepare import prepare
 from support.mixed_table import MIXED, mixed_frame
@@ -131,3 +131,27 @@ def test_where_boxes_do_not_help_rows_are_scanned(monkeypatch):
         METHODS["k-member"],
     )
     assert made[0][1].tree.shape["off"][0]
+
+
+@pytest.mark.parametrize("method", [r_cellular, r_gather], ids=["r-cellular", "r-gather"])
+def test_where_boxes_do_not_help_points_are_scanned(method, monkeypatch):
+    made = []
+    monkeypatch.setattr(method, "indexed", lambda *given: made.append(point_index.indexed(*given)) or made[-1])
+    frame = pl.DataFrame({f"x{i}": np.random.default_rng(i).random(300) for i in range(40)})
+    task = Task.of(prepare(frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, NUMBER))))
+    labels(monkeypatch, 2, task, METHODS["r-gather, outliers" if method is r_gather else "r-cellular"])
+    assert made[0].tree.shape["off"][0]
+
+
+def test_where_boxes_do_not_help_classes_are_scanned(monkeypatch):
+    made = []
+    monkeypatch.setattr(kaca, "classes_of", lambda *given: made.append(class_index.classes_of(*given)) or made[0])
+    monkeypatch.setattr(class_index, "PATIENCE", 20)
+    scans = []
+    run = kaca.kernel.run
+    monkeypatch.setattr(kaca.kernel, "run", lambda *given: scans.append(1) or run(*given))
+    frame = pl.DataFrame({f"x{i}": np.random.default_rng(i).random(300) for i in range(40)})
+    task = Task.of(prepare(frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, NUMBER))))
+    labels(monkeypatch, 2, task, METHODS["kaca"])
+    assert made[0] is not None
+    assert scans

@@ -90,7 +90,7 @@ def pays(index: kernel.PointIndex) -> bool:
     if shape["searches"] >= PATIENCE:
         shape["off"] |= shape["work"] > shape["scans"]
         shape["searches"] = shape["work"] = shape["scans"] = 0
-    return not shape["off"]
+    return not bool(shape["off"])
 
 
 def _spread(axis: Any, column: Floats) -> Scaled:

@@ -71,7 +71,9 @@ class RCellular(Method):
     paper: ClassVar[str] = (
         "Aggarwal, Feder, Kenthapadi, Khuller, Panigrahy, Thomas, Zhu, Achieving anonymity via clustering, PODS 2006"
     )
-    complexity: ClassVar[str] = "time far below O(n^2 d) in few dimensions, that times the visits to a row at worst; memory O(n d)"
+    complexity: ClassVar[str] = (
+        "time far below O(n^2 d) in few dimensions, that times the visits to a row at worst; memory O(n d)"
+    )
     advice: ClassVar[str] = "Where centres and radii are published and outliers must not widen every group."
     publisher: ClassVar[str] = "centres"
 
