@@ -147,10 +147,11 @@ def test_where_boxes_do_not_help_classes_are_scanned(monkeypatch):
     made = []
     monkeypatch.setattr(kaca, "classes_of", lambda *given: made.append(class_index.classes_of(*given)) or made[0])
     monkeypatch.setattr(class_index, "PATIENCE", 20)
+    monkeypatch.setattr(kaca, "AT_ONCE", 50)
     scans = []
     run = kaca.kernel.run
     monkeypatch.setattr(kaca.kernel, "run", lambda *given: scans.append(1) or run(*given))
-    frame = pl.DataFrame({f"x{i}": np.random.default_rng(i).random(300) for i in range(40)})
+    frame = pl.DataFrame({f"x{i}": np.random.default_rng(i).random(300) for i in range(30)})
     task = Task.of(prepare(frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, NUMBER))))
     labels(monkeypatch, 2, task, METHODS["kaca"])
     assert made[0] is not None

@@ -25,7 +25,7 @@ from shoal.table.numbers import number_text
 WORK_PER_CALL = 20_000_000
 """Lookups between two reports of progress, some tens of milliseconds."""
 
-AT_ONCE = 512
+AT_ONCE = 256
 """How many classes are merged between two reports of progress, where they are found by a tree."""
 
 
