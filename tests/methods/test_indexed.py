@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cluster import box_tree, centroid_distances, centroids, row_index
+from shoal.cluster import box_tree, centroid_distances, centroids, class_index, point_index, row_index
 from shoal.cluster.centroid_index import index_of
+from shoal.enforce.repair import repair
 from shoal.kernels import sharing
-from shoal.methods import k_member
+from shoal.methods import k_member, kaca, r_cellular, r_gather
 from shoal.methods.base import Task
 from shoal.table.prepare import prepare
 from support.mixed_table import MIXED, mixed_frame
@@ -57,7 +58,8 @@ METHODS = {
     "mdav, assign": shoal.Mdav(k=3, leftover="assign"),
     "v-mdav": shoal.VMdav(k=4),
     "cbfs": shoal.Cbfs(k=4),
-    "dba": shoal.Dba(k=4, variant=2),
+    "dba": shoal.Dba(k=4, variant=1),
+    "dba, improved": shoal.Dba(k=3, variant=2),
     "tfrp": shoal.Tfrp(k=4, variant=2),
     "caat, midpoint": shoal.Caat(k=4, interval="midpoint"),
     "oka": shoal.Oka(k=3),
@@ -66,12 +68,20 @@ METHODS = {
     "k-means, 2": shoal.KMeans(k=2, variant=2, max_iter=2),
     "k-means, 3": shoal.KMeans(k=2, variant=3, max_iter=4),
     "weighted c-means": shoal.WeightedCMeans(k=2, max_iter=4),
+    "kaca": shoal.Kaca(k=5),
+    "kaca, random": shoal.Kaca(k=4, weights="height", pick="random"),
+    "r-cellular": shoal.RCellular(k=4),
+    "r-cellular, facility": shoal.RCellular(k=3, facility=0.7),
+    "r-gather": shoal.RGather(k=4),
+    "r-gather, outliers": shoal.RGather(k=4, epsilon=0.1),
 }
 
 
 def labels(monkeypatch, least, task, method):
-    """The groups where a tree is used from so many different rows on."""
+    """The groups where a tree is used from so many different rows on, or so many centres."""
     monkeypatch.setattr(box_tree, "LEAST", least)
+    monkeypatch.setattr(point_index, "LEAST_CENTRES", min(least, 64))
+    monkeypatch.setattr(class_index, "WAITING", min(least, 1024))
     return method.partition(task, np.random.default_rng(3)).labels
 
 
@@ -84,13 +94,27 @@ def test_labels_are_those_of_a_scan(table, method, monkeypatch):
     assert np.array_equal(labels(monkeypatch, 2, task, method), labels(monkeypatch, 10**9, task, method))
 
 
-@pytest.mark.parametrize("method", [shoal.KMember(k=5, cost="set"), shoal.Caat(k=5)], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "method", [shoal.KMember(k=5, cost="set"), shoal.Caat(k=5), shoal.Dba(k=5)], ids=lambda one: one.name
+)
 @pytest.mark.parametrize(
     "model", [shoal.LDiversity("disease", l=1.5, variant="entropy"), shoal.TCloseness("disease", t=0.3)]
 )
 def test_labels_are_those_of_a_scan_with_a_requirement(model, method, monkeypatch):
     task = Task.of(prepare(mixed_frame(230), MIXED), [model])
     assert np.array_equal(labels(monkeypatch, 2, task, method), labels(monkeypatch, 10**9, task, method))
+
+
+def test_groups_are_repaired_as_with_a_scan(monkeypatch):
+    task = Task.of(prepare(mixed_frame(230), MIXED), [shoal.LDiversity("disease", l=2)])
+    groups = shoal.Mdav(k=3).partition(Task.of(task.table), np.random.default_rng(3))
+    found = []
+    for least in (2, 10**9):
+        monkeypatch.setattr(box_tree, "LEAST", least)
+        monkeypatch.setattr(point_index, "LEAST_CENTRES", min(least, 64))
+        found.append(repair(task, groups, 3, "sse", sets=False).labels)
+    assert np.array_equal(*found)
+    assert not np.array_equal(found[0], groups.labels)
 
 
 @settings(max_examples=examples(40))
@@ -140,3 +164,28 @@ def test_where_boxes_do_not_help_rows_are_scanned(monkeypatch):
         METHODS["k-member"],
     )
     assert made[0][1].tree.shape["off"][0]
+
+
+@pytest.mark.parametrize("method", [r_cellular, r_gather], ids=["r-cellular", "r-gather"])
+def test_where_boxes_do_not_help_points_are_scanned(method, monkeypatch):
+    made = []
+    monkeypatch.setattr(method, "indexed", lambda *given: made.append(point_index.indexed(*given)) or made[-1])
+    frame = pl.DataFrame({f"x{i}": np.random.default_rng(i).random(300) for i in range(40)})
+    task = Task.of(prepare(frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, NUMBER))))
+    labels(monkeypatch, 2, task, METHODS["r-gather, outliers" if method is r_gather else "r-cellular"])
+    assert made[0].tree.shape["off"][0]
+
+
+def test_where_boxes_do_not_help_classes_are_scanned(monkeypatch):
+    made = []
+    monkeypatch.setattr(kaca, "classes_of", lambda *given: made.append(class_index.classes_of(*given)) or made[0])
+    monkeypatch.setattr(class_index, "PATIENCE", 20)
+    monkeypatch.setattr(kaca, "AT_ONCE", 50)
+    scans = []
+    run = kaca.kernel.run
+    monkeypatch.setattr(kaca.kernel, "run", lambda *given: scans.append(1) or run(*given))
+    frame = pl.DataFrame({f"x{i}": np.random.default_rng(i).random(300) for i in range(30)})
+    task = Task.of(prepare(frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, NUMBER))))
+    labels(monkeypatch, 2, task, METHODS["kaca"])
+    assert made[0] is not None
+    assert scans

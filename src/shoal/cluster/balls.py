@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.cluster.point_index import indexed, pays
 from shoal.cluster.points import Space
 from shoal.kernels.cluster import r_cellular as kernel
+from shoal.kernels.cluster.points import NEIGHBOUR
+from shoal.kernels.index.balls import nearest_in_units
+from shoal.kernels.index.cells import CellStore, Sizes, best_join
+from shoal.kernels.index.points import PointIndex, come_back_all, leave_all
 from shoal.kernels.sharing import pieces
 from shoal.methods.groups import Groups, Labels, members_of
 from shoal.progress import Progress
@@ -33,16 +38,35 @@ class Cells:
 
     def __init__(self, space: Space, labels: Labels, scale: float, k: int, price: int) -> None:
         self._space, self._labels, self._scale, self._k, self._price = space, labels, scale, k, price
+        self._members = members_of(labels)
         self._sizes = np.bincount(labels)
         self._centres: Labels = np.empty(len(self._sizes), dtype=np.int64)
         self._radii: Labels = np.empty(len(self._sizes), dtype=np.int64)
-        for group, rows in enumerate(members_of(labels)):
+        for group, rows in enumerate(self._members):
             squared, self._centres[group] = _middle(space, rows)
             self._radii[group] = np.rint(np.sqrt(squared) * scale)
+        self._index: PointIndex | None = None
+        self._store = self._laid_out()
+
+    def _laid_out(self) -> CellStore:
+        """The groups as arrays."""
+        heads, follow = np.empty(len(self._sizes), dtype=np.int64), np.full(len(self._labels), -1, dtype=np.int64)
+        for group, rows in enumerate(self._members):
+            heads[group], follow[rows[:-1]] = rows[0], rows[1:]
+        columns = self._space.columns
+        centre_columns = np.ascontiguousarray(columns[:, self._centres])
+        groups = Sizes(self._sizes, self._centres, self._radii, heads, np.empty(len(heads), dtype=np.int64))
+        points = np.empty((self._k, len(columns)))
+        return CellStore(
+            self._space.axes, columns, centre_columns, self._labels, follow, groups, points, self._scale, self._price
+        )
 
     def repair(self, first_radii: Labels, progress: Progress) -> None:
         """Bring every group up to size, those first that were formed with the largest radius."""
         progress.stage("repairing", len(self._sizes))
+        self._index = indexed(self._space.axes, self._space.columns)
+        if self._index is not None:  # of rows that can be spared
+            leave_all(self._index, np.flatnonzero(self._sizes[self._labels] == self._k))
         for group in np.lexsort((np.arange(len(first_radii)), -first_radii)):
             if 0 < self._sizes[group] < self._k:
                 self._mend(int(group))
@@ -58,43 +82,90 @@ class Cells:
             labels[members[group]] = label
         return Groups(labels, centres=centres[order])
 
+    # -- changes --------------------------------------------------------------------------------------------------
+
     def _mend(self, group: int) -> None:
         """Borrow the nearest rows of groups that can spare them, or join another group, whichever costs less."""
-        distance = distances_in_units(self._space, self._space.columns, self._centres[group], self._scale)
-        borrowed, rise, radius = self._borrow(group, distance)
-        other, join_rise, centre, join_radius = self._join(group, distance)
+        borrowed, rise, radius = self._borrow(group)
+        other, join_rise, centre, join_radius = self._join(group)
         if borrowed is not None and (other < 0 or rise <= join_rise):
-            self._sizes -= np.bincount(self._labels[borrowed], minlength=len(self._sizes))
-            self._labels[borrowed] = group
-            self._sizes[group], self._radii[group] = self._k, radius
+            lenders = self._labels[borrowed]
+            for lender in np.unique(lenders):
+                rows = self._members[lender]
+                self._set_members(int(lender), rows[~np.isin(rows, borrowed[lenders == lender])])
+            self._set_members(group, np.sort(np.concatenate([self._members[group], borrowed])))
+            self._radii[group] = radius
         else:
-            self._labels[self._labels == group] = other
-            self._sizes[other] += self._sizes[group]
-            self._sizes[group] = 0
+            joined = np.sort(np.concatenate([self._members[other], self._members[group]]))
+            self._set_members(group, joined[:0])
+            self._set_members(other, joined)
             self._centres[other], self._radii[other] = centre, join_radius
+            self._store.centre_columns[:, other] = self._space.columns[:, centre]
 
-    def _borrow(self, group: int, distance: Labels) -> tuple[Labels | None, int, int]:
+    def _set_members(self, group: int, rows: Labels) -> None:
+        """Give a group other rows; who can be spared then, and who cannot."""
+        before = self._sizes[group]
+        if self._index is not None and len(rows):
+            if len(rows) == self._k:
+                leave_all(self._index, rows)
+            elif before == self._k:
+                come_back_all(self._index, self._members[group])
+        if len(rows):
+            self._store.groups.heads[group] = rows[0]
+            self._store.follow[rows[:-1]], self._store.follow[rows[-1]] = rows[1:], -1
+        self._members[group], self._labels[rows], self._sizes[group] = rows, group, len(rows)
+
+    # -- what they cost -------------------------------------------------------------------------------------------
+
+    def _borrow(self, group: int) -> tuple[Labels | None, int, int]:
         """Rows to borrow, by how much the cost rises, and the radius then; a group below k may be used up."""
         own = int(self._sizes[group])
-        spare = np.where(self._sizes >= self._k, self._sizes - self._k, self._sizes)
-        rows = np.empty(self._k - own, dtype=np.int64)
-        if kernel.borrow(distance, self._labels, spare, group, len(rows), rows) < len(rows):
+        rows = self._to_spare(group, self._k - own)
+        if len(rows) < self._k - own:
             return None, 0, 0
-        radius = max(int(self._radii[group]), int(distance[rows].max()))
-        used_up = int(((spare == 0) & (self._sizes > 0) & (self._sizes < self._k)).sum())
+        distance = self._distances(int(self._centres[group]), rows)
+        radius = max(int(self._radii[group]), int(distance.max()))
+        lenders, n_lent = np.unique(self._labels[rows], return_counts=True)
+        used_up = int((self._sizes[lenders] == n_lent).sum())  # k or more are not lent all
         saved = own * int(self._radii[group]) + int(self._radii[self._labels[rows]].sum())
         return rows, self._k * radius - saved - self._price * used_up, radius
 
-    def _join(self, group: int, distance: Labels) -> tuple[int, int, int, int]:
+    def _to_spare(self, group: int, wanted: int) -> Labels:
+        """The nearest rows of groups that can spare them, the lowest of those that tie; not more than wanted."""
+        spare = np.where(self._sizes >= self._k, self._sizes - self._k, self._sizes)
+        spare[group] = 0
+        n_near = 4 * self._k
+        while self._index is not None and pays(self._index):
+            n_near = min(n_near, int(self._index.size[0]))
+            radii, rows = self._near(int(self._centres[group]), n_near)
+            certain = slice(None) if n_near == self._index.size[0] else radii < radii[-1]
+            found = _lent(rows[certain], self._labels, spare, wanted)
+            if len(found) == wanted or n_near == self._index.size[0]:
+                return found
+            n_near *= 4
+        self._index = None
+        distance = self._distances(int(self._centres[group]))
+        rows = np.empty(wanted, dtype=np.int64)
+        return rows[: kernel.borrow(distance, self._labels, spare, group, wanted, rows)]
+
+    def _near(self, centre: int, n: int) -> tuple[Labels, Labels]:
+        """Rows in the tree nearest to one, and how far they are away, by that and then in row order."""
+        near, (radii, rows) = np.empty(n, dtype=NEIGHBOUR), np.empty((2, n), dtype=np.int64)
+        nearest_in_units(self._index, self._space.columns[:, centre].copy(), self._scale, near, radii, rows)  # type: ignore[arg-type]
+        return radii, rows
+
+    def _join(self, group: int) -> tuple[int, int, int, int]:
         """The group to join, by how much the cost rises, and the centre and radius then: its own or the other's."""
+        if self._index is not None:
+            return best_join(self._store, group)  # type: ignore[no-any-return]
         alive = self._sizes > 0
         alive[group] = False
         if not alive.any():
             return -1, 0, -1, 0
         theirs, mine = self._radii.copy(), np.full(len(alive), self._radii[group])
-        np.maximum.at(mine, self._labels, distance)
-        centres = np.ascontiguousarray(self._space.columns[:, self._centres[alive]])
-        for member in np.flatnonzero(self._labels == group):
+        np.maximum.at(mine, self._labels, self._distances(int(self._centres[group])))
+        centres = np.ascontiguousarray(self._store.centre_columns[:, alive])
+        for member in self._members[group]:
             reach = distances_in_units(self._space, centres, int(member), self._scale)
             theirs[alive] = np.maximum(theirs[alive], reach)
         own = int(self._sizes[group])
@@ -104,6 +175,25 @@ class Cells:
         best = int(others[np.argmin(rises[others])])
         centre = self._centres[best] if theirs[best] <= mine[best] else self._centres[group]
         return best, int(rises[best]), int(centre), int(radii[best])
+
+    def _distances(self, row: int, rows: Labels | None = None) -> Labels:
+        """Distances of some rows, or all, to one of them, in whole units."""
+        columns = self._space.columns if rows is None else np.ascontiguousarray(self._space.columns[:, rows])
+        return distances_in_units(self._space, columns, row, self._scale)
+
+
+def _lent(rows: Labels, labels: Labels, spare: Labels, wanted: int) -> Labels:
+    """The first rows of groups that can spare them, as many as wanted."""
+    left: dict[int, int] = {}
+    found: list[int] = []
+    for row, lender in zip(rows.tolist(), labels[rows].tolist(), strict=True):
+        n = left.get(lender, int(spare[lender]))
+        left[lender] = n - (n > 0)
+        if n > 0:
+            found.append(row)
+        if len(found) == wanted:
+            break
+    return np.array(found, dtype=np.int64)
 
 
 def distances_in_units(space: Space, columns: Floats, row: int, scale: float) -> Labels:

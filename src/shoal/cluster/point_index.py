@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from shoal.cluster import box_tree
-from shoal.cluster.box_tree import MOST_LINES, Scaled, empty_tree, order_of, scaled
+from shoal.cluster.box_tree import MOST_LINES, Scaled, empty_tree, scaled
 from shoal.kernels.cluster.points import NAME
 from shoal.kernels.index import points as kernel
-from shoal.kernels.index.boxes import WORD, WORDS
+from shoal.kernels.index.boxes import PATIENCE, WORD, WORDS
 from shoal.table.encode import Floats, Ints
 
 LEAF = 32
 """Most points of a leaf."""
+LEAST_CENTRES = 2 * LEAF
+"""Fewer centres are looked at one by one."""
+SEARCH = 1 << 12
+"""About how many values a search reads."""
 
 
 def indexed(axes: Any, columns: Floats) -> kernel.PointIndex | None:
     """A tree of boxes around points, if they are many."""
-    n_columns, n_rows = columns.shape
-    if n_rows < box_tree.LEAST or n_columns > MOST_LINES:
+    if columns.shape[1] < box_tree.LEAST or len(columns) > MOST_LINES:
         return None
+    return _tree(axes, columns, columns)
+
+
+def indexed_centres(axes: Any, columns: Floats, centres: Floats) -> kernel.PointIndex | None:
+    """A tree of boxes around the centres of many points, which may move."""
+    if columns.shape[1] < box_tree.LEAST or len(centres) < LEAST_CENTRES or len(columns) > MOST_LINES:
+        return None
+    return _tree(axes, np.ascontiguousarray(centres.T), columns)
+
+
+def _tree(axes: Any, columns: Floats, all_columns: Floats) -> kernel.PointIndex:
+    """A tree of boxes around points that have, or may get, the categories of all."""
+    n_columns, n_rows = columns.shape
     names = axes["kind"] == NAME
-    order = order_of(np.stack([_spread(axis, column) for axis, column in zip(axes, columns, strict=True)]), LEAF)
+    order = box_tree.order_of(
+        np.stack([_spread(axis, column) for axis, column in zip(axes, columns, strict=True)]), LEAF
+    )
     fields = np.where(names, WORDS + np.cumsum(names) - 1, WORDS + names.sum() + 2 * (np.cumsum(~names) - 1))
     tree = empty_tree(n_rows, int((~names).sum()), int(names.sum()), LEAF)
     leaves = np.repeat(np.arange(len(tree.live)), tree.live)
@@ -34,10 +53,44 @@ def indexed(axes: Any, columns: Floats) -> kernel.PointIndex | None:
     positions = np.empty(n_rows, dtype=np.int64)
     positions[order] = leaves * LEAF + slots
     index = kernel.PointIndex(
-        tree, axes, points, rows, positions, fields, _places(axes, columns), np.array([n_rows]), np.empty(LEAF)
+        tree, axes, points, rows, positions, fields, _places(axes, all_columns), np.array([n_rows]), np.empty(LEAF)
     )
     kernel.enclose_all(index)
     return index
+
+
+def order_of(index: kernel.PointIndex) -> Ints:
+    """Rows of the free points, leaf by leaf."""
+    return index.rows[np.arange(LEAF) < index.tree.live[:, np.newaxis]]  # type: ignore[no-any-return]
+
+
+def with_own_room(index: kernel.PointIndex) -> kernel.PointIndex:
+    """The same tree, for one more thread: what a search writes has room of its own."""
+    tree = index.tree
+    shape = tree.shape.copy()
+    shape["searches"] = shape["work"] = shape["scans"] = 0
+    room = tree._replace(
+        bound=np.empty_like(tree.bound), stack=np.empty_like(tree.stack), bounds=np.empty_like(tree.bounds), shape=shape
+    )
+    return index._replace(tree=room, distances=np.empty_like(index.distances))
+
+
+def note_work(index: kernel.PointIndex, parts: Iterable[kernel.PointIndex | None]) -> None:
+    """Note what the searches of other threads took; the tree is not used any more once scans are cheaper."""
+    shape = index.tree.shape[0]
+    for part in parts:
+        for name in ("searches", "work", "scans"):
+            shape[name] += 0 if part is None else part.tree.shape[0][name]
+    pays(index)
+
+
+def pays(index: kernel.PointIndex) -> bool:
+    """Whether searches are cheaper than scans; asked only now and then, and not any more once they were not."""
+    shape = index.tree.shape[0]
+    if shape["searches"] >= PATIENCE:
+        shape["off"] |= shape["work"] > shape["scans"]
+        shape["searches"] = shape["work"] = shape["scans"] = 0
+    return not bool(shape["off"])
 
 
 def _spread(axis: Any, column: Floats) -> Scaled:

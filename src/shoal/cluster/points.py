@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.cluster import point_index
 from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.grid import from_smallest, grid_for, on_grid
-from shoal.cluster.point_index import indexed
+from shoal.cluster.point_index import indexed, indexed_centres, pays
 from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
@@ -28,9 +29,12 @@ from shoal.kernels.cluster.distance_order import DistanceOrder
 from shoal.kernels.cluster.free_points import farthest_of_all, look, take
 from shoal.kernels.cluster.mdav import take_groups
 from shoal.kernels.enforce.growth import choose_near, spend_all
-from shoal.kernels.sharing import in_parts, parts_of
+from shoal.kernels.index.centres import nearest_indexed
+from shoal.kernels.index.points import leave, move
+from shoal.kernels.sharing import in_parts, parts_of, piece_of
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Labels, members_of
+from shoal.progress import SILENT, Progress
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric, Ordinal
@@ -38,6 +42,8 @@ from shoal.table.schema import Numeric, Ordinal
 Axes = npt.NDArray[np.void]
 FEW_CELLS = 1 << 13
 """Below so many values points are grouped step by step: a look at all of them takes as long as the call of a kernel."""
+AT_ONCE = 512
+"""After so many searches somebody who wants to stop is heard."""
 FEW_MORE = 4
 """How many times k near points are looked at first for a group that has promises to keep; 2 took the same time, 16 a
 tenth more."""
@@ -107,12 +113,24 @@ class Space:
         """Send every row with label -1 to the group with the nearest average, as the groups are now; count them."""
         leftovers = np.flatnonzero(labels < 0)
         if len(leftovers):
-            centres = self.centres(labels)
-            nearest = np.empty(len(leftovers), dtype=np.int64)
-            everyone = np.ones(len(centres), dtype=np.bool_)
-            kernel.nearest_groups(self.axes, self.columns, leftovers, centres, everyone, nearest)
-            labels[leftovers] = nearest
+            labels[leftovers] = self.nearest_of(self.centres(labels), leftovers)
         return len(leftovers)
+
+    def nearest_of(self, centres: Floats, rows: Labels, progress: Progress = SILENT) -> Labels:
+        """Number of the nearest centre for some rows, the lowest of those that tie."""
+        nearest, begin = np.empty(len(rows), dtype=np.int64), 0
+        index = indexed_centres(self.axes, self.columns, centres) if len(rows) >= point_index.LEAST_CENTRES else None
+        everyone = np.ones(len(centres), dtype=np.bool_)
+        while begin < len(rows):
+            some = slice(begin, begin + (piece_of(centres.size) if index is None else AT_ONCE))
+            if index is None:
+                kernel.nearest_groups(self.axes, self.columns, rows[some], centres, everyone, nearest[some])
+            else:
+                nearest_indexed(index, self.columns, rows[some], -1, nearest[some])
+                index = index if pays(index) else None
+            progress.advance(0)
+            begin = some.stop
+        return nearest
 
 
 class Free:
@@ -227,9 +245,13 @@ class Free:
 
     def take(self, places: Labels, label: int) -> None:
         """Take points out, as members of a group."""
+        self.spend(places)
+        take(self.store, self.index, np.sort(places), label)
+
+    def spend(self, places: Labels) -> None:
+        """Note for the promises that points are about to leave."""
         if self._growth is not None:
             spend_all(self._growth, self.constraints.keys, self.store.rows[places])
-        take(self.store, self.index, np.sort(places), label)
 
     def near(self, point: Floats, k: int, *, far: bool = False) -> tuple[Labels, int]:
         """Places of the k points nearest to a given one, nearest first, and that of the farthest of all, if wanted.
@@ -287,8 +309,10 @@ class Clusters:
         self._centres = np.empty((len(self.members), len(space.columns)))
         self.errors = np.empty(len(self.members))
         self._open: npt.NDArray[np.bool_] = np.ones(len(self.members), dtype=np.bool_)
+        self._n_open = len(self.members)
         for group in range(len(self.members)):
             self.errors[group] = self._measure(self.members[group], self._centres[group])
+        self._index = indexed_centres(space.axes, space.columns, self._centres)
 
     def add(self, row: int) -> None:
         """Send one row to the group with the nearest average, which then moves."""
@@ -297,11 +321,11 @@ class Clusters:
 
     def dissolve(self, group: int) -> bool:
         """Send every member of a group to the nearest other one if the squared error falls by it; say whether."""
-        if self._open.sum() < 2:
+        if self._n_open < 2:
             return False
         self._open[group] = False
         rows = self.members[group]
-        targets = self._nearest(rows)
+        targets = self._nearest(rows, group)
         touched = np.unique(targets)
         centre = np.empty(len(self._space.columns))
         joined = [self._joined(one, rows[targets == one]) for one in touched]
@@ -312,6 +336,9 @@ class Clusters:
             return False
         self._change(targets, rows)
         self.members[group] = rows[:0]
+        self._n_open -= 1
+        if self._index is not None:
+            leave(self._index, group)
         return True
 
     def labels(self) -> Labels:
@@ -323,15 +350,22 @@ class Clusters:
             label += len(rows) > 0
         return labels
 
-    def _nearest(self, rows: Labels) -> Labels:
-        nearest = np.empty(len(rows), dtype=np.int64)
-        kernel.nearest_groups(self._space.axes, self._space.columns, rows, self._centres, self._open, nearest)
+    def _nearest(self, rows: Labels, but: int = -1) -> Labels:
+        """Nearest of the open groups, but for one that may be among them in the tree."""
+        nearest, space = np.empty(len(rows), dtype=np.int64), self._space
+        if self._index is None:
+            kernel.nearest_groups(space.axes, space.columns, rows, self._centres, self._open, nearest)
+        else:
+            nearest_indexed(self._index, space.columns, rows, but, nearest)
+            self._index = self._index if pays(self._index) else None
         return nearest
 
     def _change(self, targets: Labels, rows: Labels) -> None:
         for group in np.unique(targets):
             self.members[group] = self._joined(group, rows[targets == group])
             self.errors[group] = self._measure(self.members[group], self._centres[group])
+            if self._index is not None:
+                move(self._index, group, self._centres[group])
 
     def _joined(self, group: int, rows: Labels) -> Labels:
         return np.sort(np.concatenate([self.members[group], rows]))

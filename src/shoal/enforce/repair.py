@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from shoal.cluster import point_index
 from shoal.cluster.averages import Members, averages_of, distances_to
+from shoal.cluster.point_index import indexed_centres, pays
 from shoal.cluster.points import Space
 from shoal.enforce.by_model import AskedModels, classes_of
 from shoal.enforce.coarsening import coarsen, settle
@@ -17,8 +19,10 @@ from shoal.enforce.losses import Covered, Loss, loss_of
 from shoal.enforce.population import PopulationMatch
 from shoal.enforce.slots import with_room
 from shoal.errors import InfeasibleError, Problems
+from shoal.kernels.cluster.points import NEIGHBOUR
 from shoal.kernels.enforce import repair as kernel
 from shoal.kernels.enforce.partition import Partition
+from shoal.kernels.index.points import PointIndex, nearest
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels, members_of, without_holes
 from shoal.privacy.base import SLACK, Classes, Requirement
@@ -234,11 +238,17 @@ class Repair:
         centres = averages_of(self._space, Members.of(members_of(self._labels)))
         columns, near = np.ascontiguousarray(centres.T), []
         wanted = min(NEAR, len(centres) - 1)
+        many = len(groups) >= point_index.LEAST_CENTRES
+        index = indexed_centres(self._space.axes, self._space.columns, centres) if many else None
         for group in groups:
-            distance = distances_to(self._space, columns, centres[group])
-            distance[group] = np.inf
-            nearest = np.argpartition(distance, wanted - 1)[:wanted] if wanted else np.zeros(0, dtype=np.int64)
-            near.append(nearest[np.lexsort((nearest, distance[nearest]))])
+            index = index if index is None or pays(index) else None
+            found = None if index is None else _nearest_by_tree(index, centres, group, wanted)
+            if found is None:
+                distance = distances_to(self._space, columns, centres[group])
+                distance[group] = np.inf
+                nearest = np.argpartition(distance, wanted - 1)[:wanted] if wanted else np.zeros(0, dtype=np.int64)
+                found = nearest[np.lexsort((nearest, distance[nearest]))]
+            near.append(found)
         return near
 
     def _join_all(self, unkept: Problems) -> None:
@@ -330,6 +340,17 @@ def kept_for_sure(task: Task, labels: Labels) -> bool:
         if not (one.enough(reached - SLACK if one.rising else reached + SLACK) | (counted & one.enough(reached))).all():
             return False
     return True
+
+
+def _nearest_by_tree(index: PointIndex, centres: Floats, group: int, wanted: int) -> Labels | None:
+    """Groups with the nearest averages, nearest first; None if others are as near as the last of them."""
+    near = np.empty(min(wanted + 2, len(centres)), dtype=NEIGHBOUR)  # itself, and one beyond
+    nearest(index, centres[group].copy(), near)
+    near = near[np.lexsort((near["row"], near["distance"]))]
+    near = near[near["row"] != group]
+    if len(near) > wanted > 0 and near["distance"][wanted - 1] == near["distance"][wanted]:
+        return None
+    return near["row"][:wanted].copy()  # type: ignore[no-any-return]
 
 
 def _rows(partition: Partition, group: int) -> Labels:

@@ -9,17 +9,23 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.cluster.gathering import least_reach
+from shoal.cluster.point_index import SEARCH, indexed, note_work, order_of, pays, with_own_room
 from shoal.cluster.points import Space, check_raw
 from shoal.errors import Problems
-from shoal.kernels.cluster import points as points_kernel
 from shoal.kernels.cluster import r_gather as kernel
+from shoal.kernels.cluster.points import NEIGHBOUR
+from shoal.kernels.index.balls import kth_by_tree, reached
+from shoal.kernels.index.points import PointIndex
 from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods.base import Method, Task
-from shoal.methods.groups import Groups, Labels
+from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import Real, Whole, YesNo, param
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
+
+AT_ONCE = 256
+"""After so many searches somebody who wants to stop is heard."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +91,9 @@ class RGather(Method):
         n_outliers = min(math.floor(self.epsilon * n_rows), n_rows - 1)
         progress.stage("measuring", n_rows)
         if n_outliers:
-            near = np.sort(kth_nearest(space, self.k, progress))
-            return _without_outliers(space, self.k, float(near[n_rows - n_outliers - 1]), progress)
+            index = indexed(space.axes, space.columns)
+            near = np.sort(_all_kth(space, index, self.k, progress))
+            return _without_outliers(space, index, self.k, float(near[n_rows - n_outliers - 1]), progress)
         least = float(kth_nearest(space, self.k, progress, only_largest=True).max())
         distinct = task.encoded.collapse()
         heads = space.part(distinct.rows[distinct.first[:-1]])
@@ -109,7 +116,27 @@ def kth_nearest(space: Space, k: int, progress: Progress, *, only_largest: bool 
     return out
 
 
-def _without_outliers(space: Space, k: int, reach: float, progress: Progress) -> Groups:
+def _all_kth(space: Space, index: PointIndex | None, k: int, progress: Progress) -> Floats:
+    """Squared distance of every row to its k-th nearest, by a tree of boxes as long as that pays."""
+    if index is None:
+        return kth_nearest(space, k, progress)
+    out, order = np.empty(space.columns.shape[1]), order_of(index)
+
+    def part(begin: int, end: int) -> PointIndex:
+        mine = with_own_room(index)
+        kth_by_tree(mine, space.columns, some[begin:end], np.empty(k, dtype=NEIGHBOUR), out)
+        return mine
+
+    for first in range(0, len(order), AT_ONCE):
+        some = order[first : first + AT_ONCE]
+        note_work(index, in_parts(part, 0, len(some), len(some) * SEARCH))
+        if index.tree.shape["off"][0]:
+            return kth_nearest(space, k, progress)
+        progress.advance(len(some))
+    return out
+
+
+def _without_outliers(space: Space, index: PointIndex | None, k: int, reach: float, progress: Progress) -> Groups:
     """Groups around rows with k others within reach, and all that lie within twice the reach of these."""
     n_rows = space.columns.shape[1]
     labels, free = np.full(n_rows, -1, dtype=np.int64), np.ones(n_rows, dtype=np.bool_)
@@ -121,7 +148,10 @@ def _without_outliers(space: Space, k: int, reach: float, progress: Progress) ->
         progress.advance(1)
         if not free[row]:
             continue
-        size = kernel.ball(space.axes, space.columns, row, reach, everyone, found)
+        if index is not None and pays(index):
+            size = reached(index, space.columns[:, row].copy(), reach, found)
+        else:
+            index, size = None, kernel.ball(space.axes, space.columns, row, reach, everyone, found)
         around = found[:size][free[found[:size]]]
         if len(around) >= k:
             labels[around], free[around] = len(centres), False
@@ -129,16 +159,5 @@ def _without_outliers(space: Space, k: int, reach: float, progress: Progress) ->
         elif size >= k:
             dense.append(row)
     joining = np.array([row for row in dense if free[row]], dtype=np.int64)
-    labels[joining] = nearest_centre(space, joining, np.array(centres), progress)
+    labels[joining] = space.nearest_of(space.columns[:, centres].T, joining, progress)
     return Groups(labels, centres=np.array(centres, dtype=np.int64))
-
-
-def nearest_centre(space: Space, rows: Labels, centres: Labels, progress: Progress) -> Labels:
-    """Number of the nearest centre for some rows, the lowest of those that tie."""
-    points = np.ascontiguousarray(space.columns[:, centres].T)
-    everyone, out = np.ones(len(centres), dtype=np.bool_), np.empty(len(rows), dtype=np.int64)
-    for begin, end in pieces(len(rows), points.size):
-        some = slice(begin, end)
-        points_kernel.nearest_groups(space.axes, space.columns, rows[some], points, everyone, out[some])
-        progress.advance(0)
-    return out

@@ -245,8 +245,67 @@ def same_tuple(store: ClassStore, new: int) -> int:
 
 
 @jit
-def merge(store: ClassStore, scale: Scale, reach: Any, one: int, other: int, k: int) -> None:
-    """Merge a small class with another, or with a stub of it where a trunk of k can stay as it was (steps 4 and 5)."""
+def _hash(store: ClassStore, one: int, n: int) -> int:
+    """Where in a table of so many places, a power of two, the search for a tuple begins."""
+    mixed = np.uint64(0)
+    for j in range(len(store.low)):
+        for x in (store.low[j, one], store.high[j, one]):
+            bits = np.uint64(0) if np.isinf(x) else np.uint64(np.int64(x * 1024.0) if abs(x) < 2.0**52 else 1)
+            mixed = (mixed ^ bits) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(29)
+    for t in range(len(store.node)):
+        mixed = (mixed ^ np.uint64(store.node[t, one])) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(32)
+    return np.int64(mixed & np.uint64(n - 1))  # type: ignore[return-value]
+
+
+@jit
+def _same(store: ClassStore, one: int, other: int) -> bool:
+    """Whether two classes carry the same tuple."""
+    for t in range(len(store.node)):
+        if store.node[t, one] != store.node[t, other]:
+            return False
+    for j in range(len(store.low)):
+        if store.low[j, one] != store.low[j, other] or store.high[j, one] != store.high[j, other]:
+            return False
+    return True
+
+
+@jit
+def same_hashed(store: ClassStore, new: int, tuples: Any) -> int:
+    """`same_tuple` by a table of hashes; the new class gets a place there if there is none.
+
+    INOUT  tuples int64[2^p]: classes, also those that are gone; -1: a free place
+    """
+    at = _hash(store, new, len(tuples))
+    while tuples[at] >= 0:
+        one = tuples[at]
+        if store.classes[one].size > 0 and one != new and _same(store, one, new):
+            return one
+        at = (at + 1) & (len(tuples) - 1)
+    tuples[at] = new
+    return -1
+
+
+@jit
+def hash_all(store: ClassStore, tuples: Any) -> None:
+    """Put all classes into a table of hashes.
+
+    INOUT  tuples int64[2^p], all -1
+    """
+    for one in range(store.counts[0].used):
+        at = _hash(store, one, len(tuples))
+        while tuples[at] >= 0:
+            at = (at + 1) & (len(tuples) - 1)
+        tuples[at] = one
+
+
+@jit
+def merge(store: ClassStore, scale: Scale, reach: Any, one: int, other: int, k: int, tuples: Any) -> int:
+    """Merge a small class with another, or with a stub of it where a trunk of k can stay as it was (steps 4 and 5).
+
+    The class that has the rows then. Where `tuples` are given, a class with the same tuple is found by its hash.
+    """
     counts, small, partner = store.counts[0], store.classes[one], store.classes[other]
     join(store, scale, reach, one, other, counts.used)
     size, stub_size = small.size, partner.size
@@ -259,14 +318,15 @@ def merge(store: ClassStore, scale: Scale, reach: Any, one: int, other: int, k: 
         counts.alive -= 1
     small.size = 0
     head = weave(store.follow, small.head, stub)
-    home = same_tuple(store, counts.used)
+    home = same_tuple(store, counts.used) if tuples is None else same_hashed(store, counts.used, tuples)
     if home >= 0:
         store.classes[home].head = weave(store.follow, store.classes[home].head, head)
         store.classes[home].size += size + stub_size
         counts.alive -= 1
-        return
+        return home
     store.classes[counts.used].head, store.classes[counts.used].size = head, size + stub_size
     counts.used += 1
+    return counts.used - 1  # type: ignore[no-any-return]
 
 
 @jit
@@ -308,7 +368,7 @@ def run(store: ClassStore, scale: Scale, reach: Any, k: int, draws: Any, n_steps
             other = nearest_shared(store, scale, reach, one, k)
         else:
             other = nearest(store, scale, reach, one, k)
-        merge(store, scale, reach, one, other, k)
+        merge(store, scale, reach, one, other, k, None)
     return n_steps
 
 

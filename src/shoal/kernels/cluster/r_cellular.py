@@ -71,6 +71,15 @@ def next_paid(axes: Any, columns: Any, payers: Any, terms: Terms, begin: int, en
 def _next_paid(distance: Any, payers: Any, terms: Terms, now: int) -> Any:
     """When the next ball around a point is paid for, and its radius, by the distances of all points to it."""
     radii, near = _ordered(distance, _limit(distance, payers, terms, now))
+    return next_of(radii, near, payers, terms, now)
+
+
+@jit
+def next_of(radii: Any, near: Any, payers: Any, terms: Terms, now: int) -> Any:
+    """When the next ball around a point is paid for, and its radius, by the nearest points in order.
+
+    IN  radii int64[m], how far they are away;  near int64[m];  payers PAYER[n]
+    """
     offers = np.empty(len(near), dtype=np.int64)  # of those who stopped, beyond their distance
     for i in range(len(near)):
         offers[i] = payers[near[i]].paid if payers[near[i]].paid > radii[i] else -1

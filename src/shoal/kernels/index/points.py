@@ -73,7 +73,7 @@ def _add_name(index: PointIndex, block: int, j: int, c: float, sign: float) -> N
 
 
 @jit
-def _set_bounds(index: PointIndex, point: Any, sign: float, block: int) -> None:
+def set_bounds(index: PointIndex, point: Any, sign: float, block: int) -> None:
     """How far any point of each box of a block is at least from one, signed; infinite where there is none.
 
     IN  point float64[d]
@@ -106,7 +106,7 @@ def _set_bounds(index: PointIndex, point: Any, sign: float, block: int) -> None:
 
 
 @jit
-def _measure(index: PointIndex, point: Any, leaf: int) -> None:
+def measure(index: PointIndex, point: Any, leaf: int) -> None:
     """Distances of the points of a leaf to one, also of those that are gone.
 
     IN  point float64[d]
@@ -130,7 +130,7 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
     tree, first_leaf, work, room = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, len(near)
     out = index.distances
     best, row, n_near = np.inf, NOBODY, 0
-    _set_bounds(index, point, 1.0, 0)
+    set_bounds(index, point, 1.0, 0)
     n = push(tree, 0, best, 0)
     while n > 0:
         n -= 1
@@ -139,12 +139,12 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
             continue
         if box < first_leaf:
             work += BLOCK_WORK
-            _set_bounds(index, point, 1.0, box + 1)
+            set_bounds(index, point, 1.0, box + 1)
             n = push(tree, box + 1, best, n)
             continue
         work += LEAF_WORK
         leaf = box - first_leaf
-        _measure(index, point, leaf)
+        measure(index, point, leaf)
         for i in range(tree.live[leaf]):
             if n_near < room or (out[i] <= best and before(out[i], index.rows[leaf, i], best, row)):
                 n_near = offer(near, n_near, out[i], index.rows[leaf, i], 0)
@@ -162,7 +162,7 @@ def farthest(index: PointIndex, point: Any) -> int:
     """
     tree, first_leaf, work, out = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, index.distances
     best, row = np.inf, NOBODY
-    _set_bounds(index, point, -1.0, 0)
+    set_bounds(index, point, -1.0, 0)
     n = push(tree, 0, best, 0)
     while n > 0:
         n -= 1
@@ -171,12 +171,12 @@ def farthest(index: PointIndex, point: Any) -> int:
             continue
         if box < first_leaf:
             work += BLOCK_WORK
-            _set_bounds(index, point, -1.0, box + 1)
+            set_bounds(index, point, -1.0, box + 1)
             n = push(tree, box + 1, best, n)
             continue
         work += LEAF_WORK
         leaf = box - first_leaf
-        _measure(index, point, leaf)
+        measure(index, point, leaf)
         for i in range(tree.live[leaf]):
             if -out[i] <= best and before(-out[i], index.rows[leaf, i], best, row):
                 best, row = -out[i], index.rows[leaf, i]
@@ -227,11 +227,62 @@ def leave(index: PointIndex, row: int) -> None:
     tree, room = index.tree, index.rows.shape[1]
     leaf, place = index.positions[row] // room, index.positions[row] % room
     tree.live[leaf] -= 1
-    last = tree.live[leaf]
-    for j in range(len(index.axes)):
-        index.columns[leaf, j, place] = index.columns[leaf, j, last]
-    index.rows[leaf, place] = index.rows[leaf, last]
-    index.positions[index.rows[leaf, place]] = leaf * room + place
+    _swap(index, leaf, place, tree.live[leaf])
     index.size[0] -= 1
     _enclose_leaf(index, leaf)
     enclose_above(tree, leaf)
+
+
+@jit
+def leave_all(index: PointIndex, rows: Any) -> None:
+    """Take points out.
+
+    IN  rows int64[m]
+    """
+    for row in rows:
+        leave(index, row)
+
+
+@jit
+def come_back(index: PointIndex, row: int) -> None:
+    """Put a point in that was taken out: its boxes grow."""
+    tree, room = index.tree, index.rows.shape[1]
+    leaf, place = index.positions[row] // room, index.positions[row] % room
+    _swap(index, leaf, place, tree.live[leaf])
+    tree.live[leaf] += 1
+    index.size[0] += 1
+    _enclose_leaf(index, leaf)
+    enclose_above(tree, leaf)
+
+
+@jit
+def come_back_all(index: PointIndex, rows: Any) -> None:
+    """Put points in that were taken out.
+
+    IN  rows int64[m]
+    """
+    for row in rows:
+        come_back(index, row)
+
+
+@jit
+def _swap(index: PointIndex, leaf: int, one: int, other: int) -> None:
+    """Let two points of a leaf change places."""
+    columns, rows, room = index.columns[leaf], index.rows[leaf], index.rows.shape[1]
+    for j in range(len(columns)):
+        columns[j, one], columns[j, other] = columns[j, other], columns[j, one]
+    rows[one], rows[other] = rows[other], rows[one]
+    index.positions[rows[one]], index.positions[rows[other]] = leaf * room + one, leaf * room + other
+
+
+@jit
+def move(index: PointIndex, row: int, point: Any) -> None:
+    """Let a free point be elsewhere from now on: its boxes follow.
+
+    IN  point float64[d]
+    """
+    leaf, place = index.positions[row] // index.rows.shape[1], index.positions[row] % index.rows.shape[1]
+    for j in range(len(point)):
+        index.columns[leaf, j, place] = point[j]
+    _enclose_leaf(index, leaf)
+    enclose_above(index.tree, leaf)
