@@ -18,10 +18,10 @@ LEAF = 32
 """Most points of a leaf."""
 
 
-def indexed(axes: Any, columns: Floats) -> kernel.PointIndex | None:
-    """A tree of boxes around points, if they are many."""
+def indexed(axes: Any, columns: Floats, least: int | None = None) -> kernel.PointIndex | None:
+    """A tree of boxes around points, if they are many: so many at least as are given."""
     n_columns, n_rows = columns.shape
-    if n_rows < box_tree.LEAST or n_columns > MOST_LINES:
+    if n_rows < (box_tree.LEAST if least is None else least) or n_columns > MOST_LINES:
         return None
     names = axes["kind"] == NAME
     order = order_of(np.stack([_spread(axis, column) for axis, column in zip(axes, columns, strict=True)]), LEAF)

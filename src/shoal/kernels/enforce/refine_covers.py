@@ -107,6 +107,12 @@ def _occurs(partition: Partition, covers: Covers, group: int, j: int, value: flo
 
 
 @jit
+def error(partition: Partition, covers: Covers, group: int) -> float:  # noqa: ARG001
+    """What the cells of a group leave open."""
+    return covers.lost[group]  # type: ignore[no-any-return]
+
+
+@jit
 def renew(partition: Partition, covers: Covers, group: int) -> None:
     """Cover a group anew, from its members alone."""
     values, members, one = covers.values, partition.members, partition.groups[group]

@@ -15,6 +15,7 @@ from shoal.kernels.cluster.points import NAME, ORDER, sort
 from shoal.kernels.enforce.partition import NOBODY, Partition
 from shoal.kernels.enforce.refine_points import Points
 from shoal.kernels.enforce.refine_points import change as flat_change
+from shoal.kernels.enforce.refine_points import error as flat_error
 from shoal.kernels.enforce.refine_points import renew as renew_points
 from shoal.kernels.jit import jit
 
@@ -122,6 +123,12 @@ def _numbers_error(column: Any, known: Any, m: int, x: float, y: float) -> float
 
 
 # -- what is known of a group -----------------------------------------------------------------------------------------
+
+
+@jit
+def error(partition: Partition, mixed: Mixed, group: int) -> float:
+    """Squared error of a group."""
+    return flat_error(partition, Points(mixed.flat, mixed.centre, mixed.lost), group) + mixed.lost[group]
 
 
 @jit

@@ -46,6 +46,17 @@ def change(partition: Partition, points: Points, group: int, out: int, into: int
 
 
 @jit
+def error(partition: Partition, points: Points, group: int) -> float:
+    """Squared error of a group."""
+    flat, centre, one, total = points.flat, points.centre, partition.groups[group], 0.0
+    for at in range(one.begin, one.begin + one.size):
+        for j in range(centre.shape[1]):
+            x = flat[partition.members[at], j] - centre[group, j]
+            total += x * x
+    return total
+
+
+@jit
 def renew(partition: Partition, points: Points, group: int) -> None:
     """Average a group anew, from its members alone: nothing adds up however many rows come and go."""
     flat, centre, members = points.flat, points.centre, partition.members
