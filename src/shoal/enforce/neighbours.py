@@ -15,6 +15,9 @@ from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods.groups import Labels
 from shoal.table.encode import Encoded
 
+TWINS = 6
+"""How many rows that are identical to a row it looks at, at most."""
+
 
 def near_lists(space: Space, encoded: Encoded, rows: Labels, around: Around, n_near: int) -> Labels:
     """So many rows near to each of some rows; -1 for all others.
@@ -44,11 +47,13 @@ def _by_index(space: Space, encoded: Encoded, around: Around, n_near: int) -> La
     tuples[shown] = shown[_near_tuples(space.part(heads[shown]), around.nearness, n_near)]
     near = np.full((len(around.partition.label), n_near), -1, dtype=np.int64)
     places = np.arange(len(distinct.rows)) - np.repeat(distinct.first[:-1], counts)
-    alone, owner = np.repeat(counts == 1, counts), np.repeat(np.arange(len(heads)), counts)
+    owner = np.repeat(np.arange(len(heads)), counts)
+    twins = np.minimum(counts - 1, TWINS)[owner]
     for j in range(n_near):
-        # Rows that are identical see different rows of another tuple, and each other in a ring.
-        other = np.where(alone, tuples[owner, j], tuples[owner, j - 1] if j else owner)
-        near[distinct.rows, j] = distinct.rows[distinct.first[other] + (places + (other == owner)) % counts[other]]
+        # Rows that are identical see each other in a ring, and different rows of another tuple.
+        other = np.where(j < twins, owner, tuples[owner, np.maximum(j - twins, 0)])
+        place = places + np.where(j < twins, j + 1, 0)
+        near[distinct.rows, j] = distinct.rows[distinct.first[other] + place % counts[other]]
     near[around.partition.label < 0] = -1
     return near
 

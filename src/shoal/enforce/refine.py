@@ -33,7 +33,7 @@ TRIES = 100
 """Steps that one round tries for each row."""
 AT_ONCE = 1 << 16
 """Tries of one kernel call."""
-ROWS_AT_ONCE = 256
+ROWS_AT_ONCE = 2048
 """Turns of one kernel call."""
 
 
@@ -176,6 +176,7 @@ class Search:
         progress.stage("refining")
         search = self._everywhere if len(self._rows) <= EVERY_PAIR else self._nearby
         kernel.relieve_all(self._partition, self._loss, search)
+        self._regroup(search)
         while True:
             while self._take(kernel.settle, search) or self._take(kernel.pull, self._nearby):
                 pass

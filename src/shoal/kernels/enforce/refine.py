@@ -21,9 +21,11 @@ from shoal.kernels.jit import chosen_by_type, jit
 
 LEAST = 1e-9
 """What a step must gain: far more than rounding, so that no step is undone by another for ever."""
-ROW = np.dtype([("relief", np.float64), ("steps", np.int64), ("chains", np.int64)], align=True)
-"""What is known of a row: how the loss of its group would change if it left; when it last looked for a step, and for a
-chain, and found none."""
+ROUNDING = 1e-11
+"""By how much less is taken for what a step adds at least."""
+ROW = np.dtype([("relief", np.float64), ("slack", np.float64), ("steps", np.int64), ("chains", np.int64)], align=True)
+"""What is known of a row: how the loss of its group would change if it left, and how it changes at least if another
+row takes its place; when it last looked for a step, and for a chain, and found none."""
 DRAW = np.dtype([("near", np.float64), ("member", np.float64), ("chance", np.float64)], align=True)
 """Random numbers in [0, 1) for one try: which near row, which member of its group, and what decides."""
 
@@ -45,6 +47,10 @@ renew = chosen_by_type(1, {loss: kernels.renew for loss, kernels in LOSSES.items
 """Work out anew what is known of a group."""
 error = chosen_by_type(1, {loss: kernels.error for loss, kernels in LOSSES.items()})
 """The loss of a group."""
+least_swapped = chosen_by_type(1, {loss: kernels.least_swapped for loss, kernels in LOSSES.items()})
+"""How the loss of a group changes at least when a row is replaced, by the change when it leaves."""
+least_joined = chosen_by_type(1, {loss: kernels.least_joined for loss, kernels in LOSSES.items()})
+"""What is added to that at least by a row that takes the place of another, by the change when it only joins."""
 least_added = chosen_by_type(1, {loss: kernels.least_added for loss, kernels in LOSSES.items()})
 """What a further row adds to the loss of a group at least, known at a glance."""
 
@@ -86,7 +92,9 @@ def relieve_all(partition: Partition, loss: Any, search: Search) -> None:
 def _relieve(partition: Partition, loss: Any, search: Search, group: int) -> None:
     """Note how the loss of a group would change if a member left: no step of the member can gain its group more."""
     for row in members_of(partition, group):
-        search.rows[row].relief = change(partition, loss, group, row, NOBODY)
+        relief = change(partition, loss, group, row, NOBODY)
+        search.rows[row].relief = relief
+        search.rows[row].slack = least_swapped(partition, loss, group, relief) - ROUNDING
 
 
 @jit
@@ -133,27 +141,30 @@ def _best_step(partition: Partition, loss: Any, search: Search, row: int) -> Any
             continue
         if n_near and _seen_before(partition, search, row, i):
             continue
+        joined = change(partition, loss, group, NOBODY, row)
         movable = leaves and may_become(partition, group, NOBODY, row)
-        if movable and relief + least_added(partition, loss, group) < best:
-            gain = relief + change(partition, loss, group, NOBODY, row)
-            if (gain < best - LEAST or (where < 0 and gain < best)) and _both_keep(
-                partition, search.needs, here, row, group, NOBODY
-            ):
-                best, where, back = gain, group, NOBODY
+        if movable and _better(relief + joined, best, where) and _both_keep(
+            partition, search.needs, here, row, group, NOBODY
+        ):
+            best, where, back = relief + joined, group, NOBODY
+        least = rows[row].slack + least_joined(partition, loss, group, joined)
         for other in members_of(partition, group):
-            if relief + rows[other].relief >= best:
+            if least + rows[other].slack >= best:
                 continue
             if may_become(partition, here, row, other) and may_become(partition, group, other, row):
-                # The second group loses at least what the leaving of its row leaves it with.
                 gain = change(partition, loss, here, row, other)
-                if gain + rows[other].relief >= best:
+                if gain + rows[other].slack >= best:
                     continue
                 gain += change(partition, loss, group, other, row)
-                if (gain < best - LEAST or (where < 0 and gain < best)) and _both_keep(
-                    partition, search.needs, here, row, group, other
-                ):
+                if _better(gain, best, where) and _both_keep(partition, search.needs, here, row, group, other):
                     best, where, back = gain, group, other
     return where, back
+
+
+@jit
+def _better(gain: float, best: float, found: int) -> bool:
+    """Whether a step gains more than the best one, by more than rounding if there is one (-1 for none)."""
+    return gain < best - LEAST or (found < 0 and gain < best)
 
 
 @jit
@@ -220,7 +231,7 @@ def _best_chain(partition: Partition, loss: Any, search: Search, row: int) -> An
             if last in (here, there) or _seen_before(partition, search, other, j):
                 continue
             gain, third = _best_end(partition, loss, search, row, other, last, so_far, best)
-            if gain < best - LEAST or (second < 0 and gain < best):
+            if _better(gain, best, second):
                 best, second, where, back = gain, other, last, third
     return second, where, back
 
@@ -229,11 +240,11 @@ def _best_chain(partition: Partition, loss: Any, search: Search, row: int) -> An
 def _best_ousted(partition: Partition, loss: Any, search: Search, row: int, group: int) -> Any:
     """The member of a group in whose place a row would do best, -1 if none, and what both groups gain by that."""
     best, who, relief = -LEAST, -1, search.rows[row].relief
+    least = relief + least_joined(partition, loss, group, change(partition, loss, group, NOBODY, row))
     for other in members_of(partition, group):
-        if relief + search.rows[other].relief < best and may_become(partition, group, other, row):
+        if least + search.rows[other].slack < best and may_become(partition, group, other, row):
             gain = relief + change(partition, loss, group, other, row)
-            better = gain < best - LEAST or (who < 0 and gain < best)
-            if better and keeps(partition, search.needs, group, other, row):
+            if _better(gain, best, who) and keeps(partition, search.needs, group, other, row):
                 best, who = gain, other
     return who, best
 
@@ -243,18 +254,20 @@ def _best_end(
     partition: Partition, loss: Any, search: Search, row: int, other: int, last: int, so_far: float, bound: float
 ) -> Any:
     """What a chain gains whose second row goes to a group, and the row that comes back from there, -1 for none."""
-    here, rows = partition.label[row], search.rows
-    best, back = np.inf, -1
+    here, rows, best, back = partition.label[row], search.rows, np.inf, -1
+    joined = change(partition, loss, last, NOBODY, other)
+    ousting = so_far - rows[row].relief
     movable = may_become(partition, here, row, NOBODY) and may_become(partition, last, NOBODY, other)
     movable = movable and keeps(partition, search.needs, here, row, NOBODY)
     if movable and keeps(partition, search.needs, last, NOBODY, other):
-        best = so_far + change(partition, loss, last, NOBODY, other)
+        best = so_far + joined
+    least = ousting + rows[row].slack + least_joined(partition, loss, last, joined)
     for third in members_of(partition, last):
-        if so_far + rows[third].relief >= bound:
+        if least + rows[third].slack >= bound:
             continue
         if may_become(partition, here, row, third) and may_become(partition, last, third, other):
-            gain = so_far - rows[row].relief + change(partition, loss, here, row, third)
-            if gain + rows[third].relief >= bound:
+            gain = ousting + change(partition, loss, here, row, third)
+            if gain + rows[third].slack >= bound:
                 continue
             gain += change(partition, loss, last, third, other)
             fine = gain < best - LEAST and keeps(partition, search.needs, here, row, third)

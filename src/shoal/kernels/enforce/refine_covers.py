@@ -48,6 +48,20 @@ def least_added(partition: Partition, covers: Covers, group: int) -> float:
 
 
 @jit
+def least_swapped(partition: Partition, covers: Covers, group: int, relief: float) -> float:
+    """How the loss changes at least when a row is replaced: the cells become those of the other rows."""
+    size = partition.groups[group].size
+    return (relief + covers.lost[group]) * size / (size - 1) - covers.lost[group] if size > 1 else -covers.lost[group]
+
+
+@jit
+def least_joined(partition: Partition, covers: Covers, group: int, joined: float) -> float:
+    """What is added to that at least: cells that have to open for a row open whoever leaves."""
+    size = partition.groups[group].size
+    return size * (joined - covers.lost[group] / size) / (size + 1) if size > 1 else 0.0
+
+
+@jit
 def change(partition: Partition, covers: Covers, group: int, out: int, into: int) -> float:
     """By how much the loss of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
     values, size = covers.values, partition.groups[group].size - (out >= 0) + (into >= 0)

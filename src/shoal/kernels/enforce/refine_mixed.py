@@ -48,6 +48,18 @@ def least_added(partition: Partition, mixed: Mixed, group: int) -> float:  # noq
 
 
 @jit
+def least_swapped(partition: Partition, mixed: Mixed, group: int, relief: float) -> float:  # noqa: ARG001
+    """How the loss changes at least when a row is replaced: as if it left."""
+    return relief
+
+
+@jit
+def least_joined(partition: Partition, mixed: Mixed, group: int, joined: float) -> float:  # noqa: ARG001
+    """What is added to that at least."""
+    return 0.0
+
+
+@jit
 def change(partition: Partition, mixed: Mixed, group: int, out: int, into: int) -> float:
     """By how much the squared error of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
     total = flat_change(partition, Points(mixed.flat, mixed.centre, mixed.lost), group, out, into)
