@@ -11,12 +11,14 @@ import numpy as np
 
 from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
+from shoal.enforce.annealing import Dividing, Swapping
 from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Loss, loss_of, total_loss
 from shoal.enforce.neighbours import near_lists
 from shoal.enforce.slots import with_room
 from shoal.errors import Problems
 from shoal.kernels.enforce import refine as kernel
+from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_near import Around
 from shoal.kernels.enforce.violation import Needs
 from shoal.methods.base import Method, Task
@@ -29,9 +31,7 @@ EVERY_PAIR = 2048
 """Up to how many rows the search looks at every pair of them."""
 NEAR = 10
 """Beyond, and while it anneals, a row looks at the groups of so many rows near it."""
-TRIES = 100
-"""Steps that one round tries for each row."""
-AT_ONCE = 1 << 16
+AT_ONCE = 1 << 15
 """Tries of one kernel call."""
 ROWS_AT_ONCE = 2048
 """Turns of one kernel call."""
@@ -202,20 +202,17 @@ class Search:
 
     def anneal(self, rounds: int, total: float, rng: np.random.Generator, progress: Progress) -> None:
         """Try steps at random, hot at first, then cooler and cooler."""
-        n_groups, tries = int((self._partition.groups["size"] > 0).sum()), rounds * TRIES * len(self._rows)
-        if not tries or n_groups < 2 or total <= 0.0:
+        n_groups = int((self._partition.groups["size"] > 0).sum())
+        if not rounds or n_groups < 2 or total <= 0.0:
             return
+        work = Dividing if isinstance(self._loss, Covers) else Swapping
+        tries = rounds * work.tries * len(self._rows)
         progress.stage("annealing", tries)
-        hot, cold = self._measure.heat
-        heat, cooling = hot * total / n_groups, (cold / hot) ** (1.0 / tries)
+        annealing = work(self._partition, self._loss, self._nearby, self._measure.heat, total / n_groups, tries)
         for begin in range(0, tries, AT_ONCE):
             turns = np.arange(begin, min(begin + AT_ONCE, tries)) % len(self._rows)
-            draws = rng.random((len(turns), 3)).view(kernel.DRAW).reshape(-1)
-            heat, taken = kernel.anneal(
-                self._partition, self._loss, self._nearby, self._rows[turns], draws, heat, cooling
-            )
-            self.moves += taken
-            progress.advance(len(draws))
+            self.moves += annealing.go_on(self._rows[turns], rng)
+            progress.advance(len(turns))
         self._everywhere.clock[0] += 1
         self._everywhere.changed[:] = self._everywhere.clock[0]
 

@@ -1,4 +1,4 @@
-"""Rows that move and swap between groups: while that lowers a loss, or as if they were hot and cooled down.
+"""Rows that move and swap between groups while that lowers a loss.
 
 Which loss it is, the kernels of `refine_points`, `refine_mixed` and `refine_covers` know. Each has a `change`, which
 tells how the loss of a group changes when rows leave and join, and a `renew`, which works out what has to be known for
@@ -26,8 +26,6 @@ ROUNDING = 1e-11
 ROW = np.dtype([("relief", np.float64), ("slack", np.float64), ("steps", np.int64), ("chains", np.int64)], align=True)
 """What is known of a row: how the loss of its group would change if it left, and how it changes at least if another
 row takes its place; when it last looked for a step, and for a chain, and found none."""
-DRAW = np.dtype([("near", np.float64), ("member", np.float64), ("chance", np.float64)], align=True)
-"""Random numbers in [0, 1) for one try: which near row, which member of its group, and what decides."""
 
 
 class Search(NamedTuple):
@@ -143,7 +141,7 @@ def _best_step(partition: Partition, loss: Any, search: Search, row: int) -> Any
             continue
         joined = change(partition, loss, group, NOBODY, row)
         movable = leaves and may_become(partition, group, NOBODY, row)
-        if movable and _better(relief + joined, best, where) and _both_keep(
+        if movable and _better(relief + joined, best, where) and both_keep(
             partition, search.needs, here, row, group, NOBODY
         ):
             best, where, back = relief + joined, group, NOBODY
@@ -156,7 +154,7 @@ def _best_step(partition: Partition, loss: Any, search: Search, row: int) -> Any
                 if gain + rows[other].slack >= best:
                     continue
                 gain += change(partition, loss, group, other, row)
-                if _better(gain, best, where) and _both_keep(partition, search.needs, here, row, group, other):
+                if _better(gain, best, where) and both_keep(partition, search.needs, here, row, group, other):
                     best, where, back = gain, group, other
     return where, back
 
@@ -168,7 +166,7 @@ def _better(gain: float, best: float, found: int) -> bool:
 
 
 @jit
-def _both_keep(partition: Partition, needs: Needs | None, here: int, out: int, there: int, into: int) -> bool:
+def both_keep(partition: Partition, needs: Needs | None, here: int, out: int, there: int, into: int) -> bool:
     """Whether two groups keep their promises once rows have changed places (-1 for none)."""
     return keeps(partition, needs, here, out, into) and keeps(partition, needs, there, into, out)
 
@@ -343,42 +341,10 @@ def split(partition: Partition, loss: Any, search: Search, group: int, empty: in
         total += best
         exchange(partition, loss, group, who, empty, NOBODY)
     allowed = may_become(partition, group, NOBODY, NOBODY) and may_become(partition, empty, NOBODY, NOBODY)
-    if allowed and total < -LEAST and _both_keep(partition, search.needs, group, NOBODY, empty, NOBODY):
+    if allowed and total < -LEAST and both_keep(partition, search.needs, group, NOBODY, empty, NOBODY):
         _note_change(partition, loss, search, group)
         _note_change(partition, loss, search, empty)
         return True
     for row in members_of(partition, empty).copy():
         exchange(partition, loss, empty, row, group, NOBODY)
     return False
-
-
-# -- annealing --------------------------------------------------------------------------------------------------------
-
-
-@jit
-def anneal(partition: Partition, loss: Any, search: Search, rows: Any, draws: Any, heat: float, cooling: float) -> Any:
-    """Try steps at random, taking one that adds d to the loss with probability exp(-d / heat).
-
-    Gives the heat that is left and the number of steps taken.
-
-    Each row in its turn is to join the group of a row near it, by a move, or by a swap with any of its members.
-
-    IN  rows int64[tries], whose turn it is;  draws DRAW[tries]
-    """
-    taken, near = 0, search.near
-    for i in range(len(draws)):
-        heat *= cooling
-        row, draw = rows[i], draws[i]
-        here, there = partition.label[row], partition.label[near[row, np.int64(draw.near * near.shape[1])]]
-        if here == there:
-            continue
-        members = members_of(partition, there)
-        at = np.int64(draw.member * (len(members) + 1))
-        back = members[at] if at < len(members) else -1
-        if not (may_become(partition, here, row, back) and may_become(partition, there, back, row)):
-            continue
-        added = change(partition, loss, here, row, back) + change(partition, loss, there, back, row)
-        if draw.chance < np.exp(-added / heat) and _both_keep(partition, search.needs, here, row, there, back):
-            taken += 1
-            exchange(partition, loss, here, row, there, back)
-    return heat, taken

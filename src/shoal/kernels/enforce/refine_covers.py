@@ -85,14 +85,14 @@ def change(partition: Partition, covers: Covers, group: int, out: int, into: int
             if y < np.inf:
                 low, high = y if y < low else low, y if y > high else high
             if column.kind == TREE:
-                total += _node_share(covers.tree, column.first, low, high)
+                total += node_share(covers.tree, column.first, low, high)
             elif column.whole > 0.0:
                 total += (high - low) / column.whole
     return size * total - covers.lost[group]
 
 
 @jit
-def _node_share(tree: Any, first: int, low: float, high: float) -> float:
+def node_share(tree: Any, first: int, low: float, high: float) -> float:
     """Share of the leaves below the lowest node over two of them, hence over all between."""
     left, right = tree[first + np.int64(low)].leaf, tree[first + np.int64(high)].leaf
     while left != right:

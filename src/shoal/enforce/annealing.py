@@ -1,0 +1,67 @@
+"""Steps that are tried at random, hot at first, then cooler and cooler: swaps, or groups divided anew."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from shoal.kernels.enforce import refine_anew, refine_swaps
+from shoal.kernels.enforce.partition import Partition
+from shoal.kernels.enforce.refine import Search
+from shoal.kernels.enforce.refine_covers import Covers
+from shoal.methods.groups import Labels
+
+
+class Annealing(Protocol):
+    """Annealing that is under way."""
+
+    tries: ClassVar[int]
+    """How often each row is tried in one round."""
+
+    def go_on(self, rows: Labels, rng: np.random.Generator) -> int:
+        """Try something around each of some rows; how often it was taken."""
+
+
+class Swapping:
+    """Rows that move and swap: what the squared error is lowered by. Heat is a multiple of a group's average loss."""
+
+    tries: ClassVar[int] = refine_swaps.TRIES
+
+    def __init__(
+        self, partition: Partition, loss: Any, search: Search, heat: tuple[float, float], average: float, tries: int
+    ) -> None:
+        self._parts = partition, loss, search
+        hot, cold = heat
+        self._heat = np.array([hot * average, (cold / hot) ** (1.0 / tries)])
+
+    def go_on(self, rows: Labels, rng: np.random.Generator) -> int:
+        """Try a step of each of some rows."""
+        draws = rng.random((len(rows), 3)).view(refine_swaps.DRAW).reshape(-1)
+        return int(refine_swaps.anneal(*self._parts, rows, draws, self._heat))
+
+
+class Dividing:
+    """Groups divided anew: what the generalisation loss is lowered by. Heat is a multiple of what those groups lose."""
+
+    tries: ClassVar[int] = refine_anew.TRIES
+
+    def __init__(
+        self, partition: Partition, loss: Covers, search: Search, heat: tuple[float, float], average: float, tries: int
+    ) -> None:
+        del average
+        self._parts, most = (partition, loss, search), refine_anew.MOST
+        hot, cold = heat
+        self._heat = np.array([hot, (cold / hot) ** (1.0 / tries)])
+        rows, before, after = np.zeros((3, most * (2 * partition.k - 1)), dtype=np.int64)
+        cover = np.zeros((most + 1, len(loss.column)), dtype=refine_anew.COVER)
+        grown = np.zeros(most + 1, dtype=refine_anew.GROWN)
+        self._draft = refine_anew.Draft(grown, cover, rows, before, after, np.full(1, -1))
+
+    def go_on(self, rows: Labels, rng: np.random.Generator) -> int:
+        """Try to divide anew the groups around each of some rows."""
+        empty = np.flatnonzero(self._parts[0].groups["size"] == 0)
+        self._draft.spare[0] = empty[0] if len(empty) else -1
+        draws = rng.random((len(rows), 3)).view(refine_anew.DRAW).reshape(-1)
+        picks = rng.random((len(rows), 4 * (refine_anew.MOST + 1))).view(refine_anew.PICK)
+        return int(refine_anew.anneal(*self._parts, rows, draws, picks, self._draft, self._heat))
