@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,27 +13,15 @@ from shoal.kernels.enforce.refine_covers import Covers
 from shoal.methods.groups import Labels
 
 
-class Annealing(Protocol):
-    """Annealing that is under way."""
-
-    tries: ClassVar[int]
-    """How often each row is tried in one round."""
-
-    def go_on(self, rows: Labels, rng: np.random.Generator) -> int:
-        """Try something around each of some rows; how often it was taken."""
-
-
 class Swapping:
-    """Rows that move and swap: what the squared error is lowered by. Heat is a multiple of a group's average loss."""
-
-    tries: ClassVar[int] = refine_swaps.TRIES
+    """Rows that move and swap: what the squared error is lowered by. Heat is a loss."""
 
     def __init__(
-        self, partition: Partition, loss: Any, search: Search, heat: tuple[float, float], average: float, tries: int
+        self, partition: Partition, loss: Any, search: Search, heat: tuple[float, float], tries: int
     ) -> None:
         self._parts = partition, loss, search
         hot, cold = heat
-        self._heat = np.array([hot * average, (cold / hot) ** (1.0 / tries)])
+        self._heat = np.array([hot, (cold / hot) ** (1.0 / tries)])
 
     def go_on(self, rows: Labels, rng: np.random.Generator) -> int:
         """Try a step of each of some rows."""
@@ -44,12 +32,9 @@ class Swapping:
 class Dividing:
     """Groups divided anew: what the generalisation loss is lowered by. Heat is a multiple of what those groups lose."""
 
-    tries: ClassVar[int] = refine_anew.TRIES
-
     def __init__(
-        self, partition: Partition, loss: Covers, search: Search, heat: tuple[float, float], average: float, tries: int
+        self, partition: Partition, loss: Covers, search: Search, heat: tuple[float, float], tries: int
     ) -> None:
-        del average
         self._parts, most = (partition, loss, search), refine_anew.MOST
         hot, cold = heat
         self._heat = np.array([hot, (cold / hot) ** (1.0 / tries)])

@@ -112,7 +112,7 @@ class Covered:
     A column is as wide as the rows that are published (`shown`) make it, as in the figures of a release.
     """
 
-    heat: ClassVar[tuple[float, float]] = (0.05, 0.003)
+    heat: ClassVar[tuple[float, float]] = (0.1, 0.02)
 
     def __init__(
         self, task: Task, space: Space, *, sets: bool, shown: npt.NDArray[np.bool_] | slice = slice(None)

@@ -15,20 +15,24 @@ from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods.groups import Labels
 from shoal.table.encode import Encoded
 
-TWINS = 6
-"""How many rows that are identical to a row it looks at, at most."""
+NEAR = 10
+"""How many near rows a row looks at, where rows are few."""
+NEAREST = 6
+"""And where they are many: those are the nearest then, to which ten add little but time."""
+TWINS = 3
+"""How many of these are identical to it, at most."""
 
 
-def near_lists(space: Space, encoded: Encoded, rows: Labels, around: Around, n_near: int) -> Labels:
-    """So many rows near to each of some rows; -1 for all others.
+def near_lists(space: Space, encoded: Encoded, rows: Labels, around: Around) -> Labels:
+    """Rows near to each of some rows; -1 for all others.
 
     Of few rows, the averages of all groups are looked at, and then the members of the nearest groups. Of many, a tree
     of boxes has each different row once: rows without number that are identical would hide all others.
     """
     n_rows = len(around.partition.label)
     if len(rows) >= box_tree.LEAST and len(space.columns) <= MOST_LINES:
-        return _by_index(space, encoded, around, n_near)
-    near = np.full((n_rows, max(min(n_near, len(rows) - 1), 0)), -1, dtype=np.int64)
+        return _by_index(space, encoded, around, NEAREST)
+    near = np.full((n_rows, max(min(NEAR, len(rows) - 1), 0)), -1, dtype=np.int64)
 
     def look(begin: int, end: int) -> None:
         near_rows(around, rows[begin:end], near)

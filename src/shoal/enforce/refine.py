@@ -29,8 +29,8 @@ from shoal.table.encode import Encoded
 
 EVERY_PAIR = 2048
 """Up to how many rows the search looks at every pair of them."""
-NEAR = 10
-"""Beyond, and while it anneals, a row looks at the groups of so many rows near it."""
+TRIES = 100
+"""Steps that one round tries for each row, or rows that are put together with it."""
 AT_ONCE = 1 << 15
 """Tries of one kernel call."""
 ROWS_AT_ONCE = 2048
@@ -162,7 +162,7 @@ class Search:
     def _nearby(self) -> kernel.Search:
         """A search among rows near to every row, judged by the groups as they were given."""
         around = Around(self._measure.nearness(), self._space.columns, self._averages, self._partition)
-        near = near_lists(self._space, self._encoded, self._rows, around, NEAR)
+        near = near_lists(self._space, self._encoded, self._rows, around)
         return self._everywhere._replace(near=near)
 
     def labels(self) -> Labels:
@@ -205,10 +205,11 @@ class Search:
         n_groups = int((self._partition.groups["size"] > 0).sum())
         if not rounds or n_groups < 2 or total <= 0.0:
             return
-        work = Dividing if isinstance(self._loss, Covers) else Swapping
-        tries = rounds * work.tries * len(self._rows)
+        divides, (hot, cold), average = isinstance(self._loss, Covers), self._measure.heat, total / n_groups
+        tries = rounds * len(self._rows) * max(TRIES // self._k if divides else TRIES, 1)
         progress.stage("annealing", tries)
-        annealing = work(self._partition, self._loss, self._nearby, self._measure.heat, total / n_groups, tries)
+        parts, heat = (self._partition, self._loss, self._nearby), (hot, cold) if divides else (hot * average, cold * average)
+        annealing = Dividing(*parts, heat, tries) if divides else Swapping(*parts, heat, tries)
         for begin in range(0, tries, AT_ONCE):
             turns = np.arange(begin, min(begin + AT_ONCE, tries)) % len(self._rows)
             self.moves += annealing.go_on(self._rows[turns], rng)

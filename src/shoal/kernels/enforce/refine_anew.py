@@ -17,8 +17,6 @@ from shoal.kernels.jit import jit
 
 MOST = 4
 """How many groups are put together at most."""
-TRIES = 12
-"""How often each row is tried in one round."""
 OTHER = 0.2
 """How often one group fewer is tried, and one more."""
 DRAW = np.dtype([("many", np.float64), ("other", np.float64), ("chance", np.float64)], align=True)
@@ -138,9 +136,9 @@ def _grow_all(
                     if opened < best - LEAST:
                         best, who = opened, i
             _join(covers, draft, g, who, best)
+            if lost + partition.k * draft.grown[g].share >= most:
+                return False
         lost += partition.k * draft.grown[g].share
-        if lost >= most:
-            return False
     for i in range(n_rows):
         if draft.after[i] < 0:
             lost += _put(covers, draft, n, i)

@@ -13,7 +13,7 @@ from shoal.kernels.index.boxes import NOBODY as EMPTY
 from shoal.kernels.index.points import PointIndex
 from shoal.kernels.jit import jit
 
-MOST_LEAVES = 32
+MOST_LEAVES = 64
 """After so many leaves a search ends. In few columns it has ended by then; in many, what it finds is near enough."""
 
 

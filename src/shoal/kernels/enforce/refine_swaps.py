@@ -10,8 +10,6 @@ from shoal.kernels.enforce.partition import Partition, may_become, members_of
 from shoal.kernels.enforce.refine import Search, both_keep, change, exchange
 from shoal.kernels.jit import jit
 
-TRIES = 100
-"""How many steps are tried for each row in one round."""
 DRAW = np.dtype([("near", np.float64), ("member", np.float64), ("chance", np.float64)], align=True)
 """Random numbers in [0, 1) for one try: which near row, which member of its group, and what decides."""
 
