@@ -38,10 +38,15 @@ class Dividing:
         self._parts, most = (partition, loss, search), refine_anew.MOST
         hot, cold = heat
         self._heat = np.array([hot, (cold / hot) ** (1.0 / tries)])
-        rows, before, after = np.zeros((3, most * (2 * partition.k - 1)), dtype=np.int64)
-        cover = np.zeros((most + 1, len(loss.column)), dtype=refine_anew.COVER)
-        grown = np.zeros(most + 1, dtype=refine_anew.GROWN)
-        self._draft = refine_anew.Draft(grown, cover, rows, before, after, np.full(1, -1))
+        n_columns, room = len(loss.column), most * (2 * partition.k - 1)
+        self._draft = refine_anew.Draft(
+            grown=np.zeros(most + 1, dtype=refine_anew.GROWN),
+            cover=np.zeros((most + 1, n_columns), dtype=refine_anew.COVER),
+            rows=np.zeros(room, dtype=np.int64), values=np.zeros((n_columns, room)),
+            parts=np.zeros((n_columns, room)), opened=np.zeros(room),
+            before=np.zeros(room, dtype=np.int64), after=np.zeros(room, dtype=np.int64), spare=np.full(1, -1),
+        )  # fmt: skip
+        self._draft.cover["holes"] = np.isnan(loss.values).any(axis=0)
 
     def go_on(self, rows: Labels, rng: np.random.Generator) -> int:
         """Try to divide anew the groups around each of some rows."""
