@@ -16,9 +16,7 @@ from shoal.methods.groups import Labels
 class Swapping:
     """Rows that move and swap: what the squared error is lowered by. Heat is a loss."""
 
-    def __init__(
-        self, partition: Partition, loss: Any, search: Search, heat: tuple[float, float], tries: int
-    ) -> None:
+    def __init__(self, partition: Partition, loss: Any, search: Search, heat: tuple[float, float], tries: int) -> None:
         self._parts = partition, loss, search
         hot, cold = heat
         self._heat = np.array([hot, (cold / hot) ** (1.0 / tries)])

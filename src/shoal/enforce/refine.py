@@ -30,7 +30,9 @@ from shoal.table.encode import Encoded
 EVERY_PAIR = 2048
 """Up to how many rows the search looks at every pair of them."""
 TRIES = 100
-"""Steps that one round tries for each row, or rows that are put together with it."""
+"""Steps that one round tries for each row."""
+DIVIDED = 140
+"""Where groups are divided anew: how often one round does that for each row, times k."""
 AT_ONCE = 1 << 15
 """Tries of one kernel call."""
 ROWS_AT_ONCE = 2048
@@ -113,7 +115,11 @@ class Refine(Spec):
         measure = loss_of(task, space, self.loss or loss, sets, groups)
         before = after = total_loss(measure, groups.labels)
         constraints = Constraints.of(task, groups.labels >= 0)
-        search, labels, moves = Search(space, task.encoded, groups.labels, k, constraints.of_any_kind, measure), groups.labels, 0
+        search, labels, moves = (
+            Search(space, task.encoded, groups.labels, k, constraints.of_any_kind, measure),
+            groups.labels,
+            0,
+        )
         for rounds in (0, self.rounds) if self.rounds else (0,):
             search.anneal(rounds, after, rng, progress)
             search.descend(progress)
@@ -174,11 +180,13 @@ class Search:
     def descend(self, progress: Progress) -> None:
         """Move, swap, dissolve and split until nothing of it lowers the loss."""
         progress.stage("refining")
-        search = self._everywhere if len(self._rows) <= EVERY_PAIR else self._nearby
+        nearby = self._nearby  # judged by the groups as they were given, before any is dissolved
+        search = self._everywhere if len(self._rows) <= EVERY_PAIR else nearby
         kernel.relieve_all(self._partition, self._loss, search)
-        self._regroup(search)
+        if isinstance(self._loss, Covers):  # the last groups of a method are often those of leftovers, wide open
+            self._regroup(search)
         while True:
-            while self._take(kernel.settle, search) or self._take(kernel.pull, self._nearby):
+            while self._take(kernel.settle, search) or self._take(kernel.pull, nearby):
                 pass
             if not self._regroup(search):
                 return
@@ -208,7 +216,10 @@ class Search:
         divides, (hot, cold), average = isinstance(self._loss, Covers), self._measure.heat, total / n_groups
         tries = rounds * len(self._rows) * max(TRIES // self._k if divides else TRIES, 1)
         progress.stage("annealing", tries)
-        parts, heat = (self._partition, self._loss, self._nearby), (hot, cold) if divides else (hot * average, cold * average)
+        parts, heat = (
+            (self._partition, self._loss, self._nearby),
+            (hot, cold) if divides else (hot * average, cold * average),
+        )
         annealing = Dividing(*parts, heat, tries) if divides else Swapping(*parts, heat, tries)
         for begin in range(0, tries, AT_ONCE):
             turns = np.arange(begin, min(begin + AT_ONCE, tries)) % len(self._rows)

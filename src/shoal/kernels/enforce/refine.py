@@ -141,8 +141,10 @@ def _best_step(partition: Partition, loss: Any, search: Search, row: int) -> Any
             continue
         joined = change(partition, loss, group, NOBODY, row)
         movable = leaves and may_become(partition, group, NOBODY, row)
-        if movable and _better(relief + joined, best, where) and both_keep(
-            partition, search.needs, here, row, group, NOBODY
+        if (
+            movable
+            and _better(relief + joined, best, where)
+            and both_keep(partition, search.needs, here, row, group, NOBODY)
         ):
             best, where, back = relief + joined, group, NOBODY
         least = rows[row].slack + least_joined(partition, loss, group, joined)

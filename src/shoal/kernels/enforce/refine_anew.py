@@ -21,9 +21,7 @@ OTHER = 0.2
 """How often one group fewer is tried, and one more."""
 DRAW = np.dtype([("many", np.float64), ("other", np.float64), ("chance", np.float64)], align=True)
 """Random numbers in [0, 1) for one try: how many groups, whether fewer or more become of them, and what decides."""
-PICK = np.dtype(
-    [("group", np.float64), ("member", np.float64), ("near", np.float64), ("seed", np.float64)], align=True
-)
+PICK = np.dtype([("group", np.float64), ("member", np.float64), ("near", np.float64), ("seed", np.float64)], align=True)
 """Random numbers for each group of a try: next to which group, to which member of it, and near in which way it is looked
 for; and where a new group begins."""
 COVER = np.dtype(
@@ -125,9 +123,7 @@ def _how_many(partition: Partition, draft: Draft, n: int, n_rows: int, other: fl
 
 
 @jit
-def _grow_all(
-    partition: Partition, covers: Covers, draft: Draft, n: int, n_rows: int, picks: Any, most: float
-) -> bool:
+def _grow_all(partition: Partition, covers: Covers, draft: Draft, n: int, n_rows: int, picks: Any, most: float) -> bool:
     """Grow new groups of k rows each, then put the others where they add least; say whether less than `most` is lost."""
     lost, k = 0.0, partition.k
     for g in range(n):
