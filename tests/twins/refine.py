@@ -8,7 +8,7 @@ from twins.trees import leaves_below, meet
 
 LEAST = 1e-9
 TRIES = 100
-MOST, OTHER = 4, 0.2
+MOST, OTHER, DIVIDED = 4, 0.2, 140
 
 
 class Refinement:
@@ -186,8 +186,9 @@ class Refinement:
 
     # -- the whole
 
-    def descend(self):
-        self.regroup()
+    def descend(self, *, divides):
+        if divides:
+            self.regroup()
         while True:
             while self.turn() or self.pull():
                 pass
@@ -196,13 +197,14 @@ class Refinement:
 
     def anneal(self, rounds, heat, rng, *, divides):
         n_groups, total = sum(map(bool, self.groups)), self.total()
-        tries = rounds * len(self.turns) * (TRIES // self.k if divides else TRIES)
+        tries = rounds * len(self.turns) * (DIVIDED // self.k if divides else TRIES)
         if not tries or n_groups < 2 or total <= 0:
             return
         hot, cold = heat
         cooling = (cold / hot) ** (1 / tries)
         if divides:
-            return self.divide_all(tries, hot, cooling, rng)
+            self.divide_all(tries, hot, cooling, rng)
+            return
         hot *= total / n_groups
         for i, (pick, member, luck) in enumerate(rng.random((tries, 3))):
             hot *= cooling
@@ -312,7 +314,7 @@ def refine(loss, labels, k, turns, near, *, every=True, rounds=0, heat=None, rng
     best, least = list(labels), search.total()
     for some in (0, rounds) if rounds else (0,):
         search.anneal(some, heat, rng, divides=divides)
-        search.descend()
+        search.descend(divides=divides)
         if search.total() < least - LEAST:
             best, least = search.labels(), search.total()
     return best

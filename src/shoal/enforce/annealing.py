@@ -9,7 +9,6 @@ import numpy as np
 from shoal.kernels.enforce import refine_anew, refine_swaps
 from shoal.kernels.enforce.partition import Partition
 from shoal.kernels.enforce.refine import Search
-from shoal.kernels.enforce.refine_covers import Covers
 from shoal.methods.groups import Labels
 
 
@@ -30,9 +29,7 @@ class Swapping:
 class Dividing:
     """Groups divided anew: what the generalisation loss is lowered by. Heat is a multiple of what those groups lose."""
 
-    def __init__(
-        self, partition: Partition, loss: Covers, search: Search, heat: tuple[float, float], tries: int
-    ) -> None:
+    def __init__(self, partition: Partition, loss: Any, search: Search, heat: tuple[float, float], tries: int) -> None:
         self._parts, most = (partition, loss, search), refine_anew.MOST
         hot, cold = heat
         self._heat = np.array([hot, (cold / hot) ** (1.0 / tries)])

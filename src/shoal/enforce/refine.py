@@ -213,14 +213,15 @@ class Search:
         n_groups = int((self._partition.groups["size"] > 0).sum())
         if not rounds or n_groups < 2 or total <= 0.0:
             return
-        divides, (hot, cold), average = isinstance(self._loss, Covers), self._measure.heat, total / n_groups
-        tries = rounds * len(self._rows) * max(TRIES // self._k if divides else TRIES, 1)
+        parts, (hot, cold) = (self._partition, self._loss, self._nearby), self._measure.heat
+        divides, average = isinstance(self._loss, Covers), total / n_groups
+        tries = rounds * len(self._rows) * (max(DIVIDED // self._k, 1) if divides else TRIES)
         progress.stage("annealing", tries)
-        parts, heat = (
-            (self._partition, self._loss, self._nearby),
-            (hot, cold) if divides else (hot * average, cold * average),
+        annealing = (
+            Dividing(*parts, (hot, cold), tries)
+            if divides
+            else Swapping(*parts, (hot * average, cold * average), tries)
         )
-        annealing = Dividing(*parts, heat, tries) if divides else Swapping(*parts, heat, tries)
         for begin in range(0, tries, AT_ONCE):
             turns = np.arange(begin, min(begin + AT_ONCE, tries)) % len(self._rows)
             self.moves += annealing.go_on(self._rows[turns], rng)

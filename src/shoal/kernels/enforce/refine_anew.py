@@ -1,7 +1,7 @@
 """Groups near each other put together and divided anew, hot at first, then cooler and cooler: the generalisation loss.
 
-A cell stays open as long as two rows need it open, so that no single step gains. New groups are grown instead: from a row
-drawn at random, always the row that opens least; as many as there were, or one fewer or more.
+A cell stays open as long as two rows need it open, so that no single step gains. New groups are grown instead: from a
+row drawn at random, always by the row that opens least; as many as there were, or one fewer or more.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ OTHER = 0.2
 DRAW = np.dtype([("many", np.float64), ("other", np.float64), ("chance", np.float64)], align=True)
 """Random numbers in [0, 1) for one try: how many groups, whether fewer or more become of them, and what decides."""
 PICK = np.dtype([("group", np.float64), ("member", np.float64), ("near", np.float64), ("seed", np.float64)], align=True)
-"""Random numbers for each group of a try: next to which group, to which member of it, and near in which way it is looked
-for; and where a new group begins."""
+"""Random numbers for each group of a try: next to which group, to which member of it, and at which row near to that; and
+where a new group begins."""
 COVER = np.dtype(
     [("low", np.float64), ("high", np.float64), ("share", np.float64), ("n_missing", np.int64),
      ("n_distinct", np.int64), ("values", np.uint64), ("holes", np.bool_)],
@@ -124,10 +124,10 @@ def _how_many(partition: Partition, draft: Draft, n: int, n_rows: int, other: fl
 
 @jit
 def _grow_all(partition: Partition, covers: Covers, draft: Draft, n: int, n_rows: int, picks: Any, most: float) -> bool:
-    """Grow new groups of k rows each, then put the others where they add least; say whether less than `most` is lost."""
+    """Grow new groups of k rows each, put the others where they add least; say whether less than `most` is lost."""
     lost, k = 0.0, partition.k
     for g in range(n):
-        at = np.int64(picks[g].seed * n_rows)
+        at: int = np.int64(picks[g].seed * n_rows)  # type: ignore[assignment]
         while draft.after[at] >= 0:
             at = at + 1 if at + 1 < n_rows else 0
         if not _grow(covers, draft, g, at, n_rows, k, (most - lost) / k):

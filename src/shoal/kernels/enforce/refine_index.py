@@ -20,7 +20,7 @@ MOST_LEAVES = 64
 class Neighbourhood(NamedTuple):
     """Points in a tree of boxes, how far apart they are, and room for one search."""
 
-    index: PointIndex
+    points: PointIndex
     nearness: Nearness  #           IN
     point: Any  # float64[d]        INOUT  the one whose neighbours are searched
     costs: Any  # float64[nodes]    INOUT  what every node costs beside it
@@ -41,7 +41,7 @@ def _least_other(nearness: Nearness, j: int, c: float) -> float:
 @jit
 def _set_bounds(around: Neighbourhood, block: int) -> None:
     """How far any point of each box of a block is at least; infinite where there is none."""
-    index, nearness, point = around.index, around.nearness, around.point
+    index, nearness, point = around.points, around.nearness, around.point
     boxes, floats, out = index.tree.boxes[block], index.tree.floats[block], index.tree.bound
     heads, gaps = boxes[HEAD], boxes[GAPS]
     for i in range(len(out)):
@@ -67,7 +67,7 @@ def _set_bounds(around: Neighbourhood, block: int) -> None:
 @jit
 def _note_leaf(around: Neighbourhood, leaf: int, n_near: int) -> int:
     """Note those of the points of a leaf that are nearer than what was found; how many are found now."""
-    index, distance, name = around.index, around.distance, around.name
+    index, distance, name = around.points, around.distance, around.name
     out, rows, room = index.distances, index.rows[leaf], len(distance)
     distances(around.nearness, index.columns[leaf], around.point, around.costs, out)
     for i in range(index.tree.live[leaf]):
@@ -85,7 +85,7 @@ def _note_leaf(around: Neighbourhood, leaf: int, n_near: int) -> int:
 @jit
 def _search(around: Neighbourhood) -> int:
     """Find the points nearest to the one that is set, itself among them; how many they are."""
-    tree, first_leaf, room = around.index.tree, around.index.tree.shape[0].first_leaf, len(around.distance)
+    tree, first_leaf, room = around.points.tree, around.points.tree.shape[0].first_leaf, len(around.distance)
     n_near, n_leaves, farthest = 0, 0, np.inf
     _set_bounds(around, 0)
     n = push(tree, 0, farthest, 0)
@@ -111,7 +111,7 @@ def near_points(around: Neighbourhood, begin: int, end: int, near: Any) -> None:
 
     OUT  near int64[n, m]; from the beginning again where too few were found
     """
-    index, m = around.index, near.shape[1]
+    index, m = around.points, near.shape[1]
     for leaf in range(begin, end):
         for i in range(index.tree.live[leaf]):
             for j in range(len(around.point)):
