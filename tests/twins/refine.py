@@ -8,7 +8,7 @@ from twins.trees import leaves_below, meet
 
 LEAST = 1e-9
 TRIES = 100
-MOST, OTHER, DIVIDED = 4, 0.2, 140
+MOST, OTHER, DIVIDED = 4, 0.2, 120
 
 
 class Refinement:

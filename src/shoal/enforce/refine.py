@@ -31,7 +31,7 @@ EVERY_PAIR = 2048
 """Up to how many rows the search looks at every pair of them."""
 TRIES = 100
 """Steps that one round tries for each row."""
-DIVIDED = 140
+DIVIDED = 120
 """Where groups are divided anew: how often one round does that for each row, times k."""
 AT_ONCE = 1 << 15
 """Tries of one kernel call."""
@@ -50,7 +50,7 @@ class Refine(Spec):
         ``"ncp"``, the share that generalised cells leave open. Chosen by the way of publishing when not given.
     rounds
         How long the search goes on after its first local optimum, by annealing: in each round, 100 steps are tried for
-        every row.
+        every row, or the groups around it are divided anew 120 / k times.
 
     Guarantee
     ---------
@@ -115,11 +115,8 @@ class Refine(Spec):
         measure = loss_of(task, space, self.loss or loss, sets, groups)
         before = after = total_loss(measure, groups.labels)
         constraints = Constraints.of(task, groups.labels >= 0)
-        search, labels, moves = (
-            Search(space, task.encoded, groups.labels, k, constraints.of_any_kind, measure),
-            groups.labels,
-            0,
-        )
+        search = Search(space, task.encoded, groups.labels, k, constraints.of_any_kind, measure)
+        labels, moves = groups.labels, 0
         for rounds in (0, self.rounds) if self.rounds else (0,):
             search.anneal(rounds, after, rng, progress)
             search.descend(progress)

@@ -22,7 +22,7 @@ OTHER = 0.2
 DRAW = np.dtype([("many", np.float64), ("other", np.float64), ("chance", np.float64)], align=True)
 """Random numbers in [0, 1) for one try: how many groups, whether fewer or more become of them, and what decides."""
 PICK = np.dtype([("group", np.float64), ("member", np.float64), ("near", np.float64), ("seed", np.float64)], align=True)
-"""Random numbers for each group of a try: next to which group, to which member of it, and at which row near to that; and
+"""Random numbers for each group of a try: next to which group, to which member, and at which row near to that; and
 where a new group begins."""
 COVER = np.dtype(
     [("low", np.float64), ("high", np.float64), ("share", np.float64), ("n_missing", np.int64),
