@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import Nominal, Numeric, Ordinal
 from shoal.cluster.points import Space
+from shoal.enforce import neighbours
 from shoal.enforce import refine as method
 from shoal.enforce.by_model import classes_of
 from shoal.enforce.losses import Covered, Squared
@@ -195,7 +196,7 @@ def assert_same_as_twin(table, labels, k, loss, *, every=True, sets=False, round
     prepared, kinds = task_of(table, sets=sets)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(method, "EVERY_PAIR", 2048 if every else 0)
-        patch.setattr(method, "NEAR", 64)
+        patch.setattr(neighbours, "NEAR", 64)
         found = improve(prepared, labels, k, loss, sets=sets, rounds=rounds).labels.tolist()
     inside = [row for row, label in enumerate(labels) if label >= 0]
     wanted = twin.refine(
@@ -207,6 +208,7 @@ def assert_same_as_twin(table, labels, k, loss, *, every=True, sets=False, round
         every=every,
         rounds=rounds,
         heat=Squared.heat if loss == "sse" else Covered.heat,
+        divides=loss == "ncp",
         rng=np.random.default_rng(0),
     )
     assert found == wanted

@@ -1,6 +1,6 @@
 """Refinement, slowly: every step is judged by the loss of its groups before and after, worked out from their rows."""
 
-from math import exp, fsum, inf
+from math import exp, fsum, inf, log
 
 from shoal import Nominal, Numeric
 from twins import mdav
@@ -8,6 +8,7 @@ from twins.trees import leaves_below, meet
 
 LEAST = 1e-9
 TRIES = 100
+MOST, OTHER, DIVIDED = 4, 0.2, 120
 
 
 class Refinement:
@@ -18,7 +19,7 @@ class Refinement:
         self.groups = [[row for row, label in enumerate(labels) if label == g] for g in range(max(labels) + 1)]
         self.groups += [[] for _ in range(sum(map(len, self.groups)) // k - len(self.groups))]
         self.room = [max(2 * k - 1, len(group)) for group in self.groups]
-        self.restless, self.chained, self.known = set(), set(), {}
+        self.chained, self.known = set(), {}
         self.n_rows = len(labels)
         self.wake(turns)
 
@@ -53,7 +54,6 @@ class Refinement:
         self.groups[g] = sorted([*self.groups[g], row])
 
     def wake(self, rows):
-        self.restless |= set(rows)
         self.chained |= set(rows)
 
     # -- steps
@@ -77,11 +77,7 @@ class Refinement:
     def turn(self):
         steps = 0
         for row in self.turns:
-            while row in self.restless:
-                self.restless.discard(row)
-                found = self.best_step(row)
-                if found is None:
-                    break
+            while (found := self.best_step(row)) is not None:
                 steps += 1
                 here = self.where(row)
                 self.step(row, *found)
@@ -190,21 +186,25 @@ class Refinement:
 
     # -- the whole
 
-    def descend(self):
+    def descend(self, *, divides):
+        if divides:
+            self.regroup()
         while True:
             while self.turn() or self.pull():
                 pass
-            self.restless |= set(self.turns)
-            if not self.turn() and not self.regroup():
+            if not self.regroup():
                 return
 
-    def anneal(self, rounds, heat, rng):
-        n_groups, tries = sum(map(bool, self.groups)), rounds * TRIES * len(self.turns)
-        total = self.total()
+    def anneal(self, rounds, heat, rng, *, divides):
+        n_groups, total = sum(map(bool, self.groups)), self.total()
+        tries = rounds * len(self.turns) * (DIVIDED // self.k if divides else TRIES)
         if not tries or n_groups < 2 or total <= 0:
             return
         hot, cold = heat
         cooling = (cold / hot) ** (1 / tries)
+        if divides:
+            self.divide_all(tries, hot, cooling, rng)
+            return
         hot *= total / n_groups
         for i, (pick, member, luck) in enumerate(rng.random((tries, 3))):
             hot *= cooling
@@ -219,6 +219,86 @@ class Refinement:
                     self.step(row, back, there)
         self.wake(self.turns)
 
+    # -- groups divided anew
+
+    def divide_all(self, tries, heat, cooling, rng):
+        spare, draws, picks = None, rng.random((tries, 3)), rng.random((tries, MOST + 1, 4))
+        for i, ((many, other, chance), pick) in enumerate(zip(draws.tolist(), picks.tolist(), strict=True)):
+            if i == 0:
+                spare = self.groups.index([]) if [] in self.groups else None
+            heat *= cooling
+            chosen = self.put_together(self.turns[i % len(self.turns)], many, pick)
+            if len(chosen) < 2:
+                continue
+            rows = [row for g in chosen for row in self.groups[g]]
+            lost = sum(self.loss(self.groups[g]) for g in chosen)
+            most = lost - heat * log(1.0 - chance) * lost / len(chosen)
+            homes = list(chosen)
+            if other < OTHER and len(rows) <= (len(chosen) - 1) * (2 * self.k - 1):
+                homes.pop()
+            elif other >= 1 - OTHER and len(rows) >= (len(chosen) + 1) * self.k and spare is not None:
+                homes.append(spare)
+            made = self.grow_all(rows, homes, pick, most)
+            if made is None or sorted(made) == sorted(sorted(self.groups[g]) for g in chosen):
+                continue
+            if sum(map(self.loss, made)) < most:
+                for g in chosen:
+                    self.groups[g] = []
+                for g, group in zip(homes, made, strict=True):
+                    self.groups[g] = group
+                if len(homes) != len(chosen):
+                    spare = chosen[-1] if len(homes) < len(chosen) else None
+        self.wake(self.turns)
+
+    def put_together(self, row, many, pick):
+        chosen = []
+        for i in range(2 + int(many * (MOST - 1))):
+            g = self.where(row)
+            if i:
+                beside = self.groups[chosen[int(pick[i][0] * len(chosen))]]
+                near = self.near[beside[int(pick[i][1] * len(beside))]]
+                g = self.where(near[int(pick[i][2] * len(near))])
+            if len(self.groups[g]) < 2 * self.k and g not in chosen:
+                chosen.append(g)
+            elif not chosen:
+                return []
+        return chosen
+
+    def grow_all(self, rows, homes, pick, most):
+        """New groups, each grown from a row by those that open least; None once they lose as much as they may."""
+
+        def share(group):
+            return self.loss(group) / len(group)
+
+        made, free = [], list(rows)
+        for g in range(len(homes)):
+            at = int(pick[g][3] * len(rows))
+            while rows[at] not in free:
+                at = (at + 1) % len(rows)
+            group = [rows[at]]
+            free.remove(rows[at])
+            while len(group) < self.k:
+                best, who = inf, None
+                for row in free:
+                    opened = share([*group, row]) - share(group)
+                    if opened < best - LEAST:
+                        best, who = opened, row
+                group.append(who)
+                free.remove(who)
+            made.append(group)
+            if sum(map(self.loss, made)) >= most:
+                return None
+        for row in free:
+            best, where = inf, None
+            for group, home in zip(made, homes, strict=True):
+                added = self.loss([*group, row]) - self.loss(group)
+                if len(group) < self.room[home] and added < best - LEAST:
+                    best, where = added, group
+            where.append(row)
+            if sum(map(self.loss, made)) >= most:
+                return None
+        return [sorted(group) for group in made]
+
     def total(self):
         return fsum(map(self.loss, self.groups))
 
@@ -228,13 +308,13 @@ class Refinement:
         return [number.get(row, -1) for row in range(self.n_rows)]
 
 
-def refine(loss, labels, k, turns, near, *, every=True, rounds=0, heat=None, rng=None):
+def refine(loss, labels, k, turns, near, *, every=True, rounds=0, heat=None, rng=None, divides=False):
     """Labels after refinement."""
     search = Refinement(loss, labels, k, turns, near, every=every)
     best, least = list(labels), search.total()
     for some in (0, rounds) if rounds else (0,):
-        search.anneal(some, heat, rng)
-        search.descend()
+        search.anneal(some, heat, rng, divides=divides)
+        search.descend(divides=divides)
         if search.total() < least - LEAST:
             best, least = search.labels(), search.total()
     return best

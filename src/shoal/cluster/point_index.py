@@ -23,9 +23,9 @@ SEARCH = 1 << 12
 """About how many values a search reads."""
 
 
-def indexed(axes: Any, columns: Floats) -> kernel.PointIndex | None:
-    """A tree of boxes around points, if they are many."""
-    if columns.shape[1] < box_tree.LEAST or len(columns) > MOST_LINES:
+def indexed(axes: Any, columns: Floats, least: int | None = None) -> kernel.PointIndex | None:
+    """A tree of boxes around points, if they are many: so many at least as are given."""
+    if columns.shape[1] < (box_tree.LEAST if least is None else least) or len(columns) > MOST_LINES:
         return None
     return _tree(axes, columns, columns)
 

@@ -36,7 +36,7 @@ class Loss(Protocol):
     """What a refinement lowers."""
 
     heat: ClassVar[tuple[float, float]]
-    """What annealing begins and ends with, in the average loss of a group."""
+    """What annealing begins and ends with, in the average loss of a group: of all, or of those divided anew."""
 
     def state(self, partition: Partition) -> Points | Mixed | Covers:
         """What the kernels have to know of every group; they work it out themselves."""
@@ -112,7 +112,7 @@ class Covered:
     A column is as wide as the rows that are published (`shown`) make it, as in the figures of a release.
     """
 
-    heat: ClassVar[tuple[float, float]] = (0.05, 0.01)
+    heat: ClassVar[tuple[float, float]] = (0.1, 0.03)
 
     def __init__(
         self, task: Task, space: Space, *, sets: bool, shown: npt.NDArray[np.bool_] | slice = slice(None)

@@ -11,28 +11,31 @@ import numpy as np
 
 from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
+from shoal.enforce.annealing import Dividing, Swapping
 from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Loss, loss_of, total_loss
+from shoal.enforce.neighbours import near_lists
 from shoal.enforce.slots import with_room
 from shoal.errors import Problems
 from shoal.kernels.enforce import refine as kernel
-from shoal.kernels.enforce.refine_near import Around, near_rows
+from shoal.kernels.enforce.refine_covers import Covers
+from shoal.kernels.enforce.refine_near import Around
 from shoal.kernels.enforce.violation import Needs
-from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels, members_of
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Spec, Whole, param
+from shoal.table.encode import Encoded
 
 EVERY_PAIR = 2048
 """Up to how many rows the search looks at every pair of them."""
-NEAR = 10
-"""Beyond, and while it anneals, a row looks at the groups of so many rows near it."""
 TRIES = 100
 """Steps that one round tries for each row."""
-AT_ONCE = 1 << 16
+DIVIDED = 120
+"""Where groups are divided anew: how often one round does that for each row, times k."""
+AT_ONCE = 1 << 15
 """Tries of one kernel call."""
-ROWS_AT_ONCE = 256
+ROWS_AT_ONCE = 2048
 """Turns of one kernel call."""
 
 
@@ -47,7 +50,7 @@ class Refine(Spec):
         ``"ncp"``, the share that generalised cells leave open. Chosen by the way of publishing when not given.
     rounds
         How long the search goes on after its first local optimum, by annealing: in each round, 100 steps are tried for
-        every row.
+        every row, or the groups around it are divided anew 120 / k times.
 
     Guarantee
     ---------
@@ -112,7 +115,8 @@ class Refine(Spec):
         measure = loss_of(task, space, self.loss or loss, sets, groups)
         before = after = total_loss(measure, groups.labels)
         constraints = Constraints.of(task, groups.labels >= 0)
-        search, labels, moves = Search(space, groups.labels, k, constraints.of_any_kind, measure), groups.labels, 0
+        search = Search(space, task.encoded, groups.labels, k, constraints.of_any_kind, measure)
+        labels, moves = groups.labels, 0
         for rounds in (0, self.rounds) if self.rounds else (0,):
             search.anneal(rounds, after, rng, progress)
             search.descend(progress)
@@ -131,8 +135,8 @@ class Search:
 
     Parameters
     ----------
-    space
-        The rows as points, to know which are near to each other.
+    space, encoded
+        The rows as points, to know which are near to each other, and as they are encoded.
     labels
         What a method made of them.
     k
@@ -143,29 +147,25 @@ class Search:
         What is lowered.
     """
 
-    def __init__(self, space: Space, labels: Labels, k: int, needs: Needs | None, measure: Loss) -> None:
-        self._space, self._k, self._measure = space, k, measure
+    def __init__(
+        self, space: Space, encoded: Encoded, labels: Labels, k: int, needs: Needs | None, measure: Loss
+    ) -> None:
+        self._space, self._encoded, self._k, self._measure = space, encoded, k, measure
         self._rows = _far_first(space, np.flatnonzero(labels >= 0))
         self._partition = with_room(labels, k)
         self._loss = measure.state(self._partition)
         known = np.zeros(len(labels), dtype=kernel.ROW)
-        known["steps"] = known["chains"] = True
-        self._everywhere = kernel.Search(needs, np.zeros((len(labels), 0), dtype=np.int64), known)
+        changed = np.ones(len(self._partition.groups), dtype=np.int64)
+        nobody = np.zeros((len(labels), 0), dtype=np.int64)
+        self._everywhere = kernel.Search(needs, nobody, known, changed, np.ones(1, dtype=np.int64))
         self._averages = np.ascontiguousarray(averages_of(space, Members.of(members_of(labels))).T)
         self.moves = 0
 
     @cached_property
     def _nearby(self) -> kernel.Search:
         """A search among rows near to every row, judged by the groups as they were given."""
-        rows, columns, n_rows = self._rows, self._space.columns, len(self._everywhere.rows)
-        near = np.full((n_rows, max(min(NEAR, len(rows) - 1), 0)), -1, dtype=np.int64)
-        around = Around(self._measure.nearness(), columns, self._averages, self._partition)
-
-        def look(begin: int, end: int) -> None:
-            near_rows(around, rows[begin:end], near)
-
-        for first, last in pieces(len(rows), self._averages.size):
-            in_parts(look, first, last, (last - first) * self._averages.size)
+        around = Around(self._measure.nearness(), self._space.columns, self._averages, self._partition)
+        near = near_lists(self._space, self._encoded, self._rows, around)
         return self._everywhere._replace(near=near)
 
     def labels(self) -> Labels:
@@ -177,19 +177,20 @@ class Search:
     def descend(self, progress: Progress) -> None:
         """Move, swap, dissolve and split until nothing of it lowers the loss."""
         progress.stage("refining")
-        search = self._everywhere if len(self._rows) <= EVERY_PAIR else self._nearby
+        nearby = self._nearby  # judged by the groups as they were given, before any is dissolved
+        search = self._everywhere if len(self._rows) <= EVERY_PAIR else nearby
+        kernel.relieve_all(self._partition, self._loss, search)
+        if isinstance(self._loss, Covers):  # the last groups of a method are often those of leftovers, wide open
+            self._regroup(search)
         while True:
-            while self._take(kernel.settle, search) or self._take(kernel.pull, self._nearby):
+            while self._take(kernel.settle, search) or self._take(kernel.pull, nearby):
                 pass
-            # Rows whose own group stayed as it was may have a better place by now, too.
-            search.rows["steps"] = True
-            if not self._take(kernel.settle, search) and not self._regroup(search):
+            if not self._regroup(search):
                 return
 
     def _take(self, steps: Callable[..., int], search: kernel.Search) -> int:
         """Let rows take steps of a kind, a few of them at a time; how many they took."""
         taken = 0
-        kernel.relieve_all(self._partition, self._loss, search)
         for begin in range(0, len(self._rows), ROWS_AT_ONCE):
             taken += steps(self._partition, self._loss, search, self._rows[begin : begin + ROWS_AT_ONCE])
         self.moves += taken
@@ -197,35 +198,33 @@ class Search:
 
     def _regroup(self, search: kernel.Search) -> int:
         """Dissolve and split whole groups; how many of them."""
-        size, changed = self._partition.groups["size"], 0
-        for group in range(len(size)):
-            while size[group] >= 2 * self._k and (empty := np.flatnonzero(size == 0)).size:
-                done = kernel.split(self._partition, self._loss, search, group, empty[0])
-                changed += done
-                if not done:
-                    break
-            if 0 < size[group] < 2 * self._k:
-                changed += kernel.dissolve(self._partition, self._loss, search, group)
+        n_groups, changed = len(self._partition.groups), 0
+        for begin in range(0, n_groups, ROWS_AT_ONCE):
+            end = min(begin + ROWS_AT_ONCE, n_groups)
+            changed += kernel.regroup(self._partition, self._loss, search, begin, end)
         self.moves += changed
         return changed
 
     def anneal(self, rounds: int, total: float, rng: np.random.Generator, progress: Progress) -> None:
         """Try steps at random, hot at first, then cooler and cooler."""
-        n_groups, tries = int((self._partition.groups["size"] > 0).sum()), rounds * TRIES * len(self._rows)
-        if not tries or n_groups < 2 or total <= 0.0:
+        n_groups = int((self._partition.groups["size"] > 0).sum())
+        if not rounds or n_groups < 2 or total <= 0.0:
             return
+        parts, (hot, cold) = (self._partition, self._loss, self._nearby), self._measure.heat
+        divides, average = isinstance(self._loss, Covers), total / n_groups
+        tries = rounds * len(self._rows) * (max(DIVIDED // self._k, 1) if divides else TRIES)
         progress.stage("annealing", tries)
-        hot, cold = self._measure.heat
-        heat, cooling = hot * total / n_groups, (cold / hot) ** (1.0 / tries)
+        annealing = (
+            Dividing(*parts, (hot, cold), tries)
+            if divides
+            else Swapping(*parts, (hot * average, cold * average), tries)
+        )
         for begin in range(0, tries, AT_ONCE):
             turns = np.arange(begin, min(begin + AT_ONCE, tries)) % len(self._rows)
-            draws = rng.random((len(turns), 3)).view(kernel.DRAW).reshape(-1)
-            heat, taken = kernel.anneal(
-                self._partition, self._loss, self._nearby, self._rows[turns], draws, heat, cooling
-            )
-            self.moves += taken
-            progress.advance(len(draws))
-        self._everywhere.rows["steps"] = self._everywhere.rows["chains"] = True
+            self.moves += annealing.go_on(self._rows[turns], rng)
+            progress.advance(len(turns))
+        self._everywhere.clock[0] += 1
+        self._everywhere.changed[:] = self._everywhere.clock[0]
 
 
 def _far_first(space: Space, rows: Labels) -> Labels:

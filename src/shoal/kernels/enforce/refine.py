@@ -1,4 +1,4 @@
-"""Rows that move and swap between groups: while that lowers a loss, or as if they were hot and cooled down.
+"""Rows that move and swap between groups while that lowers a loss.
 
 Which loss it is, the kernels of `refine_points`, `refine_mixed` and `refine_covers` know. Each has a `change`, which
 tells how the loss of a group changes when rows leave and join, and a `renew`, which works out what has to be known for
@@ -21,11 +21,11 @@ from shoal.kernels.jit import chosen_by_type, jit
 
 LEAST = 1e-9
 """What a step must gain: far more than rounding, so that no step is undone by another for ever."""
-ROW = np.dtype([("relief", np.float64), ("steps", np.bool_), ("chains", np.bool_)], align=True)
-"""What is known of a row: how the loss of its group would change if it left; whether something changed in its group
-since it last looked for a step, and for a chain."""
-DRAW = np.dtype([("near", np.float64), ("member", np.float64), ("chance", np.float64)], align=True)
-"""Random numbers in [0, 1) for one try: which near row, which member of its group, and what decides."""
+ROUNDING = 1e-11
+"""By how much less is taken for what a step adds at least."""
+ROW = np.dtype([("relief", np.float64), ("slack", np.float64), ("steps", np.int64), ("chains", np.int64)], align=True)
+"""What is known of a row: how the loss of its group would change if it left, and how it changes at least if another
+row takes its place; when it last looked for a step, and for a chain, and found none."""
 
 
 class Search(NamedTuple):
@@ -34,6 +34,8 @@ class Search(NamedTuple):
     needs: Needs | None  #   IN     what every group must keep besides its size
     near: Any  # int64[n, m]  IN     rows whose groups are looked at; with m = 0, every group is
     rows: Any  # ROW[n]       INOUT
+    changed: Any  # int64[groups]  INOUT  when a group last changed
+    clock: Any  # int64[1]    INOUT  how many changes there were
 
 
 LOSSES = {Points: refine_points, Mixed: refine_mixed, Covers: refine_covers}
@@ -41,6 +43,12 @@ change = chosen_by_type(1, {loss: kernels.change for loss, kernels in LOSSES.ite
 """By how much the loss of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
 renew = chosen_by_type(1, {loss: kernels.renew for loss, kernels in LOSSES.items()})
 """Work out anew what is known of a group."""
+error = chosen_by_type(1, {loss: kernels.error for loss, kernels in LOSSES.items()})
+"""The loss of a group."""
+least_swapped = chosen_by_type(1, {loss: kernels.least_swapped for loss, kernels in LOSSES.items()})
+"""How the loss of a group changes at least when a row is replaced, by the change when it leaves."""
+least_joined = chosen_by_type(1, {loss: kernels.least_joined for loss, kernels in LOSSES.items()})
+"""What is added to that at least by a row that takes the place of another, by the change when it only joins."""
 least_added = chosen_by_type(1, {loss: kernels.least_added for loss, kernels in LOSSES.items()})
 """What a further row adds to the loss of a group at least, known at a glance."""
 
@@ -82,36 +90,39 @@ def relieve_all(partition: Partition, loss: Any, search: Search) -> None:
 def _relieve(partition: Partition, loss: Any, search: Search, group: int) -> None:
     """Note how the loss of a group would change if a member left: no step of the member can gain its group more."""
     for row in members_of(partition, group):
-        search.rows[row].relief = change(partition, loss, group, row, NOBODY)
+        relief = change(partition, loss, group, row, NOBODY)
+        search.rows[row].relief = relief
+        search.rows[row].slack = least_swapped(partition, loss, group, relief) - ROUNDING
 
 
 @jit
-def _stir(partition: Partition, search: Search, group: int) -> None:
-    """Note that something changed in a group."""
-    for row in members_of(partition, group):
-        search.rows[row].steps = True
-        search.rows[row].chains = True
+def _note_change(partition: Partition, loss: Any, search: Search, group: int) -> None:
+    """Note that a group has changed."""
+    search.clock[0] += 1
+    search.changed[group] = search.clock[0]
+    _relieve(partition, loss, search, group)
 
 
 @jit
 def settle(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
-    """Let rows in whose group something changed take their best step until they have none; the number of steps.
+    """Let rows take their best step until they have none; the number of steps.
+
+    A row looks at no group that is as it was when it last looked in vain, as long as its own is, too.
 
     IN  rows int64[some], in the order of their turns
     """
     steps = 0
     for row in rows:
-        while search.rows[row].steps:
-            search.rows[row].steps = False
+        while search.rows[row].steps < search.clock[0]:
             here = partition.label[row]
             there, back = _best_step(partition, loss, search, row)
             if there < 0:
+                search.rows[row].steps = search.clock[0]
                 break
             steps += 1
             exchange(partition, loss, here, row, there, back)
-            for group in (here, there):
-                _relieve(partition, loss, search, group)
-                _stir(partition, search, group)
+            _note_change(partition, loss, search, here)
+            _note_change(partition, loss, search, there)
     return steps
 
 
@@ -119,32 +130,45 @@ def settle(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
 def _best_step(partition: Partition, loss: Any, search: Search, row: int) -> Any:
     """The move or swap of a row that gains most: the group it goes to and the row that comes back, -1 for none."""
     here, n_near, rows = partition.label[row], search.near.shape[1], search.rows
-    best, where, back = -LEAST, -1, -1
+    best, where, back, relief = -LEAST, -1, -1, rows[row].relief
+    since = rows[row].steps if search.changed[here] <= rows[row].steps else -1
+    leaves = may_become(partition, here, row, NOBODY)
     for i in range(n_near if n_near else len(partition.groups)):
         group = partition.label[search.near[row, i]] if n_near else i
-        if group == here or not partition.groups[group].size or (n_near and _seen_before(partition, search, row, i)):
+        if group == here or search.changed[group] <= since or not partition.groups[group].size:
             continue
-        movable = may_become(partition, here, row, NOBODY) and may_become(partition, group, NOBODY, row)
-        if movable and rows[row].relief < best:
-            gain = change(partition, loss, here, row, NOBODY) + change(partition, loss, group, NOBODY, row)
-            if (gain < best - LEAST or (where < 0 and gain < best)) and _both_keep(
-                partition, search.needs, here, row, group, NOBODY
-            ):
-                best, where, back = gain, group, NOBODY
+        if n_near and _seen_before(partition, search, row, i):
+            continue
+        joined = change(partition, loss, group, NOBODY, row)
+        movable = leaves and may_become(partition, group, NOBODY, row)
+        if (
+            movable
+            and _better(relief + joined, best, where)
+            and both_keep(partition, search.needs, here, row, group, NOBODY)
+        ):
+            best, where, back = relief + joined, group, NOBODY
+        least = rows[row].slack + least_joined(partition, loss, group, joined)
         for other in members_of(partition, group):
-            if rows[row].relief + rows[other].relief >= best:
+            if least + rows[other].slack >= best:
                 continue
             if may_become(partition, here, row, other) and may_become(partition, group, other, row):
-                gain = change(partition, loss, here, row, other) + change(partition, loss, group, other, row)
-                if (gain < best - LEAST or (where < 0 and gain < best)) and _both_keep(
-                    partition, search.needs, here, row, group, other
-                ):
+                gain = change(partition, loss, here, row, other)
+                if gain + rows[other].slack >= best:
+                    continue
+                gain += change(partition, loss, group, other, row)
+                if _better(gain, best, where) and both_keep(partition, search.needs, here, row, group, other):
                     best, where, back = gain, group, other
     return where, back
 
 
 @jit
-def _both_keep(partition: Partition, needs: Needs | None, here: int, out: int, there: int, into: int) -> bool:
+def _better(gain: float, best: float, found: int) -> bool:
+    """Whether a step gains more than the best one, by more than rounding if there is one (-1 for none)."""
+    return gain < best - LEAST or (found < 0 and gain < best)
+
+
+@jit
+def both_keep(partition: Partition, needs: Needs | None, here: int, out: int, there: int, into: int) -> bool:
     """Whether two groups keep their promises once rows have changed places (-1 for none)."""
     return keeps(partition, needs, here, out, into) and keeps(partition, needs, there, into, out)
 
@@ -169,19 +193,19 @@ def pull(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
     """
     steps = 0
     for row in rows:
-        if not search.rows[row].chains or search.rows[row].relief >= -LEAST:
+        here = partition.label[row]
+        if search.changed[here] <= search.rows[row].chains or search.rows[row].relief >= -LEAST:
             continue
         other, last, third = _best_chain(partition, loss, search, row)
         if other < 0:
-            search.rows[row].chains = False
+            search.rows[row].chains = search.clock[0]
             continue
         steps += 1
-        here, there = partition.label[row], partition.label[other]
+        there = partition.label[other]
         exchange(partition, loss, here, row, there, other)
         exchange(partition, loss, here, other, last, third)
         for group in (here, there, last):
-            _relieve(partition, loss, search, group)
-            _stir(partition, search, group)
+            _note_change(partition, loss, search, group)
     return steps
 
 
@@ -207,7 +231,7 @@ def _best_chain(partition: Partition, loss: Any, search: Search, row: int) -> An
             if last in (here, there) or _seen_before(partition, search, other, j):
                 continue
             gain, third = _best_end(partition, loss, search, row, other, last, so_far, best)
-            if gain < best - LEAST or (second < 0 and gain < best):
+            if _better(gain, best, second):
                 best, second, where, back = gain, other, last, third
     return second, where, back
 
@@ -215,12 +239,12 @@ def _best_chain(partition: Partition, loss: Any, search: Search, row: int) -> An
 @jit
 def _best_ousted(partition: Partition, loss: Any, search: Search, row: int, group: int) -> Any:
     """The member of a group in whose place a row would do best, -1 if none, and what both groups gain by that."""
-    best, who = -LEAST, -1
+    best, who, relief = -LEAST, -1, search.rows[row].relief
+    least = relief + least_joined(partition, loss, group, change(partition, loss, group, NOBODY, row))
     for other in members_of(partition, group):
-        if may_become(partition, group, other, row):
-            gain = search.rows[row].relief + change(partition, loss, group, other, row)
-            better = gain < best - LEAST or (who < 0 and gain < best)
-            if better and keeps(partition, search.needs, group, other, row):
+        if least + search.rows[other].slack < best and may_become(partition, group, other, row):
+            gain = relief + change(partition, loss, group, other, row)
+            if _better(gain, best, who) and keeps(partition, search.needs, group, other, row):
                 best, who = gain, other
     return who, best
 
@@ -230,17 +254,21 @@ def _best_end(
     partition: Partition, loss: Any, search: Search, row: int, other: int, last: int, so_far: float, bound: float
 ) -> Any:
     """What a chain gains whose second row goes to a group, and the row that comes back from there, -1 for none."""
-    here, rows = partition.label[row], search.rows
-    best, back = np.inf, -1
+    here, rows, best, back = partition.label[row], search.rows, np.inf, -1
+    joined = change(partition, loss, last, NOBODY, other)
+    ousting = so_far - rows[row].relief
     movable = may_become(partition, here, row, NOBODY) and may_become(partition, last, NOBODY, other)
     movable = movable and keeps(partition, search.needs, here, row, NOBODY)
     if movable and keeps(partition, search.needs, last, NOBODY, other):
-        best = so_far + change(partition, loss, last, NOBODY, other)
+        best = so_far + joined
+    least = ousting + rows[row].slack + least_joined(partition, loss, last, joined)
     for third in members_of(partition, last):
-        if so_far + rows[third].relief >= bound:
+        if least + rows[third].slack >= bound:
             continue
         if may_become(partition, here, row, third) and may_become(partition, last, third, other):
-            gain = so_far - rows[row].relief + change(partition, loss, here, row, third)
+            gain = ousting + change(partition, loss, here, row, third)
+            if gain + rows[third].slack >= bound:
+                continue
             gain += change(partition, loss, last, third, other)
             fine = gain < best - LEAST and keeps(partition, search.needs, here, row, third)
             if fine and keeps(partition, search.needs, last, third, other):
@@ -252,29 +280,48 @@ def _best_end(
 
 
 @jit
+def regroup(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> int:
+    """Split groups of 2k or more, and dissolve others, of a run of groups; how many of them."""
+    groups, changed, empty = partition.groups, 0, 0
+    for group in range(begin, end):
+        splits = True
+        while splits and groups[group].size >= 2 * partition.k:
+            while empty < len(groups) and groups[empty].size:
+                empty += 1
+            splits = empty < len(groups) and split(partition, loss, search, group, empty)
+            changed += splits
+        if 0 < groups[group].size < 2 * partition.k and dissolve(partition, loss, search, group):
+            changed += 1
+            empty = group if group < empty else empty
+    return changed
+
+
+@jit
 def dissolve(partition: Partition, loss: Any, search: Search, group: int) -> bool:
     """Send every row of a group where it adds least, if the loss falls by it; say whether."""
-    rows, total = members_of(partition, group).copy(), 0.0
+    rows, total, most = members_of(partition, group).copy(), 0.0, error(partition, loss, group) - LEAST
     moved, n_near = 0, search.near.shape[1]
     for row in rows:
         best, where = np.inf, -1
         for i in range(n_near if n_near else len(partition.groups)):
             other = partition.label[search.near[row, i]] if n_near else i
             if other != group and partition.groups[other].size and may_become(partition, other, NOBODY, row):
+                if where >= 0 and least_added(partition, loss, other) >= best:
+                    continue
                 added = change(partition, loss, other, NOBODY, row)
                 if where < 0 or added < best - LEAST:
                     best, where = added, other
-        if where < 0:
+        total += best
+        if where < 0 or total >= most:
             break
-        total += best + change(partition, loss, group, row, NOBODY)
         exchange(partition, loss, group, row, where, NOBODY)
         moved += 1
-    fine = moved == len(rows) and total < -LEAST
+    fine = moved == len(rows)
     for row in rows:
         fine = fine and keeps(partition, search.needs, partition.label[row], NOBODY, NOBODY)
     for row in rows[:moved]:
         if fine:
-            _stir(partition, search, partition.label[row])
+            _note_change(partition, loss, search, partition.label[row])
         else:
             exchange(partition, loss, partition.label[row], row, group, NOBODY)
     return fine
@@ -296,42 +343,10 @@ def split(partition: Partition, loss: Any, search: Search, group: int, empty: in
         total += best
         exchange(partition, loss, group, who, empty, NOBODY)
     allowed = may_become(partition, group, NOBODY, NOBODY) and may_become(partition, empty, NOBODY, NOBODY)
-    if allowed and total < -LEAST and _both_keep(partition, search.needs, group, NOBODY, empty, NOBODY):
-        _stir(partition, search, group)
-        _stir(partition, search, empty)
+    if allowed and total < -LEAST and both_keep(partition, search.needs, group, NOBODY, empty, NOBODY):
+        _note_change(partition, loss, search, group)
+        _note_change(partition, loss, search, empty)
         return True
     for row in members_of(partition, empty).copy():
         exchange(partition, loss, empty, row, group, NOBODY)
     return False
-
-
-# -- annealing --------------------------------------------------------------------------------------------------------
-
-
-@jit
-def anneal(partition: Partition, loss: Any, search: Search, rows: Any, draws: Any, heat: float, cooling: float) -> Any:
-    """Try steps at random, taking one that adds d to the loss with probability exp(-d / heat).
-
-    Gives the heat that is left and the number of steps taken.
-
-    Each row in its turn is to join the group of a row near it, by a move, or by a swap with any of its members.
-
-    IN  rows int64[tries], whose turn it is;  draws DRAW[tries]
-    """
-    taken, near = 0, search.near
-    for i in range(len(draws)):
-        heat *= cooling
-        row, draw = rows[i], draws[i]
-        here, there = partition.label[row], partition.label[near[row, np.int64(draw.near * near.shape[1])]]
-        if here == there:
-            continue
-        members = members_of(partition, there)
-        at = np.int64(draw.member * (len(members) + 1))
-        back = members[at] if at < len(members) else -1
-        if not (may_become(partition, here, row, back) and may_become(partition, there, back, row)):
-            continue
-        added = change(partition, loss, here, row, back) + change(partition, loss, there, back, row)
-        if draw.chance < np.exp(-added / heat) and _both_keep(partition, search.needs, here, row, there, back):
-            taken += 1
-            exchange(partition, loss, here, row, there, back)
-    return heat, taken

@@ -48,6 +48,20 @@ def least_added(partition: Partition, covers: Covers, group: int) -> float:
 
 
 @jit
+def least_swapped(partition: Partition, covers: Covers, group: int, relief: float) -> float:
+    """How the loss changes at least when a row is replaced: the cells become those of the other rows."""
+    size = partition.groups[group].size
+    return (relief + covers.lost[group]) * size / (size - 1) - covers.lost[group] if size > 1 else -covers.lost[group]
+
+
+@jit
+def least_joined(partition: Partition, covers: Covers, group: int, joined: float) -> float:
+    """What is added to that at least: cells that have to open for a row open whoever leaves."""
+    size = partition.groups[group].size
+    return size * (joined - covers.lost[group] / size) / (size + 1) if size > 1 else 0.0
+
+
+@jit
 def change(partition: Partition, covers: Covers, group: int, out: int, into: int) -> float:
     """By how much the loss of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
     values, size = covers.values, partition.groups[group].size - (out >= 0) + (into >= 0)
@@ -71,14 +85,14 @@ def change(partition: Partition, covers: Covers, group: int, out: int, into: int
             if y < np.inf:
                 low, high = y if y < low else low, y if y > high else high
             if column.kind == TREE:
-                total += _node_share(covers.tree, column.first, low, high)
+                total += node_share(covers.tree, column.first, low, high)
             elif column.whole > 0.0:
                 total += (high - low) / column.whole
     return size * total - covers.lost[group]
 
 
 @jit
-def _node_share(tree: Any, first: int, low: float, high: float) -> float:
+def node_share(tree: Any, first: int, low: float, high: float) -> float:
     """Share of the leaves below the lowest node over two of them, hence over all between."""
     left, right = tree[first + np.int64(low)].leaf, tree[first + np.int64(high)].leaf
     while left != right:
@@ -104,6 +118,12 @@ def _occurs(partition: Partition, covers: Covers, group: int, j: int, value: flo
 
 
 # -- what is known of a group -----------------------------------------------------------------------------------------
+
+
+@jit
+def error(partition: Partition, covers: Covers, group: int) -> float:  # noqa: ARG001
+    """What the cells of a group leave open."""
+    return covers.lost[group]  # type: ignore[no-any-return]
 
 
 @jit

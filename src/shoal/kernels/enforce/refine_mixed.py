@@ -15,6 +15,7 @@ from shoal.kernels.cluster.points import NAME, ORDER, sort
 from shoal.kernels.enforce.partition import NOBODY, Partition
 from shoal.kernels.enforce.refine_points import Points
 from shoal.kernels.enforce.refine_points import change as flat_change
+from shoal.kernels.enforce.refine_points import error as flat_error
 from shoal.kernels.enforce.refine_points import renew as renew_points
 from shoal.kernels.jit import jit
 
@@ -43,6 +44,18 @@ class Mixed(NamedTuple):
 @jit
 def least_added(partition: Partition, mixed: Mixed, group: int) -> float:  # noqa: ARG001
     """What a further row adds to the loss of a group at least."""
+    return 0.0
+
+
+@jit
+def least_swapped(partition: Partition, mixed: Mixed, group: int, relief: float) -> float:  # noqa: ARG001
+    """How the loss changes at least when a row is replaced: as if it left."""
+    return relief
+
+
+@jit
+def least_joined(partition: Partition, mixed: Mixed, group: int, joined: float) -> float:  # noqa: ARG001
+    """What is added to that at least."""
     return 0.0
 
 
@@ -122,6 +135,12 @@ def _numbers_error(column: Any, known: Any, m: int, x: float, y: float) -> float
 
 
 # -- what is known of a group -----------------------------------------------------------------------------------------
+
+
+@jit
+def error(partition: Partition, mixed: Mixed, group: int) -> float:
+    """Squared error of a group."""
+    return flat_error(partition, Points(mixed.flat, mixed.centre, mixed.lost), group) + mixed.lost[group]
 
 
 @jit

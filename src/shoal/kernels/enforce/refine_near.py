@@ -40,7 +40,7 @@ class Around(NamedTuple):
 
 
 @jit
-def _fill_costs(nearness: Nearness, point: Any, costs: Any) -> None:
+def fill_costs(nearness: Nearness, point: Any, costs: Any) -> None:
     """What the lowest node over each node and the point's own costs, for all trees.
 
     IN  point float64[d];  OUT  costs float64[nodes]
@@ -63,7 +63,7 @@ def _fill_costs(nearness: Nearness, point: Any, costs: Any) -> None:
 
 
 @jit
-def _distances(nearness: Nearness, columns: Any, point: Any, costs: Any, out: Any) -> None:
+def distances(nearness: Nearness, columns: Any, point: Any, costs: Any, out: Any) -> None:
     """Distances of points to one point.
 
     IN   columns float64[d, m];  point float64[d];  costs float64[nodes], of the point
@@ -115,8 +115,8 @@ def _look_around(around: Around, row: int, near: Any) -> None:
     point, costs, out = np.empty(len(columns)), np.empty(len(around.nearness.nodes)), np.empty(n_groups)
     for j in range(len(columns)):
         point[j] = columns[j, row]
-    _fill_costs(around.nearness, point, costs)
-    _distances(around.nearness, around.averages, point, costs, out)
+    fill_costs(around.nearness, point, costs)
+    distances(around.nearness, around.averages, point, costs, out)
     names = np.empty(n_groups, dtype=np.int64)
     for group in range(n_groups):
         names[group] = group
@@ -132,7 +132,7 @@ def _look_around(around: Around, row: int, near: Any) -> None:
         for i in range(n):
             some[j, i] = columns[j, found[i]]
     out = np.empty(n)
-    _distances(around.nearness, some, point, costs, out)
+    distances(around.nearness, some, point, costs, out)
     chosen = _nearest(out, found[:n], wanted)
     sort(chosen, chosen)
     for i in range(wanted):  # from the beginning again where the groups hold too few

@@ -27,6 +27,18 @@ def least_added(partition: Partition, points: Points, group: int) -> float:  # n
 
 
 @jit
+def least_swapped(partition: Partition, points: Points, group: int, relief: float) -> float:  # noqa: ARG001
+    """How the loss changes at least when a row is replaced: by a row at the mean of the others, as if it left."""
+    return relief
+
+
+@jit
+def least_joined(partition: Partition, points: Points, group: int, joined: float) -> float:  # noqa: ARG001
+    """What is added to that at least."""
+    return 0.0
+
+
+@jit
 def change(partition: Partition, points: Points, group: int, out: int, into: int) -> float:
     """By how much the squared error of a group changes when the row `out` leaves and `into` joins (-1 for none)."""
     flat, centre, size = points.flat, points.centre, partition.groups[group].size
@@ -42,6 +54,17 @@ def change(partition: Partition, points: Points, group: int, out: int, into: int
             x = flat[row, j] - centre[group, j]
             total += x * x
         total *= sign * size / (size + sign)
+    return total
+
+
+@jit
+def error(partition: Partition, points: Points, group: int) -> float:
+    """Squared error of a group."""
+    flat, centre, one, total = points.flat, points.centre, partition.groups[group], 0.0
+    for at in range(one.begin, one.begin + one.size):
+        for j in range(centre.shape[1]):
+            x = flat[partition.members[at], j] - centre[group, j]
+            total += x * x
     return total
 
 
