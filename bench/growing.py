@@ -22,6 +22,8 @@ from shoal.cluster import box_tree
 
 WARM = 1_000
 """Rows of a first call, which loads the kernels."""
+AGAIN = 100_000
+"""Up to how many rows the second of two runs counts."""
 
 
 def adult_like(rows: int) -> tuple[pl.DataFrame, shoal.Schema]:
@@ -80,6 +82,8 @@ def main() -> None:
     once(method, frame.head(WARM), schema)
     box_tree.LEAST = max(box_tree.LEAST, least)
     found = once(method, frame, schema)
+    if int(rows) <= AGAIN:  # a kernel that is compiled for tables of that size would count
+        found = once(method, frame, schema)
     found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(found))
 

@@ -6,11 +6,10 @@ import numpy as np
 
 from shoal.cluster import box_tree
 from shoal.cluster.box_tree import MOST_LINES
-from shoal.cluster.point_index import indexed
+from shoal.cluster.point_index import indexed, with_own_room
 from shoal.cluster.points import Space
 from shoal.kernels.enforce import refine_index as kernel
 from shoal.kernels.enforce.refine_near import Around, Nearness, near_rows
-from shoal.kernels.index.points import PointIndex
 from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods.groups import Labels
 from shoal.table.encode import Encoded
@@ -73,7 +72,7 @@ def _near_tuples(space: Space, nearness: Nearness, n_near: int) -> Labels:
     def look(begin: int, end: int) -> None:
         costs, found = np.empty(len(nearness.nodes)), np.empty(n_near + 1, dtype=np.int64)
         around = kernel.Neighbourhood(
-            _with_own_room(index), nearness, np.empty(n_columns), costs, np.empty(n_near + 1), found
+            with_own_room(index), nearness, np.empty(n_columns), costs, np.empty(n_near + 1), found
         )
         kernel.near_points(around, begin, end, near)
 
@@ -82,10 +81,3 @@ def _near_tuples(space: Space, nearness: Nearness, n_near: int) -> Labels:
     for first, last in pieces(n_leaves, cells):
         in_parts(look, first, last, (last - first) * cells)
     return near
-
-
-def _with_own_room(index: PointIndex) -> PointIndex:
-    """The same index, for a thread of its own."""
-    tree = index.tree
-    own = tree._replace(bound=tree.bound.copy(), stack=tree.stack.copy(), bounds=tree.bounds.copy())
-    return index._replace(tree=own, distances=index.distances.copy())
