@@ -18,7 +18,7 @@ ORDER = [
     ["_version", "errors", "kernels"],
     ["spec", "progress", "registry", "extras", "cards", "disk"],
     ["declared", "table"],
-    ["release", "mining.rules"],
+    ["release", "memory", "mining.rules"],
     ["privacy", "sample", "settings", "learning"],
     ["methods.groups", "progress_bar"],
     ["methods.base"],

@@ -17,6 +17,7 @@ from shoal.enforce.refine import Refine
 from shoal.errors import InternalError
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
+from shoal.memory import check_memory
 from shoal.methods.base import Method, Task
 from shoal.personal.base import ColumnPublisher
 from shoal.personal.hiding import as_shown, hidden_columns, key_of, marked, warn_of_split_aliases
@@ -53,6 +54,7 @@ class Options(TypedDict, total=False):
     source: str | None
     strict: bool
     threads: int | None
+    memory: str | int | None
     progress: Watched
 
 
@@ -81,6 +83,7 @@ def anonymize(
     source: str | None = None,
     strict: bool = False,
     threads: int | None = None,
+    memory: str | int | None = None,
     progress: Watched = None,
 ) -> Release[Any]:
     """Publish a table so that nobody in it can be singled out.
@@ -124,6 +127,9 @@ def anonymize(
         Whether a release with `concerns`, things to look at though the promise is kept, is refused.
     threads
         How many cores to use; the result does not depend on it.
+    memory
+        How much memory may be taken, such as ``"2GB"``, or a number of bytes. What a table of this size takes is known
+        before work starts: a limit that cannot be kept is refused.
     progress
         Whether to show how far the work is: True, False, or in terminals and notebooks if it takes more than a second.
         Or an object with ``stage(name, total=None)`` and ``advance(steps)``, which is told.
@@ -147,6 +153,7 @@ def anonymize(
     check_arguments(
         [*parts_given(schema, method, require, publishers, refine), watched_part(progress)], suppress=suppress,
         seed=seed, normalise=normalise, left_out=left_out, missing_values=missing_values, threads=threads,
+        limit=memory,
     )  # fmt: skip
     publish, hiding = split(publishers, method)
     refine = None if refine is None else replace(refine, loss=refine.loss or publish.loses)
@@ -157,6 +164,7 @@ def anonymize(
 
     told.stage("reading")
     given, to_native = to_polars(frame)
+    check_memory(memory, given, schema)
     everybody = None if population is None else to_polars(population)[0]
     table = prepare(
         given, schema, missing=missing, missing_values=missing_values, normalise=normalise,
@@ -239,6 +247,7 @@ def run(
     source_name: str | None = None,
     strict: bool = False,
     threads: int | None = None,
+    memory: str | int | None = None,
     progress: Watched = None,
 ) -> Release[pl.DataFrame]:
     """Follow a recipe from its source to a release, not yet written; the receipt notes the source, or another name."""
@@ -251,7 +260,7 @@ def run(
         population=None if recipe.population is None else read(recipe.population), seed=recipe.seed,
         missing=recipe.missing, missing_values=source.missing_values, normalise=recipe.normalise,
         left_out=recipe.left_out, source=source.describe() if source_name is None else source_name,
-        strict=strict, threads=threads, progress=progress,
+        strict=strict, threads=threads, memory=memory, progress=progress,
     )  # fmt: skip
 
 

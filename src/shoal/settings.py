@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from shoal import memory
 from shoal.errors import ParameterError, Problems
 from shoal.registry import Registry, stranger
 from shoal.release.manifest import FORMATS, LEFT_OUT
@@ -31,7 +32,9 @@ Part = tuple[str, object, Any, Registry[Any] | None, str]
 an example of it."""
 
 
-def check_arguments(parts: Iterable[Part], *, missing_values: object, threads: object, **settings: object) -> None:
+def check_arguments(
+    parts: Iterable[Part], *, missing_values: object, threads: object, limit: object = None, **settings: object
+) -> None:
     """Refuse arguments of the wrong type and settings out of bounds, all at once."""
     import numba
 
@@ -46,6 +49,8 @@ def check_arguments(parts: Iterable[Part], *, missing_values: object, threads: o
     for name, bound in (bounds | {"threads": cores}).items():
         if complaint := bound.complaint(threads if name == "threads" else settings[name]):
             problems.add(f"{name}=", complaint)
+    if wrong := memory.complaint(limit):
+        problems.add("memory=", wrong)
     if wrong := markers.complaint(missing_values):
         problems.add("missing_values=", wrong, 'write ["?", "NA"], or {"age": ["999"]}')
     problems.raise_if_any(ParameterError)

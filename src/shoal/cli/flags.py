@@ -10,7 +10,7 @@ from typing import Any
 from shoal.redaction import redacted
 
 EXAMPLE = '"l-diversity column=disease l=3"'
-FURTHER = ("method", "publish", "refine", "require", "population", "out", "overwrite", "threads")
+FURTHER = ("method", "publish", "refine", "require", "population", "out", "overwrite", "threads", "memory")
 """Flags that are no parameter, to be named when a misspelt one resembles them."""
 
 

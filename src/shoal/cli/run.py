@@ -18,6 +18,10 @@ ANY_FLAG = {"allow_extra_args": True, "ignore_unknown_options": True}
 Out = Annotated[Path, typer.Option("--out", "-o", help="Directory to make for the release.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier release in that place.")]
 Threads = Annotated[int | None, typer.Option("--threads", help="How many cores to use; the result is the same.")]
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory", help="How much memory may be taken, such as 2GB; refused if that is too little."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report beside the release.")]
@@ -100,6 +104,7 @@ def run(
     overwrite: Overwrite = False,
     no_report: NoReport = False,
     threads: Threads = None,
+    memory: Memory = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -142,8 +147,8 @@ def run(
         direct.tell(entries, recipe, why)
     with ends_here():
         release, concerns = follow(
-            read, out, overwrite=overwrite, threads=threads, quiet=quiet or json, passphrase_file=passphrase_file,
-            report=not no_report, strict=strict,
+            read, out, overwrite=overwrite, threads=threads, memory=memory, quiet=quiet or json,
+            passphrase_file=passphrase_file, report=not no_report, strict=strict,
         )  # fmt: skip
     if json:
         written = Manifest.read(out)
@@ -197,6 +202,7 @@ def follow(
     *,
     overwrite: bool = False,
     threads: int | None = None,
+    memory: str | None = None,
     quiet: bool = False,
     source_name: str | None = None,
     passphrase_file: Path | None = None,
@@ -245,7 +251,7 @@ def follow(
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always", ShoalWarning)
             with show.ShownProgress(quiet=quiet) as progress:
-                release = run_recipe(recipe, source_name=source_name, threads=threads, progress=progress)
+                release = run_recipe(recipe, source_name=source_name, threads=threads, memory=memory, progress=progress)
                 progress.stage("looking")
                 compare = compare and bool(others_of(recipe, release.manifest.rows.published))
                 better = other_method(recipe, read(recipe.require_source())) if compare else None
