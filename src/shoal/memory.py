@@ -15,8 +15,8 @@ UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?b|)\s*", re.IGNORECASE)
 PER_ROW, PER_CELL = 400, 40
-"""Bytes that a row takes besides its cells, and that a published cell takes: what bench/size.py and bench/growth.py found
-at the most, from 3 to 13 columns and up to two million rows."""
+"""Bytes of a row besides its cells, and of a published cell: what bench/size.py and bench/growth.py found at the most,
+from 3 to 13 columns and up to two million rows."""
 BASE = 250 * 2**20
 """What a process takes with all libraries and kernels loaded."""
 
