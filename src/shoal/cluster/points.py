@@ -26,6 +26,7 @@ from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
 from shoal.kernels.cluster.distance_order import DistanceOrder
+from shoal.kernels.cluster.drifting_order import MOST, DriftingOrder
 from shoal.kernels.cluster.free_points import farthest_of_all, look, take
 from shoal.kernels.cluster.mdav import take_groups
 from shoal.kernels.enforce.growth import choose_near, spend_all
@@ -216,13 +217,14 @@ class Free:
         centre, squared = self.average(), np.empty(len(self.labels))
         kernel.fill(self._space.axes, self._space.columns, centre, 0, squared)
         order = np.argsort(-squared, kind="stable")
-        return DistanceOrder(
-            centre[:, np.newaxis],
-            order,
-            np.sqrt(squared[order]),
-            np.zeros(1, dtype=np.int64),
-            np.zeros(2, dtype=np.int64),
-        )
+        distances, size = np.sqrt(squared), 0 if self.index is None else len(order)
+        heap = order[:size].copy()  # what is sorted is a heap
+        drifting = DriftingOrder(
+            heap, distances[:size], np.array([size]), np.zeros(1), centre[:, np.newaxis].copy(),
+            np.empty(MOST, dtype=np.int64),
+        )  # fmt: skip
+        start, luck = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        return DistanceOrder(centre[:, np.newaxis], order, distances[order], start, luck, drifting)
 
     def farthest_from_average(self) -> Floats:
         """The point farthest from the average of all that are free."""

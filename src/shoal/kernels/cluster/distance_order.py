@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels.cluster.drifting_order import SLACK, DriftingOrder
 from shoal.kernels.cluster.points import PointStore, between
 from shoal.kernels.jit import jit
 
-SLACK = 1.0 + 1e-9
-"""Rounding must not end a search too early; far more than the sum of a thousand columns can lose."""
 ONE_IN = 16
 """The search gives up after one in so many of the free points; 4 to 64 took the same time."""
 
@@ -28,7 +27,8 @@ class DistanceOrder(NamedTuple):
     rows: Any  # int64[n]         IN     the farthest from it first
     radius: Any  # float64[n]     IN     their distances from it
     head: Any  # int64[1]         INOUT  where the first row is that may still be free
-    luck: Any  # int64[2]         INOUT  how often a search found it, less how often it gave up; see `farthest_of_all`
+    luck: Any  # int64[1]         INOUT  how often a search found it, less how often it gave up; see `farthest_of_all`
+    drifting: DriftingOrder  #    INOUT  the same points on a heap, where a tree of boxes finds the others
 
 
 @jit

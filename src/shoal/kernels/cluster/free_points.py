@@ -9,6 +9,7 @@ from typing import Any
 
 from shoal.kernels.cluster import points
 from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
+from shoal.kernels.cluster.drifting_order import farthest_by_drift
 from shoal.kernels.cluster.points import PointStore, survey
 from shoal.kernels.index.boxes import pays
 from shoal.kernels.index.points import PointIndex, farthest, leave, nearest
@@ -44,9 +45,10 @@ def farthest_of_all(store: PointStore, index: PointIndex | None, order: Distance
     """
     # Without a tree, a scan finds the nearest and the farthest at once: the order is asked for averages only.
     place, luck = -1, order.luck
-    if luck[which] > -MISSES and (which == 0 or _searches(index)):
-        place = farthest_by_order(store, order, point)
-        luck[which] += -1 if place < 0 else 1 if luck[which] < MISSES else 0
+    if which == 0 and luck[0] > -MISSES:
+        drifts = _searches(index)
+        place = farthest_by_drift(store, order.drifting, point) if drifts else farthest_by_order(store, order, point)
+        luck[0] += -1 if place < 0 else 1 if luck[0] < MISSES else 0
     if place < 0 and _searches(index):
         place = _farthest(store, index, point)
     return place
