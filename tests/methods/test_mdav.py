@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Nominal, Numeric, Ordinal, SchemaError
+from shoal.cluster import box_tree
 from shoal.cluster import points as points_method
 from shoal.kernels import sharing
 from shoal.kernels.cluster import points as kernel
 from shoal.kernels.cluster.distance_order import farthest_by_order
+from shoal.kernels.cluster.drifting_order import farthest_by_drift
 from shoal.methods.base import Task
 from shoal.methods.cbfs import Cbfs
 from shoal.methods.dba import Dba
@@ -350,6 +352,26 @@ def test_the_search_by_distance_finds_the_farthest_from_the_average(table):
             n_found += 1
         free.take(rng.integers(0, len(free), 1), 0)
     assert n_found > 50
+
+
+@pytest.mark.parametrize("most", [8, 4096])
+@pytest.mark.parametrize(
+    "table", [skewed(500), both([[x * x for x in range(25)] * 20], [Numeric()])], ids=["mixed", "ties"]
+)
+def test_the_search_on_a_heap_finds_the_farthest_from_an_average_that_moves(table, most, monkeypatch):
+    """As points leave, and also where every second average was not asked about; it may give up, but it never errs."""
+    monkeypatch.setattr(box_tree, "LEAST", 2)
+    monkeypatch.setattr(points_method, "MOST", most)
+    free = free_points(table)
+    rng, n_found = np.random.default_rng(3), 0
+    while len(free) > 50:
+        average = free.average()
+        place = farthest_by_drift(free.store, free.distance_order.drifting, average) if len(free) % 2 else -1
+        if place >= 0:
+            assert place == free.survey(average, 0)[2]
+            n_found += 1
+        free.take(rng.integers(0, len(free), 1), 0)
+    assert n_found > (200 if most > 8 else 50)
 
 
 def free_points(table):
