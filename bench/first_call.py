@@ -66,7 +66,8 @@ def main() -> int:
     """Print a table, and say whether a bar is missed."""
     from shoal.declared import METHODS
 
-    names = sys.argv[1:] or ["demo", *(name for name in METHODS if name != "m-invariance")]
+    grouping = [name for name, one in METHODS.items() if name != "m-invariance" and one.protects != "values"]
+    names = sys.argv[1:] or ["demo", *grouping]
     missed = False
     print(f"{'method':20} {'plain':>7} {'l-div.':>7} {'t-clos.':>7}   units; bars {PLAIN:g} and {REQUIRED:g}")
     for name in names:

@@ -16,6 +16,7 @@ import polars as pl
 
 from shoal import sample
 from shoal.check.slices import SlicesRead
+from shoal.cluster.box_tree import for_few_rows
 from shoal.enforce.refine import Refine
 from shoal.errors import ShoalError
 from shoal.kernels import sharing
@@ -73,8 +74,12 @@ def _jobs() -> Iterator[Callable[[], Any]]:
             for require in (close, diverse, rare, [*close, *rare]):
                 yield _publishing(method, require=require, suppress=0.1)
             yield _publishing(method, shared=True)
+            yield _publishing(method, trees=True)
+            yield _publishing(method, trees=True, require=[*close, *rare], suppress=0.1)
     for loss, require in product(("ncp", "sse"), ([], close)):
-        yield _publishing(METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), require=require, suppress=0.1)
+        refined = partial(_publishing, METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), suppress=0.1)
+        yield refined(require=require)
+        yield refined(require=require, trees=True)
     yield _among_people
     yield _again
     for form in FORMATS:
@@ -208,10 +213,10 @@ def with_schema(method: Method, n_rows: int = N_ROWS) -> tuple[pl.DataFrame, Sch
     return sample.people(n_rows, seed=1), schema
 
 
-def _publishing(method: Method, *, shared: bool = False, **asked: Any) -> Callable[[], Any]:
+def _publishing(method: Method, *, shared: bool = False, trees: bool = False, **asked: Any) -> Callable[[], Any]:
     def run() -> None:
         frame, schema = with_schema(method)
-        with sharing.at_once() if shared else nullcontext():
+        with sharing.at_once() if shared else nullcontext(), for_few_rows() if trees else nullcontext():
             anonymize(frame, schema, method, seed=1, progress=False, **asked)
 
     return run

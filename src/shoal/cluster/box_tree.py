@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,6 +21,17 @@ MOST_LINES = 64
 """A box has a bit for each column of numbers."""
 BEYOND = 1.25
 """Where missing numbers are put when rows are cut in halves; the others lie between 0 and 1."""
+
+
+@contextmanager
+def for_few_rows() -> Iterator[None]:
+    """Trees however few rows there are, for a while; not for several threads at once."""
+    global LEAST
+    before, LEAST = LEAST, 2
+    try:
+        yield
+    finally:
+        LEAST = before
 
 
 def order_of(columns: Scaled, leaf: int) -> Ints:
