@@ -86,7 +86,7 @@ def curve(results: Results, name: str, table: str) -> Curve:
 def _expected(found: Curve, rows: int) -> float:
     """Seconds that a size would take if growth went on as between the last two."""
     last = max(found)
-    slope = max(1.0, exponent(found, sorted(found)[-2])) if len(found) > 1 else 1.0
+    slope = min(max(1.0, exponent(found, sorted(found)[-2])), 1.3) if len(found) > 1 else 1.0  # a tree may come in
     return found[last]["seconds"] * (rows / last) ** slope
 
 
