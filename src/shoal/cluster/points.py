@@ -217,10 +217,11 @@ class Free:
         centre, squared = self.average(), np.empty(len(self.labels))
         kernel.fill(self._space.axes, self._space.columns, centre, 0, squared)
         order = np.argsort(-squared, kind="stable")
-        distances, size = np.sqrt(squared), 0 if self.index is None else len(order)
-        heap = order[:size].copy()  # what is sorted is a heap
+        distances = np.sqrt(squared)
+        first, twin = _identical(self._space.columns) if self.index is not None else (order[:0], order[:0])
+        heap = first[np.argsort(-distances[first], kind="stable")]  # what is sorted is a heap
         drifting = DriftingOrder(
-            heap, distances[:size], np.array([size]), np.zeros(1), centre[:, np.newaxis].copy(),
+            heap, distances.copy(), np.array([len(heap)]), np.zeros(1), centre[:, np.newaxis].copy(), twin,
             np.empty(MOST, dtype=np.int64),
         )  # fmt: skip
         start, luck = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
@@ -374,6 +375,18 @@ class Clusters:
 
     def _measure(self, rows: Labels, centre: Floats) -> Any:
         return kernel.error_of(self._space.axes, self._space.columns, rows, centre)
+
+
+def _identical(columns: Floats) -> tuple[Labels, Labels]:
+    """The first of each run of identical points, and for every point the next one that is identical, -1 for none."""
+    frame = pl.DataFrame({str(j): column for j, column in enumerate(columns)}).with_row_index("row")
+    members = frame.group_by(frame.columns[1:], maintain_order=True).agg("row")["row"]
+    rows = members.explode().to_numpy().astype(np.int64)
+    ends = np.cumsum(members.list.len().to_numpy().astype(np.int64)) - 1
+    twin, following = np.empty(len(rows), dtype=np.int64), np.append(rows[1:], -1)
+    following[ends] = -1
+    twin[rows] = following
+    return rows[np.append(0, ends[:-1] + 1)], twin
 
 
 def check_raw(method: Method, table: Table, problems: Problems) -> None:

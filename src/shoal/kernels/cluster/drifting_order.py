@@ -2,7 +2,7 @@
 
 Points stand on a heap by how far they were from the average when they were last looked at, less the way that it had
 moved by then. Nobody is farther now than that and all of the way together. So those on top are looked at anew, until
-nobody below can be farther.
+nobody below can be farther. Of identical points the lowest that is free stands for all.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ MOST = 4096
 class DriftingOrder(NamedTuple):
     """Rows on a heap, those that may be farthest on top."""
 
-    heap: Any  # int64[n]        INOUT  rows
+    heap: Any  # int64[tuples]   INOUT  rows
     key: Any  # float64[n]       INOUT  of each row: its distance when it was looked at, less the way until then
     size: Any  # int64[1]        INOUT  rows on the heap
     way: Any  # float64[1]       INOUT  how far the average has moved in all
     centre: Any  # float64[d, 1] INOUT  where it was
+    twin: Any  # int64[n]        IN     the next row that is identical to each; -1 for none
     waiting: Any  # int64[MOST]  INOUT  rows that were looked at
 
 
@@ -46,9 +47,10 @@ def farthest_by_drift(store: PointStore, order: DriftingOrder, point: Any) -> in
         bound = (order.key[row] + way) * SLACK
         if bound * bound < best:
             break
-        _pop(order)
         if store.places[row] < 0:
+            _replace(store, order, row)
             continue
+        _pop(order)
         d = between(store.axes, store.columns, store.places[row], point)
         order.key[row] = np.sqrt(d) - way
         order.waiting[n_waiting] = row
@@ -58,6 +60,18 @@ def farthest_by_drift(store: PointStore, order: DriftingOrder, point: Any) -> in
     for row in order.waiting[:n_waiting]:
         _push(order, row)
     return -1 if n_waiting == len(order.waiting) else store.places[best_row]  # type: ignore[no-any-return]
+
+
+@jit
+def _replace(store: PointStore, order: DriftingOrder, row: int) -> None:
+    """Let the next identical row that is free stand on top instead of one that is gone."""
+    twin = order.twin[row]
+    while twin >= 0 and store.places[twin] < 0:
+        twin = order.twin[twin]
+    if twin < 0:
+        _pop(order)
+    else:
+        order.heap[0], order.key[twin] = twin, order.key[row]
 
 
 @jit
