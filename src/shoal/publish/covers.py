@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -17,8 +17,9 @@ from shoal.methods.groups import Labels
 from shoal.release.manifest import Node, QuasiColumn
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.hierarchy.tree import Hierarchy
+from shoal.table.numbering import Coded
+from shoal.table.numbering import coded as numbered
 from shoal.table.numbers import number_text
-from shoal.table.prepare import Table
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,31 @@ class Cover:
     """Whether every value of the group is missing."""
 
 
-def cover(columns: Sequence[QuasiColumn], table: Table, trees: Mapping[str, Hierarchy], members: Labels) -> list[Cover]:
-    """What covers the values of each group, column by column; `trees` has the hierarchies of those shown as nodes."""
+def cover(
+    columns: Sequence[QuasiColumn],
+    frame: pl.DataFrame,
+    trees: Mapping[str, Hierarchy],
+    members: Labels,
+    coded: Callable[[Iterable[str]], Mapping[str, Coded]] | None = None,
+) -> list[Cover]:
+    """What covers the values of each group, column by column.
+
+    Parameters
+    ----------
+    columns, frame
+        How the quasi-identifiers are published, and their values.
+    trees
+        The hierarchies of those shown as nodes.
+    members
+        The group of each row.
+    coded
+        Who knows the values of columns as numbers already.
+    """
     orders: dict[str, Sequence[str]] = {column.name: column.order for column in columns if column.form == "order"}
     orders |= {name: tree.leaves for name, tree in trees.items()}
-    known, rows = table.coded(orders), _Sorted.of(members)
+    known, rows = coded(orders) if coded else numbered(frame.select(list(orders))), _Sorted.of(members)
     sets = [column.name for column in columns if column.form == "set"]
-    values = _sets(table.frame.select(sets), members) if sets else {}
+    values = _sets(frame.select(sets), members) if sets else {}
     none = pl.repeat(None, len(rows.sizes), eager=True)
     found = []
     for column in columns:
@@ -50,9 +69,9 @@ def cover(columns: Sequence[QuasiColumn], table: Table, trees: Mapping[str, Hier
             cells = pl.Series(np.append(_places(known[column.name].values, orders[column.name]), 0))
             line, gone = cells.to_numpy()[known[column.name].codes], known[column.name].missing
         elif column.form == "set":
-            line, gone = np.zeros(len(members), dtype=np.int64), table.frame[column.name].is_null().to_numpy()
+            line, gone = np.zeros(len(members), dtype=np.int64), frame[column.name].is_null().to_numpy()
         else:
-            series = table.frame[column.name]
+            series = frame[column.name]
             line, gone = series.fill_null(0).to_numpy(), series.is_null().to_numpy()
         n_missing = np.bincount(members[gone], minlength=len(rows.sizes))
         whole, empty = n_missing == 0, n_missing == rows.sizes

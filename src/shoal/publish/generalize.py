@@ -96,7 +96,7 @@ class Generalize(Publisher):
         """What is said of each quasi-identifier, and its cells group by group."""
         found = {column.name: table.hierarchy(column.name) for column in columns if column.form == "node"}
         trees = {name: tree for name, tree in found.items() if tree is not None}
-        covers = cover(columns, table, trees, members)
+        covers = cover(columns, table.frame, trees, members, table.coded)
         for column, covered in zip(columns, covers, strict=True):
             hierarchy = trees.get(column.name)
             settled = as_shown(column, covered, hierarchy)
