@@ -12,20 +12,22 @@ import polars as pl
 from shoal.check.release import verify
 from shoal.check.whose import whose_rows
 from shoal.concerns.base import refuse
-from shoal.enforce.enforcer import Enforcer
+from shoal.engines.blocks import Blocks, part_of
+from shoal.engines.grouping import grouped
+from shoal.engines.in_memory import grouped_in_blocks
 from shoal.enforce.refine import Refine
 from shoal.errors import InternalError
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.memory import check_memory
-from shoal.methods.base import Method, Task
+from shoal.methods.base import Method
 from shoal.personal.base import ColumnPublisher
 from shoal.personal.hiding import as_shown, hidden_columns, key_of, marked, warn_of_split_aliases
 from shoal.privacy.base import Requirement
 from shoal.privacy.required import check_shown, in_one_spelling
 from shoal.progress_bar import Watched, listener, shows_progress, watched_part
 from shoal.publish import listed
-from shoal.publish.base import Publisher, shown_classes
+from shoal.publish.base import Publisher
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, describe, holder_figures, parts_given, receipt_of, split
 from shoal.release.release import Frame, Release
@@ -55,6 +57,7 @@ class Options(TypedDict, total=False):
     strict: bool
     threads: int | None
     memory: str | int | None
+    engine: Blocks | None
     progress: Watched
 
 
@@ -84,6 +87,7 @@ def anonymize(
     strict: bool = False,
     threads: int | None = None,
     memory: str | int | None = None,
+    engine: Blocks | None = None,
     progress: Watched = None,
 ) -> Release[Any]:
     """Publish a table so that nobody in it can be singled out.
@@ -130,6 +134,8 @@ def anonymize(
     memory
         How much memory may be taken, such as ``"2GB"``, or a number of bytes. What a table of this size takes is known
         before work starts: a limit that cannot be kept is refused.
+    engine
+        ``Blocks(rows=100_000)`` groups a large table block by block, on all cores; all at once when not given.
     progress
         Whether to show how far the work is: True, False, or in terminals and notebooks if it takes more than a second.
         Or an object with ``stage(name, total=None)`` and ``advance(steps)``, which is told.
@@ -151,7 +157,8 @@ def anonymize(
     """
     publishers = listed(publish)
     check_arguments(
-        [*parts_given(schema, method, require, publishers, refine), watched_part(progress)], suppress=suppress,
+        [*parts_given(schema, method, require, publishers, refine), part_of(engine), watched_part(progress)],
+        suppress=suppress,
         seed=seed, normalise=normalise, left_out=left_out, missing_values=missing_values, threads=threads,
         limit=memory,
     )  # fmt: skip
@@ -160,6 +167,8 @@ def anonymize(
     counts = "rows" if schema.person is None else "people"
     asked = Asked(method, publish, require, refine, suppress, missing, normalise, left_out, hiding, counts)
     asked.check_parts()
+    if engine is not None:
+        engine.check(asked)
     seed, told = secret_seed(seed), listener(progress)
 
     told.stage("reading")
@@ -175,21 +184,10 @@ def anonymize(
     asked = replace(asked, require=require)
 
     with limited_threads(threads):
-        task = Task.of(asked.judged(table), (*asked.own(table), *require), people)
-        sets = bool(getattr(publish, "sets", False))
-        groups = method.partition(task, np.random.default_rng([seed, 0]), told)
-        groups.check(table.n_rows, method.min_group_size)
-        enforcer = Enforcer(
-            task, method.min_group_size, publish.loses, sets, int(suppress * table.n_rows),
-            lambda found: shown_classes(publish.publish(table, found)),
-        )  # fmt: skip
-        groups = enforcer.enforce(groups, told)
-        if refine is not None:
-            rng = np.random.default_rng([seed, 2])
-            groups = refine.improve(task, groups, method.min_group_size, refine.loss or publish.loses, sets, rng, told)
-            groups.check(table.n_rows, method.min_group_size)
-            groups = enforcer.enforce(groups, told)
-    del task, enforcer  # the encoded table, which nobody needs any more
+        if engine is None:
+            groups = grouped(table, asked, seed, told, people=people)
+        else:
+            groups = grouped_in_blocks(table, asked, engine, seed, told)
 
     told.stage("publishing")
     check_shown(require, table, groups.labels >= 0)

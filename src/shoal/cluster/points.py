@@ -39,6 +39,7 @@ from shoal.progress import SILENT, Progress
 from shoal.table.encode import Floats
 from shoal.table.prepare import Table
 from shoal.table.schema import Numeric, Ordinal
+from shoal.table.whole import Numbers
 
 Axes = npt.NDArray[np.void]
 FEW_CELLS = 1 << 13
@@ -77,6 +78,8 @@ class Space:
             else:
                 (columns[j], power), kind = from_smallest(encoded.lines[slot]), kernel.NUMBER
                 weight, gap = _standard(columns[j], grid) if standardize else _raw(columns[j], power)
+                if task.table.whole is not None:
+                    weight, gap = _of_whole(task.table.whole.numbers[name], power, weight, standardize=standardize)
             holes = bool(np.isnan(columns[j]).any())
             axes[j] = (kind, weight, gap, grid, n_counts, n_counts + n_categories, holes)
             n_counts += n_categories
@@ -419,6 +422,16 @@ def _standard(column: Floats, grid: float) -> tuple[float, float]:
     mean = float(on_grid(present, grid).sum()) / len(present) / grid
     variance = math.fsum(((present - mean) * (present - mean)).tolist()) / len(present)
     weight = 1.0 / variance
+    return weight, _gap(span, weight)
+
+
+def _of_whole(numbers: Numbers, power: int, weight: float, *, standardize: bool) -> tuple[float, float]:
+    """The same for a block of a table whose numbers these are: they are measured as in all of it."""
+    span = math.ldexp(numbers.span, -power)
+    if not span:
+        return 0.0, 1.0
+    if standardize:
+        weight = 1.0 / math.ldexp(numbers.deviation, -power) ** 2
     return weight, _gap(span, weight)
 
 

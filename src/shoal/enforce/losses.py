@@ -133,7 +133,8 @@ class Covered:
                 trees.append(_nodes(hierarchy.arrays))
             else:
                 line = task.encoded.lines[slot]
-                whole = _width(line[shown]) if isinstance(kind, Numeric) else float(task.encoded.spans[slot])
+                alone = isinstance(kind, Numeric) and task.table.whole is None
+                whole = _width(line[shown]) if alone else float(task.encoded.spans[slot])
                 values[:, j], column[j]["whole"] = line, whole
                 column[j]["kind"] = covers.RUN
         self.cells = Cells(values, column, np.concatenate(trees))

@@ -123,8 +123,7 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
             spans.append(float(len(kind.order) - 1))
         else:
             line = table.frame[name].cast(pl.Float64).to_numpy().copy()
-            present = line[~np.isnan(line)]
-            spans.append(float(present.max() - present.min()) if len(present) else 0.0)
+            spans.append(table.span(name))
         lines.append(line)
     n_rows = table.n_rows
     return Encoded(

@@ -24,6 +24,7 @@ from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 from shoal.table.sensitive import Values
 from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
+from shoal.table.whole import Numbers, Whole
 
 MISSING_MODES = ("keep", "drop")
 PASSED = ("sensitive", "neutral", "weight")
@@ -54,6 +55,8 @@ class Table:
     """Position in the input of each row of `frame`."""
     merged: dict[str, int] = field(default_factory=dict)
     """Rows of each sensitive column whose cell gave way to another spelling of it; columns without one are not here."""
+    whole: Whole | None = None
+    """The table whose block this one is; None where it stands for itself."""
 
     @property
     def n_rows(self) -> int:
@@ -70,7 +73,10 @@ class Table:
         """The sensitive columns as privacy models look at them, in the order of the table."""
         columns = self.schema.columns
         names = [name for name in self.frame.columns if name in columns and columns[name].role == "sensitive"]
-        return {name: Values.of(self.frame[name], columns[name].kind, self.people) for name in names}
+        found = {name: Values.of(self.frame[name], columns[name].kind, self.people) for name in names}
+        if self.whole is None:
+            return found
+        return {name: replace(values, whole=self.whole.sensitive[name]) for name, values in found.items()}
 
     @cached_property
     def people(self) -> Rows | None:
@@ -158,11 +164,19 @@ class Table:
         if isinstance(hierarchy, Rule):
             raise TypeError("rules are built when a table is prepared")
         if hierarchy is None and not isinstance(kind, (Numeric, Ordinal)):
+            if self.whole is not None:
+                return self.whole.trees[name]
             if name not in self._flat_trees:
                 values = distinct_values(self.frame[name].cast(pl.String)).to_list()
                 self._flat_trees[name] = Hierarchy.grow(Flat(), values)
             return self._flat_trees[name]
         return hierarchy
+
+    def span(self, name: str) -> float:
+        """How far the numbers of a column lie apart, in the whole table."""
+        if self.whole is not None:
+            return self.whole.numbers[name].span
+        return Numbers.of(self.frame[name]).span
 
     @cached_property
     def _flat_trees(self) -> dict[str, Hierarchy]:

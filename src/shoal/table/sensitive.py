@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -71,6 +72,16 @@ class Values:
         tree = kind.hierarchy if isinstance(kind, Nominal) else None
         grown = Tree.of(tree) if isinstance(tree, Hierarchy) else None
         return cls(series, kind_name(kind), order, grown, people=people)
+
+    @classmethod
+    def counted(cls, like: Values, known: Sequence[object], counts: Ints) -> Values:
+        """A whole column of which no row is at hand: its values in their order, and how often each occurs.
+
+        The last count is that of missing ones, where there is one more than values.
+        """
+        whole = replace(like, series=like.series.clear(), whole=None, people=None)
+        whole.__dict__.update(known=list(known), counts=counts)
+        return whole
 
     def take(self, rows: Ints) -> Values:
         """Some rows of the column, as part of the same whole."""

@@ -1,0 +1,53 @@
+"""Equivalence classes of a table, or of a block of one: formed, brought to keep what is required, and refined."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from shoal.enforce.enforcer import Enforcer
+from shoal.methods.base import Task
+from shoal.methods.groups import Groups
+from shoal.progress import Progress
+from shoal.publish.base import shown_classes
+from shoal.release.description import Asked
+from shoal.table.prepare import Table
+
+
+def grouped(
+    table: Table, asked: Asked, seed: int, told: Progress, *, block: int | None = None, people: pl.DataFrame | None = None
+) -> Groups:
+    """Who shares a class with whom.
+
+    Parameters
+    ----------
+    table
+        A whole table, or a block of one.
+    asked
+        Method, requirements, publisher and refinement.
+    seed
+        Of all that is drawn.
+    told
+        Who is told how far the work is.
+    block
+        Which block it is: each draws its own random numbers; None for a whole table.
+    people
+        The quasi-identifiers of a population.
+    """
+    method, publish, refine = asked.method, asked.publish, asked.refine
+    own = () if block is None else (block + 1,)
+    task = Task.of(asked.judged(table), (*asked.own(table), *asked.require), people)
+    sets = bool(getattr(publish, "sets", False))
+    groups = method.partition(task, np.random.default_rng([seed, 0, *own]), told)
+    groups.check(table.n_rows, method.min_group_size)
+    enforcer = Enforcer(
+        task, method.min_group_size, publish.loses, sets, int(asked.suppress * table.n_rows),
+        lambda found: shown_classes(publish.publish(table, found)),
+    )  # fmt: skip
+    groups = enforcer.enforce(groups, told)
+    if refine is not None:
+        rng = np.random.default_rng([seed, 2, *own])
+        groups = refine.improve(task, groups, method.min_group_size, refine.loss or publish.loses, sets, rng, told)
+        groups.check(table.n_rows, method.min_group_size)
+        groups = enforcer.enforce(groups, told)
+    return groups
