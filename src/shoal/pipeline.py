@@ -12,10 +12,10 @@ import polars as pl
 from shoal.check.release import verify
 from shoal.check.whose import whose_rows
 from shoal.concerns.base import refuse
+from shoal.enforce.refine import Refine
 from shoal.engines.blocks import Blocks, part_of
 from shoal.engines.grouping import grouped
 from shoal.engines.in_memory import grouped_in_blocks
-from shoal.enforce.refine import Refine
 from shoal.errors import InternalError
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given

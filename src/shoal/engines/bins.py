@@ -38,8 +38,8 @@ class Binned(ABC):
         """The bin of every cell."""
 
     @abstractmethod
-    def width(self, counts: Counts) -> float:
-        """How much of the column the bins with rows in them span, 0 to 1; `counts` are those of all bins."""
+    def gaps(self, used: Counts) -> npt.NDArray[np.float64]:
+        """How far rows of each bin and the next one are apart at least, 0 to 1; `used` are some bins, rising."""
 
     def of(self, frame: pl.DataFrame) -> Bins:
         """The bin of every row, in the smallest type that fits."""
@@ -68,19 +68,10 @@ class NumberBins(Binned):
         found[np.isnan(numbers)] = len(self.bounds)
         return found.astype(np.int64)
 
-    def width(self, counts: Counts) -> float:
-        """Share of the span of the column, from the first bin with rows to the end of the last."""
-        used = np.flatnonzero(counts[:-1])
-        if not len(used) or counts[-1]:
-            return float(bool(counts[-1]) and bool(len(used)))
-        span = self.high - self.bounds[0]
-        end = self.bounds[used[-1] + 1] if used[-1] + 1 < len(self.bounds) and self._is_sampled else self.bounds[used[-1]]
-        return float((end - self.bounds[used[0]]) / span) if span else 0.0
-
-    @property
-    def _is_sampled(self) -> bool:
-        """Whether bins hold several numbers."""
-        return len(self.bounds) >= MOST_BOUNDS
+    def gaps(self, used: Counts) -> npt.NDArray[np.float64]:
+        """Share of the span between their bounds."""
+        span = self.high - float(self.bounds[0])
+        return np.diff(self.bounds[used]) / span if span else np.zeros(max(len(used) - 1, 0))
 
 
 @dataclass(frozen=True)
@@ -106,21 +97,20 @@ class CategoryBins(Binned):
         texts = series.cast(pl.String).cast(pl.Enum(self.categories))
         return texts.to_physical().cast(pl.Int64).fill_null(len(self.categories)).to_numpy()
 
-    def width(self, counts: Counts) -> float:
-        """What a cell loses that covers all categories with rows: by leaves of a tree, or by ranks."""
-        used, n_values = np.flatnonzero(counts[:-1]), len(self.categories)
-        if not len(used) or counts[-1]:
-            return float(bool(counts[-1]) and bool(len(used)))
+    def gaps(self, used: Counts) -> npt.NDArray[np.float64]:
+        """What a cell that covers both loses: by leaves of a tree, or by ranks."""
         if self.tree is None:
-            return float(used[-1] - used[0]) / max(n_values - 1, 1)
-        arrays = self.tree.arrays
-        node = meet(arrays.parent, arrays.depth, arrays.leaf_node[used[0]], arrays.leaf_node[used[-1]])
-        if node == 0 and self._is_flat:
-            return len(used) / n_values if len(used) > 1 else 0.0
-        leaves = int(arrays.n_leaves[node])
-        return leaves / n_values if leaves > 1 else 0.0
+            return np.diff(used) / max(len(self.categories) - 1, 1)
+        if len(used) < 2:
+            return np.zeros(0)
+        return np.maximum.reduceat(self._beside, used[:-1])[: len(used) - 1]
 
-    @property
-    def _is_flat(self) -> bool:
-        """Whether all categories stand under the root."""
-        return self.tree is not None and self.tree.height <= 1
+    @cached_property
+    def _beside(self) -> npt.NDArray[np.float64]:
+        """Share of all leaves below the lowest node over each leaf and the next one."""
+        assert self.tree is not None  # noqa: S101  asked before
+        arrays, n_leaves = self.tree.arrays, len(self.categories)
+        over = [
+            meet(arrays.parent, arrays.depth, *arrays.leaf_node[place : place + 2]) for place in range(n_leaves - 1)
+        ]
+        return np.append(arrays.n_leaves[over] / n_leaves, 0.0)

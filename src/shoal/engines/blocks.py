@@ -19,8 +19,8 @@ class Blocks(Spec):
     """Cut a table into blocks of about so many rows, and publish each of them.
 
     The table is cut on quasi-identifiers, where that keeps rows together that are alike; no cut is made that leaves a
-    block which cannot keep what is required. Method, requirements, refinement and publisher work on each block, with the
-    spans, trees and distributions of the whole table. A table of one block is published as without blocks.
+    block which cannot keep what is required. Method, requirements and refinement work on each block, with the spans,
+    trees and distributions of the whole table. A table of one block is published as without blocks.
 
     Parameters
     ----------

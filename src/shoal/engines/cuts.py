@@ -6,7 +6,6 @@ below it are of about the wanted size. A cut that leaves a side which cannot kee
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -16,13 +15,14 @@ import numpy.typing as npt
 
 from shoal.engines.bins import Binned, Bins
 from shoal.kernels.engines.routing import Tree, route
-from shoal.privacy.base import Classes, Requirement
-from shoal.privacy.counts import Counts
+from shoal.privacy.base import Classes, ColumnRequirement
 from shoal.table.sensitive import Values
 
 Ints = npt.NDArray[np.int64]
 SMALLEST = 4
 """No block is smaller than one so manieth of the wanted size."""
+MORE = 1.25
+"""A block that has up to so many times the wanted rows is not cut."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Wanted:
     rows: int
     """How many rows a block has at most, where it can be cut."""
     k: int
-    require: tuple[Requirement, ...] = ()
+    require: tuple[ColumnRequirement, ...] = ()
     sensitive: Mapping[str, Values] = field(default_factory=dict)
     """The columns that something is required of, of the whole table."""
 
@@ -121,21 +121,10 @@ class Wanted:
 
     def feasible(self, counts: Mapping[str, Ints], place: int) -> bool:
         """Whether a block as one class keeps what is required: then there is a grouping that does."""
-        return all(one.holds(_reached(one, counts, place, self.sensitive)) for one in self.require)
-
-
-def _reached(one: Requirement, counts: Mapping[str, Ints], place: int, sensitive: Mapping[str, Values]) -> float:
-    """What a block reaches of a requirement as one class."""
-    column = getattr(one, "column", None)
-    tally = counts[column if column is not None else next(iter(counts))][place]
-    classes = Classes(np.zeros(0, dtype=np.int64), {} if column is None else {column: sensitive[column]})
-    size = np.array([tally.sum()], dtype=np.int64)
-    vars(classes)["sizes"] = size
-    if column is not None:
-        codes = np.flatnonzero(tally)
-        found = Counts(np.zeros(len(codes), dtype=np.int64), codes, tally[codes], size, len(tally))
-        vars(classes)["_counts"] = {column: found}
-    return one.achieved(classes)
+        return all(
+            one.holds(one.achieved(Classes.one(one.column, self.sensitive[one.column], counts[one.column][place])))
+            for one in self.require
+        )
 
 
 def find_cuts(columns: Sequence[Binned], wanted: Wanted, counting: Counting) -> Cuts:
@@ -181,20 +170,24 @@ def _made(cuts: Cuts, candidates: dict[int, list[Cut]], wanted: Wanted, counting
 
 
 def _candidates(columns: Sequence[Binned], counts: Sequence[Ints], wanted: Wanted) -> list[Cut]:
-    """Ways to cut a node, the best first; none where it is small enough."""
+    """Ways to cut a node, the best first; none where it is small enough.
+
+    The best are those where rows of both sides are farthest apart, so that hardly any group would have had some of
+    each; of such, those whose sides are most alike in size.
+    """
     n_rows = int(counts[0].sum())
-    pieces = math.ceil(n_rows / wanted.rows)
-    if pieces < 2:
+    if n_rows <= wanted.rows * MORE:
         return []
-    share, found = pieces // 2 / pieces, []
+    found = []
     for place, (column, tally) in enumerate(zip(columns, counts, strict=True)):
-        below = np.cumsum(tally)[:-1]
-        fits = np.flatnonzero((below >= wanted.least) & (n_rows - below >= wanted.least))
-        if not len(fits):
-            continue
-        bound = int(fits[np.argmin(np.abs(below[fits] - share * n_rows))])
-        left, right = tally.copy(), tally.copy()
-        left[bound + 1 :], right[: bound + 1] = 0, 0
-        gain = n_rows * column.width(tally) - sum(int(side.sum()) * column.width(side) for side in (left, right))
-        found.append((-gain, place, Cut(place, bound)))
+        used = np.flatnonzero(tally[:-1])
+        below, gaps = np.cumsum(tally[used]), column.gaps(used)
+        if tally[-1]:  # beside missing values, which are as far from all others as can be
+            gaps = np.append(gaps, 1.0)
+        else:
+            below = below[:-1]
+        smaller = np.minimum(below, n_rows - below)
+        worth = np.where(smaller >= wanted.least, gaps * smaller, -1.0)
+        if len(worth) and (best := int(np.argmax(worth))) >= 0 and worth[best] >= 0:
+            found.append((-float(worth[best]), place, Cut(place, int(used[best]))))
     return [cut for *_, cut in sorted(found, key=lambda one: one[:2])]

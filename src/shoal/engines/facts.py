@@ -114,4 +114,3 @@ def quasi_bins(table: Table, facts: dict[str, NumberFacts]) -> list[Binned]:
         else:
             found.append(facts[name].bins(name))
     return found
-

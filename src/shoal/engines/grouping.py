@@ -15,7 +15,13 @@ from shoal.table.prepare import Table
 
 
 def grouped(
-    table: Table, asked: Asked, seed: int, told: Progress, *, block: int | None = None, people: pl.DataFrame | None = None
+    table: Table,
+    asked: Asked,
+    seed: int,
+    told: Progress,
+    *,
+    block: int | None = None,
+    people: pl.DataFrame | None = None,
 ) -> Groups:
     """Who shares a class with whom.
 

@@ -17,7 +17,7 @@ from shoal.engines.facts import bins_of, whole_of
 from shoal.engines.grouping import grouped
 from shoal.engines.ordering import content_order
 from shoal.methods.groups import Groups
-from shoal.privacy.base import Classes
+from shoal.privacy.base import Classes, ColumnRequirement
 from shoal.progress import SILENT, Progress
 from shoal.release.description import Asked
 from shoal.settings import limited_threads
@@ -70,13 +70,13 @@ def grouped_in_blocks(table: Table, asked: Asked, blocks: Blocks, seed: int, tol
 def _blocks_of(table: Table, asked: Asked, blocks: Blocks) -> Ints:
     """The block of each row, from 0."""
     require = (*asked.own(table), *asked.require)
-    names = dict.fromkeys(str(one.column) for one in require if hasattr(one, "column"))
+    names = dict.fromkeys(one.column for one in require if isinstance(one, ColumnRequirement))
     sensitive = {name: table.sensitive[name] for name in names}
     columns = bins_of(table)
     bins = binned(columns, table.frame)
     codes = {name: values.codes for name, values in sensitive.items()}
     counting = InMemory(columns, bins, codes, {name: len(values.counts) for name, values in sensitive.items()})
-    by_column = tuple(one for one in require if hasattr(one, "column"))
+    by_column = tuple(one for one in require if isinstance(one, ColumnRequirement))
     wanted = Wanted(blocks.rows, asked.method.min_group_size, by_column if table.people is None else (), sensitive)
     cuts = find_cuts(columns, wanted, counting)
     while True:

@@ -62,6 +62,16 @@ class Classes:
     people: Ints | None = None
     """Whose row each one is, where people may have several; the sensitive columns know it too."""
 
+    @classmethod
+    def one(cls, column: str, values: Values, counts: Ints) -> Classes:
+        """One class that has each value of a column so many times, whichever rows these are."""
+        codes = np.flatnonzero(counts)
+        made = cls(np.zeros(0, dtype=np.int64), {column: values})
+        size = np.array([counts.sum()], dtype=np.int64)
+        found = Counts(np.zeros(len(codes), dtype=np.int64), codes, counts[codes], size, max(len(counts), 1))
+        vars(made).update(sizes=size, _counts={column: found})
+        return made
+
     @cached_property
     def sizes(self) -> Ints:
         """People of each class: as many as rows, unless it is known whose row each one is."""
@@ -251,8 +261,7 @@ class ColumnRequirement(Requirement):
 
     def _check_whole(self, values: Values, problems: Problems) -> None:
         """Note a value that the whole table as one class misses: no other grouping does better."""
-        everyone = np.zeros(len(values.series), dtype=np.int64)
-        whole = self.achieved(Classes(everyone, {self.column: values}))
+        whole = self.achieved(Classes.one(self.column, values, values.counts))
         if not self.holds(whole):
             what = f"column {self.column!r}: all rows as one class reach only {self.letter} = {whole:.6g}"
             problems.add(f"require {self.name}", what, self.nearest(whole), error=InfeasibleError)

@@ -235,8 +235,8 @@ def prepare(
     settled = schema.fit(names, found)
     if not names.meet(schema.roles):  # nothing else can be said of a table that is not the one meant
         found.raise_if_any(SchemaError)
-    cleaned, broken = _cleaned(names, frame, settled, missing_values, found)
-    kept = _rows_that_go_on(cleaned, settled, missing)
+    cleaned, broken = cleaned_columns(names, frame, settled, missing_values, found)
+    kept = rows_that_go_on(cleaned, settled, missing)
     spelt, merged, strange = _spelt(cleaned, settled, kept, missing_values, normalise is True, spellings or {}, found)
     n_dropped = cleaned.height - len(kept)
     # Types and trees are those of the rows that go on: a dropped row leaves no trace.
@@ -253,7 +253,7 @@ def prepare(
     return table
 
 
-def _cleaned(
+def cleaned_columns(
     names: Names, frame: pl.DataFrame, schema: Schema, missing_values: Markers, problems: Problems
 ) -> tuple[pl.DataFrame, set[str]]:
     """Every column in its canonical type, and which of them have problems; orders of sensitive ones come later."""
@@ -267,7 +267,7 @@ def _cleaned(
     return pl.DataFrame(cells), broken
 
 
-def _rows_that_go_on(cleaned: pl.DataFrame, schema: Schema, missing: str) -> Rows:
+def rows_that_go_on(cleaned: pl.DataFrame, schema: Schema, missing: str) -> Rows:
     """Positions of the rows that are not dropped."""
     quasi = [name for name in schema.quasi if name in cleaned.columns]
     if missing != "drop" or not quasi:

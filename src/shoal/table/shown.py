@@ -21,6 +21,8 @@ def only_rows(table: Table, kept: npt.NDArray[np.bool_]) -> Table:
     """A table of some of the rows, with its columns in the types and its rules grown into the trees of those rows."""
     if kept.all():
         return table
+    if table.whole is not None:  # types and trees are those of the whole table, which knows what is published
+        return replace(table, frame=table.frame.filter(pl.Series(kept)), kept=table.kept[kept])
     problems, columns = Problems(), table.schema.columns
     rows = table.frame.filter(pl.Series(kept))
     frame = retyped(rows, columns, problems)

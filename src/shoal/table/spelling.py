@@ -61,6 +61,7 @@ def find_variants(
     kept: npt.NDArray[np.int64] | None = None,
     known: Iterable[str] = (),
     missing_values: Markers = (),
+    counts: Mapping[str, int] | None = None,
 ) -> Variants:
     """Find the spellings of a column of texts that have one normal form.
 
@@ -77,6 +78,8 @@ def find_variants(
         Spellings that the hierarchy or the order of the column has.
     missing_values
         Texts that stand for a missing cell.
+    counts
+        How many rows have each text, where `series` has every text once.
 
     Examples
     --------
@@ -86,7 +89,11 @@ def find_variants(
     """
     names, gone = set(known), {normal_form(marker) for marker in ("", *markers_of(missing_values, series.name))}
     groups = _alike(series, names, gone)
-    counts = _counted(series, kept, [value for group in groups.values() for value in group])
+    alike = [value for group in groups.values() for value in group]
+    if counts is None:
+        counts = _counted(series, kept, alike)
+    else:
+        counts = {value: counts[value] for value in alike if value in counts}
     becomes: dict[str, str | None] = {}
     n_values = 0
     for form, group in groups.items():

@@ -22,10 +22,8 @@ def route(tree: Tree, bins: Any, nodes: Any) -> None:
     for row in range(len(nodes)):
         node = nodes[row]
         while tree.column[node] >= 0:
-            if bins[tree.column[node], row] <= tree.bound[node]:
-                node = tree.left[node]
-            else:
-                node = tree.right[node]
+            left = bins[tree.column[node], row] <= tree.bound[node]
+            node = tree.left[node] if left else tree.right[node]
         nodes[row] = node
 
 

@@ -19,6 +19,7 @@ from shoal.table.sources.panics import without_panics
 from shoal.table.sources.postgresql import read_postgresql
 from shoal.table.sources.source import Source
 from shoal.table.sources.sqlite import read_sqlite
+from shoal.table.sources.stream import files_of, parquet_pieces
 
 __all__ = ["Detected", "Source", "check_installed", "detect", "read"]
 
@@ -74,7 +75,10 @@ def detect(source: Source | str | Path, **options: object) -> Detected:
 
 
 def _read_parquet(source: Source) -> pl.DataFrame:
-    path = found_file(source.path)
+    path = Path(str(source.path))
+    if path.is_dir():
+        return pl.concat(parquet_pieces(files_of(source)))
+    path = found_file(path)
     try:
         with without_panics():
             return pl.read_parquet(path, glob=False, hive_partitioning=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +61,48 @@ def read_csv(source: Source) -> pl.DataFrame:
         got = "no table" if frame is None else f"{frame.height} rows"
         raise InternalError(Problem(where, f"has {scanned.n_records} records, but reading it gave {got}"))
     return frame.with_columns(pl.all().replace("", None))
+
+
+def parse_piece(
+    data: bytes, source: Source, names: list[str] | None, detected: Detected | None, n_before: int
+) -> tuple[pl.DataFrame, list[str], Detected]:
+    """Records of a file that is read piece by piece; the first piece begins with the header, which the others lack.
+
+    Parameters
+    ----------
+    data
+        Whole records, as UTF-8.
+    source
+        The file.
+    names, detected
+        What the first piece told; None for that.
+    n_before
+        Records of earlier pieces.
+    """
+    where = str(source.path)
+    if names is None:
+        if not data.strip(b"\r\n"):
+            raise SourceError(Problem(where, "is empty", "a header and at least one row are needed"))
+        name = Path(where).name.lower().removesuffix(".gz")
+        delimiter = source.delimiter or _delimiter(data, "\t" if name.endswith(".tsv") else DELIMITERS[0])
+        detected = Detected("utf-8", delimiter)
+        scanned = _scan(data, delimiter)
+        names = _header(data[scanned.header], delimiter)
+        check_header(names, where, first_line=True)
+    else:
+        assert detected is not None  # noqa: S101  told with the names
+        line = io.StringIO()
+        csv.writer(line, delimiter=detected.delimiter, lineterminator="\n").writerow(names)
+        data = line.getvalue().encode() + data
+        scanned = _scan(data, detected.delimiter)
+    scanned.first[scanned.first >= 0] += n_before
+    _check(scanned, detected, where)
+    scanned.first[scanned.first >= 0] -= n_before
+    frame = _parse(data[scanned.header.stop :], names, scanned, detected.delimiter) if scanned.n_records else None
+    frame = pl.DataFrame(schema=dict.fromkeys(names, pl.String())) if not scanned.n_records else frame
+    if frame is None or frame.height != scanned.n_records:
+        raise InternalError(Problem(where, f"has {scanned.n_records} records that could not be read"))
+    return frame.with_columns(pl.all().replace("", None)), names, detected
 
 
 def _opened(source: Source) -> tuple[bytes, Detected]:

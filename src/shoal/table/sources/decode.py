@@ -10,7 +10,7 @@ from pathlib import Path
 
 from shoal.errors import Problem, SourceError
 
-_MARKS = (
+MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: its mark begins with the one of UTF-16
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -48,7 +48,7 @@ def to_utf8(data: bytes, encoding: str | None, where: str) -> tuple[bytes, str]:
     where
         The file, for errors.
     """
-    name = encoding or next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    name = encoding or next((name for mark, name in MARKS if data.startswith(mark)), None)
     decoded, name = _detected(data, where) if name is None else (_decoded(data, name), name)
     if isinstance(decoded, int):
         what = f"is not in the encoding {name!r}: line {decoded} has bytes that do not fit it"

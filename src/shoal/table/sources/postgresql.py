@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -63,6 +64,32 @@ def read_postgresql(source: Source) -> pl.DataFrame:
         raise SourceError(Problem(_WHERE, "the query gives no columns", "name some"))
     check_header(names, _WHERE)
     return _frame(table)
+
+
+def postgresql_pieces(source: Source, rows: int) -> Iterator[pl.DataFrame]:
+    """The same table, some rows at a time, in one transaction: what others change meanwhile is not seen."""
+    import pyarrow
+
+    adbc, uri = driver("postgresql"), expanded(str(source.uri))
+    try:
+        connection = adbc.connect(uri)
+    except Exception:  # the message may hold the uri
+        fix = "check server, port, database, user and password of the uri (reserved characters percent-encoded)"
+        raise SourceError(Problem(_WHERE, "cannot connect", fix)) from None
+    with closing(connection), closing(connection.cursor()) as cursor:
+        try:
+            for setting in _SETTINGS:
+                cursor.execute(setting)
+            cursor.execute(statement(source, lambda: _tables(cursor), _WHERE))
+            for batch in cursor.fetch_record_batch():
+                table = pyarrow.Table.from_batches([batch])
+                check_header(list(table.schema.names), _WHERE)
+                for begin in range(0, table.num_rows, rows):
+                    yield _frame(table.slice(begin, rows))
+        except (SourceError, GeneratorExit):
+            raise
+        except Exception as error:  # the message may hold cells
+            raise SourceError(Problem(_WHERE, *_meaning(error))) from None
 
 
 def _fetched(cursor: Any, source: Source) -> Any:

@@ -260,6 +260,9 @@ class Source(Spec):
 
 def kind_of_path(path: str) -> str | None:
     """Kind of a file by its ending."""
+    if os.path.isdir(path):  # noqa: PTH112 - a Path raises where a name is too long
+        found = any(name.lower().endswith(ENDINGS["parquet"]) for name in os.listdir(path))  # noqa: PTH208
+        return "parquet" if found else None
     return next((kind for kind, endings in ENDINGS.items() if path.lower().endswith(endings)), None)
 
 
@@ -299,7 +302,7 @@ def _check_kind(values: Mapping[str, object], where: Callable[[str], str], probl
         path = str(values["path"])
         kind = kind_of_path(path)
         if kind is None and os.path.isdir(path):  # noqa: PTH112 - a Path raises where a name is too long
-            problems.add(where("path"), f"{path} is a folder", "name a file in it")
+            problems.add(where("path"), f"{path} is a folder without Parquet files", "name a file in it")
         elif kind is None:
             known = some([ending for endings in ENDINGS.values() for ending in endings], 99)
             ending = Path(path).suffix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,44 @@ def read_sqlite(source: Source) -> pl.DataFrame:
     except (sqlite3.Error, sqlite3.Warning) as error:  # its messages hold cells
         problem = Problem(where, *_reading_of(error))
     raise SourceError(problem)
+
+
+def sqlite_pieces(source: Source, rows: int) -> Iterator[pl.DataFrame]:
+    """The same table, some rows at a time; whether a column is text is said by all of its cells, beforehand."""
+    import sqlite3
+
+    path = found_file(_file_of(source.uri) if source.uri is not None else source.path)
+    address, where = f"{path.resolve().as_uri()}?mode=ro", str(path)
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.text_factory = _decoded
+            connection.execute("BEGIN")  # one state of the database for all that is asked
+            tables = [name for (name,) in connection.execute(f"{_TABLES} ORDER BY name")]
+            query = _query(source, _nameable(tables, source, where), where)
+            names = _names(connection, query)
+            check_header(names, where)
+            texts = _text_columns(connection, query, names)
+            cursor = connection.execute(query)
+            while cells := cursor.fetchmany(rows):
+                yield _frame_of(cells, names, where).with_columns(pl.col(texts).cast(pl.String))
+    except UnicodeError:  # names of columns, which the module decodes itself; the error holds one
+        problem = Problem(where, "a column has a name that is not UTF-8 text", "rename it, or name it AS in a query")
+    except (sqlite3.Error, sqlite3.Warning) as error:  # its messages hold cells
+        problem = Problem(where, *_reading_of(error))
+    else:
+        return
+    raise SourceError(problem)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text_columns(connection: Connection, query: str, names: Sequence[str]) -> list[str]:
+    """Columns that have a text among their cells: they are text throughout."""
+    asked = ", ".join(f"max(typeof({_quoted(name)}) IN ('text', 'blob'))" for name in names)
+    found = connection.execute(f"SELECT {asked} FROM ({query}\n)").fetchone()  # noqa: S608
+    return [name for name, is_text in zip(names, found, strict=True) if is_text]
 
 
 @dataclass(frozen=True)
@@ -124,7 +162,12 @@ def _read_surely(connection: Connection, query: str, where: str) -> pl.DataFrame
     """Through the sqlite3 module, cell by cell."""
     cursor = connection.execute(query)
     names = [column[0] for column in cursor.description]
-    columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+    return _frame_of(cursor.fetchall(), names, where)
+
+
+def _frame_of(rows: Sequence[Sequence[Any]], names: Sequence[str], where: str) -> pl.DataFrame:
+    """Rows as columns, each of one type."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
     problems = Problems()
     for name, cells in zip(names, columns, strict=True):
         broken = [row for row, cell in enumerate(cells) if isinstance(cell, _NoText)]
