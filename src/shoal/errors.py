@@ -152,6 +152,13 @@ class Problems:
     def __len__(self) -> int:
         return len(self._found)
 
+    def __iter__(self) -> Iterator[Problem]:
+        return (problem for _, problem in self._found)
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Note problems that somebody else found."""
+        self._found.extend((None, problem) for problem in problems)
+
     def add(
         self,
         where: str,

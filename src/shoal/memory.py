@@ -39,21 +39,24 @@ def complaint(size: object) -> str | None:
 
 def check_memory(limit: str | int | None, frame: pl.DataFrame, schema: Schema) -> None:
     """Refuse a limit that cannot be kept: less than this process will take at its peak, about."""
-    wanted, n_columns = bytes_of(limit), _n_published(frame, schema)
+    wanted, n_columns = bytes_of(limit), n_published(frame, schema)
     needed = max(_resident(), BASE) + frame.height * (PER_ROW + PER_CELL * n_columns)
     if wanted is None or needed <= wanted:
         return
-    what = f"{_text(wanted)} cannot be kept: {frame.height:,} rows and {n_columns} columns take about {_text(needed)}"
+    what = (
+        f"{as_text(wanted)} cannot be kept: {frame.height:,} rows and {n_columns} columns take about {as_text(needed)}"
+    )
     raise InfeasibleError(Problem("memory=", what, "give more, or publish fewer columns or rows"))
 
 
-def _n_published(frame: pl.DataFrame, schema: Schema) -> int:
+def n_published(frame: pl.DataFrame, schema: Schema) -> int:
     """How many columns of a table are published."""
     names = frame.columns if schema.rest == "neutral" else schema.roles
     return sum(schema.roles.get(name) not in ("identifying", "person", "choice") for name in names)
 
 
-def _text(size: int) -> str:
+def as_text(size: int) -> str:
+    """A size in words."""
     return f"{size / 10**9:.2f} GB" if size >= 10**9 else f"{-(-size // 10**6)} MB"
 
 

@@ -22,13 +22,23 @@ MINUS_ZERO = "-0.0"
 """Equal to zero, and written in another way."""
 
 
-def check_written(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> None:
-    """Note columns of a type that no release has, and cells that could have been written in another way."""
+def check_written(
+    tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems, *, part: bool = False
+) -> None:
+    """Note columns of a type that no release has, and cells that could have been written in another way.
+
+    In a part of a table numbers may all be whole though the column is not: see `has_fractions`.
+    """
     sorts = column_sorts(layout)
     for table, columns in layout.contents.items():
         for name in columns:
-            if complaint := _complaint(tables[table][name], sorts.get(name, ANY)):
+            if complaint := _complaint(tables[table][name], sorts.get(name, ANY), part=part):
                 problems.add(f"column {name!r}", complaint)
+
+
+def has_fractions(series: pl.Series, layout: Layout) -> bool:
+    """Whether a column is what it is for its cells alone: not one of real numbers that are all whole."""
+    return not series.dtype.is_float() or _are_plain(series, column_sorts(layout).get(series.name, ANY))
 
 
 def check_types(table: pl.DataFrame, layout: Layout, problems: Problems) -> None:
@@ -39,14 +49,14 @@ def check_types(table: pl.DataFrame, layout: Layout, problems: Problems) -> None
             problems.add(f"column {name!r}", "has a data type that Shoal does not write for such cells")
 
 
-def _complaint(series: pl.Series, sort: str) -> str | None:
+def _complaint(series: pl.Series, sort: str, *, part: bool = False) -> str | None:
     """Say what is wrong with the type of a column or with how its cells are written, or None."""
     dtype = series.dtype
     if dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration, pl.Categorical, pl.Enum, pl.Null):
         return "has a data type that Shoal never writes"
     if dtype == pl.String and (series == "").any():
         return "has empty texts; a missing cell must be null"
-    if dtype.is_float() and not _are_plain(series, sort):
+    if dtype.is_float() and not _are_plain(series, NUMBER if part and sort != ANY else sort, part=part):
         return "has numbers that are not in Shoal's notation"
     if sort == ANY:
         return None
@@ -60,12 +70,12 @@ def _complaint(series: pl.Series, sort: str) -> str | None:
     return None if _is_plain(series, sort) else "has cells that are not in Shoal's notation"
 
 
-def _are_plain(floats: pl.Series, sort: str) -> bool:
+def _are_plain(floats: pl.Series, sort: str, *, part: bool = False) -> bool:
     """Whether real numbers are as they are in a release: none is NaN; not all are whole where whole ones can be."""
     known = floats.drop_nulls()
     if known.is_nan().any() or (sort != ANY and not known.is_finite().all()):
         return False
-    return sort == NUMBER or not ((known.floor() == known) & (known.abs() < 2**53)).all()
+    return part or sort == NUMBER or not ((known.floor() == known) & (known.abs() < 2**53)).all()
 
 
 def _castable(texts: pl.Series, sort: str) -> pl.Series:

@@ -184,7 +184,7 @@ def verify(
         problems.add("promise", "has values that are not in Shoal's notation")
     problems.raise_if_any(GuaranteeError)
     check_order(shown, written.layout, problems, texts)
-    labels = _classes(rows, layout.class_columns, texts)
+    labels = class_numbers(rows, layout.class_columns, texts)
     matches, lacking = _outside(cells, labels, manifest, promise, population, schema, whose)
     chances = None if together is None or original is None else together.chances(original, schema)
     sealed = frozenset(layout.hidden)
@@ -197,7 +197,7 @@ def verify(
             found.needing.update((one.key, one.every) if isinstance(one, SliceDiversity) else (one.key,))
     if shape.has_counterfeits:  # they hide nobody, and everybody can count them
         found.achieved["k"] = fewest_people(tables, manifest)
-    _check_reached(found, written, problems, claims=claims)
+    check_reached(found, written, problems, claims=claims)
     problems.raise_if_any(GuaranteeError)
     unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
     return Verdict(
@@ -272,7 +272,7 @@ def _aligned(guards: pl.Series | None, n_rows: int) -> pl.Series | None:
     return None if guards is None else guards.cast(pl.String)
 
 
-def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, claims: bool) -> None:
+def check_reached(found: Reached, manifest: Manifest, problems: Problems, *, claims: bool) -> None:
     """Something is promised that hides people, and the manifest claims what is reached, as far as the tables tell."""
     if manifest.layout.laid_out.protects == "links":
         if "k" in found.achieved:
@@ -286,12 +286,12 @@ def _check_reached(found: Reached, manifest: Manifest, problems: Problems, *, cl
     elif "k" not in found.achieved and "k" not in found.unchecked:
         problems.add("promise", "has no model of the class size")
     claimed, own = manifest.achieved, found.public
-    same = list(claimed) == list(own) and all(_same_figure(value, own[key]) for key, value in claimed.items())
+    same = list(claimed) == list(own) and all(same_figure(value, own[key]) for key, value in claimed.items())
     if (claims or claimed) and not same:
         problems.add("achieved", "the manifest states other values than the release reaches")
 
 
-def _same_figure(one: float, other: float) -> bool:
+def same_figure(one: float, other: float) -> bool:
     """Whether two figures are the same: sums of real numbers may differ in their last bits between machines."""
     if isinstance(one, int) or isinstance(other, int):
         return type(one) is type(other) and one == other
@@ -343,7 +343,7 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, texts: Texts, problems
     return found
 
 
-def _classes(cells: pl.DataFrame, columns: list[str], texts: Texts | None = None) -> npt.NDArray[np.int64]:
+def class_numbers(cells: pl.DataFrame, columns: list[str], texts: Texts | None = None) -> npt.NDArray[np.int64]:
     """Number of each row's class, in the order in which they come; a missing cell equals another missing cell."""
     labels = together((texts or Texts()).of(cells, columns).values(), cells.height)
     _, first, found = np.unique(labels, return_index=True, return_inverse=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.errors import ParameterError, Problem, Problems
+from shoal.engines.placing import PART_ROWS
+from shoal.errors import ParameterError, Problems
+from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked
 from shoal.settings import Part
 from shoal.spec import Maybe, Spec, Whole, param
@@ -26,6 +28,8 @@ class Blocks(Spec):
     ----------
     rows
         How many rows a block has at most, where it can be cut so far.
+    part_rows
+        How many rows a file of the release has on average, where a recipe is followed on disk.
     workers
         How many blocks are worked on at once; as many as cores when not given. The result does not depend on it.
 
@@ -46,6 +50,7 @@ class Blocks(Spec):
     name: ClassVar[str] = "blocks"
 
     rows: int = param(Whole(4), "rows of a block, at most", default=DEFAULT_ROWS)
+    part_rows: int = param(Whole(2), "rows of a file of a release on disk, on average", default=PART_ROWS)
     workers: int | None = param(Maybe(Whole(1)), "blocks that are worked on at once", default=None)
 
     def check(self, asked: Asked) -> None:
@@ -64,11 +69,22 @@ class Blocks(Spec):
         problems.raise_if_any(ParameterError)
 
 
-def refuse_hidden(asked: Asked) -> None:
-    """Refuse aliases and grades: their keys are of a whole table."""
+def refuse_on_disk(asked: Asked, recipe: Recipe) -> None:
+    """Refuse what can only be published from memory."""
+    problems, publish = Problems(), asked.publish
+    fix = "run without --block-rows, or use shoal.anonymize(..., engine=shoal.Blocks())"
     if asked.sensitive:
-        what = "aliases and grades are drawn for a whole table, and cannot be published from blocks"
-        raise ParameterError(Problem("engine=", what, "publish sensitive columns as they are, or leave engine= out"))
+        problems.add("publish", "aliases and grades are drawn for a whole table, and cannot be published in parts", fix)
+    settings = publish.to_mapping()
+    whole = settings.get("shape") == "classes" or settings.get("sets") or settings.get("restore_variance")
+    if publish.name not in ("generalize", "aggregate") or whole:
+        problems.add("publish", f"{publish.name} with these settings cannot be published in parts", fix)
+    if recipe.schema.person is not None:
+        what = f"column {recipe.schema.person!r} says whose row each one is, which is not looked at piece by piece"
+        problems.add("columns", what, fix)
+    if recipe.population is not None:
+        problems.add("population", "cannot be compared with piece by piece", "leave it out")
+    problems.raise_if_any(ParameterError)
 
 
 def part_of(engine: object) -> Part:

@@ -155,6 +155,11 @@ class Given:
         return class_labels(self.rows.select(self.manifest.layout.class_columns))
 
     @cached_property
+    def leading(self) -> dict[str, int]:
+        """How many rows have the most frequent value of their class, of columns for which that was counted before."""
+        return {}
+
+    @cached_property
     def alike(self) -> tuple[pl.DataFrame, Sizes]:
         """The published rows, and a number of each that those share whose quasi-identifiers look the same.
 

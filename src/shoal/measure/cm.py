@@ -41,5 +41,7 @@ class ClassificationMetric(Measure):
 
 def _share(given: Given, name: str) -> float:
     """Share of rows whose value is not the most frequent one of their class."""
-    leading = n_leading(given.row_classes, value_codes(given.rows.select(name))[name])
+    leading = given.leading.get(name)
+    if leading is None:
+        leading = n_leading(given.row_classes, value_codes(given.rows.select(name))[name])
     return float(given.n_rows - leading) / max(given.n_rows, 1)

@@ -99,6 +99,8 @@ class Asked:
     """How sensitive columns are shown that are not shown as they are."""
     counts: str = "rows"
     """What promises count: rows, or people, where they may have several."""
+    part_rows: int | None = None
+    """Rows of a part on average, where a release is written in parts."""
 
     def check_parts(self) -> None:
         """Refuse parts that cannot go together, all at once."""
@@ -195,6 +197,7 @@ class Asked:
                 "normalise": self.normalise,
                 "left_out": self.left_out,
                 "counts": self.counts,
+                "part_rows": self.part_rows,
             }
         )
 
@@ -207,27 +210,33 @@ def describe(
     Given are the published tables, what was asked for, and the number of rows left out: nothing else of the input can
     enter.
     """
-    layout = published.layout
+    tables = tuple(
+        PublishedTable(name=name, rows=frame.height, columns=tuple(frame.columns), content_sha256=content_sha256(frame))
+        for name, frame in published.tables.items()
+    )
+    shown = published.tables[next(iter(published.layout.contents))].height
+    rows = Rows(
+        published=shown - counterfeits,
+        left_out=left_out if asked.left_out == "public" else None,
+        counterfeits=counterfeits,
+    )
+    return described(published.layout, asked, rows, tables, series)
+
+
+def described(
+    layout: Layout, asked: Asked, rows: Rows, tables: tuple[PublishedTable, ...], series: Place | None = None
+) -> Manifest:
+    """The same, where tables are known by what a manifest says of them."""
     own = declared_method(asked.method.name).promised(asked.method.to_mapping(), layout.sensitive)
     promise = [*(promised_requirement(entry) for entry in own), *asked.require]
-    shown = published.tables[next(iter(layout.contents))].height
     return Manifest(
         shoal=__version__,
         recipe=asked.request(layout),
-        rows=Rows(
-            published=shown - counterfeits,
-            left_out=left_out if asked.left_out == "public" else None,
-            counterfeits=counterfeits,
-        ),
+        rows=rows,
         series=series,
         layout=layout,
         promise=tuple(named(requirement, "model") for requirement in promise),
-        tables=tuple(
-            PublishedTable(
-                name=name, rows=frame.height, columns=tuple(frame.columns), content_sha256=content_sha256(frame)
-            )
-            for name, frame in published.tables.items()
-        ),
+        tables=tables,
     )
 
 
@@ -254,7 +263,7 @@ def receipt_of(
         source=source,
         input=Input(rows=table.n_input, sha256=table.sha256, **_identified(table)),
         population=None if population is None else Input(rows=population.height, sha256=content_sha256(population)),
-        columns=tuple(_column(table, name) for name in table.frame.columns),
+        columns=tuple(column_of(table, name) for name in table.frame.columns),
         method=named(asked.method),
         rows=InputRows(
             published=table.n_rows - groups.n_suppressed, suppressed=groups.n_suppressed, dropped=table.dropped
@@ -362,7 +371,7 @@ def _agree(table: Table, name: str, quasi: Sequence[str]) -> float:
     return float(np.median(several.select(pl.col(list(quasi)).mean()).row(0))) if several.height else 0.0
 
 
-def _column(table: Table, name: str) -> SchemaColumn:
+def column_of(table: Table, name: str) -> SchemaColumn:
     """Describe a column; a tree that a rule made of the column's own values is not described, for it tells of them."""
     column = table.given.columns.get(name)
     if column is None:
@@ -375,6 +384,6 @@ def _column(table: Table, name: str) -> SchemaColumn:
         sha256 = hashlib.sha256(text.encode()).hexdigest()
         mark = HierarchyMark(leaves=len(hierarchy.leaves), height=hierarchy.height, sha256=sha256)
     known: dict[str, Any] = {"name": name, "role": column.role, "kind": kind_name(column.kind), "hierarchy": mark}
-    if column.role == "identifying":
+    if column.role == "identifying" and name in table.frame.columns:
         known["distinct"] = table.frame[name].n_unique()
     return SchemaColumn.model_validate(known)

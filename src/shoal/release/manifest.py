@@ -184,6 +184,11 @@ class Request(_Part):
         exclude_if=lambda counts: counts == "rows",
         description="people: a promise counts each person once, whose rows the tables do not tell apart; left out else",
     )
+    part_rows: Positive | None = Field(
+        default=None,
+        exclude_if=lambda rows: rows is None,
+        description="rows of a part on average, of a release that is written in parts; left out else",
+    )
 
 
 class Rows(_Part):
@@ -211,6 +216,15 @@ class Place(_Part):
     previous: str | None = Field(description="fingerprint of the release before it; null for the first")
 
 
+class FilePart(_Part):
+    """Some rows of a table that is written in parts: whole classes, each in the part that its cells decide."""
+
+    file: str = Field(description="file name beside the manifest")
+    rows: Count
+    content_sha256: str
+    sha256: str = Field(description="SHA-256 of the file")
+
+
 class PublishedTable(_Part):
     """One table of the release."""
 
@@ -220,6 +234,11 @@ class PublishedTable(_Part):
     content_sha256: str
     file: str | None = Field(default=None, description="file name beside the manifest, once written")
     sha256: str | None = Field(default=None, description="SHA-256 of the file")
+    parts: tuple[FilePart, ...] = Field(
+        default=(),
+        exclude_if=lambda parts: not parts,
+        description="of a table in parts: its files, in place of one; content_sha256 is that of those of the parts",
+    )
 
 
 class Manifest(_Part):
@@ -237,6 +256,11 @@ class Manifest(_Part):
     )
     measures: dict[str, Int | float] = Field(default_factory=dict)
     tables: tuple[PublishedTable, ...]
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether its table is written in parts."""
+        return any(table.parts for table in self.tables)
 
     def to_json(self) -> str:
         """Write it: one text for one manifest."""
@@ -289,7 +313,9 @@ def files_of(folder: Path) -> set[str]:
     if not (isinstance(entries, dict) and {"format", "shoal", "recipe"} <= set(entries)):
         return set()
     tables = entries.get("tables")
-    listed = [one.get("file") for one in tables if isinstance(one, dict)] if isinstance(tables, list) else []
+    known = [one for one in tables if isinstance(one, dict)] if isinstance(tables, list) else []
+    parts = [part for one in known if isinstance(one.get("parts"), list) for part in one["parts"]]
+    listed = [one.get("file") for one in (*known, *parts) if isinstance(one, dict)]
     return {FILE, *(name for name in listed if isinstance(name, str))}
 
 

@@ -50,6 +50,11 @@ class Input(_Part):
 
     rows: int = Field(ge=0)
     sha256: str = Field(description="SHA-256 of the canonical content, the same from any file or frame")
+    piece_rows: int | None = Field(
+        default=None,
+        exclude_if=lambda rows: rows is None,
+        description="of a table read piece by piece: rows of a piece; sha256 is that of the hashes of its pieces",
+    )
     identified: int | None = Field(
         default=None,
         exclude_if=lambda identified: identified is None,
@@ -81,6 +86,15 @@ class InputFigure(_Part):
     columns: tuple[str, ...] = Field(description="the columns that enter")
 
 
+class Cut(_Part):
+    """A cut of a table into blocks."""
+
+    node: int = Field(ge=0, description="which rows are cut: 0 for all, else a side of another cut")
+    column: str
+    bound: int = Field(ge=0, description="the last bin of the column that goes to the first side")
+    sides: tuple[int, int]
+
+
 class Receipt(_Part):
     """What only the holder may keep of a release."""
 
@@ -101,6 +115,11 @@ class Receipt(_Part):
     )
     against_input: tuple[InputFigure, ...] = Field(default=(), description="figures that compare input and release")
     notes: dict[str, int | float | bool] = Field(default_factory=dict, description="facts about the run, by the method")
+    cuts: tuple[Cut, ...] = Field(
+        default=(),
+        exclude_if=lambda cuts: not cuts,
+        description="where the table was cut into blocks, if it was, by node of the tree of cuts",
+    )
     places: str | None = Field(
         default=None,
         exclude_if=lambda places: places is None,

@@ -1,0 +1,399 @@
+"""A table that does not fit in memory, from its source to a release in parts: the one path, block by block.
+
+Pieces of the source are brought into canonical types and kept in a private folder; facts about all of them say how the
+table is cut; every block is grouped and published by itself; every part of the release is put together from all blocks,
+written, and checked from its bytes. A run that was cut short goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal import __version__
+from shoal.check.parts import content_of_parts
+from shoal.check.release import Verdict
+from shoal.disk.change import changing
+from shoal.disk.recovery import settle
+from shoal.disk.stopping import Stopped
+from shoal.disk.trouble import is_environment, unwritable
+from shoal.engines.bins import Binned
+from shoal.engines.blocks import Blocks, refuse_on_disk
+from shoal.engines.counting import histograms, sensitive_counts
+from shoal.engines.cuts import Cuts, Ints, Wanted, find_cuts
+from shoal.engines.known import Known, PieceFacts, put_together
+from shoal.engines.layouts import layout_of
+from shoal.engines.placing import n_parts
+from shoal.engines.pool import Pool, pool
+from shoal.engines.sizes import check_blocks_fit, check_fits
+from shoal.engines.steps import (
+    BINS,
+    CODES,
+    LABELS,
+    RAW,
+    Reading,
+    bin_piece,
+    clean_piece,
+    facts_of_block,
+    facts_of_piece,
+    group_block,
+    make_part,
+    show_block,
+    sort_piece,
+)
+from shoal.engines.work import Work, folder_beside
+from shoal.errors import InternalError, Problems, SchemaError, ShoalError, ShoalWarning
+from shoal.privacy.base import ColumnRequirement
+from shoal.privacy.required import in_one_spelling
+from shoal.progress import Progress
+from shoal.recipe.recipe import Recipe
+from shoal.release.description import Asked, column_of, described, named
+from shoal.release.manifest import FILE, Layout, Manifest, PublishedTable, Rows
+from shoal.release.parts import check_parts
+from shoal.release.receipt import Input, InputRows, Receipt, receipt_path, warn_of_reuse
+from shoal.release.release import check_places
+from shoal.settings import secret_seed
+from shoal.table.frames import check_names
+from shoal.table.markers import note_unknown
+from shoal.table.names import Names
+from shoal.table.schema import Schema
+from shoal.table.sources.stream import ROWS as PIECE_ROWS
+from shoal.table.sources.stream import check_unchanged, seen, stream
+
+
+@dataclass(frozen=True)
+class Written:
+    """A release in parts that was written."""
+
+    folder: Path
+    manifest: Manifest
+    verdict: Verdict
+    receipt: Receipt
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """Counts the rows of pieces that lie on disk."""
+
+    work: Work
+    n_pieces: int
+    columns: Sequence[Binned]
+    required: Sequence[str]
+    n_values: Mapping[str, int]
+
+    def histograms(self, cuts: Cuts, nodes: Sequence[int]) -> list[Ints]:
+        """Of each column, how many rows of each node are in each bin."""
+        found = [histograms(cuts, nodes, self._bins(piece), self.columns) for piece in range(self.n_pieces)]
+        return [np.sum(counts, axis=0) for counts in zip(*found, strict=True)]
+
+    def sensitive(self, cuts: Cuts, nodes: Sequence[int]) -> Mapping[str, Ints]:
+        """Of each sensitive column, how often each value is in each node."""
+        found = [
+            sensitive_counts(cuts, nodes, self._bins(piece), self._codes(piece), self.n_values)
+            for piece in range(self.n_pieces)
+        ]
+        return {name: np.sum([one[name] for one in found], axis=0) for name in self.required}
+
+    def _bins(self, piece: int) -> Any:
+        return np.ascontiguousarray(self.work.load_array(BINS, piece))
+
+    def _codes(self, piece: int) -> dict[str, Ints]:
+        loaded = (self.work.load_array(f"{CODES}-{place}", piece) for place in range(len(self.required)))
+        return dict(zip(self.required, (np.asarray(one) for one in loaded), strict=True))
+
+
+def publish_in_blocks(
+    recipe: Recipe,
+    out: Path,
+    blocks: Blocks,
+    told: Progress,
+    *,
+    memory: str | int | None = None,
+    overwrite: bool = False,
+    source_name: str | None = None,
+) -> Written | None:
+    """Follow a recipe block by block, and write a release in parts; None where the table is so small that it has one.
+
+    Parameters
+    ----------
+    recipe
+        What to do; its source is read piece by piece.
+    out
+        The directory to make.
+    blocks
+        How large blocks and parts are, and how many processes work on them.
+    told
+        Who is told how far the work is.
+    memory
+        How much memory all processes together may take.
+    overwrite
+        Whether an earlier release in that place may be replaced.
+    source_name
+        What the receipt calls the source.
+    """
+    assert recipe.publish is not None  # noqa: S101  a recipe always has one
+    asked = Asked(
+        recipe.method, recipe.publish, recipe.require, recipe.refine, recipe.suppress, recipe.missing, recipe.normalise,
+        recipe.left_out, recipe.sensitive, part_rows=blocks.part_rows,
+    )  # fmt: skip
+    if asked.refine is not None:
+        asked = replace(asked, refine=replace(asked.refine, loss=asked.refine.loss or recipe.publish.loses))
+    asked.check_parts()
+    blocks.check(asked)
+    refuse_on_disk(asked, recipe)
+    settle(out)
+    check_places(out, overwrite=overwrite)
+    source = recipe.require_source()
+    work = Work(folder_beside(out))
+    before = seen(source)
+    state = {
+        "shoal": __version__, "recipe": hashlib.sha256(recipe.to_toml().encode()).hexdigest(),
+        "source": [asdict(one) for one in before], "blocks": blocks.to_mapping() | {"workers": None},
+    }  # fmt: skip
+    out.absolute().parent.mkdir(parents=True, exist_ok=True)
+    try:
+        going_on = work.begin(state) and bool(before)  # what a database had then cannot be told
+        if not going_on:
+            work.end()
+            work.begin(state)
+            work.note(seed=secret_seed(recipe.seed))
+        with pool(blocks.workers) as workers:
+            path = _Path(recipe, asked, blocks, work, workers, told, memory, source_name)
+            written = path.follow(out, before, overwrite=overwrite)
+    except (KeyboardInterrupt, Stopped):
+        warnings.warn(ShoalWarning(f"{work.folder} has what is done so far; the same run goes on there"), stacklevel=2)
+        raise
+    except OSError as error:
+        work.end()
+        raise unwritable(out, error) from None
+    except ShoalError as error:
+        if not any(problem.where == "blocks" for problem in error.problems):
+            work.end()
+        raise
+    except Exception as error:
+        work.end()
+        if is_environment(error):
+            raise unwritable(out, error) from None
+        raise
+    work.end()
+    return written
+
+
+@dataclass
+class _Path:
+    """The one path over a table on disk."""
+
+    recipe: Recipe
+    asked: Asked
+    blocks: Blocks
+    work: Work
+    workers: Pool
+    told: Progress
+    memory: str | int | None
+    source_name: str | None
+
+    def follow(self, out: Path, before: Sequence[Any], *, overwrite: bool) -> Written | None:
+        """From the source to the release."""
+        reading, pieces = self._spooled(before)
+        known = self._known(pieces, reading.settled)
+        if known.whole.n_rows <= self.blocks.part_rows or known.whole.n_rows <= self.blocks.rows:
+            return None
+        self.asked = replace(self.asked, require=in_one_spelling(self.asked.require, known.table))
+        columns, cuts = self._cut(known, len(pieces))
+        if len(cuts.blocks) == 1:
+            return None
+        blocks = self._sorted(known, cuts, len(pieces))
+        suppressed, shown = self._grouped(known, blocks, len(pieces), reading.settled)
+        rows = known.whole.n_rows - suppressed
+        parts = n_parts(rows, self.blocks.part_rows)
+        layout, names = self._shown(known, shown, blocks, len(pieces), parts)
+        left_out = known.table.n_input - rows
+        with changing(out) as change:
+            folder = change.directory(out, lambda: check_places(out, overwrite=overwrite))
+            manifest = self._parts(folder, layout, names, parts, blocks, rows, left_out)
+            each = self._each("verifying", parts)
+            verdict, figures = check_parts(folder, manifest, claims=False, survey=False, each=each)
+            if verdict.unchecked:
+                raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
+            manifest = manifest.model_copy(update={"achieved": verdict.public, "measures": figures})
+            (folder / FILE).write_bytes(manifest.to_json().encode())
+            receipt = self._receipt(manifest, known, suppressed, cuts, columns)
+            change.file(receipt_path(out), receipt.to_json().encode())
+        warn_of_reuse(receipt, out)
+        return Written(out, manifest, verdict, receipt)
+
+    def _each(self, stage: str, total: int) -> Callable[..., list[Any]]:
+        """Calls a function for each of several arguments in the processes, and tells how far that is."""
+        self.told.stage(stage, total)
+        return lambda function, arguments: self.workers.each(function, arguments, lambda _: self.told.advance(1))
+
+    # -- pieces --------------------------------------------------------------------------------------------------------
+
+    def _spooled(self, before: Sequence[Any]) -> tuple[Reading, list[PieceFacts]]:
+        """The source as pieces in their canonical types, and what they say of it."""
+        schema, source = self.recipe.schema, self.recipe.require_source()
+        reading: Reading | None = None
+        if (n_rows := self.work.noted("rows")) is not None:
+            settled = schema.fit(Names(self.work.noted("columns")), Problems())
+            reading = Reading(settled, self.asked.missing, source.missing_values)
+            first = np.concatenate([[0], np.cumsum(n_rows)[:-1]]).tolist()
+            arguments = [(self.work, place, reading, n_rows[place], first[place]) for place in range(len(n_rows))]
+            return reading, self._each("reading", len(n_rows))(facts_of_piece, arguments)
+        self.told.stage("reading")
+        found = Problems()
+        facts: list[PieceFacts] = []
+        digests: list[str] = []
+        rows: list[int] = []
+        pending: list[Any] = []
+        for number, piece in enumerate(stream(source)):
+            if reading is None:
+                check_names(piece.columns)
+                names = Names.of(piece, schema.roles)
+                note_unknown(source.missing_values, names, found)
+                settled = schema.fit(names, found)
+                found.raise_if_any(SchemaError)
+                reading = Reading(settled, self.asked.missing, source.missing_values)
+                self.work.note(columns=piece.columns)
+                check_fits(self.memory, self.blocks, self.workers.workers, piece, schema)
+            self.work.save(RAW, number, piece)
+            pending.append(self.workers.executor.submit(clean_piece, self.work, number, sum(rows), reading))
+            rows.append(piece.height)
+            self.told.advance(piece.height)
+            while len(pending) - len(facts) > 2 * self.workers.workers:
+                _taken(pending[len(facts)], facts, digests, found)
+        while len(facts) < len(pending):
+            _taken(pending[len(facts)], facts, digests, found)
+        check_unchanged(source, before)
+        found.raise_if_any(SchemaError)
+        assert reading is not None  # noqa: S101  a source has rows
+        digest = hashlib.sha256("\n".join(digests).encode()).hexdigest()
+        self.work.note(rows=rows, sha256=digest)
+        return reading, facts
+
+    def _known(self, pieces: Sequence[PieceFacts], settled: Schema) -> Known:
+        """All that must be known of the whole table, and checks that it can be published."""
+        found = Problems()
+        known = put_together(
+            pieces, self.recipe.schema, settled, found, missing_values=self.recipe.require_source().missing_values,
+            normalise=self.asked.normalise,
+        )  # fmt: skip
+        self.asked.check_table(known.table, None, found)
+        found.raise_if_any(SchemaError)
+        return known
+
+    # -- blocks --------------------------------------------------------------------------------------------------------
+
+    def _cut(self, known: Known, n_pieces: int) -> tuple[list[Binned], Cuts]:
+        """Where the table is cut."""
+        columns, require = known.bins(), self.asked.require
+        by_column = tuple(one for one in require if isinstance(one, ColumnRequirement))
+        required = tuple(dict.fromkeys(one.column for one in by_column))
+        sensitive = {name: known.whole.sensitive[name] for name in required}
+        lacking = [place for place in range(n_pieces) if not self.work.has(BINS, place, "npy")]
+        self._each("cutting", n_pieces)(bin_piece, [(self.work, place, known, columns, required) for place in lacking])
+        counting = OnDisk(
+            self.work, n_pieces, columns, required, {name: len(one.counts) for name, one in sensitive.items()}
+        )
+        wanted = Wanted(self.blocks.rows, self.asked.method.min_group_size, by_column, sensitive)
+        return columns, find_cuts(columns, wanted, counting)
+
+    def _sorted(self, known: Known, cuts: Cuts, n_pieces: int) -> list[int]:
+        """The rows of every piece block by block; give how many rows each block has."""
+        if (sizes := self.work.noted("blocks_rows")) is not None:
+            return [int(size) for size in sizes]
+        each = self._each("sorting", n_pieces)
+        counts = each(sort_piece, [(self.work, place, known, cuts) for place in range(n_pieces)])
+        rows = np.sum(counts, axis=0).tolist()
+        self.work.note(blocks_rows=rows)
+        check_blocks_fit(self.memory, rows, self.workers.workers, len(known.types))
+        return [int(size) for size in rows]
+
+    def _grouped(self, known: Known, blocks: Sequence[int], n_pieces: int, settled: Schema) -> tuple[int, Known]:
+        """Classes of all blocks; give how many rows are in none, and what is known of the others."""
+        lacking = [block for block in range(len(blocks)) if not self.work.has(LABELS, block, "npy")]
+        seed = int(self.work.noted("seed"))
+        self.told.stage("grouping", sum(blocks))
+        self.told.advance(sum(blocks[block] for block in range(len(blocks)) if block not in set(lacking)))
+        largest = sorted(lacking, key=lambda block: -blocks[block])
+        self.workers.each(
+            group_block, [(self.work, block, n_pieces, known, self.asked, seed) for block in largest],
+            lambda place: self.told.advance(blocks[largest[place]]),
+        )  # fmt: skip
+        suppressed = sum(int((self.work.load_array(LABELS, block) < 0).sum()) for block in range(len(blocks)))
+        if not suppressed:
+            return 0, known
+        arguments = [(self.work, block, n_pieces, known) for block in range(len(blocks))]
+        found = Problems()
+        facts = [facts for _, facts in self._each("grouping", len(blocks))(facts_of_block, arguments)]
+        shown = put_together(facts, self.recipe.schema, settled, found, warn=False)
+        found.raise_if_any(InternalError)
+        return suppressed, shown
+
+    # -- parts ---------------------------------------------------------------------------------------------------------
+
+    def _shown(
+        self, known: Known, shown: Known, blocks: Sequence[int], n_pieces: int, parts: int
+    ) -> tuple[Layout, tuple[str, ...]]:
+        """What every block shows; give what is said of the columns of all of them, and their order."""
+        each = self._each("publishing", len(blocks))
+        arguments = [(self.work, block, n_pieces, known, shown, self.asked, parts) for block in range(len(blocks))]
+        found = each(show_block, arguments)
+        for piece in range(n_pieces):
+            self.work.remove(BINS, piece, "npy")
+        return layout_of(found, shown), found[0].columns
+
+    def _parts(
+        self,
+        folder: Path,
+        layout: Layout,
+        names: tuple[str, ...],
+        parts: int,
+        blocks: Sequence[int],
+        rows: int,
+        left_out: int,
+    ) -> Manifest:
+        """Write the parts, and say what can be said of them before they are checked."""
+        each = self._each("writing", parts)
+        made = each(make_part, [(self.work, part, len(blocks), layout, folder) for part in range(parts)])
+        table = PublishedTable(name="table", rows=rows, columns=names, content_sha256="", parts=tuple(made))
+        table = table.model_copy(update={"content_sha256": content_of_parts(table)})
+        counted = Rows(published=rows, left_out=left_out if self.asked.left_out == "public" else None)
+        return described(layout, self.asked, counted, (table,))
+
+    def _receipt(
+        self, manifest: Manifest, known: Known, suppressed: int, cuts: Cuts, columns: Sequence[Binned]
+    ) -> Receipt:
+        """What the holder keeps."""
+        source, table = self.recipe.require_source(), known.table
+        return Receipt(
+            shoal=__version__,
+            release=manifest.fingerprint(),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            seed=int(self.work.noted("seed")),
+            source=source.describe() if self.source_name is None else self.source_name,
+            input=Input(rows=table.n_input, sha256=str(self.work.noted("sha256")), piece_rows=PIECE_ROWS),
+            columns=tuple(column_of(table, name) for name in self.work.noted("columns")),
+            method=named(self.asked.method),
+            rows=InputRows(
+                published=known.whole.n_rows - suppressed, suppressed=suppressed, dropped=dict(table.dropped)
+            ),
+            merged=table.merged,
+            notes={"blocks": len(cuts.blocks)},
+            cuts=tuple(cuts.to_mapping(columns)),  # type: ignore[arg-type]
+        )
+
+
+def _taken(future: Any, facts: list[PieceFacts], digests: list[str], found: Problems) -> None:
+    """What a process found in a piece."""
+    piece, digest, problems = future.result()
+    facts.append(piece)
+    digests.append(digest)
+    if len(found) < 100:
+        found.extend(problems)

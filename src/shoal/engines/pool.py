@@ -1,0 +1,95 @@
+"""Processes that work on blocks, each on one core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+from shoal.errors import Problem, SourceError
+
+ONE_CORE = {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+AHEAD = 2
+"""How many tasks wait for each process: what they hold is in memory."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Calls functions in other processes."""
+
+    executor: ProcessPoolExecutor
+    workers: int
+
+    def each(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[tuple[Any, ...]],
+        done: Callable[[int], None] = lambda place: None,  # noqa: ARG005
+    ) -> list[Any]:
+        """What a function gives for each of several arguments, in their order; `done` is told as they come."""
+        found: list[Any] = [None] * len(arguments)
+        waiting: dict[Future[Any], int] = {}
+        places = iter(range(len(arguments)))
+        try:
+            while True:
+                while len(waiting) < AHEAD * self.workers and (place := next(places, None)) is not None:
+                    waiting[self.executor.submit(function, *arguments[place])] = place
+                if not waiting:
+                    return found
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    place = waiting.pop(future)
+                    found[place] = future.result()
+                    done(place)
+        except BrokenProcessPool:
+            what = "a process that worked on a block was ended by the system, or by somebody"
+            fix = "run it again, with more memory or smaller blocks: what is done is not done again"
+            raise SourceError(Problem("blocks", what, fix)) from None
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+@contextmanager
+def pool(workers: int | None) -> Iterator[Pool]:
+    """So many processes, or as many as cores; they end with the block."""
+    n_workers = workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    before = {name: os.environ.get(name) for name in ONE_CORE}
+    os.environ.update(ONE_CORE)
+    executor = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_begin)
+    try:
+        wait([executor.submit(_ready) for _ in range(n_workers)])
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+        yield Pool(executor, n_workers)
+    except BaseException:
+        for process in list((executor._processes or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin() -> None:
+    """Leave it to the first process to stop the work in an orderly way; end with it."""
+    import signal
+    import threading
+    import time
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _ready() -> None:
+    """Nothing but that the process is there."""

@@ -1,0 +1,173 @@
+"""What is done with one piece, one block and one part of a table that does not fit in memory; each in any process."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.engines.bins import Binned
+from shoal.engines.counting import binned
+from shoal.engines.cuts import Cuts
+from shoal.engines.grouping import grouped
+from shoal.engines.known import Known, PieceFacts
+from shoal.engines.ordering import content_order, followed_columns
+from shoal.engines.placing import parts_of
+from shoal.engines.work import Work
+from shoal.errors import Problem, Problems
+from shoal.methods.groups import Groups
+from shoal.progress import SILENT
+from shoal.publish.base import Published, arrange
+from shoal.release.description import Asked
+from shoal.release.manifest import FilePart, Layout
+from shoal.release.parquet_writing import write_parquet
+from shoal.table.fingerprint import content_sha256
+from shoal.table.markers import Markers
+from shoal.table.names import Names
+from shoal.table.prepare import cleaned_columns, rows_that_go_on
+from shoal.table.schema import Schema
+
+RAW, PIECE, BINS, CODES, SORTED, LABELS, SHOWN = "raw", "piece", "bins", "codes", "sorted", "labels", "shown"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How pieces are brought into their canonical types."""
+
+    settled: Schema
+    missing: str
+    missing_values: Markers
+
+
+def clean_piece(work: Work, number: int, first: int, reading: Reading) -> tuple[PieceFacts, str, list[Problem]]:
+    """Bring a raw piece into canonical types; give its facts, the fingerprint of its rows, and what is wrong."""
+    raw, found = work.load(RAW, number), Problems()
+    names = Names.of(raw, reading.settled.roles)
+    cleaned, _ = cleaned_columns(names, raw, reading.settled, reading.missing_values, found)
+    kept = rows_that_go_on(cleaned, reading.settled, reading.missing)
+    rows = cleaned if len(kept) == cleaned.height else cleaned[kept]
+    followed = rows.select(followed_columns(rows, reading.settled))
+    work.save(PIECE, number, followed)
+    facts = PieceFacts.of(followed, reading.settled, raw.height, first)
+    later = f", counted from row {first + 1}" if first else ""
+    problems = [replace(one, where=f"{one.where}{later}") for one in found]
+    digest = content_sha256(cleaned)
+    work.remove(RAW, number)
+    return facts, digest, problems
+
+
+def facts_of_piece(work: Work, number: int, reading: Reading, n_input: int, first: int) -> PieceFacts:
+    """The facts of a piece that was brought into canonical types before."""
+    return PieceFacts.of(work.load(PIECE, number), reading.settled, n_input, first)
+
+
+def bin_piece(work: Work, number: int, known: Known, columns: Sequence[Binned], required: Sequence[str]) -> None:
+    """Find the bins of the rows of a piece, and the numbers of sensitive values that something is required of."""
+    frame = known.typed(work.load(PIECE, number))
+    table = known.block(frame)
+    for name in required:
+        work.save_array(f"{CODES}-{required.index(name)}", number, table.sensitive[name].codes.astype(np.int32))
+    work.save_array(BINS, number, binned(columns, frame))
+
+
+def sort_piece(work: Work, number: int, known: Known, cuts: Cuts) -> list[int]:
+    """Write the rows of a piece block by block; give how many go to each."""
+    block_of = cuts.blocks_of(np.ascontiguousarray(work.load_array(BINS, number)))
+    sizes = np.bincount(block_of, minlength=len(cuts.blocks))
+    rows = known.typed(work.load(PIECE, number))[np.argsort(block_of, kind="stable")]
+    work.save(SORTED, number, rows, sizes.tolist())
+    return [int(size) for size in sizes]
+
+
+def _block(work: Work, block: int, n_pieces: int, known: Known) -> pl.DataFrame:
+    """The rows of a block, in the order that their content gives them."""
+    rows = pl.concat([work.load(SORTED, piece, block) for piece in range(n_pieces)])
+    rows = rows.cast({name: known.types[name] for name in rows.columns})
+    return rows[content_order(rows, known.table.schema)]
+
+
+def group_block(
+    work: Work, block: int, n_pieces: int, known: Known, asked: Asked, seed: int
+) -> tuple[int, PieceFacts | None, dict[str, Any]]:
+    """Form the classes of a block; give how many rows are in none, facts of the others if so, and notes."""
+    frame = _block(work, block, n_pieces, known)
+    groups = grouped(known.block(frame), asked, seed, SILENT, block=block)
+    labels = groups.labels.astype(np.int32)
+    kept = groups.labels >= 0
+    facts = None if kept.all() else PieceFacts.of(frame.filter(pl.Series(kept)), known.table.schema, int(kept.sum()))
+    work.save_array(LABELS, block, labels)
+    return groups.n_suppressed, facts, groups.notes
+
+
+def facts_of_block(work: Work, block: int, n_pieces: int, known: Known) -> tuple[int, PieceFacts]:
+    """How many rows of a block that was grouped before are in no class, and the facts of the others."""
+    kept = work.load_array(LABELS, block) >= 0
+    frame = _block(work, block, n_pieces, known).filter(pl.Series(kept))
+    return int((~kept).sum()), PieceFacts.of(frame, known.table.schema, int(kept.sum()))
+
+
+@dataclass(frozen=True)
+class BlockShown:
+    """What was published of a block."""
+
+    layout: Layout
+    columns: tuple[str, ...]
+    cells: dict[str, tuple[str | None, ...]]
+    """The different cells of columns that are shown as nodes of a tree."""
+
+
+def show_block(
+    work: Work, block: int, n_pieces: int, known: Known, shown: Known, asked: Asked, parts: int
+) -> BlockShown:
+    """Publish the classes of a block; write its rows part by part.
+
+    `known` is the table as it came in, `shown` that of the rows that are published: they have its types and trees.
+    """
+    labels = work.load_array(LABELS, block).astype(np.int64)
+    kept = labels >= 0
+    frame = _block(work, block, n_pieces, known).filter(pl.Series(kept))
+    table = shown.block(frame.cast({name: shown.types[name] for name in frame.columns}))
+    published = asked.publish.show(table, Groups(labels[kept]))
+    rows, layout = _harmonised(published, shown)
+    place = parts_of(rows.select(layout.class_columns), parts)
+    sizes = np.bincount(place, minlength=parts)
+    work.save(SHOWN, block, rows[np.argsort(place, kind="stable")], sizes.tolist())
+    nodes = {
+        column.name: tuple(rows[column.columns[0]].unique().to_list())
+        for column in layout.quasi
+        if column.form == "node"
+    }
+    return BlockShown(layout, tuple(rows.columns), nodes)
+
+
+def make_part(work: Work, part: int, n_blocks: int, layout: Layout, folder: Path) -> FilePart:
+    """Put the rows of a part together from all blocks, in the order that their content gives them, and write them."""
+    rows = pl.concat([work.load(SHOWN, block, part) for block in range(n_blocks)], how="vertical_relaxed")
+    table = arrange(Published({"table": rows}, layout))[0].tables["table"]
+    path = folder / f"table-{part + 1:05d}.parquet"
+    write_parquet(table, path)
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return FilePart(file=path.name, rows=table.height, content_sha256=content_sha256(table), sha256=sha256)
+
+
+def _harmonised(published: Published, shown: Known) -> tuple[pl.DataFrame, Layout]:
+    """What a block shows, with a column that says that nothing is missing where other blocks have missing values."""
+    rows, quasi = published.tables["table"], []
+    for column in published.layout.quasi:
+        marks, carriers = f"{column.name}_missing", column.columns
+        bare = len(carriers) == 2 if column.form in ("interval", "order") else column.form == "value"
+        if shown.missing[column.name] and bare and column.kind != "nominal" and marks not in carriers:
+            at = rows.columns.index(carriers[-1]) + 1
+            if column.form == "value" and column.kind != "numeric":
+                quasi.append(column)
+                continue
+            rows = rows.insert_column(at, pl.repeat(False, rows.height, eager=True).alias(marks))
+            column = column.model_copy(update={"columns": (*carriers, marks), "has_missing": True})
+        quasi.append(column)
+    return rows, published.layout.model_copy(update={"quasi": tuple(quasi)})
