@@ -246,6 +246,7 @@ def run(
     strict: bool = False,
     threads: int | None = None,
     memory: str | int | None = None,
+    engine: Blocks | None = None,
     progress: Watched = None,
 ) -> Release[pl.DataFrame]:
     """Follow a recipe from its source to a release, not yet written; the receipt notes the source, or another name."""
@@ -258,7 +259,7 @@ def run(
         population=None if recipe.population is None else read(recipe.population), seed=recipe.seed,
         missing=recipe.missing, missing_values=source.missing_values, normalise=recipe.normalise,
         left_out=recipe.left_out, source=source.describe() if source_name is None else source_name,
-        strict=strict, threads=threads, memory=memory, progress=progress,
+        strict=strict, threads=threads, memory=memory, engine=engine, progress=progress,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,10 +67,10 @@ def measure(
     Any parameter of the measure that is asked for is a flag of its name, for example `--epsilon 30`; `shoal measures
     NAME` lists them.
     """
-    from shoal.cli import show
     from shoal.cli.flags import measure_parameters
     from shoal.cli.verify import opened_key, receipt_beside
-    from shoal.release.release import read_release
+    from shoal.release.manifest import Manifest
+    from shoal.release.release import check_directory, read_release
 
     _check_options(
         membership=membership, name=name, label=label, original=original, plot=plot, key=key, population=population,
@@ -78,6 +79,9 @@ def measure(
     parameters = measure_parameters(name, context.args)
     if receipt is None and original is not None:
         receipt = receipt_beside(release)
+    if name is None and original is None and label is None and not membership and Manifest.read(release).in_parts:
+        _show(dict(check_directory(release)[1].measures), (), release, json=json)
+        return
     read = read_release(release, receipt)
     if by_person is not None:
         _write_people(read, original, by_person)
@@ -87,10 +91,16 @@ def measure(
         return
     given = input_of(original) | _people(population)
     figures = read.measure(name, label=label, **given, key=opened_key(key, passphrase_file), **parameters)
+    _show(figures, () if read.receipt is None else read.receipt.against_input, release, json=json)
+
+
+def _show(figures: dict[str, float], own: Sequence[Any], release: Path, *, json: bool) -> None:
+    """Print figures; `own` are those that compare with the input."""
+    from shoal.cli import show
+
     if json:
         show.as_json({key: _finite(value) for key, value in figures.items()})
         return
-    own = () if read.receipt is None else read.receipt.against_input
     entering = {figure.measure: ", ".join(figure.columns) for figure in own}
     heads = ["columns, for figures against the input"] if own else []
     shown = show.table(f"Figures of {release}", "measure", "value", *heads)

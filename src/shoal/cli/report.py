@@ -27,8 +27,11 @@ def report(
     from shoal.cli import show
     from shoal.cli.measure import input_of
     from shoal.cli.verify import receipt_beside
+    from shoal.disk.change import write_file
     from shoal.disk.recovery import settle
     from shoal.disk.stopping import ends_here
+    from shoal.release.manifest import Manifest
+    from shoal.release.parts import check_parts_directory
     from shoal.release.release import read_release
     from shoal.report.page import check_place
 
@@ -38,6 +41,12 @@ def report(
     check_place(target, overwrite=overwrite)
     if receipt is None and original is not None:
         receipt = receipt_beside(release)
+    if Manifest.read(release).in_parts and not held:
+        content = page_of_parts(*check_parts_directory(release, Manifest.read(release)), name=release.resolve().name)
+        with ends_here():
+            write_file(target, content, "the report", private=False)
+        show.console().print(f"The report is in {target}.")
+        return
     read = read_release(release, receipt)
     page = read.report(name=release.resolve().name, **input_of(original))
     with ends_here():
@@ -59,4 +68,13 @@ def public_page(release: Any, files: Path, out: Path) -> bytes:
 
     seen = replace(release.public(), manifest=Manifest.read(files))
     page: bytes = seen.report(name=out.resolve().name).html.encode(errors="replace")
+    return page
+
+
+def page_of_parts(verdict: Any, given: Any, name: str) -> bytes:
+    """The public edition for a release in parts, from what the checker found in its files."""
+    from shoal.report.facts import Facts
+    from shoal.report.report import report as made
+
+    page: bytes = made(Facts(given, verdict, given.manifest.measures), name).html.encode(errors="replace")
     return page

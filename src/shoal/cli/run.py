@@ -22,6 +22,12 @@ Memory = Annotated[
     str | None,
     typer.Option("--memory", help="How much memory may be taken, such as 2GB; refused if that is too little."),
 ]
+BlockRows = Annotated[
+    int | None,
+    typer.Option(
+        "--block-rows", help="Read and publish the table in blocks of so many rows, on disk: for large tables."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report beside the release.")]
@@ -105,6 +111,7 @@ def run(
     no_report: NoReport = False,
     threads: Threads = None,
     memory: Memory = None,
+    block_rows: BlockRows = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -148,7 +155,7 @@ def run(
     with ends_here():
         release, concerns = follow(
             read, out, overwrite=overwrite, threads=threads, memory=memory, quiet=quiet or json,
-            passphrase_file=passphrase_file, report=not no_report, strict=strict,
+            passphrase_file=passphrase_file, report=not no_report, strict=strict, block_rows=block_rows,
         )  # fmt: skip
     if json:
         written = Manifest.read(out)
@@ -209,6 +216,7 @@ def follow(
     report: bool = True,
     strict: bool = False,
     compare: bool = True,
+    block_rows: int | None = None,
 ) -> tuple[Any, tuple[Any, ...]]:
     """Run a recipe and write its release and report, with progress where somebody is looking.
 
@@ -245,13 +253,27 @@ def follow(
         with problems.noting():
             KEY.check_package()
     problems.raise_if_any(SourceError)
+    engine = None
+    if block_rows is not None:
+        from shoal.cli.blocks import follow_in_blocks
+        from shoal.engines.blocks import Blocks
+
+        engine = Blocks.from_mapping({"rows": block_rows, "workers": threads}, "--block")
+        written = follow_in_blocks(
+            recipe, out, engine, overwrite=overwrite, memory=memory, quiet=quiet, source_name=source_name,
+            report=report, strict=strict,
+        )  # fmt: skip
+        if written is not None:
+            return written, ()
     secret = passphrase(passphrase_file, new=True, what="key") if recipe.sensitive else None
     noted: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always", ShoalWarning)
             with show.ShownProgress(quiet=quiet) as progress:
-                release = run_recipe(recipe, source_name=source_name, threads=threads, memory=memory, progress=progress)
+                release = run_recipe(
+                    recipe, source_name=source_name, threads=threads, memory=memory, engine=engine, progress=progress
+                )
                 progress.stage("looking")
                 compare = compare and bool(others_of(recipe, release.manifest.rows.published))
                 better = other_method(recipe, read(recipe.require_source())) if compare else None

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,6 @@ from shoal.engines.cuts import Cuts, Ints, Wanted, find_cuts
 from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
 from shoal.engines.placing import n_parts
-from shoal.engines.pool import Pool, pool
 from shoal.engines.sizes import check_blocks_fit, check_fits
 from shoal.engines.steps import (
     BINS,
@@ -50,15 +50,19 @@ from shoal.engines.steps import (
 )
 from shoal.engines.work import Work, folder_beside
 from shoal.errors import InternalError, Problems, SchemaError, ShoalError, ShoalWarning
+from shoal.measure import manifest_figures
+from shoal.measure.base import Given
 from shoal.privacy.base import ColumnRequirement
 from shoal.privacy.required import in_one_spelling
+from shoal.processes import Pool, processes
 from shoal.progress import Progress
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, column_of, described, named
 from shoal.release.manifest import FILE, Layout, Manifest, PublishedTable, Rows
-from shoal.release.parts import check_parts
+from shoal.release.parts import check_parts, restated
 from shoal.release.receipt import Input, InputRows, Receipt, receipt_path, warn_of_reuse
 from shoal.release.release import check_places
+from shoal.report.page import check_place
 from shoal.settings import secret_seed
 from shoal.table.frames import check_names
 from shoal.table.markers import note_unknown
@@ -76,6 +80,12 @@ class Written:
     manifest: Manifest
     verdict: Verdict
     receipt: Receipt
+    seen: Given
+    key: None = None
+
+    def given(self) -> Given:
+        """What was found in its parts, for figures."""
+        return self.seen
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,7 @@ def publish_in_blocks(
     memory: str | int | None = None,
     overwrite: bool = False,
     source_name: str | None = None,
+    page: tuple[Path, Callable[[Verdict, Given, str], bytes]] | None = None,
 ) -> Written | None:
     """Follow a recipe block by block, and write a release in parts; None where the table is so small that it has one.
 
@@ -137,6 +148,8 @@ def publish_in_blocks(
         Whether an earlier release in that place may be replaced.
     source_name
         What the receipt calls the source.
+    page
+        Where a report goes, and who makes it of what was found.
     """
     assert recipe.publish is not None  # noqa: S101  a recipe always has one
     asked = Asked(
@@ -164,9 +177,9 @@ def publish_in_blocks(
             work.end()
             work.begin(state)
             work.note(seed=secret_seed(recipe.seed))
-        with pool(blocks.workers) as workers:
+        with processes(blocks.workers) as workers:
             path = _Path(recipe, asked, blocks, work, workers, told, memory, source_name)
-            written = path.follow(out, before, overwrite=overwrite)
+            written = path.follow(out, before, page, overwrite=overwrite)
     except (KeyboardInterrupt, Stopped):
         warnings.warn(ShoalWarning(f"{work.folder} has what is done so far; the same run goes on there"), stacklevel=2)
         raise
@@ -199,7 +212,7 @@ class _Path:
     memory: str | int | None
     source_name: str | None
 
-    def follow(self, out: Path, before: Sequence[Any], *, overwrite: bool) -> Written | None:
+    def follow(self, out: Path, before: Sequence[Any], page: Any, *, overwrite: bool) -> Written | None:
         """From the source to the release."""
         reading, pieces = self._spooled(before)
         known = self._known(pieces, reading.settled)
@@ -219,15 +232,19 @@ class _Path:
             folder = change.directory(out, lambda: check_places(out, overwrite=overwrite))
             manifest = self._parts(folder, layout, names, parts, blocks, rows, left_out)
             each = self._each("verifying", parts)
-            verdict, figures = check_parts(folder, manifest, claims=False, survey=False, each=each)
+            verdict, given = check_parts(folder, manifest, claims=False, survey=page is not None, each=each)
             if verdict.unchecked:
                 raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
-            manifest = manifest.model_copy(update={"achieved": verdict.public, "measures": figures})
+            manifest = manifest.model_copy(update={"achieved": verdict.public, "measures": manifest_figures(given)})
+            given = restated(given, manifest)
             (folder / FILE).write_bytes(manifest.to_json().encode())
             receipt = self._receipt(manifest, known, suppressed, cuts, columns)
             change.file(receipt_path(out), receipt.to_json().encode())
+            if page is not None:
+                look = partial(check_place, page[0], overwrite=overwrite)
+                change.file(page[0], page[1](verdict, given, out.resolve().name), private=False, look=look)
         warn_of_reuse(receipt, out)
-        return Written(out, manifest, verdict, receipt)
+        return Written(out, manifest, verdict, receipt, given)
 
     def _each(self, stage: str, total: int) -> Callable[..., list[Any]]:
         """Calls a function for each of several arguments in the processes, and tells how far that is."""

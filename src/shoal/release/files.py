@@ -34,13 +34,24 @@ def read_directory(folder: Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
         if _is_whole(folder, table, problems):
             frame = _read_table(folder, table, problems)
             tables |= {} if frame is None else {table.name: frame}
-    known = {FILE, *(table.file for table in manifest.tables)}
+    _check_strange(folder, manifest, problems)
+    problems.raise_if_any(GuaranteeError)
+    return manifest, tables
+
+
+def check_listed(folder: Path, manifest: Manifest, problems: Problems) -> None:
+    """Note links, and files that the manifest does not list."""
+    _check_plain(folder, problems)
+    _check_strange(folder, manifest, problems)
+
+
+def _check_strange(folder: Path, manifest: Manifest, problems: Problems) -> None:
+    parts = [part.file for table in manifest.tables for part in table.parts]
+    known = {FILE, *(table.file for table in manifest.tables), *parts}
     strange = [path.name for path in folder.iterdir() if path.name not in known]
     if strange:
         fix = "move it elsewhere" if len(strange) == 1 else "move them elsewhere"
         problems.add(str(folder), f"has files that the manifest does not list: {some(sorted(strange))}", fix)
-    problems.raise_if_any(GuaranteeError)
-    return manifest, tables
 
 
 def _check_plain(folder: Path, problems: Problems) -> None:

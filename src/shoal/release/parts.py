@@ -24,9 +24,13 @@ from shoal.errors import GuaranteeError, Problem, Problems
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.privacy.base import Requirement, Values
-from shoal.release.manifest import Manifest
+from shoal.processes import processes
+from shoal.release.files import check_listed
+from shoal.release.manifest import FilePart, Manifest
 from shoal.release.parquet import read_parquet
 
+MANY = 500_000
+"""Rows from which on parts are checked in several processes, which take some seconds to start."""
 Each = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
 """Calls a function for each of several arguments, perhaps in several processes."""
 
@@ -38,8 +42,8 @@ def one_by_one(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]
 
 def check_parts(
     folder: Path, manifest: Manifest, *, claims: bool = True, survey: bool = True, each: Each = one_by_one
-) -> tuple[Verdict, dict[str, float]]:
-    """What a release in parts keeps, and its figures; raises `GuaranteeError` where it does not keep its promise."""
+) -> tuple[Verdict, Given]:
+    """What a release in parts keeps, and what figures are worked out of; raises `GuaranteeError` where it does not."""
     problems = Problems()
     promise = check_layout_of_parts(manifest, problems)
     problems.raise_if_any(GuaranteeError)
@@ -49,7 +53,54 @@ def check_parts(
     problems.raise_if_any(GuaranteeError)
     seen = each(partial(_look, survey=survey), [(folder, manifest, place, wholes, promise) for place in places])
     verdict = concluded(seen, manifest, promise, wholes, problems, claims=claims)
-    return verdict, figures(seen, verdict, manifest)
+    return verdict, _given(seen, verdict, manifest)
+
+
+def check_parts_directory(folder: Path, manifest: Manifest, *, survey: bool = True) -> tuple[Verdict, Given]:
+    """Check a release in parts from its files; on all cores, where it has many rows."""
+    problems = Problems()
+    check_listed(folder, manifest, problems)
+    problems.raise_if_any(GuaranteeError)
+    if manifest.rows.shown < MANY:
+        verdict, given = check_parts(folder, manifest, survey=survey)
+    else:
+        with processes(None) as workers:
+            verdict, given = check_parts(folder, manifest, survey=survey, each=workers.each)
+    own, stated = manifest_figures(given), manifest.measures
+    if [(name, repr(value)) for name, value in own.items()] != [(name, repr(one)) for name, one in stated.items()]:
+        raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
+    return verdict, given
+
+
+def read_parts(folder: Path, manifest: Manifest) -> pl.DataFrame:
+    """The whole table of a release in parts, which must fit in memory."""
+    return pl.concat([_read(folder, part) for part in manifest.tables[0].parts])
+
+
+def check_frame(frame: pl.DataFrame, manifest: Manifest, *, claims: bool = True) -> Verdict:
+    """Check a release in parts whose parts are in memory, one after the other."""
+    problems = Problems()
+    promise = check_layout_of_parts(manifest, problems)
+    parts = manifest.tables[0].parts
+    if frame.height != sum(part.rows for part in parts):
+        problems.add("rows", f"{frame.height} are there, the manifest says {manifest.rows.shown}")
+    problems.raise_if_any(GuaranteeError)
+    ends = np.cumsum([part.rows for part in parts]).tolist()
+    frames = [frame.slice(end - part.rows, part.rows) for end, part in zip(ends, parts, strict=True)]
+    wholes = whole_columns(manifest, [count_values(one, manifest.layout.sensitive) for one in frames], problems)
+    problems.raise_if_any(GuaranteeError)
+    seen = [look_at(one, place, manifest, wholes, promise) for place, one in enumerate(frames)]
+    return concluded(seen, manifest, promise, wholes, problems, claims=claims)
+
+
+def _read(folder: Path, part: FilePart) -> pl.DataFrame:
+    """The rows of a part, whose file must be the one that the manifest names."""
+    if wrong := check_file(folder, part):
+        raise GuaranteeError(Problem(part.file, wrong))
+    frame, complaints = read_parquet(folder / part.file)
+    if frame is None or complaints:
+        raise GuaranteeError([Problem(part.file, text) for text in complaints or ["cannot be read as a table"]])
+    return frame
 
 
 def _values(folder: Path, manifest: Manifest, place: int) -> dict[str, pl.DataFrame]:
@@ -71,19 +122,28 @@ def _look(
     *,
     survey: bool,
 ) -> Seen:
-    part = manifest.tables[0].parts[place]
-    if wrong := check_file(folder, part):
-        return Seen(0, {}, problems=(Problem(part.file, wrong),))
-    frame, complaints = read_parquet(folder / part.file)
-    if frame is None or complaints:
-        return Seen(0, {}, problems=tuple(Problem(part.file, text) for text in complaints or ["cannot be read"]))
+    try:
+        frame = _read(folder, manifest.tables[0].parts[place])
+    except GuaranteeError as error:
+        return Seen(0, {}, problems=tuple(error.problems))
     return look_at(frame, place, manifest, wholes, promise, survey=survey)
 
 
-def figures(seen: Sequence[Seen], verdict: Verdict, manifest: Manifest) -> dict[str, float]:
-    """The figures of a manifest, from what was found in the parts."""
+def _given(seen: Sequence[Seen], verdict: Verdict, manifest: Manifest) -> Given:
+    """What measures of a manifest need, from what was found in the parts; no row is at hand."""
     given = Given({}, manifest)
     leading = {name: sum(one.leading[name] for one in seen) for name in seen[0].leading}
     sizes = np.sort(np.concatenate([one.sizes for one in seen]))
-    vars(given).update(columns=list(verdict.read), class_sizes=sizes, matching_sizes=sizes, leading=leading)
-    return manifest_figures(given)
+    rows = pl.DataFrame(schema=dict.fromkeys(manifest.tables[0].columns, pl.String()))
+    vars(given).update(
+        columns=list(verdict.read), class_sizes=sizes, matching_sizes=sizes, leading=leading, rows=rows, cells=rows
+    )
+    return given
+
+
+def restated(given: Given, manifest: Manifest) -> Given:
+    """The same with what is said of it meanwhile."""
+    found = Given({}, manifest)
+    known = ("columns", "class_sizes", "matching_sizes", "leading", "rows", "cells")
+    vars(found).update({name: vars(given)[name] for name in known})
+    return found

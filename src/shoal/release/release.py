@@ -32,6 +32,7 @@ from shoal.release.files import read_directory
 from shoal.release.key import Key, key_path
 from shoal.release.manifest import FILE, FORMATS, Manifest, files_of, is_release
 from shoal.release.parquet_writing import write_parquet
+from shoal.release.parts import check_frame, check_parts_directory, read_parts
 from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
 from shoal.release.sealed import KEY
@@ -190,6 +191,9 @@ class Release(Generic[Frame]):
         key
             What aliases and grades stand for, for promises about such columns; that of the release, if it has it.
         """
+        if self.manifest.in_parts:
+            refuse_with_parts(population=population, guards=guards, original=original, key=key)
+            return check_frame(self.frames["table"], self.manifest)
         if key is not None:
             key.check_belongs(self.manifest)
         frame = None if original is None else to_polars(original)[0]
@@ -660,6 +664,9 @@ class Release(Generic[Frame]):
             What the key is encrypted with, where there is one.
         """
         target = Path(folder)
+        if self.manifest.in_parts:
+            what = "is a release in parts, which is a directory already"
+            raise ParameterError(Problem("write()", what, "copy that directory"))
         if self.key is not None and passphrase is None:
             what = "is not given: the key of the aliases and grades would be lost"
             raise ParameterError(Problem("passphrase=", what, "give the text that the key file is encrypted with"))
@@ -762,12 +769,26 @@ def check_directory(
     receipt: Receipt | None = None,
 ) -> tuple[Verdict, Manifest]:
     """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
+    settle(folder)
+    stated = Manifest.read(folder)
+    if stated.in_parts:
+        refuse_with_parts(population=population, guards=guards, original=original, key=key)
+        return check_parts_directory(Path(folder), stated)[0], stated
     places = None if receipt is None else receipt.place_of
     release, verdict = _read(Path(folder), population, guards, schema, original, missing_values, key, places)
     found = manifest_figures(Given.checked(release.frames, release.manifest, verdict))
     if _written(release.manifest.measures) != _written(found):
         raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
     return verdict, release.manifest
+
+
+def refuse_with_parts(**given: object) -> None:
+    """Refuse what a release in parts is not compared with: it is checked part by part."""
+    problems = Problems()
+    for name, value in given.items():
+        if value is not None:
+            problems.add(f"{name}=", "is not compared with a release in parts, whose files say all that it promises")
+    problems.raise_if_any(ParameterError)
 
 
 def _whose(
@@ -819,6 +840,10 @@ def _read(
 ) -> tuple[Release[pl.DataFrame], Verdict]:
     """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
     settle(folder)
+    manifest = Manifest.read(folder)
+    if manifest.in_parts:
+        verdict, _ = check_parts_directory(folder, manifest)
+        return Release({"table": read_parts(folder, manifest)}, manifest), verdict
     manifest, tables = read_directory(folder)
     people = None if original is None else published_people(manifest, original, missing_values, schema)
     if key is not None:

@@ -54,10 +54,15 @@ class Pool:
                 future.cancel()
 
 
+def n_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
-def pool(workers: int | None) -> Iterator[Pool]:
+def processes(workers: int | None) -> Iterator[Pool]:
     """So many processes, or as many as cores; they end with the block."""
-    n_workers = workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_workers = workers or n_cores()
     before = {name: os.environ.get(name) for name in ONE_CORE}
     os.environ.update(ONE_CORE)
     executor = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_begin)

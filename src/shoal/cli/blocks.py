@@ -1,0 +1,44 @@
+"""`shoal run --block-rows`: the one path over a table on disk."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from shoal.cli.show import say
+
+
+def follow_in_blocks(
+    recipe: Any,
+    out: Path,
+    engine: Any,
+    *,
+    overwrite: bool,
+    memory: str | None,
+    quiet: bool,
+    source_name: str | None,
+    report: bool,
+    strict: bool,
+) -> Any:
+    """Run a recipe block by block, and write its release in parts and the report; None for a table of one block."""
+    from shoal.cli import report as reports
+    from shoal.cli import show
+    from shoal.engines.on_disk import publish_in_blocks
+    from shoal.errors import ParameterError, Problem, ShoalWarning
+
+    if strict:
+        what = "looks at a whole table, which is not in memory here"
+        raise ParameterError(Problem("--strict", what, "leave it out, or run without --block-rows"))
+    noted: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always", ShoalWarning)
+            with show.ShownProgress(quiet=quiet) as progress:
+                return publish_in_blocks(
+                    recipe, out, engine, progress, memory=memory, overwrite=overwrite, source_name=source_name,
+                    page=(reports.page_path(out), reports.page_of_parts) if report else None,
+                )  # fmt: skip
+    finally:
+        for one in noted:  # also before an error, which they may explain
+            say(f"warning: {one.message}", err=True)
