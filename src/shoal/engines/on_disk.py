@@ -177,15 +177,15 @@ def publish_in_blocks(
             work.end()
             work.begin(state)
             work.note(seed=secret_seed(recipe.seed))
+    except OSError as error:
+        raise unwritable(work.folder, error) from None
+    try:
         with processes(blocks.workers) as workers:
             path = _Path(recipe, asked, blocks, work, workers, told, memory, source_name)
             written = path.follow(out, before, page, overwrite=overwrite)
     except (KeyboardInterrupt, Stopped):
         warnings.warn(ShoalWarning(f"{work.folder} has what is done so far; the same run goes on there"), stacklevel=2)
         raise
-    except OSError as error:
-        work.end()
-        raise unwritable(out, error) from None
     except ShoalError as error:
         if not any(problem.where == "blocks" for problem in error.problems):
             work.end()
