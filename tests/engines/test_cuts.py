@@ -121,6 +121,15 @@ def test_rows_go_where_a_walk_down_the_tree_leads():
         assert found == node
 
 
+def test_cuts_are_written_down_and_read_back():
+    table = prepare(*people(500))
+    columns, bins, _, counting = counted(table)
+    cuts = find_cuts(columns, Wanted(50, 2), counting)
+    again = Cuts.from_state(cuts.to_state())
+    assert (again.cut, again.sides, again.n_nodes) == (cuts.cut, cuts.sides, cuts.n_nodes)
+    assert np.array_equal(again.blocks_of(bins), cuts.blocks_of(bins))
+
+
 def test_taking_a_cut_back_takes_all_below_it_back():
     cuts = Cuts()
     left, right = cuts.split(0, Cut(0, 1))
