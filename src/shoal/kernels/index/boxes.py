@@ -120,6 +120,17 @@ def enclose_above(tree: BoxTree, leaf: int) -> None:
 
 
 @jit
+def lift_heads(tree: BoxTree, leaf: int, lowest: int) -> None:
+    """Follow a leaf whose lowest row changed, and nothing else."""
+    box = tree.shape[0].first_leaf + leaf
+    while box >= 0 and tree.boxes[box // BLOCK, HEAD, box % BLOCK] != lowest:
+        tree.boxes[box // BLOCK, HEAD, box % BLOCK] = lowest
+        heads, box = tree.boxes[box // BLOCK, HEAD], box // BLOCK - 1
+        for i in range(BLOCK):
+            lowest = heads[i] if heads[i] < lowest else lowest
+
+
+@jit
 def enclose_inner(tree: BoxTree) -> None:
     """Put boxes around those of all leaves."""
     for box in range(len(tree.boxes) - 2, -1, -1):

@@ -1,6 +1,7 @@
 """A tree of boxes around points: the k nearest to a point, the farthest from it, exactly, while points leave.
 
 See `rows`; distances here are the squares of `shoal.kernels.cluster.points`, summed over the columns in their order.
+Of identical points the lowest that is free may stand for all: the others follow it, one after the other.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from shoal.kernels.index.boxes import (
     BoxTree,
     enclose_above,
     enclose_inner,
+    lift_heads,
     note_search,
     push,
 )
@@ -34,7 +36,8 @@ class PointIndex(NamedTuple):
     axes: Any  # AXIS[d]             IN
     columns: Any  # float64[leaves, d, room]  INOUT  points of each leaf, NaN = missing
     rows: Any  # int64[leaves, room] INOUT  their rows
-    positions: Any  # int64[n]       INOUT  leaf of each row, times room, and its place there
+    positions: Any  # int64[n]       INOUT  leaf of each row, times room, and its place there; or -1 - its first twin
+    twins: Any  # int64[n]           INOUT  the next row that is identical to each, -1 for none; empty: all stand alone
     fields: Any  # int64[d]          IN     where in a block a column is
     place_of: Any  # int64[all]      IN     place of each category among the bits; where several share one, negative - 1
     size: Any  # int64[1]            INOUT  how many points are free
@@ -128,7 +131,7 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
     OUT  near NEIGHBOUR[k]: a heap, the last of them on top; without their places
     """
     tree, first_leaf, work, room = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, len(near)
-    out = index.distances
+    out, twins = index.distances, index.twins
     best, row, n_near = np.inf, NOBODY, 0
     set_bounds(index, point, 1.0, 0)
     n = push(tree, 0, best, 0)
@@ -146,10 +149,12 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
         leaf = box - first_leaf
         measure(index, point, leaf)
         for i in range(tree.live[leaf]):
-            if n_near < room or (out[i] <= best and before(out[i], index.rows[leaf, i], best, row)):
-                n_near = offer(near, n_near, out[i], index.rows[leaf, i], 0)
+            mine = index.rows[leaf, i] if out[i] <= best else -1
+            while mine >= 0 and (n_near < room or before(out[i], mine, best, row)):
+                n_near = offer(near, n_near, out[i], mine, 0)
                 if n_near == room:
                     best, row = near[0].distance, near[0].row
+                mine = twins[mine] if len(twins) else -1
     note_search(tree, work, index.size[0])
     return n_near
 
@@ -192,7 +197,7 @@ def _enclose_leaf(index: PointIndex, leaf: int) -> None:
     """Put the box of a leaf around its free points."""
     tree, axes, columns, n = index.tree, index.axes, index.columns[leaf], index.tree.live[leaf]
     block, lane = (tree.shape[0].first_leaf + leaf) // BLOCK, (tree.shape[0].first_leaf + leaf) % BLOCK
-    boxes, floats, gaps, lowest = tree.boxes[block], tree.floats[block], 0, NOBODY
+    boxes, floats, gaps = tree.boxes[block], tree.floats[block], 0
     for j in range(len(columns)):
         at = index.fields[j]
         if axes[j].kind == NAME:
@@ -208,9 +213,16 @@ def _enclose_leaf(index: PointIndex, leaf: int) -> None:
             gaps |= int(np.isnan(x)) << j
             low, high = x if x < low else low, x if x > high else high
         floats[at, lane], floats[at + 1, lane] = low, high
-    for i in range(n):
+    boxes[HEAD, lane], boxes[GAPS, lane] = _lowest(index, leaf), gaps
+
+
+@jit
+def _lowest(index: PointIndex, leaf: int) -> int:
+    """The lowest free row of a leaf."""
+    lowest = NOBODY
+    for i in range(index.tree.live[leaf]):
         lowest = index.rows[leaf, i] if index.rows[leaf, i] < lowest else lowest
-    boxes[HEAD, lane], boxes[GAPS, lane] = lowest, gaps
+    return lowest
 
 
 @jit
@@ -223,14 +235,37 @@ def enclose_all(index: PointIndex) -> None:
 
 @jit
 def leave(index: PointIndex, row: int) -> None:
-    """Take a point out: its boxes shrink."""
-    tree, room = index.tree, index.rows.shape[1]
-    leaf, place = index.positions[row] // room, index.positions[row] % room
+    """Take a point out: its boxes shrink, unless another one is identical."""
+    tree, room, at = index.tree, index.rows.shape[1], index.positions[_first(index, row)]
+    leaf, place = at // room, at % room
+    index.size[0] -= 1
+    if len(index.twins) and _let_follow(index, leaf, place, row):
+        return
     tree.live[leaf] -= 1
     _swap(index, leaf, place, tree.live[leaf])
-    index.size[0] -= 1
     _enclose_leaf(index, leaf)
     enclose_above(tree, leaf)
+
+
+@jit
+def _first(index: PointIndex, row: int) -> int:
+    """The first of the rows that were identical to one."""
+    return row if index.positions[row] >= 0 else -1 - index.positions[row]
+
+
+@jit
+def _let_follow(index: PointIndex, leaf: int, place: int, row: int) -> bool:
+    """Take one of identical points out; say whether others are left."""
+    twins, one = index.twins, index.rows[leaf, place]
+    if one == row:
+        if twins[row] >= 0:
+            index.rows[leaf, place] = twins[row]
+            lift_heads(index.tree, leaf, _lowest(index, leaf))
+        return twins[row] >= 0  # type: ignore[no-any-return]
+    while twins[one] != row:
+        one = twins[one]
+    twins[one] = twins[row]
+    return True
 
 
 @jit
@@ -272,7 +307,8 @@ def _swap(index: PointIndex, leaf: int, one: int, other: int) -> None:
     for j in range(len(columns)):
         columns[j, one], columns[j, other] = columns[j, other], columns[j, one]
     rows[one], rows[other] = rows[other], rows[one]
-    index.positions[rows[one]], index.positions[rows[other]] = leaf * room + one, leaf * room + other
+    index.positions[_first(index, rows[one])] = leaf * room + one
+    index.positions[_first(index, rows[other])] = leaf * room + other
 
 
 @jit
