@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.cluster import box_tree
 from shoal.cluster.box_tree import MOST_LINES, Scaled, empty_tree, scaled
-from shoal.kernels.cluster.points import NAME
+from shoal.kernels.cluster.points import NAME, fill
 from shoal.kernels.index import points as kernel
 from shoal.kernels.index.boxes import PATIENCE, WORD, WORDS
 from shoal.table.encode import Floats, Ints
@@ -37,12 +37,27 @@ def indexed_twins(axes: Any, columns: Floats) -> kernel.PointIndex | None:
     if n_rows < box_tree.LEAST or len(columns) > MOST_LINES:
         return None
     first, n_same, rows = identical(columns)
+    axes, columns, middle = _with_distances(axes, columns)
     index = _tree(axes, columns, columns, first)
     positions, twins, following = np.repeat(-1 - first, n_same), np.empty(n_rows, np.int64), np.append(rows[1:], -1)
     ends = np.cumsum(n_same) - 1
     positions[ends + 1 - n_same], following[ends] = index.positions, -1
     twins[rows], positions[rows] = following, positions.copy()
-    return index._replace(positions=positions, twins=twins, size=np.array([n_rows]))
+    return index._replace(positions=positions, twins=twins, middle=middle, size=np.array([n_rows]))
+
+
+def _with_distances(axes: Any, columns: Floats) -> tuple[Any, Floats, Floats]:
+    """One more column that counts nothing: squared distances from the middle of all; and the middle.
+
+    Only where all columns are numbers, and none is missing.
+    """
+    if (axes["kind"] == NAME).any() or axes["holes"].any() or not 1 < len(columns) < MOST_LINES:
+        return axes, columns, np.empty(0)
+    middle, away = columns.mean(axis=1), np.empty(columns.shape[1])
+    fill(axes, columns, middle, 0, away)
+    axes = axes[np.append(np.arange(len(axes)), -1)]
+    axes["weight"][-1], axes["first"][-1] = 0.0, axes["end"][-1]
+    return axes, np.vstack([columns, away]), middle
 
 
 def identical(columns: Floats) -> tuple[Ints, Ints, Ints]:
@@ -78,7 +93,7 @@ def _tree(axes: Any, columns: Floats, all_columns: Floats, some: Ints | None = N
     positions[order] = leaves * LEAF + slots
     index = kernel.PointIndex(
         tree, axes, points, rows, positions, np.empty(0, dtype=np.int64), fields, _places(axes, all_columns),
-        np.array([n_rows]), np.empty(LEAF),
+        np.array([n_rows]), np.empty(0), np.empty(LEAF),
     )  # fmt: skip
     kernel.enclose_all(index)
     return index
