@@ -21,7 +21,7 @@ WORD = 64
 """How many sorts of categories a box tells apart in a column; where there are more, some share a place."""
 HEAD, GAPS, WORDS = 0, 1, 2
 """Where in a block the lowest rows of its boxes are, the bits of missing numbers, the first bits of categories."""
-PATIENCE = 256
+PATIENCE = 128
 """After so many searches it is asked whether they are cheaper than scans."""
 
 SHAPE = np.dtype(
