@@ -14,7 +14,7 @@ from shoal.enforce.constraints import Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel
 from shoal.kernels.cluster.free_rows import FreeRows
-from shoal.kernels.cluster.store import HULL
+from shoal.kernels.cluster.store import HULL, Summaries
 from shoal.kernels.sharing import piece_of, shared
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
@@ -165,7 +165,7 @@ class KMember(Method):
         if self.label is not None:
             (classes,) = keys_of(task.table, self.label)
             preferences = kernel.GroupLabels(classes, grown.majority[:n_groups], self.label_weight)
-        groups = kernel.Summaries(*(part[:n_groups] for part in grown.groups))
+        groups = Summaries(*(part[:n_groups] for part in grown.groups))
         kernel.place_leftovers(
             (encoded.lines, encoded.codes), leftovers, groups, sizes, free, sets, preferences, labels
         )
@@ -177,7 +177,7 @@ def _room(encoded: Encoded, k: int) -> kernel.Grown:
     low, high = np.empty((most, n_lines)), np.empty((most, n_lines))
     holes, node = np.empty((most, n_lines), dtype=bool), np.empty((most, len(encoded.codes)), dtype=np.int64)
     ends, members = np.zeros(most + 1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    return kernel.Grown(kernel.Summaries(low, high, holes, node), members, ends, np.empty(most, dtype=np.int64))
+    return kernel.Grown(Summaries(low, high, holes, node), members, ends, np.empty(most, dtype=np.int64))
 
 
 def _at_once(free: FreeRows, cells: int) -> int:
