@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.table.numbering import CLOSE, FEW, MANY, coded, few_coded, is_long, long_codes
+from shoal.table.numbering import CLOSE, MANY, are_few, coded, few_coded, is_long, long_codes
 
 Ints = npt.NDArray[np.int64]
 MOST = 1 << 62
@@ -54,7 +54,7 @@ class Texts:
 def _columns(frame: pl.DataFrame) -> dict[str, Column]:
     """Every column as numbers; all in one query where there are few rows, for queries are what those cost."""
     found = {series.name: _long(series) for series in frame if is_long(series)}
-    if frame.height <= FEW:
+    if are_few(frame.height):
         return found | {series.name: _few(series) for series in frame if series.name not in found}
     found |= {series.name: one for series in frame if (one := _whole_numbers(series)) is not None}
     rest = frame.drop(list(found))

@@ -18,7 +18,7 @@ import polars as pl
 
 from shoal.kernels.cluster.trees import Forest
 from shoal.table.hierarchy.tree import TreeArrays
-from shoal.table.numbering import FEW
+from shoal.table.numbering import are_few
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
 
@@ -66,7 +66,7 @@ class Encoded:
     def collapse(self, *keys: npt.NDArray[np.generic]) -> Collapsed:
         """Join rows that are identical, also in the further keys that are given, one value per row each."""
         columns = [*self.lines, *self.codes, *keys]
-        counts, rows = (_few_alike if self.n_rows <= FEW else _alike)(columns)
+        counts, rows = (_few_alike if are_few(self.n_rows) else _alike)(columns)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         heads = rows[first[:-1]]
         return Collapsed(

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.table.numbering import are_few
+
 LARGE = 1 << 22
 """Bytes of a table that is looked at piece by piece, and of such a piece."""
-SMALL = 256
-"""Rows up to which a look at every cell is quicker than queries."""
 
 
 def content_sha256(frame: pl.DataFrame) -> str:
@@ -21,7 +21,7 @@ def content_sha256(frame: pl.DataFrame) -> str:
     A cell counts by its text, so that a column of numbers and the same numbers read from a CSV file agree.
     """
     digest = hashlib.sha256(f"shoal content 1\n{frame.width} {frame.height}\n".encode())
-    if frame.height <= SMALL:
+    if are_few(frame.height):
         for series in frame:
             _add_cells(digest, series)
         return digest.hexdigest()

@@ -20,7 +20,7 @@ BEGINNING = 64
 MANY = 100_000
 """Rows from which on columns are numbered one after the other."""
 FEW = 256
-"""Rows up to which Python numbers texts sooner than a query is asked."""
+"""Cells of a column up to which Python is done with them sooner than a query is asked."""
 CLOSE = 4
 """Whole numbers that span at most so many times the rows have a table of their numbers."""
 
@@ -31,7 +31,7 @@ def numbered(columns: Sequence[pl.Series]) -> list[Ints]:
     Values are compared as what they are: text that reads as numbers, or as instants, equals those of another column
     that holds such.
     """
-    if all(series.dtype == pl.String for series in columns) and sum(len(series) for series in columns) <= FEW:
+    if all(series.dtype == pl.String for series in columns) and are_few(sum(len(series) for series in columns)):
         return _few_numbered([series.to_list() for series in columns])
     ranks = pl.concat(_alike([_plain(series) for series in columns])).rank("dense").cast(pl.Int64).fill_null(0)
     ends = np.cumsum([len(series) for series in columns])[:-1]
@@ -63,9 +63,14 @@ def values_of(frame: pl.DataFrame) -> dict[str, pl.Series]:
     return {name: few[name] for name in frame.columns}
 
 
+def are_few(n_cells: int) -> bool:
+    """Whether a column is so short that Python is done with it sooner than a query is asked."""
+    return n_cells <= FEW
+
+
 def has_few(series: pl.Series) -> bool:
     """Whether a column has texts, and few enough for Python."""
-    return series.dtype == pl.String and len(series) <= FEW and not is_long(series)
+    return series.dtype == pl.String and are_few(len(series)) and not is_long(series)
 
 
 def _sorted(cells: Iterable[str | None]) -> list[str]:
