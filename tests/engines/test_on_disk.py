@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 
 import shoal
-from engines.conftest import BLOCKS, people, recipe_for
 from shoal.engines import on_disk
 from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
@@ -29,6 +28,27 @@ from shoal.errors import (
 from shoal.progress import SILENT
 from shoal.release.manifest import Manifest
 from shoal.release.release import check_directory, read_release
+from support.in_parts import BLOCKS, people, recipe_for
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Pieces of 700 rows, so that a small table has several."""
+    from shoal.table.sources import stream
+
+    monkeypatch.setattr(stream, "ROWS", 700)
+
+
+@pytest.fixture(scope="session")
+def in_parts(tmp_path_factory):
+    """A release in parts, its recipe and its table."""
+    folder = tmp_path_factory.mktemp("parts")
+    frame = people()
+    frame.write_parquet(folder / "people.parquet")
+    recipe = recipe_for(folder / "people.parquet")
+    written = publish_in_blocks(recipe, folder / "out", BLOCKS, SILENT)
+    assert written is not None
+    return written, recipe, frame
 
 
 def rows_of(table: pl.DataFrame) -> list:
