@@ -76,6 +76,7 @@ from shoal.release.manifest import Manifest as Manifest
 from shoal.release.receipt import Receipt as Receipt
 from shoal.release.release import Release as Release
 from shoal.release.release import read_release as read_release
+from shoal.release.target import Target as Target
 from shoal.series import Republished as Republished
 from shoal.series import SeriesState as SeriesState
 from shoal.series import republish as republish

@@ -50,6 +50,23 @@ def check_order(
         _check_numbers(parts_of[:1] if layout.laid_out.distinct_classes else parts_of, "classes", problems)
 
 
+def in_order(tables: Mapping[str, pl.DataFrame], layout: Layout) -> dict[str, pl.DataFrame]:
+    """Tables that came without an order, each in the one that its content gives it."""
+    found = {}
+    for name, table in tables.items():
+        if name == layout.class_table:
+            ranks = _ranked(table.select(pl.col("class").cast(pl.Int64)))
+        elif name == layout.laid_out.sensitive_table:
+            texts = [table[one].cast(pl.String) for one in layout.sensitive]
+            ranks = _ranked(pl.DataFrame([table["bucket"].cast(pl.Int64), *texts]))
+        else:
+            ranks = _ranks(table)
+        order = np.argsort(ranks, kind="stable")
+        apart = name in (layout.class_table, layout.laid_out.sensitive_table)
+        found[name] = table[order if apart else order[_shuffle(table.height)]]
+    return found
+
+
 # -- rows ------------------------------------------------------------------------------------------------------------
 
 

@@ -60,13 +60,15 @@ def page_path(release: Path, *, held: bool = False) -> Path:
     return release.parent / f"{whole.name}.{'holder' if held else 'report'}.html"
 
 
-def public_page(release: Any, files: Path, out: Path) -> bytes:
-    """The public edition for a release whose files are in one place, and will be in another."""
+def public_page(release: Any, files: Path | None, out: Path) -> bytes:
+    """The public edition for a release whose files are in one place, and will be in another; or in a database."""
     from dataclasses import replace
 
     from shoal.release.manifest import Manifest
 
-    seen = replace(release.public(), manifest=Manifest.read(files))
+    seen = release.public()
+    if files is not None:
+        seen = replace(seen, manifest=Manifest.read(files))
     page: bytes = seen.report(name=out.resolve().name).html.encode(errors="replace")
     return page
 

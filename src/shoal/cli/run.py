@@ -157,21 +157,23 @@ def run(
             read, out, overwrite=overwrite, threads=threads, memory=memory, quiet=quiet or json,
             passphrase_file=passphrase_file, report=not no_report, strict=strict, block_rows=block_rows,
         )  # fmt: skip
+    place = out if read.target is None else read.target.describe()
     if json:
-        written = Manifest.read(out)
+        written = release.manifest if read.target is not None else Manifest.read(out)
         held: dict[str, Any] = {"receipt": str(receipt_path(out))}
         held |= {} if release.key is None else {"key": str(key_path(out))}
         held |= {} if no_report else {"report": str(page_path(out))}
         held |= {"columns": entries["columns"]} if by_flags else {}
         held |= {} if concerns is None else {"concerns": [show.concern_entry(one) for one in concerns]}
-        show.as_json({"release": str(out), **held, "manifest": written.model_dump(mode="json")})
+        show.as_json({"release": str(place), **held, "manifest": written.model_dump(mode="json")})
     else:
-        show.console().print(show.release_table(release, f"Release in {out}"))
+        show.console().print(show.release_table(release, f"Release in {place}"))
         if concerns is None:
             show.console().print("A release in parts is checked, but not looked through for concerns.")
         else:
             show.tell_concerns(concerns)
-        show.tell_receipt(out, key=release.key is not None, report=None if no_report else page_path(out))
+        page = None if no_report else page_path(out)
+        show.tell_receipt(out, key=release.key is not None, report=page, place=str(place))
 
 
 def take_strict(arguments: list[str]) -> bool:
@@ -231,13 +233,14 @@ def follow(
     from shoal.cli import report as reports
     from shoal.cli import show
     from shoal.cli.passphrase import passphrase
+    from shoal.cli.target import check_target
     from shoal.concerns.base import refuse
     from shoal.concerns.other_method import other_method, others_of
     from shoal.disk.change import changing
     from shoal.disk.recovery import settle
     from shoal.errors import Problems, ShoalWarning, SourceError
     from shoal.pipeline import run as run_recipe
-    from shoal.release.receipt import warn_of_reuse
+    from shoal.release.receipt import receipt_path, warn_of_reuse
     from shoal.release.release import check_places
     from shoal.release.sealed import KEY
     from shoal.report.page import check_place
@@ -246,7 +249,10 @@ def follow(
     settle(out)
     problems, page = Problems(), reports.page_path(out)
     with problems.noting():
-        check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
+        if recipe.target is None:
+            check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
+        else:
+            check_target(recipe, out, overwrite=overwrite, block_rows=block_rows)
     if report:
         with problems.noting(), suppress(OSError):  # no name that a file can have, which the release's check said
             check_place(page, overwrite=overwrite)
@@ -286,11 +292,17 @@ def follow(
                     refuse(concerns)
                 progress.stage("writing")
                 with changing(out) as change:
-                    files = release.stage(change, out, recipe.format, overwrite=overwrite, passphrase=secret)
+                    if recipe.target is None:
+                        files = release.stage(change, out, recipe.format, overwrite=overwrite, passphrase=secret)
+                    elif release.receipt is not None:
+                        files = None
+                        change.file(receipt_path(out), release.receipt.to_json().encode())
                     if report:
                         progress.stage("reporting")
                         content = reports.public_page(release, files, out)
                         change.file(page, content, private=False, look=partial(check_place, page, overwrite=overwrite))
+                    if recipe.target is not None:  # the last step that can fail but for moving two files
+                        release.write_database(recipe.target.uri, recipe.target.release, overwrite=overwrite)
                 if release.receipt is not None:
                     warn_of_reuse(release.receipt, out)
     finally:

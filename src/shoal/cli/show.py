@@ -149,12 +149,12 @@ def tell_concerns(concerns: Sequence[Any]) -> None:
         out.print(Padding(concern.change, (0, 0, 0, 5)), style="dim")
 
 
-def tell_receipt(out: Path, *, key: bool = False, report: Path | None = None) -> None:
+def tell_receipt(out: Path, *, key: bool = False, report: Path | None = None, place: str = "") -> None:
     """Say where the receipt is, and the key, and that they are not to be published."""
     from shoal.release.key import key_path
     from shoal.release.receipt import receipt_path
 
-    said = f"Publish {out}; keep {receipt_path(out)} to yourself: it has the seed and figures of the input."
+    said = f"Publish {place or out}; keep {receipt_path(out)} to yourself: it has the seed and figures of the input."
     if key:
         said = (
             f"Publish {out}; keep {receipt_path(out)} and {key_path(out)} to yourself: they have figures of the input, "

@@ -49,9 +49,18 @@ def verify(
         typer.Option(help="For the data holder: the key file, for promises about columns with aliases or grades."),
     ] = None,
     passphrase_file: PassphraseFile = None,
+    release: Annotated[
+        str | None, typer.Option("--release", help="Of a database, given by its uri: the release in it to check.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Check a release from its files alone, or any published table with --schema; exit status 1 if it does not hold."""
+    if release is not None:
+        others = {"--schema": schema, "--reading": reading, "--suppressed": suppressed, "--population": population}
+        _verify_database(
+            target, release, others | {"--original": original, "--receipt": receipt, "--key": key}, json=json
+        )
+        return
     _check_options(target, schema, reading, suppressed, population, original, receipt, key)
     if schema is None or population is not None:
         _verify_release(target, schema, population, original, receipt, opened_key(key, passphrase_file), json=json)
@@ -144,9 +153,23 @@ def _verify_release(
         bound = {} if held is None else {"receipt": True, "input": True if frame is not None else None}
         show.as_json(_release_entries(verdict, manifest) | bound)
         return
+    _tell(verdict, manifest, target)
+    if held is not None:
+        checked = "and so does the input" if frame is not None else "compare the input with --original RECIPE"
+        show.console().print(f"  receipt   belongs to this release; {checked}")
+    show.console().print(_figures({"reached": verdict.surveyed}))
+
+
+def _tell(verdict: Verdict, manifest: Manifest, place: str, *, json: bool | None = None) -> None:
+    """Say what a release keeps; with `json` known, all of it."""
+    from shoal.cli import show
+
+    if json:
+        show.as_json(_release_entries(verdict, manifest))
+        return
     out = show.console()
     kept = "what could be checked of its promise" if verdict.unchecked else "its promise"
-    out.print(f"{target} keeps {kept}.", style="bold")
+    out.print(f"{place} keeps {kept}.", style="bold")
     for promise in manifest.promise:
         out.print(f"  promised  {show.described(promise, 'model')}")
     if verdict.achieved:
@@ -155,10 +178,24 @@ def _verify_release(
         out.print(f"  unchecked {text}", style="yellow")
     out.print(f"  read      {verdict.n_rows:,} rows in {verdict.n_classes:,} classes")
     out.print(f"  reading   {verdict.reading}")
-    if held is not None:
-        checked = "and so does the input" if frame is not None else "compare the input with --original RECIPE"
-        out.print(f"  receipt   belongs to this release; {checked}")
-    out.print(_figures({"reached": verdict.surveyed}))
+    if json is not None:
+        out.print(_figures({"reached": verdict.surveyed}))
+
+
+def _verify_database(uri: str, name: str, others: Mapping[str, object], *, json: bool) -> None:
+    """Check a release that is in a database."""
+    from shoal.errors import ParameterError, Problems
+    from shoal.release.release import check_database
+    from shoal.release.target import Target
+
+    problems = Problems()
+    for flag, given in others.items():
+        if given is not None:
+            problems.add(flag, "is not for a release in a database", "leave it out")
+    problems.raise_if_any(ParameterError)
+    target = Target(uri, name)
+    verdict, manifest = check_database(target)
+    _tell(verdict, manifest, target.describe(), json=json)
 
 
 def receipt_beside(folder: Path) -> Path | None:

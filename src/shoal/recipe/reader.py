@@ -16,6 +16,7 @@ from shoal.privacy import MODELS
 from shoal.privacy.base import Requirement
 from shoal.publish import PUBLISHERS
 from shoal.publish.base import Publisher
+from shoal.release.target import Target
 from shoal.settings import SETTINGS
 from shoal.spec import Maybe, OneOf, Spec, find, shown
 from shoal.table.hierarchy.builders import RULES, Rule
@@ -27,7 +28,7 @@ from shoal.table.sources import Source
 
 TOP_KEYS = (
     "seed", "missing", "rest", "format", "suppress", "source", "population", "columns", "method", "require", "publish",
-    "refine", "normalise", "left_out",
+    "refine", "normalise", "left_out", "target",
 )  # fmt: skip
 
 MARKED = Problem("population.missing_values", "belongs to [source]: it applies to both tables", "move it there")
@@ -71,7 +72,7 @@ class RecipeReader:
         method = self._spec("method", METHODS, self._table("method", needed=True))
         fitting = {"name": method.publisher} if isinstance(method, Method) else {"name": "generalize"}
         publish, sensitive = self._publishers(fitting)
-        require, refine = tuple(self._requirements()), self._refine()
+        require, refine, target = tuple(self._requirements()), self._refine(), self._target()
         top = self._top_values()
         if self.markers and source is None and "source" not in self.entries:
             what = f"has missing_values ({some(list(self.markers))}), but there is no [source] that is read"
@@ -82,8 +83,21 @@ class RecipeReader:
         assert schema is not None and isinstance(method, Method) and isinstance(publish, Publisher)  # noqa: S101, PT018
         return {
             "schema": schema, "method": method, "source": source, "require": require, "publish": publish,
-            "sensitive": tuple(sensitive), "refine": refine, "population": population, **top,
+            "sensitive": tuple(sensitive), "refine": refine, "population": population, "target": target,
+            **top,
         }  # fmt: skip
+
+    def _target(self) -> Target | None:
+        """The database that the release is written to, if any."""
+        entries = self._table("target")
+        if entries is None:
+            return None
+        with self.problems.noting():
+            uri = entries.get("uri")
+            if isinstance(uri, str) and uri.startswith("sqlite:///") and not uri.startswith("sqlite:////"):
+                entries = {**entries, "uri": f"sqlite:///{self.folder / uri.removeprefix('sqlite:///')}"}
+            return Target.from_mapping(entries, "target")
+        return None
 
     def _publishers(self, fitting: dict[str, Any]) -> tuple[Spec | None, list[Any]]:
         """How groups are shown, and how sensitive columns are: one table, or a list of tables."""

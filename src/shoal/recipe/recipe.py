@@ -19,6 +19,7 @@ from shoal.publish import default_publisher
 from shoal.publish.base import Publisher
 from shoal.recipe.reader import MARKED, RecipeReader
 from shoal.recipe.text import parsed, read_entries, write_toml
+from shoal.release.target import Target
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers
@@ -42,6 +43,8 @@ class Recipe:
         As in `shoal.anonymize`.
     population
         Where the table of people is that requirements on a population compare with.
+    target
+        The database that the release is written to, instead of a directory.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Recipe:
     normalise: bool = False
     left_out: str = "public"
     sensitive: tuple[ColumnPublisher, ...] = ()
+    target: Target | None = None
 
     def __post_init__(self) -> None:
         if self.publish is None:
@@ -127,6 +131,8 @@ class Recipe:
         entries["publish"] = publish if self.sensitive else publish[0]
         if self.refine is not None:
             entries["refine"] = self.refine.to_mapping()
+        if self.target is not None:
+            entries["target"] = self.target.without_password().to_mapping()
         return entries
 
     def require_source(self) -> Source:

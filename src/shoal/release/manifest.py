@@ -279,7 +279,12 @@ class Manifest(_Part):
             text = (Path(folder) / FILE).read_bytes().decode("utf-8")
         except UnicodeDecodeError:
             raise GuaranteeError(Problem(FILE, "is not UTF-8 text")) from None
-        _check_format(text, folder)
+        return cls.parsed(text, Path(folder) / FILE)
+
+    @classmethod
+    def parsed(cls, text: str, where: str | Path) -> Manifest:
+        """Read a manifest from its text, refusing one that is not written as a manifest is; `where` is for errors."""
+        _check_format(text, where)
         try:
             manifest = cls.model_validate_json(text)
         except ValidationError as error:
@@ -333,7 +338,7 @@ def _one_zero(entry: Any) -> Any:
     return 0.0 if isinstance(entry, float) and entry == 0 else entry
 
 
-def _check_format(text: str, folder: str | Path) -> None:
+def _check_format(text: str, where: str | Path) -> None:
     """Say which version reads a manifest of another format."""
     try:
         entries: Any = json.loads(text)
@@ -343,7 +348,7 @@ def _check_format(text: str, folder: str | Path) -> None:
     if type(number) is int and number != FORMAT:
         made = f"Shoal {READERS[number]}" if number in READERS else "a newer version of Shoal"
         what = f"has format {number}, but this version reads format {FORMAT}"
-        raise SourceError(Problem(str(Path(folder) / FILE), what, f"check it with {made}, or publish the table again"))
+        raise SourceError(Problem(str(where), what, f"check it with {made}, or publish the table again"))
 
 
 def _entry(place: Sequence[int | str], message: str) -> str:

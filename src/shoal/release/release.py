@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal.check.original import published_people
 from shoal.check.release import Verdict, check_content, verify
+from shoal.check.row_order import in_order
 from shoal.check.whose import Whose, whose_rows
 from shoal.disk.change import Change, changing
 from shoal.disk.recovery import settle
@@ -36,6 +37,7 @@ from shoal.release.parts import check_frame, check_parts_directory, read_parts
 from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
 from shoal.release.sealed import KEY
+from shoal.release.target import Database, Target, check_free, opened, read_tables, write_tables
 from shoal.spec import find
 from shoal.table.fingerprint import LARGE, rows_of_a_piece
 from shoal.table.frames import as_pandas, same, to_polars
@@ -678,6 +680,41 @@ class Release(Generic[Frame]):
             warn_of_reuse(self.receipt, target)
         return target
 
+    def write_database(self, uri: str, release: str, *, overwrite: bool = False) -> None:
+        """Write tables and manifest to a database, in one transaction, and check them as they are read back.
+
+        In PostgreSQL a schema is made, in SQLite tables whose names begin with that of the release. The receipt is not
+        written: keep ``release.receipt.to_json()``. `shoal.read_release` reads it back, and ``shoal verify URI
+        --release NAME`` checks it.
+
+        Parameters
+        ----------
+        uri
+            The database, ``sqlite:///...`` or ``postgresql://...``; ``${NAME}`` from the environment.
+        release
+            What it is called there.
+        overwrite
+            Whether an earlier release of that name may be replaced; anything else there is never touched.
+
+        Examples
+        --------
+        >>> import shoal, tempfile
+        >>> release = shoal.anonymize(shoal.sample.people(60), shoal.sample.schema(), shoal.Mondrian(k=3))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     release.write_database(f"sqlite:///{folder}/releases.db", "people")
+        ...     shoal.read_release(shoal.Target(f"sqlite:///{folder}/releases.db", "people")).verify().k
+        3
+        """
+        if self.key is not None or self.manifest.in_parts:
+            what = "has aliases, grades or parts, which a database cannot hold with what belongs to them"
+            raise ParameterError(Problem("write_database()", what, "write it into a directory"))
+        with opened(Target(uri, release)) as database:
+            check_free(database, overwrite=overwrite)
+            if database.exists():
+                database.drop()
+            write_tables(database, self.manifest, self.frames)
+            _read_back(database)
+
     def stage(
         self, change: Change, target: Path, form: str, *, overwrite: bool = False, passphrase: str | None = None
     ) -> Path:
@@ -810,17 +847,39 @@ def _written(figures: Mapping[str, float]) -> list[tuple[str, str]]:
     return [(name, repr(value)) for name, value in figures.items()]
 
 
-def read_release(folder: str | Path, receipt: str | Path | None = None) -> Release[pl.DataFrame]:
+def _read_back(database: Database) -> tuple[Release[pl.DataFrame], Verdict]:
+    """A release as it is in a database, checked."""
+    manifest, tables = read_tables(database)
+    tables = in_order(tables, manifest.layout)
+    verdict = verify(tables, manifest)
+    found = manifest_figures(Given.checked(tables, manifest, verdict))
+    if _written(manifest.measures) != _written(found):
+        raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
+    return Release({name: typed_table(frame, manifest.layout) for name, frame in tables.items()}, manifest), verdict
+
+
+def check_database(target: Target) -> tuple[Verdict, Manifest]:
+    """Check a release in a database: its promise, and the figures it claims."""
+    with opened(target) as database:
+        release, verdict = _read_back(database)
+    return verdict, release.manifest
+
+
+def read_release(folder: str | Path | Target, receipt: str | Path | None = None) -> Release[pl.DataFrame]:
     """Read a release directory back, with numbers as numbers whatever the format of its files.
 
     Parameters
     ----------
     folder
-        The directory.
+        The directory; or a `Target`, for one in a database.
     receipt
         For the data holder: the receipt that was written beside it.
     """
-    release = _read(Path(folder))[0]
+    if isinstance(folder, Target):
+        with opened(folder) as database:
+            release = _read_back(database)[0]
+    else:
+        release = _read(Path(folder))[0]
     if receipt is None:
         return release
     held = Receipt.read(receipt)

@@ -43,14 +43,7 @@ _EXACT = 2.0**53
 
 def read_postgresql(source: Source) -> pl.DataFrame:
     """Read a table or a query of a PostgreSQL database."""
-    adbc = driver("postgresql")
-
-    uri = expanded(str(source.uri))
-    try:
-        connection = adbc.connect(uri)
-    except Exception:  # the message may hold the uri
-        fix = "check server, port, database, user and password of the uri (reserved characters percent-encoded)"
-        raise SourceError(Problem(_WHERE, "cannot connect", fix)) from None
+    connection = connected(expanded(str(source.uri)))
     with closing(connection):
         try:
             with closing(connection.cursor()) as cursor:
@@ -58,24 +51,30 @@ def read_postgresql(source: Source) -> pl.DataFrame:
         except SourceError:
             raise
         except Exception as error:  # the message may hold cells
-            raise SourceError(Problem(_WHERE, *_meaning(error))) from None
+            raise SourceError(Problem(_WHERE, *meaning(error))) from None
     names = list(table.schema.names)
     if not names:
         raise SourceError(Problem(_WHERE, "the query gives no columns", "name some"))
     check_header(names, _WHERE)
-    return _frame(table)
+    return frame_of(table)
+
+
+def connected(uri: str) -> Any:
+    """A connection in a transaction."""
+    adbc = driver("postgresql")
+    try:
+        connection = adbc.connect(uri)
+    except Exception:  # the message may hold the uri
+        fix = "check server, port, database, user and password of the uri (reserved characters percent-encoded)"
+        raise SourceError(Problem(_WHERE, "cannot connect", fix)) from None
+    return connection
 
 
 def postgresql_pieces(source: Source, rows: int) -> Iterator[pl.DataFrame]:
     """The same table, some rows at a time, in one transaction: what others change meanwhile is not seen."""
     import pyarrow
 
-    adbc, uri = driver("postgresql"), expanded(str(source.uri))
-    try:
-        connection = adbc.connect(uri)
-    except Exception:  # the message may hold the uri
-        fix = "check server, port, database, user and password of the uri (reserved characters percent-encoded)"
-        raise SourceError(Problem(_WHERE, "cannot connect", fix)) from None
+    connection = connected(expanded(str(source.uri)))
     with closing(connection), closing(connection.cursor()) as cursor:
         try:
             for setting in _SETTINGS:
@@ -85,11 +84,11 @@ def postgresql_pieces(source: Source, rows: int) -> Iterator[pl.DataFrame]:
                 table = pyarrow.Table.from_batches([batch])
                 check_header(list(table.schema.names), _WHERE)
                 for begin in range(0, table.num_rows, rows):
-                    yield _frame(table.slice(begin, rows))
+                    yield frame_of(table.slice(begin, rows))
         except (SourceError, GeneratorExit):
             raise
         except Exception as error:  # the message may hold cells
-            raise SourceError(Problem(_WHERE, *_meaning(error))) from None
+            raise SourceError(Problem(_WHERE, *meaning(error))) from None
 
 
 def _fetched(cursor: Any, source: Source) -> Any:
@@ -104,7 +103,7 @@ def _tables(cursor: Any) -> list[str]:
     return [f"{written(schema)}.{written(table)}" for schema, table in cursor.fetchall()]
 
 
-def _meaning(error: Exception) -> tuple[str, str]:
+def meaning(error: Exception) -> tuple[str, str]:
     """Say what an error of the server means, without its text."""
     state = getattr(error, "sqlstate", None) or ""
     code = f" (SQLSTATE {state})" if state else ""
@@ -114,7 +113,7 @@ def _meaning(error: Exception) -> tuple[str, str]:
     return what + code, fix
 
 
-def _frame(table: Any) -> pl.DataFrame:
+def frame_of(table: Any) -> pl.DataFrame:
     """Columns as polars types, or one error for all columns that have none."""
     problems = Problems()
     columns = []

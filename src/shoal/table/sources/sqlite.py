@@ -26,7 +26,7 @@ def read_sqlite(source: Source) -> pl.DataFrame:
     """Read a table or a query of a SQLite database."""
     import sqlite3
 
-    path = found_file(_file_of(source.uri) if source.uri is not None else source.path)
+    path = found_file(file_of_uri(source.uri) if source.uri is not None else source.path)
     address, where = f"{path.resolve().as_uri()}?mode=ro", str(path)
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
@@ -47,7 +47,7 @@ def sqlite_pieces(source: Source, rows: int) -> Iterator[pl.DataFrame]:
     """The same table, some rows at a time; whether a column is text is said by all of its cells, beforehand."""
     import sqlite3
 
-    path = found_file(_file_of(source.uri) if source.uri is not None else source.path)
+    path = found_file(file_of_uri(source.uri) if source.uri is not None else source.path)
     address, where = f"{path.resolve().as_uri()}?mode=ro", str(path)
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
@@ -60,7 +60,7 @@ def sqlite_pieces(source: Source, rows: int) -> Iterator[pl.DataFrame]:
             texts = _text_columns(connection, query, names)
             cursor = connection.execute(query)
             while cells := cursor.fetchmany(rows):
-                yield _frame_of(cells, names, where).with_columns(pl.col(texts).cast(pl.String))
+                yield rows_as_frame(cells, names, where).with_columns(pl.col(texts).cast(pl.String))
     except UnicodeError:  # names of columns, which the module decodes itself; the error holds one
         problem = Problem(where, "a column has a name that is not UTF-8 text", "rename it, or name it AS in a query")
     except (sqlite3.Error, sqlite3.Warning) as error:  # its messages hold cells
@@ -102,7 +102,8 @@ def _nameable(tables: Sequence[str | _NoText], source: Source, where: str) -> li
     return known
 
 
-def _file_of(uri: str) -> str:
+def file_of_uri(uri: str) -> str:
+    """The file that a uri names."""
     path = expanded(uri)[len("sqlite:///") :]
     if not path:
         raise SourceError(Problem("uri", "names no file", "write sqlite:///folder/file.db"))
@@ -162,10 +163,10 @@ def _read_surely(connection: Connection, query: str, where: str) -> pl.DataFrame
     """Through the sqlite3 module, cell by cell."""
     cursor = connection.execute(query)
     names = [column[0] for column in cursor.description]
-    return _frame_of(cursor.fetchall(), names, where)
+    return rows_as_frame(cursor.fetchall(), names, where)
 
 
-def _frame_of(rows: Sequence[Sequence[Any]], names: Sequence[str], where: str) -> pl.DataFrame:
+def rows_as_frame(rows: Sequence[Sequence[Any]], names: Sequence[str], where: str) -> pl.DataFrame:
     """Rows as columns, each of one type."""
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     problems = Problems()

@@ -1,0 +1,190 @@
+"""Releases in databases: a real PostgreSQL and SQLite, one transaction, over nothing unasked, read back and checked."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from shoal.cli.app import app
+from shoal.errors import GuaranteeError, ParameterError, SourceError
+from shoal.release.release import check_database
+from support import postgres
+
+PEOPLE, SCHEMA = shoal.sample.people(200, seed=3), shoal.sample.schema()
+
+
+@pytest.fixture(scope="module")
+def servers():
+    with postgres.databases() as new:
+        yield new
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def uri(request, tmp_path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/releases.db"
+    return request.getfixturevalue("servers")()
+
+
+def release_of(method=None, **given):
+    return shoal.anonymize(PEOPLE, SCHEMA, method or shoal.Mondrian(k=4), seed=1, **given)
+
+
+MADE = {
+    "text": {},
+    "typed": {"publish": shoal.Generalize(shape="typed")},
+    "classes": {"publish": shoal.Generalize(shape="classes")},
+    "values": {"method": shoal.Mdav(k=4)},
+    "buckets": {"method": shoal.Anatomy(l=3, column="disease")},
+    "slices": {"method": shoal.Slicing(l=2, columns=3, sensitive_apart=True)},
+}
+
+
+@pytest.mark.parametrize("shape", MADE)
+def test_every_shape_comes_back_as_it_was(uri, shape):
+    release = release_of(**MADE[shape])
+    release.write_database(uri, "people")
+    back = shoal.read_release(shoal.Target(uri, "people"))
+    assert back.manifest == release.manifest
+    assert check_database(shoal.Target(uri, "people"))[0].achieved == release.manifest.achieved
+    for name, frame in release.frames.items():
+        assert back.frames[name].cast(pl.String).equals(frame.cast(pl.String)), name
+
+
+def test_odd_cells_and_names_come_back(uri):
+    frame = pl.DataFrame(
+        {
+            'a"ge': [1, 2, 3, 4],
+            "when": pl.Series(["2020-01-01", "2021-02-03", None, "2020-01-01"]).str.to_date(),
+            "it's": ["x,y", 'say "hi"', "ü\n", None],
+            "score": [0.1, 1e-9, 2.5, None],
+            "yes": [True, False, None, True],
+        }
+    )
+    schema = shoal.Schema(quasi={'a"ge': shoal.Numeric()}, neutral=["when", "it's", "score", "yes"])
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), seed=1)
+    release.write_database(uri, "odd")
+    back = shoal.read_release(shoal.Target(uri, "odd"))
+    assert back.to_polars().cast(pl.String).equals(release.to_polars().cast(pl.String))
+
+
+def test_an_earlier_release_is_replaced_only_if_told(uri):
+    release_of().write_database(uri, "people")
+    other = release_of(shoal.Mondrian(k=7), publish=shoal.Generalize(shape="classes"))
+    with pytest.raises(SourceError, match="is there already"):
+        other.write_database(uri, "people")
+    assert check_database(shoal.Target(uri, "people"))[0].k == 4
+    other.write_database(uri, "people", overwrite=True)
+    assert check_database(shoal.Target(uri, "people"))[0].k == 7
+    release_of().write_database(uri, "people_2")  # beside it
+    assert check_database(shoal.Target(uri, "people"))[0].k == 7
+
+
+def execute(uri: str, *statements: str) -> None:
+    if uri.startswith("sqlite"):
+        connection = sqlite3.connect(uri.removeprefix("sqlite:///"))
+        for statement in statements:
+            connection.execute(statement.replace('people."table"', "people__table").replace("people.", "people__"))
+        connection.commit()
+        connection.close()
+        return
+    import adbc_driver_postgresql.dbapi as adbc
+
+    with adbc.connect(uri) as connection, connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+        connection.commit()
+
+
+def test_what_is_no_release_is_never_replaced(uri):
+    if not uri.startswith("sqlite"):
+        execute(uri, "CREATE SCHEMA people")
+    execute(uri, "CREATE TABLE people.notes (text TEXT)")
+    with pytest.raises(SourceError, match="is no release, so it is not replaced"):
+        release_of().write_database(uri, "people", overwrite=True)
+    release_of().write_database(uri, "other")
+    with pytest.raises(SourceError, match="there is no such release"):
+        check_database(shoal.Target(uri, "people"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        (
+            'UPDATE people."table" SET disease = \'Flu\' WHERE disease = (SELECT min(disease) FROM people."table")',
+            "was changed",
+        ),
+        ('DELETE FROM people."table" WHERE income = (SELECT min(income) FROM people."table")', "rows"),
+        ("CREATE TABLE people.more (a TEXT)", "other tables than the manifest lists"),
+        ("UPDATE people.manifest SET json = replace(json, '\"k\": 4', '\"k\": 3')", "."),
+        ("UPDATE people.manifest SET json = 'x'", "manifest|JSON"),
+    ],
+    ids=["cell", "row", "table", "promise", "no-manifest"],
+)
+def test_what_was_changed_in_the_database_is_refused(uri, statement, text):
+    release_of().write_database(uri, "people")
+    execute(uri, statement)
+    with pytest.raises(GuaranteeError, match=text):
+        check_database(shoal.Target(uri, "people"))
+
+
+def test_what_fails_leaves_nothing(uri, monkeypatch):
+    """A release that is not what it should be when it is read back is never committed."""
+    release = release_of()
+    from dataclasses import replace
+
+    broken = replace(release, frames={"table": release.frames["table"].reverse().slice(1)})
+    with pytest.raises(GuaranteeError):
+        broken.write_database(uri, "people")
+    with pytest.raises(SourceError, match="there is no such release"):
+        check_database(shoal.Target(uri, "people"))
+    if uri.startswith("sqlite"):
+        path = Path(uri.removeprefix("sqlite:///"))
+        assert not path.exists() or not sqlite3.connect(path).execute("SELECT * FROM sqlite_master").fetchall()
+
+
+def test_a_database_that_is_not_there():
+    with pytest.raises(SourceError, match="cannot connect"):
+        release_of().write_database("postgresql://nobody:secret@127.0.0.1:1/x", "people")
+    with pytest.raises(SourceError, match="cannot be written") as caught:
+        release_of().write_database("sqlite:////nowhere/at/all.db", "people")
+    assert "secret" not in str(caught.value)
+
+
+def test_names_that_are_refused():
+    with pytest.raises(ParameterError, match="small letters"):
+        shoal.Target("sqlite:///x.db", 'x"; DROP TABLE y')
+    with pytest.raises(SourceError, match="unknown kind of database"):
+        shoal.Target("mysql://x", "people")
+
+
+def test_a_recipe_with_a_target(uri, tmp_path):
+    recipe = shoal.Recipe(
+        SCHEMA, shoal.Mondrian(k=4), source=shoal.table.sources.Source(path=tmp_path / "people.csv"), seed=1,
+        target=shoal.Target(uri, "people"),
+    )  # fmt: skip
+    PEOPLE.write_csv(tmp_path / "people.csv")
+    (tmp_path / "recipe.toml").write_text(recipe.to_toml(), encoding="utf-8")
+    assert shoal.Recipe.load(tmp_path / "recipe.toml").target == recipe.target
+    out = tmp_path / "out"
+    run = ["run", str(tmp_path / "recipe.toml"), "--out", str(out), "-q"]
+    first = CliRunner().invoke(app, run)
+    assert first.exit_code == 0, first.output
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("out")) == [
+        "out.receipt.json",
+        "out.report.html",
+    ]
+    checked = CliRunner().invoke(app, ["verify", uri, "--release", "people", "--json"])
+    assert json.loads(checked.output)["achieved"] == {"k": 4}
+    again = CliRunner().invoke(app, run)
+    assert isinstance(again.exception, SourceError)
+    assert "is there already" in str(again.exception)
+    assert CliRunner().invoke(app, [*run, "--overwrite"]).exit_code == 0
+    odd = CliRunner().invoke(app, ["verify", uri, "--release", "people", "--original", "x.toml"])
+    assert isinstance(odd.exception, ParameterError)
