@@ -23,7 +23,7 @@ def grouped(
     block: int | None = None,
     people: pl.DataFrame | None = None,
 ) -> Groups:
-    """Who shares a class with whom.
+    """The classes of a table or a block: who shares one.
 
     Parameters
     ----------

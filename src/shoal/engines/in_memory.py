@@ -44,7 +44,7 @@ class InMemory:
 
 
 def grouped_in_blocks(table: Table, asked: Asked, blocks: Blocks, seed: int, told: Progress) -> Groups:
-    """Who shares a class with whom, block by block; a table of one block is grouped as one without blocks."""
+    """The classes of a table, block by block; one of a single block is grouped as without blocks."""
     told.stage("cutting")
     block_of = _blocks_of(table, asked, blocks)
     sizes = np.bincount(block_of)
