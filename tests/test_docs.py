@@ -156,6 +156,7 @@ def test_every_publisher_has_a_section_with_its_parameters(name):
         ("## method", [*METHODS, *(p.name for method in METHODS.values() for p in method.parameters())]),
         ("## require", ["model", *MODELS, *(p.name for model in MODELS.values() for p in model.parameters())]),
         ("## refine", [parameter.name for parameter in shoal.Refine.parameters()]),
+        ("## target", [parameter.name for parameter in shoal.Target.parameters()]),
         ("## publish", ["name", *(p.name for publisher in PUBLISHERS.values() for p in publisher.parameters())]),
     ],
 )
