@@ -58,6 +58,8 @@ bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run; the 
 	$(BIN)/python bench/size.py
 	$(BIN)/python bench/stages.py
 	$(BIN)/python bench/growth.py
+	$(BIN)/python bench/blocks_loss.py
+	$(BIN)/python bench/blocks.py
 
 growth: $(VENV)/.ready-test  ## time and memory against rows, for every method, written to docs/performance.md
 	$(BIN)/python bench/growth.py
