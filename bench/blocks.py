@@ -4,7 +4,7 @@
 
 Without sizes: 300,000 to 10,000,000 rows. A line through all sizes but the largest predicts that one. Every run is the
 command itself, with all its processes; memory is the sum of what they have to themselves and their shares of what they
-share (PSS), looked at five times a second. Times are wall and CPU seconds of one run; the growth is that of CPU seconds,
+share (PSS), looked at five times a second. Times are wall and CPU seconds of one run; growth is that of CPU seconds,
 for the machine may have other work.
 """
 

@@ -46,7 +46,7 @@ def check_memory(limit: str | int | None, frame: pl.DataFrame, schema: Schema) -
     what = (
         f"{as_text(wanted)} cannot be kept: {frame.height:,} rows and {n_columns} columns take about {as_text(needed)}"
     )
-    raise InfeasibleError(Problem("memory=", what, "give more, or publish fewer columns or rows"))
+    raise InfeasibleError(Problem("memory=", what, "give more, or run in blocks (--block-rows)"))
 
 
 def n_published(frame: pl.DataFrame, schema: Schema) -> int:

@@ -73,6 +73,7 @@ def look_at(
     manifest: Manifest,
     wholes: Mapping[str, Values],
     promise: Sequence[Requirement],
+    people: Ints | None = None,
     *,
     survey: bool = True,
 ) -> Seen:
@@ -88,6 +89,8 @@ def look_at(
         The sensitive columns of the whole release.
     promise
         What every class keeps.
+    people
+        Whose row each one is, for promises that count people.
     survey
         Whether to say what classes reach of models that are not promised.
     """
@@ -109,9 +112,12 @@ def look_at(
     if (_parts_of(frame.select(layout.class_columns), len(manifest.tables[0].parts)) != place).any():
         problems.add(where, "has classes that belong into another part by their content")
     labels = class_numbers(frame, layout.class_columns, texts)
-    columns = {name: replace(one, series=_as_numbers(frame[name], one), whole=one) for name, one in wholes.items()}
-    classes = Classes(labels, columns)
-    found = reached(promise, classes, Problems())
+    columns = {
+        name: replace(one, series=_as_numbers(frame[name], one), whole=one, people=people)
+        for name, one in wholes.items()
+    }
+    classes = Classes(labels, columns, people=people)
+    found = reached(promise, classes, Problems(), people=manifest.recipe.counts == "people")
     return Seen(
         frame.height,
         {name: str(dtype) for name, dtype in frame.schema.items()},
@@ -306,12 +312,13 @@ def _together(
         values = [part[one.key] for part in achieved if one.key in part]
         if one.needs is not None:
             found.unchecked[one.key] = f"{one.name}: {LACKING[str(one.needs)]}"
-        elif manifest.recipe.counts == "people":
+        elif manifest.recipe.counts == "people" and not values:
             found.unchecked[one.key] = f"{one.name}: {LACKING['people']}"
         elif len(values) < len(achieved):
             problems.add(one.name, "cannot be judged of this release")
         else:
             found.achieved[one.key] = min(values) if one.rising else max(values)
+            found.needing.update([one.key] if manifest.recipe.counts == "people" else [])
             if complaint := broken(one, found.achieved[one.key]):
                 problems.add(one.name, complaint)
     return found

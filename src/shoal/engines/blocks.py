@@ -14,6 +14,8 @@ from shoal.spec import Maybe, Spec, Whole, param
 
 DEFAULT_ROWS = 100_000
 """Rows of a block. Twice as many took two fifths more memory, half as many lost one in a hundred more."""
+WHOLE_TABLE = ("t-closeness", "beta-likeness", "delta-disclosure")
+"""Models that compare a class with the whole table."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,10 @@ def refuse_on_disk(asked: Asked, recipe: Recipe) -> None:
     whole = settings.get("shape") == "classes" or settings.get("sets") or settings.get("restore_variance")
     if publish.name not in ("generalize", "aggregate") or whole:
         problems.add("publish", f"{publish.name} with these settings cannot be published in parts", fix)
-    if recipe.schema.person is not None:
-        what = f"column {recipe.schema.person!r} says whose row each one is, which is not looked at piece by piece"
-        problems.add("columns", what, fix)
+    whole_table = [one.name for one in asked.require if one.name in WHOLE_TABLE]
+    if recipe.schema.person is not None and whole_table:
+        what = f"{whole_table[0]} compares with how many people of the whole table have each value"
+        problems.add("require", f"{what}, which is not counted in parts", fix)
     if recipe.population is not None:
         problems.add("population", "cannot be compared with piece by piece", "leave it out")
     problems.raise_if_any(ParameterError)

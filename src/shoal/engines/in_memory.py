@@ -85,14 +85,19 @@ def _blocks_of(table: Table, asked: Asked, blocks: Blocks) -> Ints:
             return block_of
         lowest = np.full(table.n_people, len(cuts.blocks), dtype=np.int64)
         np.minimum.at(lowest, table.people, block_of)
-        used, block_of = np.unique(lowest[table.people], return_inverse=True)
-        classes = Classes(block_of, table.sensitive, people=table.people)
-        bad = classes.sizes < asked.method.min_group_size
-        for one in require:
-            bad |= ~one.satisfied(classes)
-        if not bad.any() or len(cuts.blocks) == 1:
+        block_of = lowest[table.people]
+        if len(cuts.blocks) == 1:
             return block_of
-        cuts.join(cuts.blocks[int(used[np.flatnonzero(bad)[0]])])
+        used, places = np.unique(block_of, return_inverse=True)
+        classes = Classes(places, table.sensitive, people=table.people)
+        fits = classes.sizes >= asked.method.min_group_size
+        for one in require:
+            fits &= one.satisfied(classes)
+        bad = np.ones(len(cuts.blocks), dtype=np.bool_)  # also one whose people are all elsewhere
+        bad[used] = ~fits
+        if not bad.any():
+            return block_of
+        cuts.join(cuts.blocks[int(np.flatnonzero(bad)[0])])
 
 
 def _together(found: Sequence[Groups], rows: Sequence[Ints]) -> Groups:

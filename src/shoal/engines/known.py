@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,13 +12,14 @@ import numpy as np
 import polars as pl
 
 from shoal.engines.bins import Binned
+from shoal.engines.cuts import Ints
 from shoal.engines.facts import NumberFacts, quasi_bins
 from shoal.errors import Problems, ShoalWarning
 from shoal.table.clean import retyped
 from shoal.table.hierarchy.builders import Flat
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.markers import Markers
-from shoal.table.prepare import GROWN, Table, grow_hierarchies
+from shoal.table.prepare import GROWN, Rows, Table, grow_hierarchies
 from shoal.table.schema import Nominal, Numeric, Ordinal, Schema
 from shoal.table.sensitive import Values
 from shoal.table.spelling import find_variants, known_spellings, spelling_warning
@@ -80,6 +81,11 @@ class StandIn(Table):
         return self.whole.n_rows
 
     @cached_property
+    def people(self) -> Rows | None:
+        """Not known, for no row is at hand."""
+        return None
+
+    @cached_property
     def sensitive(self) -> dict[str, Values]:
         """The sensitive columns of the whole table, counted."""
         assert self.whole is not None  # noqa: S101  that is what it stands in for
@@ -119,9 +125,22 @@ class Known:
         ]
         return frame.with_columns(spelt).cast({name: self.types[name] for name in frame.columns})
 
+    def counted(self, counts: Mapping[str, Ints]) -> Known:
+        """The same with sensitive values counted anew: people who have them, in place of rows."""
+        sensitive = {
+            name: Values.counted(values, values.known, counts[name]) for name, values in self.whole.sensitive.items()
+        }
+        table = StandIn(**{**vars_of(self.table), "whole": replace(self.whole, sensitive=sensitive)})
+        return replace(self, table=table)
+
     def bins(self) -> list[Binned]:
         """The bins of the quasi-identifiers."""
         return quasi_bins(self.table, self.facts)
+
+
+def vars_of(table: StandIn) -> dict[str, Any]:
+    """The fields of a table by name, without what was worked out of them."""
+    return {field.name: getattr(table, field.name) for field in fields(table)}
 
 
 def put_together(

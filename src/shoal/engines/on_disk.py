@@ -39,13 +39,18 @@ from shoal.engines.steps import (
     LABELS,
     PIECE,
     RAW,
+    WHOSE,
     Reading,
     bin_piece,
     clean_piece,
+    count_people,
     facts_of_block,
     facts_of_piece,
+    find_homes,
     group_block,
+    is_feasible,
     make_part,
+    note_people,
     show_block,
     sort_piece,
 )
@@ -71,6 +76,9 @@ from shoal.table.names import Names
 from shoal.table.schema import Schema
 from shoal.table.sources.stream import ROWS as PIECE_ROWS
 from shoal.table.sources.stream import check_unchanged, seen, stream
+
+HEAPS = 16
+"""People are looked at in so many heaps, one after the other: no list of all of them is held."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +163,7 @@ def publish_in_blocks(
     assert recipe.publish is not None  # noqa: S101  a recipe always has one
     asked = Asked(
         recipe.method, recipe.publish, recipe.require, recipe.refine, recipe.suppress, recipe.missing, recipe.normalise,
-        recipe.left_out, recipe.sensitive, part_rows=blocks.part_rows,
+        recipe.left_out, recipe.sensitive, "rows" if recipe.schema.person is None else "people", blocks.part_rows,
     )  # fmt: skip
     if asked.refine is not None:
         asked = replace(asked, refine=replace(asked.refine, loss=asked.refine.loss or recipe.publish.loses))
@@ -223,7 +231,9 @@ class _Path:
         columns, cuts = self._cut(known, len(pieces))
         if len(cuts.blocks) == 1:
             return None
-        blocks = self._sorted(known, cuts, len(pieces))
+        known, blocks = self._sorted(known, cuts, len(pieces))
+        if len(blocks) == 1:
+            return None
         suppressed, shown = self._grouped(known, blocks, len(pieces), reading.settled)
         rows = known.whole.n_rows - suppressed
         parts = n_parts(rows, self.blocks.part_rows)
@@ -233,13 +243,18 @@ class _Path:
             folder = change.directory(out, lambda: check_places(out, overwrite=overwrite))
             manifest = self._parts(folder, layout, names, parts, blocks, rows, left_out)
             each = self._each("verifying", parts)
-            verdict, given = check_parts(folder, manifest, claims=False, survey=page is not None, each=each)
+            whose = [self.work.path(WHOSE, part, "npy") for part in range(parts)]
+            verdict, given = check_parts(
+                folder, manifest, claims=False, survey=page is not None, each=each,
+                whose=None if self.recipe.schema.person is None else whose,
+            )  # fmt: skip
             if verdict.unchecked:
                 raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
             manifest = manifest.model_copy(update={"achieved": verdict.public, "measures": manifest_figures(given)})
             given = restated(given, manifest)
             (folder / FILE).write_bytes(manifest.to_json().encode())
-            receipt = self._receipt(manifest, known, suppressed, cuts, columns)
+            outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
+            receipt = self._receipt(manifest, known, suppressed, cuts, columns, outside)
             change.file(receipt_path(out), receipt.to_json().encode())
             if page is not None:
                 look = partial(check_place, page[0], overwrite=overwrite)
@@ -314,6 +329,7 @@ class _Path:
         if (state := self.work.noted("cuts")) is not None:
             return columns, Cuts.from_state(state)
         by_column = tuple(one for one in require if isinstance(one, ColumnRequirement))
+        by_column = by_column if self.recipe.schema.person is None else ()  # people are counted when they are together
         required = tuple(dict.fromkeys(one.column for one in by_column))
         sensitive = {name: known.whole.sensitive[name] for name in required}
         lacking = [place for place in range(n_pieces) if not self.work.has(BINS, place, "npy")]
@@ -326,18 +342,44 @@ class _Path:
         self.work.note(cuts=cuts.to_state(), merged=known.table.merged)
         return columns, cuts
 
-    def _sorted(self, known: Known, cuts: Cuts, n_pieces: int) -> list[int]:
-        """The rows of every piece block by block; give how many rows each block has."""
-        if (sizes := self.work.noted("blocks_rows")) is not None:
-            return [int(size) for size in sizes]
-        each = self._each("sorting", n_pieces)
-        counts = each(sort_piece, [(self.work, place, known, cuts) for place in range(n_pieces)])
-        rows = np.sum(counts, axis=0).tolist()
-        self.work.note(blocks_rows=rows)
-        for place in range(n_pieces):
-            self.work.remove(PIECE, place)
-        check_blocks_fit(self.memory, rows, self.workers.workers, len(known.types))
-        return [int(size) for size in rows]
+    def _sorted(self, known: Known, cuts: Cuts, n_pieces: int) -> tuple[Known, list[int]]:
+        """The rows of every piece block by block; give how many rows each block has, and what is known meanwhile."""
+        person = self.recipe.schema.person
+        while (rows := self.work.noted("blocks_rows")) is None:
+            if person is not None:
+                each = self._each("cutting", n_pieces)
+                each(note_people, [(self.work, place, cuts, person, HEAPS) for place in range(n_pieces)])
+                self._each("cutting", HEAPS)(find_homes, [(self.work, heap, n_pieces) for heap in range(HEAPS)])
+            each = self._each("sorting", n_pieces)
+            counts = each(sort_piece, [(self.work, place, known, cuts, person, HEAPS) for place in range(n_pieces)])
+            found = [int(size) for size in np.sum(counts, axis=0)]
+            if person is not None and (bad := self._too_small(known, found, n_pieces)) is not None:
+                cuts.join(cuts.blocks[bad])
+                self.work.note(cuts=cuts.to_state())
+                continue
+            self.work.note(blocks_rows=found)
+            for place in range(n_pieces):
+                self.work.remove(PIECE, place)
+        sizes = [int(size) for size in rows]
+        check_blocks_fit(self.memory, sizes, self.workers.workers, len(known.types))
+        return (known if person is None else self._of_people(known, sizes, n_pieces)[0]), sizes
+
+    def _of_people(self, known: Known, blocks: Sequence[int], n_pieces: int) -> tuple[Known, list[int]]:
+        """What is known with sensitive values counted in people, and how many people each block has."""
+        each = self._each("counting", len(blocks))
+        found = each(count_people, [(self.work, block, n_pieces, known) for block in range(len(blocks))])
+        counts = {name: np.sum([one[name] for _, one in found], axis=0) for name in found[0][1]}
+        return known.counted(counts), [n_people for n_people, _ in found]
+
+    def _too_small(self, known: Known, blocks: Sequence[int], n_pieces: int) -> int | None:
+        """The first block that has too few people to keep what is required, if any has; not the only one."""
+        if len(blocks) == 1:
+            return None
+        by_people, n_people = self._of_people(known, blocks, n_pieces)
+        arguments = [(self.work, block, n_pieces, by_people, self.asked) for block in range(len(blocks))]
+        fits = self._each("counting", len(blocks))(is_feasible, arguments)
+        k = self.asked.method.min_group_size
+        return next((block for block, fit in enumerate(fits) if n_people[block] < k or not fit), None)
 
     def _grouped(self, known: Known, blocks: Sequence[int], n_pieces: int, settled: Schema) -> tuple[int, Known]:
         """Classes of all blocks; give how many rows are in none, and what is known of the others."""
@@ -392,7 +434,13 @@ class _Path:
         return described(layout, self.asked, counted, (table,))
 
     def _receipt(
-        self, manifest: Manifest, known: Known, suppressed: int, cuts: Cuts, columns: Sequence[Binned]
+        self,
+        manifest: Manifest,
+        known: Known,
+        suppressed: int,
+        cuts: Cuts,
+        columns: Sequence[Binned],
+        achieved: dict[str, float],
     ) -> Receipt:
         """What the holder keeps."""
         source, table = self.recipe.require_source(), known.table
@@ -409,6 +457,7 @@ class _Path:
                 published=known.whole.n_rows - suppressed, suppressed=suppressed, dropped=dict(table.dropped)
             ),
             merged=dict(self.work.noted("merged")),
+            achieved=achieved,
             notes={"blocks": len(cuts.blocks)},
             cuts=tuple(cuts.to_mapping(columns)),  # type: ignore[arg-type]
         )

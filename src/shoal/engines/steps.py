@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.engines.bins import Binned
 from shoal.engines.counting import binned
-from shoal.engines.cuts import Cuts
+from shoal.engines.cuts import Cuts, Ints
 from shoal.engines.grouping import grouped
 from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order, followed_columns
@@ -21,6 +21,7 @@ from shoal.engines.placing import parts_of
 from shoal.engines.work import Work
 from shoal.errors import Problem, Problems
 from shoal.methods.groups import Groups
+from shoal.privacy.base import Classes
 from shoal.progress import SILENT
 from shoal.publish.base import Published, arrange
 from shoal.release.description import Asked
@@ -29,10 +30,14 @@ from shoal.release.parquet_writing import write_parquet
 from shoal.table.fingerprint import content_sha256
 from shoal.table.markers import Markers
 from shoal.table.names import Names
+from shoal.table.numbering import first_of_each
 from shoal.table.prepare import cleaned_columns, rows_that_go_on
 from shoal.table.schema import Schema
 
 RAW, PIECE, BINS, CODES, SORTED, LABELS, SHOWN = "raw", "piece", "bins", "codes", "sorted", "labels", "shown"
+PEOPLE, SIZES, HOMES, WHOSE = "people", "sizes", "homes", "whose"
+PERSON = "\1whose row it is"
+"""Whose row it is, as a number, beside what is published of it; never written into a release."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +81,65 @@ def bin_piece(work: Work, number: int, known: Known, columns: Sequence[Binned], 
     work.save_array(BINS, number, binned(columns, frame))
 
 
-def sort_piece(work: Work, number: int, known: Known, cuts: Cuts) -> list[int]:
-    """Write the rows of a piece block by block; give how many go to each."""
+def note_people(work: Work, number: int, cuts: Cuts, person: str, n_heaps: int) -> None:
+    """Write down in which blocks the people of a piece would be, in heaps by a mark of each person."""
     block_of = cuts.blocks_of(np.ascontiguousarray(work.load_array(BINS, number)))
+    marks = work.load(PIECE, number)[person].hash().to_numpy()
+    heap = (marks % np.uint64(n_heaps)).astype(np.int64)
+    order = np.argsort(heap, kind="stable")
+    work.save_array(SIZES, number, np.bincount(heap, minlength=n_heaps))
+    work.save_array(PEOPLE, number, np.stack([marks[order].view(np.int64), block_of[order]]))
+
+
+def find_homes(work: Work, heap: int, n_pieces: int) -> None:
+    """Find the one block of every person of a heap: the first of those that their rows would be in."""
+    found = []
+    for piece in range(n_pieces):
+        sizes, people = work.load_array(SIZES, piece), work.load_array(PEOPLE, piece)
+        begin = int(sizes[:heap].sum())
+        found.append(people[:, begin : begin + int(sizes[heap])])
+    marks, blocks = np.concatenate(found, axis=1)
+    first = pl.DataFrame({"mark": marks, "block": blocks}).group_by("mark").agg(pl.col("block").min()).sort("mark")
+    work.save_array(HOMES, heap, first.to_numpy().T.copy())
+
+
+def _homes_of(work: Work, people: pl.Series, n_heaps: int) -> Ints:
+    """The block of every row of a piece, by whose it is."""
+    marks, found = people.hash().to_numpy(), np.empty(len(people), dtype=np.int64)
+    heap = (marks % np.uint64(n_heaps)).astype(np.int64)
+    for one in range(n_heaps):
+        rows = np.flatnonzero(heap == one)
+        known, blocks = work.load_array(HOMES, one)
+        found[rows] = blocks[np.searchsorted(known, marks[rows].view(np.int64))]
+    return found
+
+
+def count_people(work: Work, block: int, n_pieces: int, known: Known) -> tuple[int, dict[str, Ints]]:
+    """How many people a block has, and how many of them have each sensitive value."""
+    table = known.block(_block(work, block, n_pieces, known))
+    assert table.people is not None  # noqa: S101  asked only then
+    counts = {}
+    for name, values in table.sensitive.items():
+        rows = first_of_each(table.people, values.codes)
+        counts[name] = np.bincount(values.codes[rows], minlength=len(values.counts))
+    return table.n_people, counts
+
+
+def is_feasible(work: Work, block: int, n_pieces: int, known: Known, asked: Asked) -> bool:
+    """Whether a block as one class keeps what is required, counted in people."""
+    if not sum(len(work.load(SORTED, piece, block)) for piece in range(n_pieces)):
+        return False  # its people are all elsewhere
+    table = known.block(_block(work, block, n_pieces, known))
+    classes = Classes(np.zeros(table.n_rows, dtype=np.int64), table.sensitive, people=table.people)
+    return all(bool(one.satisfied(classes).all()) for one in (*asked.own(table), *asked.require))
+
+
+def sort_piece(work: Work, number: int, known: Known, cuts: Cuts, person: str | None, n_heaps: int) -> list[int]:
+    """Write the rows of a piece block by block; give how many go to each."""
+    if person is None:
+        block_of = cuts.blocks_of(np.ascontiguousarray(work.load_array(BINS, number)))
+    else:
+        block_of = _homes_of(work, work.load(PIECE, number)[person], n_heaps)
     sizes = np.bincount(block_of, minlength=len(cuts.blocks))
     rows = known.typed(work.load(PIECE, number))[np.argsort(block_of, kind="stable")]
     work.save(SORTED, number, rows, sizes.tolist())
@@ -136,6 +197,8 @@ def show_block(
     published = asked.publish.show(table, Groups(labels[kept]))
     rows, layout = _harmonised(published, shown)
     place = parts_of(rows.select(layout.class_columns), parts)
+    if (person := table.schema.person) is not None:
+        rows = rows.with_columns(table.frame[person].hash().alias(PERSON))
     sizes = np.bincount(place, minlength=parts)
     work.save(SHOWN, block, rows[np.argsort(place, kind="stable")], sizes.tolist())
     nodes = {
@@ -143,13 +206,16 @@ def show_block(
         for column in layout.quasi
         if column.form == "node"
     }
-    return BlockShown(layout, tuple(rows.columns), nodes)
+    return BlockShown(layout, tuple(name for name in rows.columns if name != PERSON), nodes)
 
 
 def make_part(work: Work, part: int, n_blocks: int, layout: Layout, folder: Path) -> FilePart:
     """Put the rows of a part together from all blocks, in the order that their content gives them, and write them."""
     rows = pl.concat([work.load(SHOWN, block, part) for block in range(n_blocks)], how="vertical_relaxed")
-    table = arrange(Published({"table": rows}, layout))[0].tables["table"]
+    arranged, order = arrange(Published({"table": rows.drop(PERSON, strict=False)}, layout))
+    table = arranged.tables["table"]
+    if PERSON in rows.columns:
+        work.save_array(WHOSE, part, np.unique(rows[PERSON].to_numpy(), return_inverse=True)[1][order.to_numpy()])
     path = folder / f"table-{part + 1:05d}.parquet"
     write_parquet(table, path)
     with path.open("rb") as file:

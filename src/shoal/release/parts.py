@@ -41,9 +41,18 @@ def one_by_one(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]
 
 
 def check_parts(
-    folder: Path, manifest: Manifest, *, claims: bool = True, survey: bool = True, each: Each = one_by_one
+    folder: Path,
+    manifest: Manifest,
+    *,
+    claims: bool = True,
+    survey: bool = True,
+    each: Each = one_by_one,
+    whose: Sequence[Path] | None = None,
 ) -> tuple[Verdict, Given]:
-    """What a release in parts keeps, and what figures are worked out of; raises `GuaranteeError` where it does not."""
+    """What a release in parts keeps, and what figures are worked out of; raises `GuaranteeError` where it does not.
+
+    `whose` are files that say whose row each one of a part is, for promises that count people.
+    """
     problems = Problems()
     promise = check_layout_of_parts(manifest, problems)
     problems.raise_if_any(GuaranteeError)
@@ -51,7 +60,9 @@ def check_parts(
     counts = each(_values, [(folder, manifest, place) for place in places])
     wholes = whole_columns(manifest, counts, problems)
     problems.raise_if_any(GuaranteeError)
-    seen = each(partial(_look, survey=survey), [(folder, manifest, place, wholes, promise) for place in places])
+    people = dict(enumerate(whose or ()))
+    arguments = [(folder, manifest, place, wholes, promise, people.get(place)) for place in places]
+    seen = each(partial(_look, survey=survey), arguments)
     verdict = concluded(seen, manifest, promise, wholes, problems, claims=claims)
     return verdict, _given(seen, verdict, manifest)
 
@@ -119,6 +130,7 @@ def _look(
     place: int,
     wholes: Mapping[str, Values],
     promise: Sequence[Requirement],
+    whose: Path | None = None,
     *,
     survey: bool,
 ) -> Seen:
@@ -126,7 +138,8 @@ def _look(
         frame = _read(folder, manifest.tables[0].parts[place])
     except GuaranteeError as error:
         return Seen(0, {}, problems=tuple(error.problems))
-    return look_at(frame, place, manifest, wholes, promise, survey=survey)
+    people = None if whose is None else np.load(whose, allow_pickle=False).astype(np.int64)
+    return look_at(frame, place, manifest, wholes, promise, people, survey=survey)
 
 
 def _given(seen: Sequence[Seen], verdict: Verdict, manifest: Manifest) -> Given:
