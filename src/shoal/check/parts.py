@@ -127,7 +127,7 @@ def look_at(
         frozenset(name for name in frame.columns if has_fractions(frame[name], layout)),
         found.achieved,
         {one.key: one.achieved(classes) for one in probes(classes)} if survey else {},
-        {column.name: _leading(classes, column.name) for column in layout.passed if _is_category(column)},
+        {column.name: _leading(labels, columns[column.name]) for column in layout.passed if _is_category(column)},
         tuple(problems),
     )
 
@@ -143,9 +143,9 @@ def _is_category(column: object) -> bool:
     return getattr(column, "role", None) == "sensitive" and getattr(column, "kind", None) != "numeric"
 
 
-def _leading(classes: Classes, name: str) -> int:
-    """How many rows have the most frequent value of their class."""
-    counts = classes.count(name)
+def _leading(labels: Ints, values: Values) -> int:
+    """How many rows have the most frequent value of their class, whosever they are."""
+    counts = Classes(labels, {"": replace(values, people=None)}).count("")
     return int(counts.largest(counts.count.astype(np.float64)).sum())
 
 
