@@ -24,4 +24,4 @@ def packed(frame: pl.DataFrame) -> bytes:
 
 def stored(data: bytes) -> pl.DataFrame:
     """Rows from bytes."""
-    return pl.read_ipc(io.BytesIO(data), memory_map=False)
+    return pl.read_ipc(io.BytesIO(data))
