@@ -42,6 +42,8 @@ class Recipe:
         As in `shoal.anonymize`.
     population
         Where the table of people is that requirements on a population compare with.
+    engine
+        ``"local"``, or ``"spark"``: then `shoal.spark.follow` and ``shoal run`` follow it on a cluster.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class Recipe:
     normalise: bool = False
     left_out: str = "public"
     sensitive: tuple[ColumnPublisher, ...] = ()
+    engine: str = "local"
 
     def __post_init__(self) -> None:
         if self.publish is None:
@@ -110,6 +113,8 @@ class Recipe:
             entries["normalise"] = True
         if self.left_out != "public":
             entries["left_out"] = self.left_out
+        if self.engine != "local":
+            entries["engine"] = self.engine
         if self.schema.rest is not None:
             entries["rest"] = self.schema.rest
         if self.suppress:

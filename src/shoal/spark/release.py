@@ -53,6 +53,7 @@ class SparkRelease:
     given: Given | None
     _jobs: Jobs = field(repr=False)
     _parts: Any = field(repr=False)
+    key: None = None
 
     @classmethod
     def of(
