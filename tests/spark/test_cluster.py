@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from support.spark_cluster import cluster, session
 
 import shoal
 from shoal.check.release import verify
@@ -20,9 +19,11 @@ from shoal.progress import SILENT
 from shoal.release.release import check_directory
 from shoal.spark import anonymize
 from shoal.table.sources import Source
+from support.spark_cluster import cluster, session
 
 BLOCKS = Blocks(rows=500, part_rows=700, workers=1)
 N_ROWS = 2_200
+ASKED = {"require": (shoal.LDiversity("disease", l=2),), "suppress": 0.05}
 SCHEMA = shoal.Schema(
     quasi={"age": shoal.Numeric(), "zip": shoal.Nominal(), "school": shoal.Ordinal(("low", "mid", "high"))},
     sensitive=["disease"], identifying=["name"],
@@ -57,15 +58,14 @@ def table(n_rows: int = N_ROWS, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def one_machine(frame: pl.DataFrame, folder: Path, method=None, **asked) -> Path:
-    """The release of blocks on one machine."""
-    frame.write_parquet(folder / "table.parquet")
-    recipe = shoal.Recipe(
-        SCHEMA, method or shoal.KMember(k=5), source=Source(path=str(folder / "table.parquet")), seed=1, **asked
-    )
-    written = publish_in_blocks(recipe, folder / "blocks", BLOCKS, SILENT)
-    assert written is not None
-    return folder / "blocks"
+def rows_of_blocks(frame: pl.DataFrame) -> Counter:
+    """What blocks on one machine publish."""
+    release = shoal.anonymize(frame, SCHEMA, shoal.KMember(k=5), seed=1, engine=BLOCKS)
+    return Counter(release.table.rows())
+
+
+def rows_of(release) -> Counter:
+    return Counter(map(tuple, release.table.collect()))
 
 
 def on_spark(spark, frame: pl.DataFrame, n_partitions: int):
@@ -81,39 +81,48 @@ def assert_same(one: Path, other: Path) -> None:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
 
 
-def test_the_same_bytes_as_blocks_on_one_machine(spark, tmp_path):
-    asked = {"require": (shoal.LDiversity("disease", l=2),), "suppress": 0.05}
-    expected = one_machine(table(), tmp_path, **asked)
-    release = anonymize(
-        on_spark(spark, table(), 5), SCHEMA, shoal.KMember(k=5), seed=1, blocks=BLOCKS, source="a table", **asked
-    )
-    release.write(tmp_path / "spark")
-    assert_same(expected, tmp_path / "spark")
+@pytest.fixture(scope="session")
+def published(spark):
+    """A release with all that may be asked for."""
+    df = on_spark(spark, table(), 5)
+    release = anonymize(df, SCHEMA, shoal.KMember(k=5), seed=1, blocks=BLOCKS, source="a table", **ASKED)
+    yield release
+    release.close()
+
+
+def test_the_same_bytes_as_blocks_on_one_machine(published, tmp_path):
+    table().write_parquet(tmp_path / "table.parquet")
+    source = Source(path=str(tmp_path / "table.parquet"))
+    recipe = shoal.Recipe(SCHEMA, shoal.KMember(k=5), source=source, seed=1, **ASKED)
+    assert publish_in_blocks(recipe, tmp_path / "blocks", BLOCKS, SILENT) is not None
+    published.write(tmp_path / "spark")
+    assert_same(tmp_path / "blocks", tmp_path / "spark")
     assert check_directory(tmp_path / "spark")[0].k >= 5
-    assert release.verify() == release.verdict
-    rows = pl.concat([pl.read_parquet(path) for path in sorted(expected.glob("*.parquet"))])
-    assert Counter(map(tuple, release.table.collect())) == Counter(rows.rows())
-    assert release.receipt.seed == 1
-    assert release.receipt.rows.published == rows.height
-    assert len(release.receipt.cuts) == release.receipt.notes["blocks"] - 1 > 1
-    release.close()
+    rows = pl.concat([pl.read_parquet(path) for path in sorted((tmp_path / "blocks").glob("*.parquet"))])
+    assert rows_of(published) == Counter(rows.rows())
 
 
-def test_what_was_changed_is_refused(spark):
-    release = anonymize(on_spark(spark, table(), 2), SCHEMA, shoal.Mondrian(k=5), seed=1, blocks=BLOCKS)
-    true = release.manifest
-    release.manifest = true.model_copy(update={"achieved": {"k": 50.0}})
-    with pytest.raises(GuaranteeError, match="k"):
-        release.verify()
-    release.manifest = true.model_copy(update={"measures": {**true.measures, "ncp": 0.0}})
+def test_what_the_holder_keeps(published):
+    receipt = published.receipt
+    assert (receipt.seed, receipt.source, receipt.input.rows) == (1, "a table", N_ROWS)
+    assert receipt.rows.published == published.manifest.rows.published == N_ROWS - receipt.rows.suppressed
+    assert len(receipt.cuts) == receipt.notes["blocks"] - 1 > 1
+
+
+def test_what_was_changed_is_refused(published, monkeypatch):
+    assert published.verify() == published.verdict
+    true = published.manifest
+    monkeypatch.setattr(published, "manifest", true.model_copy(update={"achieved": {**true.achieved, "k": 50.0}}))
+    with pytest.raises(GuaranteeError, match="other values than the release reaches"):
+        published.verify()
+    wrong = {**true.measures, "ncp": 0.0}
+    monkeypatch.setattr(published, "manifest", true.model_copy(update={"measures": wrong}))
     with pytest.raises(GuaranteeError, match="other figures"):
-        release.verify()
-    release.close()
+        published.verify()
 
 
-def test_a_worker_that_is_killed_changes_nothing(machines, spark, tmp_path):
+def test_a_worker_that_is_killed_changes_nothing(machines, spark):
     """Its executor had pieces, blocks or parts that it kept, and worked on others."""
-    expected = one_machine(table(seed=3), tmp_path)
     killed = []
 
     class Killer:
@@ -127,24 +136,23 @@ def test_a_worker_that_is_killed_changes_nothing(machines, spark, tmp_path):
     release = anonymize(
         on_spark(spark, table(seed=3), 6), SCHEMA, shoal.KMember(k=5), seed=1, blocks=BLOCKS, progress=Killer()
     )
-    release.write(tmp_path / "spark")
+    found = rows_of(release)
     machines.start_worker("two")
     assert killed == [None]
-    assert_same(expected, tmp_path / "spark")
+    assert found == rows_of_blocks(table(seed=3))
+    assert release.verify().k >= 5
     release.close()
 
 
-def test_half_of_the_rows_alike(spark, tmp_path):
+def test_half_of_the_rows_alike(spark):
     frame = table(seed=4).with_columns(
         *(
             pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.lit(value)).otherwise(pl.col(name)).alias(name)
             for name, value in {"age": 40, "zip": "100", "school": "mid"}.items()
         )
     )
-    expected = one_machine(frame, tmp_path)
     release = anonymize(on_spark(spark, frame, 3), SCHEMA, shoal.KMember(k=5), seed=1, blocks=BLOCKS)
-    release.write(tmp_path / "spark")
-    assert_same(expected, tmp_path / "spark")
+    assert rows_of(release) == rows_of_blocks(frame)
     release.close()
 
 

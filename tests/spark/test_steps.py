@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,7 @@ def listed(facts: PieceFacts) -> tuple[object, ...]:
 @pytest.mark.parametrize("cuts", [(), (2,), (1, 4), (3, 4, 5)])
 def test_facts_of_pieces_are_those_of_all_rows(cuts):
     bounds = [0, *cuts, FRAME.height]
-    pieces = [FRAME[begin:end] for begin, end in zip(bounds, bounds[1:], strict=False)]
+    pieces = [FRAME[begin:end] for begin, end in pairwise(bounds)]
     found = together([PieceFacts.of(piece, SCHEMA, piece.height) for piece in pieces])
     assert listed(found) == listed(PieceFacts.of(FRAME, SCHEMA, FRAME.height))
 
@@ -210,7 +211,7 @@ def test_the_engine_of_a_recipe():
     assert shoal.Recipe.from_toml(recipe(engine="spark").to_toml()) == recipe(engine="spark")
     with pytest.raises(RecipeError, match="engine: "):
         shoal.Recipe.from_toml(recipe(engine="spark").to_toml().replace('"spark"', '"hadoop"', 1))
-    with pytest.raises(ParameterError, match="this is the engine of one machine; use shoal run, or shoal.spark.follow"):
+    with pytest.raises(ParameterError, match=r"engine of one machine; use shoal run, or shoal\.spark\.follow"):
         shoal.run(recipe(engine="spark"))
 
 

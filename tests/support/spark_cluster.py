@@ -36,8 +36,8 @@ class Cluster:
         """Start a process of Spark, the leader of a group of its own."""
         environment = {
             **os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_JAVA_OPTS": LEAN,
-            "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_DIRS": str(self.folder / name), "PYSPARK_PYTHON": sys.executable,
-            "SPARK_WORKER_DIR": str(self.folder / f"{name}-work"),
+            "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_DIRS": str(self.folder / name),
+            "PYSPARK_PYTHON": sys.executable, "SPARK_WORKER_DIR": str(self.folder / f"{name}-work"),
         }  # fmt: skip
         with (self.folder / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
@@ -137,7 +137,8 @@ def session(found: Cluster) -> Iterator[object]:
         "spark.executorEnv.NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"], "spark.network.timeout": "60s",
         "spark.executorEnv.SHOAL_QUIET": "1", "spark.log.level": "OFF", "spark.driver.host": "127.0.0.1",
         "spark.sql.warehouse.dir": str(found.folder / "warehouse"), "spark.local.dir": str(found.folder / "driver"),
-        "spark.executor.heartbeatInterval": "5s",
+        "spark.executor.heartbeatInterval": "5s", "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }  # fmt: skip
     try:
         spark, _ = open_session(found.master, settings)

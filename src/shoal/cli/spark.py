@@ -49,5 +49,3 @@ def follow_on_spark(
         for one in noted:  # also before an error, which they may explain
             say(f"warning: {one.message}", err=True)
     return release, ()
-
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from shoal.engines.bins import Binned
 from shoal.engines.cuts import Cuts, Ints
 from shoal.errors import Problem, ShoalError, SourceError
 from shoal.extras import load
-from shoal.spark.remote import ENTRY, ERROR, FAILED, LACKING, OTHER, SUMMARY, stepped
+from shoal.spark.remote import ENTRY, ERROR, FAILED, LACKING, OTHER, SUMMARY, opened, stepped
 from shoal.spark.tasks import counts_of
 
 EXTRA = "spark"
@@ -68,7 +67,7 @@ class Jobs:
         rows = ran(lambda: frame.filter("place < 0").select("key", "place", "note").collect())
         for row in rows:
             if row["place"] == ERROR:
-                kind, problems = pickle.loads(bytes(row["note"]))
+                kind, problems = opened(bytes(row["note"]))
                 raise kind(problems)
         return sorted((int(row["key"]), bytes(row["note"])) for row in rows if row["place"] == SUMMARY)
 

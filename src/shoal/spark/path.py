@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -39,6 +38,7 @@ from shoal.release.receipt import Input, InputRows, Receipt
 from shoal.settings import check_arguments, secret_seed
 from shoal.spark.jobs import Jobs, OnSpark
 from shoal.spark.release import SparkRelease, checked_parts
+from shoal.spark.remote import opened
 from shoal.spark.session import check_frame, plain_columns
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema
@@ -156,12 +156,12 @@ class _Path:
     # -- pieces --------------------------------------------------------------------------------------------------------
 
     def _settled(self) -> Reading:
-        """The schema as it fits the columns, looked at in an executor: names may be cells, where a header is lacking."""
+        """The schema as it fits the columns, looked at in an executor: where a header is lacking, names are cells."""
         some = plain_columns(self.df.limit(200), self.df.columns)
         notes = self.jobs.said(self.jobs.step(some, "settle", self.schema, self.missing_values))
         if not notes:
             raise SourceError(Problem("table", "has no rows", "nothing can be published of an empty table"))
-        settled = pickle.loads(notes[0][1])
+        settled = opened(notes[0][1])
         return Reading(settled, self.asked.missing, self.missing_values)
 
     def _followed(self, settled: Schema) -> list[str]:
@@ -173,7 +173,7 @@ class _Path:
         """Pieces in their canonical types, kept by executors, and the facts of partitions."""
         rows = plain_columns(self.df, self._followed(reading.settled))
         pieces = self.jobs.keep(self.jobs.step(rows, "clean", reading))
-        said = [pickle.loads(note) for _, note in self.jobs.said(pieces)]
+        said = [opened(note) for _, note in self.jobs.said(pieces)]
         found = Problems()
         for _, problems in said:
             found.extend(problems)
@@ -205,15 +205,13 @@ class _Path:
         wanted = Wanted(self.blocks.rows, self.asked.method.min_group_size, by_column, sensitive)
         return columns, find_cuts(columns, wanted, counting), binned
 
-    def _in_blocks(
-        self, known: Known, settled: Schema, columns: list[Binned], cuts: Cuts, binned: Any
-    ) -> SparkRelease:
+    def _in_blocks(self, known: Known, settled: Schema, columns: list[Binned], cuts: Cuts, binned: Any) -> SparkRelease:
         """Group, publish and check block by block and part by part."""
         self.told.stage("grouping")
         n_blocks = len(cuts.blocks)
         placed = self.jobs.exchanged(self.jobs.step(binned, "place_rows", cuts), n_blocks)
         grouped = self.jobs.keep(self.jobs.step(placed, "group_rows", known, self.asked, self.seed))
-        said = [pickle.loads(note) for _, note in self.jobs.said(grouped)]
+        said = [opened(note) for _, note in self.jobs.said(grouped)]
         self.jobs.drop(*(one for one in self.jobs.kept if one is not grouped))
         if len(said) != n_blocks or sum(one[0] for one in said) != known.whole.n_rows:
             raise SourceError(Problem("table", "was changed while it was read", "publish from a copy of it"))
@@ -233,19 +231,19 @@ class _Path:
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
-    def _parts(
-        self, known: Known, shown: Known, grouped: Any, n_blocks: int, suppressed: int
-    ) -> tuple[Manifest, Any]:
+    def _parts(self, known: Known, shown: Known, grouped: Any, n_blocks: int, suppressed: int) -> tuple[Manifest, Any]:
         """The files of parts, kept by executors, and what can be said of them before they are checked."""
         rows = known.whole.n_rows - suppressed
         parts = n_parts(rows, self.blocks.part_rows)
         published = self.jobs.keep(self.jobs.step(grouped, "show_rows", shown, self.asked, parts))
-        found = [pickle.loads(note) for _, note in self.jobs.said(published)]
+        found = [opened(note) for _, note in self.jobs.said(published)]
         if len(found) != n_blocks:
             raise InternalError("a block was not published")
         layout = layout_of(found, shown)
-        made = self.jobs.keep(self.jobs.step(self.jobs.exchanged(published.filter("place >= 0"), parts), "make_parts", layout))
-        files = [pickle.loads(note) for _, note in self.jobs.said(made)]
+        made = self.jobs.keep(
+            self.jobs.step(self.jobs.exchanged(published.filter("place >= 0"), parts), "make_parts", layout)
+        )
+        files = [opened(note) for _, note in self.jobs.said(made)]
         self.jobs.drop(published)
         if len(files) != parts or sum(one.rows for one in files) != rows:
             raise InternalError("a part was not made, or has other rows than it should")
@@ -299,7 +297,7 @@ class _Path:
         }  # fmt: skip
         rows = plain_columns(self.df, self.df.columns).coalesce(1)
         made = self.jobs.keep(self.jobs.step(rows, "publish_whole", self.schema, asked.method, options))
-        manifest, receipt, verdict = pickle.loads(self.jobs.said(made)[0][1])
+        manifest, receipt, verdict = opened(self.jobs.said(made)[0][1])
         return SparkRelease.of(self.jobs, made, manifest, verdict, receipt, None)
 
 

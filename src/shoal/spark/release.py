@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from shoal.release.parts import check_parts
 from shoal.release.receipt import Receipt, receipt_path, warn_of_reuse
 from shoal.release.release import check_places
 from shoal.spark.jobs import Jobs
+from shoal.spark.remote import opened
 from shoal.spark.writing import TOKEN
 
 Page = tuple[Path, Callable[[Verdict, Given, str], bytes]]
@@ -70,7 +70,7 @@ class SparkRelease:
         with self._jobs.in_batches():
             if not self.manifest.tables[0].parts:
                 notes = self._jobs.said(self._jobs.step(self._parts, "check_whole", self.manifest))
-                found: Verdict = pickle.loads(notes[0][1])
+                found: Verdict = opened(notes[0][1])
                 return found
             verdict, given = checked_parts(self._jobs, self._parts, self.manifest)
         if manifest_figures(given) != self.manifest.measures:
@@ -148,7 +148,7 @@ def _digest(path: Path) -> str:
 def _files_of(jobs: Jobs, parts: Any, manifest: Manifest) -> tuple[list[str], pa.Schema]:
     """The SHA-256 of the file of each part, and the types of its columns."""
     notes = jobs.said(jobs.step(parts, "describe_files"))
-    said = [pickle.loads(note) for _, note in notes]
+    said = [opened(note) for _, note in notes]
     stated = [part.sha256 for part in manifest.tables[0].parts]
     found = [digest for digest, _ in said]
     if stated and found != stated:
@@ -166,6 +166,6 @@ def checked_parts(
         notes = jobs.said(jobs.step(parts, "check_files", function, said_of, tuple(rest)))
         if [key for key, _ in notes] != list(range(len(arguments))):
             raise SourceError(Problem("table", "was changed while it was checked", "publish from a copy of it"))
-        return [pickle.loads(note) for _, note in notes]
+        return [opened(note) for _, note in notes]
 
     return check_parts(Path(), manifest, claims=claims, survey=survey, each=each)

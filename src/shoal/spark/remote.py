@@ -19,6 +19,9 @@ ONE_CORE = {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREAD
 SUMMARY, ERROR = -1, -2
 """Places of entries that hold no rows, but what is said of them, or what is wrong with them."""
 
+OWN_COLUMNS = ("read_files",)
+"""Steps whose rows are no entries: what is wrong cannot be one."""
+
 
 class Entry(NamedTuple):
     """One row of what steps read and write."""
@@ -28,6 +31,11 @@ class Entry(NamedTuple):
     place: int
     note: bytes = b""
     rows: bytes = b""
+
+
+def opened(data: bytes) -> Any:
+    """An object that came from the driver or an executor: both run the same code, and Spark itself trusts them so."""
+    return pickle.loads(data)  # noqa: S301
 
 
 def stepped(name: str, version: str, payload: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -59,9 +67,11 @@ def perform(name: str, version: str, payload: bytes, batches: Iterator[Any]) -> 
     from shoal.errors import ShoalError
 
     try:
-        for entry in getattr(tasks, name)(batches, *pickle.loads(payload)):
+        for entry in getattr(tasks, name)(batches, *opened(payload)):
             yield entry if not isinstance(entry, Entry) else tasks.batch_of(entry)
     except ShoalError as error:
+        if name in OWN_COLUMNS:
+            raise RuntimeError(f"{FAILED} {error}") from None
         yield tasks.batch_of(Entry(0, ERROR, pickle.dumps((type(error), list(error.problems)))))
     except GeneratorExit:
         raise

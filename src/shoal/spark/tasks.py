@@ -32,7 +32,7 @@ from shoal.release.description import Asked
 from shoal.release.manifest import Layout, Manifest
 from shoal.spark.frames import frame_of, packed, stored
 from shoal.spark.joining import together
-from shoal.spark.remote import ERROR, SUMMARY, Entry
+from shoal.spark.remote import ERROR, SUMMARY, Entry, opened
 from shoal.table.fingerprint import content_sha256
 from shoal.table.markers import Markers, note_unknown
 from shoal.table.names import Names
@@ -63,7 +63,7 @@ def entries(batches: Iterable[pa.RecordBatch]) -> Iterator[Entry]:
         for place in range(batch.num_rows):
             entry = Entry(*(batch.column(name)[place].as_py() for name in Entry._fields))
             if entry.place == ERROR:  # it goes on to the driver, whatever steps come between
-                kind, problems = pickle.loads(entry.note)
+                kind, problems = opened(entry.note)
                 raise kind(problems)
             yield entry
 
@@ -125,7 +125,7 @@ def _pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
 
 def join_facts(batches: Iterable[pa.RecordBatch]) -> Iterator[Entry]:
     """Facts of several partitions as those of one."""
-    found = [pickle.loads(entry.note) for entry in entries(batches) if entry.place == SUMMARY]
+    found = [opened(entry.note) for entry in entries(batches) if entry.place == SUMMARY]
     if found:
         problems = [one for _, several in found for one in several][:MOST_PROBLEMS]
         yield Entry(0, SUMMARY, pickle.dumps((together([facts for facts, _ in found]), problems)))
@@ -166,7 +166,7 @@ def join_counts(batches: Iterable[pa.RecordBatch]) -> Iterator[Entry]:
 
 
 def _notes(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
-    return (pickle.loads(entry.note) for entry in with_rows(batches))
+    return (opened(entry.note) for entry in with_rows(batches))
 
 
 def _summed(counts: Iterable[Sequence[Any]]) -> Iterator[Entry]:
@@ -183,7 +183,7 @@ def _summed(counts: Iterable[Sequence[Any]]) -> Iterator[Entry]:
 def counts_of(note: bytes) -> list[Any]:
     """Counts as they were before they travelled: only those that are not 0 do."""
     found = []
-    for shape, places, numbers in pickle.loads(note):
+    for shape, places, numbers in opened(note):
         counts = np.zeros(shape, dtype=np.int64)
         counts.ravel()[places] = numbers
         found.append(counts)
@@ -193,7 +193,7 @@ def counts_of(note: bytes) -> list[Any]:
 def place_rows(batches: Iterable[pa.RecordBatch], cuts: Cuts) -> Iterator[Entry]:
     """The rows of every piece block by block."""
     for number, entry in enumerate(with_rows(batches)):
-        block_of = cuts.blocks_of(np.ascontiguousarray(pickle.loads(entry.note)[0]))
+        block_of = cuts.blocks_of(np.ascontiguousarray(opened(entry.note)[0]))
         rows = stored(entry.rows)[np.argsort(block_of, kind="stable")]
         begin = 0
         for block, size in enumerate(np.bincount(block_of, minlength=len(cuts.blocks)).tolist()):
@@ -281,7 +281,9 @@ def write_files(batches: Iterable[pa.RecordBatch], folder: str, names: Sequence[
         yield Entry(entry.key, SUMMARY, write_moved(Path(folder), names[entry.key], token, entry.rows).encode())
 
 
-def read_files(batches: Iterable[pa.RecordBatch], digests: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def read_files(
+    batches: Iterable[pa.RecordBatch], digests: Sequence[str], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
     """The rows of parts, as the DataFrame of a release has them; they must be those that were checked."""
     for entry in with_rows(batches):
         if hashlib.sha256(entry.rows).hexdigest() != digests[entry.key]:

@@ -1,4 +1,4 @@
-"""Files that tasks write: under a name of their own first, then moved, so that a task that is done twice is done once."""
+"""Files that tasks write: under a name of their own, then moved, so that a task that is done twice is done once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shoal.errors import Problem, SourceError
 
-TOKEN = ".shoal-token"
+TOKEN = ".shoal-token"  # noqa: S105
 """A file by which an executor knows that it sees the folder of the driver."""
 
 
