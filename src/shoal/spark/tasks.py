@@ -27,6 +27,7 @@ from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order
 from shoal.engines.steps import Reading, followed_rows, shown_rows, write_part
 from shoal.errors import GuaranteeError, Problem, Problems, SchemaError, ShoalWarning, SourceError
+from shoal.extras import load
 from shoal.progress import SILENT
 from shoal.release.description import Asked
 from shoal.release.manifest import Layout, Manifest
@@ -91,9 +92,7 @@ def settle(batches: Iterable[pa.RecordBatch], schema: Schema, missing_values: Ma
 
 def clean(batches: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[Entry]:
     """Rows of a table in their canonical types, and in the end the facts of the partition and what is wrong."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
+    context = load("pyspark", extra="spark", what="shoal.spark").TaskContext.get()
     partition = 0 if context is None else context.partitionId()
     facts: list[PieceFacts] = []
     problems: list[Problem] = []
