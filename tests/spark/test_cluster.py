@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import threading
 from collections import Counter
 from pathlib import Path
@@ -171,6 +173,34 @@ def test_one_block_is_sorted_by_content(spark, tmp_path):
     plain = shoal.anonymize(in_order, SCHEMA, shoal.KMember(k=5), seed=1)
     assert pl.read_parquet(written[0] / "table.parquet").equals(plain.table)
     assert verify({"table": plain.table}, plain.manifest).k >= 5
+
+
+def test_the_example_of_the_page(spark, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "people").mkdir()
+    table(300).write_parquet(tmp_path / "people" / "1.parquet")
+    found = {"spark": spark, "schema": SCHEMA, "folder": str(tmp_path)}
+    exec(compile(code, "docs/spark.md", "exec"), found)
+    rows = pl.read_parquet(tmp_path / "published" / "*.parquet")
+    assert verify({"table": rows}, shoal.Manifest.model_validate_json(found["told"])).achieved["l:disease"] >= 2
+
+
+def test_a_recipe_from_the_command_line(spark, call, tmp_path):
+    """The session of this process is used, as of a notebook."""
+    table().write_csv(tmp_path / "people.csv")
+    table().write_parquet(tmp_path / "people.parquet")
+    source = Source(path="people.parquet")
+    text = shoal.Recipe(SCHEMA, shoal.KMember(k=5), source=source, seed=1, engine="spark").to_toml()
+    for name in ("parquet", "csv"):
+        (tmp_path / f"{name}.toml").write_text(text.replace("people.parquet", f"people.{name}"))
+        flags = ["--block-rows", "500", "--out", str(tmp_path / name), "--json"]
+        status, shown, told = call("run", str(tmp_path / f"{name}.toml"), *flags)
+        assert status == 0, told
+        assert json.loads(shown)["manifest"]["achieved"]["k"] >= 5
+        assert call("verify", str(tmp_path / name))[0] == 0
+        assert (tmp_path / f"{name}.report.html").is_file()
+    assert_same(tmp_path / "parquet", tmp_path / "csv")
 
 
 def test_errors_hold_no_cell(spark):

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 
 def frame_of(batch: pa.RecordBatch) -> pl.DataFrame:
-    """Rows as they come from Spark."""
+    """Rows as they come from Spark, times as a file has them: in no zone of a session."""
     found = pl.DataFrame(batch)
     zoned = [name for name, dtype in found.schema.items() if isinstance(dtype, pl.Datetime) and dtype.time_zone]
-    return found.with_columns(pl.col(name).dt.convert_time_zone("UTC").dt.replace_time_zone(None) for name in zoned)
+    return found.with_columns(pl.col(name).dt.convert_time_zone("UTC") for name in zoned)
 
 
 def packed(frame: pl.DataFrame) -> bytes:

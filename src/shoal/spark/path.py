@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +20,7 @@ from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
 from shoal.engines.placing import n_parts
 from shoal.engines.steps import Reading
-from shoal.errors import InternalError, Problem, Problems, SchemaError, SourceError
+from shoal.errors import InternalError, Problem, Problems, SchemaError, ShoalError, SourceError
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.methods.base import Method
@@ -123,6 +124,17 @@ def anonymize(
         raise
 
 
+@contextmanager
+def _counted_within() -> Iterator[None]:
+    """Say how rows are counted in what goes wrong: Spark does not know the order of a table."""
+    try:
+        yield
+    except ShoalError as error:
+        within = ", rows counted within a piece"
+        found = [replace(one, where=f"{one.where}{within if ' row ' in one.what else ''}") for one in error.problems]
+        raise type(error)(found) from None
+
+
 @dataclass
 class _Path:
     """The path over a table on a cluster."""
@@ -171,7 +183,8 @@ class _Path:
 
     def _cleaned(self, reading: Reading) -> tuple[Any, list[PieceFacts]]:
         """Pieces in their canonical types, kept by executors, and the facts of partitions."""
-        rows = plain_columns(self.df, self._followed(reading.settled))
+        followed = self._followed(reading.settled)
+        rows = plain_columns(self.df, followed, followed)
         pieces = self.jobs.keep(self.jobs.step(rows, "clean", reading))
         said = [opened(note) for _, note in self.jobs.said(pieces)]
         found = Problems()
@@ -189,7 +202,8 @@ class _Path:
             facts, self.schema, settled, found, missing_values=self.missing_values, normalise=self.asked.normalise
         )
         self.asked.check_table(known.table, None, found)
-        found.raise_if_any(SchemaError)
+        with _counted_within():
+            found.raise_if_any(SchemaError)
         return known
 
     # -- blocks --------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from shoal.measure.base import Given
 from shoal.release.manifest import FILE, Manifest
 from shoal.release.parts import check_parts
 from shoal.release.receipt import Receipt, receipt_path, warn_of_reuse
-from shoal.release.release import check_places
+from shoal.release.release import check_places, read_release
+from shoal.report.page import check_place
 from shoal.spark.jobs import Jobs
 from shoal.spark.remote import opened
 from shoal.spark.writing import TOKEN
@@ -97,19 +99,20 @@ class SparkRelease:
         check_places(target, overwrite=overwrite)
         with changing(target) as change:
             staging = change.directory(target, lambda: check_places(target, overwrite=overwrite))
-            manifest = self._filled(staging)
+            (staging / FILE).write_bytes(self._filled(staging).to_json().encode())
             change.file(receipt_path(target), self.receipt.to_json().encode())
-            if page is not None and self.given is not None:
-                from functools import partial
-
-                from shoal.report.page import check_place
-
+            if page is not None:
                 look = partial(check_place, page[0], overwrite=overwrite)
-                content = page[1](self.verdict, self.given, target.resolve().name)
-                change.file(page[0], content, private=False, look=look)
-            (staging / FILE).write_bytes(manifest.to_json().encode())
+                change.file(page[0], self._page(page, staging, target), private=False, look=look)
         warn_of_reuse(self.receipt, target)
         return target
+
+    def _page(self, page: Page, staging: Path, target: Path) -> bytes:
+        """The report; that of a release of one part is made here, from its file."""
+        name = target.resolve().name
+        if self.given is not None:
+            return page[1](self.verdict, self.given, name)
+        return bytes(read_release(staging).report(name=name).html.encode(errors="replace"))
 
     def _filled(self, folder: Path) -> Manifest:
         """Let executors write the parts; give the manifest that names them."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import ParameterError, Problem, Problems, SourceError
+from shoal.errors import ParameterError, Problem, Problems, SchemaError, SourceError
 from shoal.extras import load
 from shoal.spark.jobs import EXTRA, WHAT, quiet
 from shoal.table.frames import check_names
@@ -89,14 +89,17 @@ def open_session(master: str | None, settings: dict[str, str] | None = None) -> 
     raise SourceError(Problem("spark", what, fix))
 
 
-def plain_columns(df: Any, names: Iterable[str]) -> Any:
-    """Some columns; refuses those that hold no single values, unless nothing needs their cells."""
-    problems, chosen = Problems(), []
+def plain_columns(df: Any, names: Iterable[str], followed: Iterable[str] = ()) -> Any:
+    """Some columns; refuses those among `followed` that hold no single values, and hides what others of them hold."""
+    problems, chosen, needed = Problems(), [], set(followed)
     types = {one.name: one.dataType.simpleString().lower() for one in df.schema.fields}
     for name in names:
         column = df[f"`{name.replace('`', '``')}`"]
         if types[name].startswith(_NESTED):
             column = column.isNull().cast("string").alias(name)
+            if name in needed:
+                fix = "take single values out of it, or give it the role drop"
+                problems.add(f"column {name!r}", f"holds no single values, but {types[name].split('<')[0]}s", fix)
         chosen.append(column)
-    problems.raise_if_any(SourceError)
+    problems.raise_if_any(SchemaError)
     return df.select(*chosen)
