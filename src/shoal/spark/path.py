@@ -311,8 +311,8 @@ class _Path:
         }  # fmt: skip
         rows = plain_columns(self.df, self.df.columns).coalesce(1)
         made = self.jobs.keep(self.jobs.step(rows, "publish_whole", self.schema, asked.method, options))
-        manifest, receipt, verdict = opened(self.jobs.said(made)[0][1])
-        return SparkRelease.of(self.jobs, made, manifest, verdict, receipt, None)
+        manifest, receipt, verdict, given = opened(self.jobs.said(made)[0][1])
+        return SparkRelease.of(self.jobs, made, manifest, verdict, receipt, given)
 
 
 __all__ = ["anonymize"]

@@ -21,7 +21,7 @@ from shoal.measure.base import Given
 from shoal.release.manifest import FILE, Manifest
 from shoal.release.parts import check_parts
 from shoal.release.receipt import Receipt, receipt_path, warn_of_reuse
-from shoal.release.release import check_places, read_release
+from shoal.release.release import check_places
 from shoal.report.page import check_place
 from shoal.spark.jobs import Jobs
 from shoal.spark.remote import opened
@@ -52,20 +52,24 @@ class SparkRelease:
     manifest: Manifest
     verdict: Verdict
     receipt: Receipt
-    given: Given | None
+    seen: Given
     _jobs: Jobs = field(repr=False)
     _parts: Any = field(repr=False)
     key: None = None
 
     @classmethod
     def of(
-        cls, jobs: Jobs, parts: Any, manifest: Manifest, verdict: Verdict, receipt: Receipt, given: Given | None
+        cls, jobs: Jobs, parts: Any, manifest: Manifest, verdict: Verdict, receipt: Receipt, given: Given
     ) -> SparkRelease:
         """A release of parts that executors keep."""
         digests, types = _files_of(jobs, parts, manifest)
         schema = jobs.spark.createDataFrame(types.empty_table()).schema
         table = jobs.mapped(parts, schema, "read_files", digests, types)
         return cls(table, manifest, verdict, receipt, given, jobs, parts)
+
+    def given(self) -> Given:
+        """What was found in its parts, for figures; no row is at hand."""
+        return self.seen
 
     def verify(self) -> Verdict:
         """Check the release again, on the executors; raises `GuaranteeError` where it does not keep its promise."""
@@ -103,16 +107,10 @@ class SparkRelease:
             change.file(receipt_path(target), self.receipt.to_json().encode())
             if page is not None:
                 look = partial(check_place, page[0], overwrite=overwrite)
-                change.file(page[0], self._page(page, staging, target), private=False, look=look)
+                content = page[1](self.verdict, self.seen, target.resolve().name)
+                change.file(page[0], content, private=False, look=look)
         warn_of_reuse(self.receipt, target)
         return target
-
-    def _page(self, page: Page, staging: Path, target: Path) -> bytes:
-        """The report; that of a release of one part is made here, from its file."""
-        name = target.resolve().name
-        if self.given is not None:
-            return page[1](self.verdict, self.given, name)
-        return bytes(read_release(staging).report(name=name).html.encode(errors="replace"))
 
     def _filled(self, folder: Path) -> Manifest:
         """Let executors write the parts; give the manifest that names them."""

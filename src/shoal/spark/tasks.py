@@ -10,6 +10,7 @@ import pickle
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from shoal.engines.ordering import content_order
 from shoal.engines.steps import Reading, followed_rows, shown_rows, write_part
 from shoal.errors import GuaranteeError, Problem, Problems, SchemaError, ShoalWarning, SourceError
 from shoal.extras import load
+from shoal.measure.base import Given
 from shoal.progress import SILENT
 from shoal.release.description import Asked
 from shoal.release.manifest import Layout, Manifest
@@ -308,11 +310,14 @@ def publish_whole(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShoalWarning)
         release = anonymize(rows, schema, method, **options)
-        verdict = release.verify()
+        verdict, seen = release.verify(), release.given()
+    given, no_rows = Given({}, release.manifest), release.frames["table"].clear()
+    counted = {name: getattr(seen, name) for name in ("columns", "class_sizes", "matching_sizes", "leading")}
+    vars(given).update(counted, rows=no_rows, cells=no_rows)
     with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
         path = Path(folder) / "table.parquet"
         write_parquet(release.frames["table"], path)
-        said = (release.manifest, release.receipt, verdict)
+        said = (release.manifest, release.receipt, replace(verdict, classes=None), given)
         yield Entry(0, SUMMARY, pickle.dumps(said))
         yield Entry(0, 0, b"", path.read_bytes())
 
@@ -326,4 +331,5 @@ def check_whole(batches: Iterable[pa.RecordBatch], manifest: Manifest) -> Iterat
         frame, complaints = parse_parquet(entry.rows)
         if frame is None or complaints:
             raise GuaranteeError([Problem("table.parquet", text) for text in complaints or ["cannot be read"]])
-        yield Entry(0, SUMMARY, pickle.dumps(verify({"table": frame}, manifest)))
+        verdict = verify({"table": frame}, manifest)
+        yield Entry(0, SUMMARY, pickle.dumps(replace(verdict, classes=None)))
