@@ -38,7 +38,7 @@ from shoal.release.parts import restated
 from shoal.release.receipt import Input, InputRows, Receipt
 from shoal.settings import check_arguments, secret_seed
 from shoal.spark.jobs import Jobs, OnSpark
-from shoal.spark.release import SparkRelease, checked_parts
+from shoal.spark.release import Files, SparkRelease, checked_parts
 from shoal.spark.remote import opened
 from shoal.spark.session import check_frame, plain_columns
 from shoal.table.markers import Markers
@@ -234,18 +234,20 @@ class _Path:
         if suppressed:
             shown = put_together([one[3] for one in said], self.schema, settled, Problems(), warn=False)
         self.told.stage("publishing")
-        manifest, parts = self._parts(known, shown, grouped, n_blocks, suppressed)
+        manifest, files = self._parts(known, shown, grouped, n_blocks, suppressed)
         self.told.stage("verifying")
-        verdict, given = checked_parts(self.jobs, parts, manifest, claims=False)
+        verdict, given = checked_parts(self.jobs, files.entries, manifest, claims=False)
         manifest, given = self._stated(manifest, verdict, given)
         digest = hashlib.sha256("\n".join(one[2] for one in said).encode()).hexdigest()
         receipt = self._receipt(manifest, known, suppressed, cuts, columns, digest)
         self.jobs.drop(grouped)
-        return SparkRelease.of(self.jobs, parts, manifest, verdict, receipt, given)
+        return SparkRelease.of(self.jobs, files, manifest, verdict, receipt, given)
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
-    def _parts(self, known: Known, shown: Known, grouped: Any, n_blocks: int, suppressed: int) -> tuple[Manifest, Any]:
+    def _parts(
+        self, known: Known, shown: Known, grouped: Any, n_blocks: int, suppressed: int
+    ) -> tuple[Manifest, Files]:
         """The files of parts, kept by executors, and what can be said of them before they are checked."""
         rows = known.whole.n_rows - suppressed
         parts = n_parts(rows, self.blocks.part_rows)
@@ -257,13 +259,15 @@ class _Path:
         made = self.jobs.keep(
             self.jobs.step(self.jobs.exchanged(published.filter("place >= 0"), parts), "make_parts", layout)
         )
-        files = [opened(note) for _, note in self.jobs.said(made)]
+        said = [opened(note) for _, note in self.jobs.said(made)]
+        files = tuple(one for one, _ in said)
         self.jobs.drop(published)
         if len(files) != parts or sum(one.rows for one in files) != rows:
             raise InternalError("a part was not made, or has other rows than it should")
-        table = PublishedTable(name="table", rows=rows, columns=found[0].columns, content_sha256="", parts=tuple(files))
+        table = PublishedTable(name="table", rows=rows, columns=found[0].columns, content_sha256="", parts=files)
         table = table.model_copy(update={"content_sha256": content_of_parts(table)})
-        return self._described(layout, rows, known.table.n_input - rows, table), made
+        manifest = self._described(layout, rows, known.table.n_input - rows, table)
+        return manifest, Files(made, [one.sha256 for one in files], said[0][1])
 
     def _described(self, layout: Layout, rows: int, left_out: int, table: PublishedTable) -> Manifest:
         counted = Rows(published=rows, left_out=left_out if self.asked.left_out == "public" else None)
@@ -311,8 +315,8 @@ class _Path:
         }  # fmt: skip
         rows = plain_columns(self.df, self.df.columns).coalesce(1)
         made = self.jobs.keep(self.jobs.step(rows, "publish_whole", self.schema, asked.method, options))
-        manifest, receipt, verdict, given = opened(self.jobs.said(made)[0][1])
-        return SparkRelease.of(self.jobs, made, manifest, verdict, receipt, given)
+        manifest, receipt, verdict, given, (digest, types) = opened(self.jobs.said(made)[0][1])
+        return SparkRelease.of(self.jobs, Files(made, [digest], types), manifest, verdict, receipt, given)
 
 
 __all__ = ["anonymize"]

@@ -31,6 +31,17 @@ Page = tuple[Path, Callable[[Verdict, Given, str], bytes]]
 """Where a report goes, and who makes it of what was found."""
 
 
+@dataclass(frozen=True)
+class Files:
+    """The files of a release, as executors keep them."""
+
+    entries: Any
+    digests: list[str]
+    """The SHA-256 of each."""
+    types: pa.Schema
+    """Of the columns."""
+
+
 @dataclass
 class SparkRelease:
     """A release whose table is on a cluster.
@@ -54,18 +65,17 @@ class SparkRelease:
     receipt: Receipt
     seen: Given
     _jobs: Jobs = field(repr=False)
-    _parts: Any = field(repr=False)
+    _files: Files = field(repr=False)
     key: None = None
 
     @classmethod
     def of(
-        cls, jobs: Jobs, parts: Any, manifest: Manifest, verdict: Verdict, receipt: Receipt, given: Given
+        cls, jobs: Jobs, files: Files, manifest: Manifest, verdict: Verdict, receipt: Receipt, given: Given
     ) -> SparkRelease:
-        """A release of parts that executors keep."""
-        digests, types = _files_of(jobs, parts, manifest)
-        schema = jobs.spark.createDataFrame(types.empty_table()).schema
-        table = jobs.mapped(parts, schema, "read_files", digests, types)
-        return cls(table, manifest, verdict, receipt, given, jobs, parts)
+        """A release whose files executors keep."""
+        schema = jobs.spark.createDataFrame(files.types.empty_table()).schema
+        table = jobs.mapped(files.entries, schema, "read_files", files.digests, files.types)
+        return cls(table, manifest, verdict, receipt, given, jobs, files)
 
     def given(self) -> Given:
         """What was found in its parts, for figures; no row is at hand."""
@@ -75,10 +85,10 @@ class SparkRelease:
         """Check the release again, on the executors; raises `GuaranteeError` where it does not keep its promise."""
         with self._jobs.in_batches():
             if not self.manifest.tables[0].parts:
-                notes = self._jobs.said(self._jobs.step(self._parts, "check_whole", self.manifest))
+                notes = self._jobs.said(self._jobs.step(self._files.entries, "check_whole", self.manifest))
                 found: Verdict = opened(notes[0][1])
                 return found
-            verdict, given = checked_parts(self._jobs, self._parts, self.manifest)
+            verdict, given = checked_parts(self._jobs, self._files.entries, self.manifest)
         if manifest_figures(given) != self.manifest.measures:
             raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
         return verdict
@@ -116,10 +126,10 @@ class SparkRelease:
         """Let executors write the parts; give the manifest that names them."""
         table, token = self.manifest.tables[0], secrets.token_hex(16)
         names = [part.file for part in table.parts] or ["table.parquet"]
-        wanted, _ = _files_of(self._jobs, self._parts, self.manifest)
+        wanted = self._files.digests
         (folder / TOKEN).write_text(token, encoding="ascii")
         with self._jobs.in_batches():
-            step = self._jobs.step(self._parts, "write_files", str(folder.resolve()), names, token)
+            step = self._jobs.step(self._files.entries, "write_files", str(folder.resolve()), names, token)
             written = {key: note.decode() for key, note in self._jobs.said(step)}
         (folder / TOKEN).unlink()
         found = {place: _digest(folder / name) for place, name in enumerate(names)}
@@ -144,17 +154,6 @@ def _digest(path: Path) -> str:
         return ""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _files_of(jobs: Jobs, parts: Any, manifest: Manifest) -> tuple[list[str], pa.Schema]:
-    """The SHA-256 of the file of each part, and the types of its columns."""
-    notes = jobs.said(jobs.step(parts, "describe_files"))
-    said = [opened(note) for _, note in notes]
-    stated = [part.sha256 for part in manifest.tables[0].parts]
-    found = [digest for digest, _ in said]
-    if stated and found != stated:
-        raise SourceError(Problem("table", "was changed while it was read", "publish from a copy of it"))
-    return found, said[0][1]
 
 
 def checked_parts(

@@ -252,16 +252,9 @@ def make_parts(batches: Iterable[pa.RecordBatch], layout: Layout) -> Iterator[En
         rows = pl.concat([stored(entry.rows) for entry in in_order], how="vertical_relaxed")
         with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
             path = Path(folder) / f"table-{part + 1:05d}.parquet"
-            said = write_part(rows, layout, path)
+            said = (write_part(rows, layout, path), pq.read_schema(path).remove_metadata())
             yield Entry(part, SUMMARY, pickle.dumps(said))
             yield Entry(part, 0, b"", path.read_bytes())
-
-
-def describe_files(batches: Iterable[pa.RecordBatch]) -> Iterator[Entry]:
-    """The SHA-256 of files of parts, and the types of their columns."""
-    for entry in with_rows(batches):
-        types = pq.read_schema(pa.BufferReader(entry.rows)).remove_metadata()
-        yield Entry(entry.key, SUMMARY, pickle.dumps((hashlib.sha256(entry.rows).hexdigest(), types)))
 
 
 def check_files(
@@ -317,9 +310,11 @@ def publish_whole(
     with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
         path = Path(folder) / "table.parquet"
         write_parquet(release.frames["table"], path)
-        said = (release.manifest, release.receipt, replace(verdict, classes=None), given)
+        types, content = pq.read_schema(path).remove_metadata(), path.read_bytes()
+        file = (hashlib.sha256(content).hexdigest(), types)
+        said = (release.manifest, release.receipt, replace(verdict, classes=None), given, file)
         yield Entry(0, SUMMARY, pickle.dumps(said))
-        yield Entry(0, 0, b"", path.read_bytes())
+        yield Entry(0, 0, b"", content)
 
 
 def check_whole(batches: Iterable[pa.RecordBatch], manifest: Manifest) -> Iterator[Entry]:
