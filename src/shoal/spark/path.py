@@ -62,6 +62,7 @@ def anonymize(
     left_out: str = "public",
     source: str | None = None,
     blocks: Blocks | None = None,
+    survey: bool = False,
     progress: Watched = None,
 ) -> SparkRelease:
     """Publish a DataFrame of Spark, on its executors.
@@ -78,6 +79,8 @@ def anonymize(
         As in `shoal.anonymize`.
     blocks
         How large blocks and parts are; ``Blocks()`` when not given. How many are worked on at once, Spark decides.
+    survey
+        Whether to find out what classes reach of models that are not promised, for a report: `verdict.surveyed`.
     progress
         As in `shoal.anonymize`; told of stages only.
 
@@ -116,7 +119,7 @@ def anonymize(
     refuse_on_disk(asked, Recipe(schema, method, publish=shown_by))
     spark = check_frame(df)
     jobs = Jobs(spark)
-    path = _Path(jobs, df, schema, asked, blocks, missing_values, secret_seed(seed), source, listener(progress))
+    path = _Path(jobs, df, schema, asked, blocks, missing_values, secret_seed(seed), source, survey, listener(progress))
     try:
         return path.follow()
     except BaseException:
@@ -147,6 +150,7 @@ class _Path:
     missing_values: Markers
     seed: int
     source: str | None
+    survey: bool
     told: Progress
 
     def follow(self) -> SparkRelease:
@@ -236,7 +240,7 @@ class _Path:
         self.told.stage("publishing")
         manifest, files = self._parts(known, shown, grouped, n_blocks, suppressed)
         self.told.stage("verifying")
-        verdict, given = checked_parts(self.jobs, files.entries, manifest, claims=False)
+        verdict, given = checked_parts(self.jobs, files.entries, manifest, claims=False, survey=self.survey)
         manifest, given = self._stated(manifest, verdict, given)
         digest = hashlib.sha256("\n".join(one[2] for one in said).encode()).hexdigest()
         receipt = self._receipt(manifest, known, suppressed, cuts, columns, digest)

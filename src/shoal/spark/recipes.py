@@ -75,7 +75,7 @@ def follow(
             read_table(spark, source), recipe.schema, recipe.method, require=recipe.require,
             publish=[one for one in (recipe.publish, *recipe.sensitive) if one is not None], refine=recipe.refine,
             suppress=recipe.suppress, seed=recipe.seed, missing=recipe.missing, missing_values=source.missing_values,
-            normalise=recipe.normalise, left_out=recipe.left_out, blocks=blocks, progress=told,
+            normalise=recipe.normalise, left_out=recipe.left_out, blocks=blocks, progress=told, survey=page is not None,
             source=source.describe() if source_name is None else source_name,
         )  # fmt: skip
         try:

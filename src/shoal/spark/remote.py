@@ -6,8 +6,10 @@ on: errors of ours come back as an entry, and are raised by the driver; of any o
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -60,10 +62,14 @@ def perform(name: str, version: str, payload: bytes, batches: Iterator[Any]) -> 
 
     if __version__ != version:
         raise RuntimeError(OTHER)
+    first = "shoal.spark.tasks" not in sys.modules
     try:
         from shoal.spark import tasks
     except ImportError:
         raise RuntimeError(LACKING) from None
+    if first:
+        gc.collect()
+        gc.freeze()  # Spark collects garbage after every task, and would look through all modules each time
     from shoal.errors import ShoalError
 
     try:
