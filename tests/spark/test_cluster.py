@@ -16,10 +16,11 @@ import shoal
 from shoal.check.release import verify
 from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
-from shoal.errors import GuaranteeError, SchemaError, SourceError
+from shoal.errors import GuaranteeError, ParameterError, SchemaError, SourceError
 from shoal.progress import SILENT
 from shoal.release.release import check_directory
 from shoal.spark import anonymize
+from shoal.spark.session import open_session
 from shoal.table.sources import Source
 from support.spark_cluster import cluster, session
 
@@ -166,6 +167,18 @@ def test_errors_hold_no_cell(spark):
     assert "canary" not in str(caught.value)
     with pytest.raises(SourceError, match="no rows"):
         anonymize(on_spark(spark, table(), 1).limit(0), SCHEMA, shoal.KMember(k=5))
+
+
+def test_another_master_than_that_of_the_session(spark, machines, tmp_path):
+    assert open_session(machines.master) == (spark, False)
+    with pytest.raises(ParameterError, match="another cluster than that of the session"):
+        open_session("local[1]")
+
+
+def test_cells_that_are_no_single_values(spark):
+    nested = on_spark(spark, table(300), 1).selectExpr("* except (zip)", "array(zip) AS zip")
+    with pytest.raises(SchemaError, match="column 'zip': holds no single values, but arrays"):
+        anonymize(nested, SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
 
 
 def test_an_executor_without_the_package(spark, tmp_path):

@@ -18,6 +18,8 @@ from shoal.table.frames import check_names
 
 LEAST_SPARK = 4
 LEAST_JAVA = 17
+OWN_SETTINGS = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF"}
+"""Of sessions that are started here: what Spark logs of a file that it cannot read holds cells."""
 _NESTED = ("array", "map", "struct", "variant", "interval", "calendarinterval", "udt", "geography", "geometry")
 """Types whose cells are no single values."""
 
@@ -72,13 +74,14 @@ def open_session(master: str | None, settings: dict[str, str] | None = None) -> 
     check_spark(str(pyspark.__version__))
     known = sql.SparkSession.getActiveSession()
     if known is not None:
+        _check_master(known, master)
         return known, False
     check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = sql.SparkSession.builder.appName("shoal")
     if master is not None:
         builder = builder.master(master)
-    for name, value in (settings or {}).items():
+    for name, value in (OWN_SETTINGS | (settings or {})).items():
         builder = builder.config(name, value)
     try:
         with quiet():
@@ -87,6 +90,14 @@ def open_session(master: str | None, settings: dict[str, str] | None = None) -> 
         what = f"no session could be started ({type(error).__name__})"
     fix = "check --master, and that the cluster runs the same version of Spark as the driver"
     raise SourceError(Problem("spark", what, fix))
+
+
+def _check_master(spark: Any, master: str | None) -> None:
+    """Refuse a master that is not that of the session which is there."""
+    own = spark.conf.get("spark.master")
+    if master is not None and own != master:
+        what = "names another cluster than that of the session of this process"
+        raise ParameterError(Problem("master=", what, "leave it out, or stop the session first"))
 
 
 def plain_columns(df: Any, names: Iterable[str], followed: Iterable[str] = ()) -> Any:
