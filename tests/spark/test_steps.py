@@ -171,21 +171,37 @@ def test_sources_that_a_recipe_cannot_have(tmp_path):
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_task_that_is_done_twice_is_done_once(tmp_path):
-    (tmp_path / TOKEN).write_text("abc")
-    found = {write_moved(tmp_path, "table-00001.parquet", "abc", b"rows") for _ in range(2)}
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that is filled, in a hidden one."""
+    (tmp_path / "0").mkdir()
+    return tmp_path / "0"
+
+
+def test_a_task_that_is_done_twice_is_done_once(folder):
+    (folder.parent / TOKEN).write_text("abc")
+    found = {write_moved(folder, "table-00001.parquet", "abc", b"rows") for _ in range(2)}
     assert len(found) == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == [TOKEN, "table-00001.parquet"]
-    assert (tmp_path / "table-00001.parquet").read_bytes() == b"rows"
+    assert [path.name for path in folder.iterdir()] == ["table-00001.parquet"]
+    assert sorted(path.name for path in folder.parent.iterdir()) == [TOKEN, "0"]
+    assert (folder / "table-00001.parquet").read_bytes() == b"rows"
+
+
+def test_a_task_that_is_late_leaves_nothing(folder):
+    (folder.parent / TOKEN).write_text("abc")
+    folder.rmdir()
+    with pytest.raises(FileNotFoundError):
+        write_moved(folder, "table-00001.parquet", "abc", b"rows")
+    assert [path.name for path in folder.parent.iterdir()] == [TOKEN]
 
 
 @pytest.mark.parametrize("token", [None, "another"])
-def test_a_folder_that_is_not_that_of_the_driver(token, tmp_path):
+def test_a_folder_that_is_not_that_of_the_driver(token, folder):
     if token is not None:
-        (tmp_path / TOKEN).write_text(token)
+        (folder.parent / TOKEN).write_text(token)
     with pytest.raises(SourceError, match="is not the folder of the driver on an executor"):
-        write_moved(tmp_path, "table-00001.parquet", "abc", b"rows")
-    assert not (tmp_path / "table-00001.parquet").exists()
+        write_moved(folder, "table-00001.parquet", "abc", b"rows")
+    assert not list(folder.iterdir())
 
 
 def test_rows_that_are_not_those_that_were_checked(tmp_path):

@@ -127,18 +127,15 @@ class SparkRelease:
         table, token = self.manifest.tables[0], secrets.token_hex(16)
         names = [part.file for part in table.parts] or ["table.parquet"]
         wanted = self._files.digests
-        (folder / TOKEN).write_text(token, encoding="ascii")
+        (folder.parent / TOKEN).write_text(token, encoding="ascii")
         with self._jobs.in_batches():
             step = self._jobs.step(self._files.entries, "write_files", str(folder.resolve()), names, token)
             written = {key: note.decode() for key, note in self._jobs.said(step)}
-        (folder / TOKEN).unlink()
         found = {place: _digest(folder / name) for place, name in enumerate(names)}
-        if found != written or list(found.values()) != list(wanted):
+        there = sorted(one.name for one in folder.iterdir())
+        if found != written or list(found.values()) != list(wanted) or there != sorted(names):
             what = "the files that executors wrote are not those that were checked"
             raise SourceError(Problem(str(folder), what, "publish from a copy of the table that nobody changes"))
-        for one in folder.iterdir():
-            if one.name not in names:  # of a task that was ended while it wrote
-                one.unlink()
         if table.parts:
             return self.manifest
         named = table.model_copy(update={"file": names[0], "sha256": wanted[0]})

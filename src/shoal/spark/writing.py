@@ -10,20 +10,23 @@ from pathlib import Path
 from shoal.errors import Problem, SourceError
 
 TOKEN = ".shoal-token"  # noqa: S105
-"""A file by which an executor knows that it sees the folder of the driver."""
+"""A file beside the folder that is filled, by which an executor knows that it sees the folder of the driver."""
 
 
 def write_moved(folder: Path, name: str, token: str, content: bytes) -> str:
-    """Write a file; give the SHA-256 of what lies there then."""
+    """Write a file; give the SHA-256 of what lies there then.
+
+    It is written beside the folder first: what a task leaves that is ended meanwhile is never published.
+    """
     try:
-        known = (folder / TOKEN).read_text(encoding="ascii")
+        known = (folder.parent / TOKEN).read_text(encoding="ascii")
     except (OSError, ValueError):
         known = ""
     if known != token:
-        what = "is not the folder of the driver on an executor: files that it wrote there would be lost"
-        fix = "write to a folder that all machines share, or use .table.write of Spark"
+        what = "is not the folder of the driver on an executor, or of another user there"
+        fix = "write to a folder that all machines share, as the same user, or use .table.write of Spark"
         raise SourceError(Problem("folder", what, fix))
-    waiting = folder / f".{name}.{secrets.token_hex(8)}"
+    waiting = folder.parent / f".{name}.{secrets.token_hex(8)}"
     try:
         with waiting.open("wb") as file:
             file.write(content)
