@@ -257,7 +257,7 @@ def models(rows: int) -> dict[str, float]:
 
     import shoal
     from data import published
-    from shoal.check.release import _classes
+    from shoal.check.release import class_numbers
     from shoal.privacy.base import Classes, Tree, Values
 
     frame = published(rows)
@@ -269,7 +269,7 @@ def models(rows: int) -> dict[str, float]:
 
     def work() -> None:
         column = Values(frame["s"].cast(pl.String), "ordinal", order, shape)
-        classes = Classes(_classes(frame, quasi), {"s": column})
+        classes = Classes(class_numbers(frame, quasi), {"s": column})
         wanted = (shoal.KAnonymity, shoal.LDiversity, shoal.AlphaK, shoal.TCloseness)
         found.update({one.key: one.achieved(classes) for model in wanted for one in model.probes(classes.columns)})
         found["classes"] = classes.n_classes

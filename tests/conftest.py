@@ -42,6 +42,17 @@ def pytest_collect_file() -> Iterator[None]:
     return [one for one in found if not isinstance(one, DoctestModule)]
 
 
+@pytest.fixture(params=["few", "queries"], scope="module")
+def few_or_many(request):
+    """What is done with columns of few cells, and what with all others; on the same cells."""
+    from shoal.table import numbering
+
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "queries":
+            patch.setattr(numbering, "FEW", -1)
+        yield
+
+
 @pytest.fixture
 def n_threads():
     """A way to set the number of threads, undone afterwards."""

@@ -27,6 +27,7 @@ _HOME = {
     "shoal.comparison.result": ("Comparison",),
     "shoal.concerns.base": ("Concern",),
     "shoal.enforce.refine": ("Refine",),
+    "shoal.engines.blocks": ("Blocks",),
     "shoal.learning.released.utility": ("Utility",),
     "shoal.learning.split": ("utility",),
     "shoal.mining.mine": ("mine",),

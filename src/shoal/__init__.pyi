@@ -15,6 +15,7 @@ from shoal.comparison.compare import compare_releases as compare_releases
 from shoal.comparison.result import Comparison as Comparison
 from shoal.concerns.base import Concern as Concern
 from shoal.enforce.refine import Refine as Refine
+from shoal.engines.blocks import Blocks as Blocks
 from shoal.errors import GuaranteeError as GuaranteeError
 from shoal.errors import InfeasibleError as InfeasibleError
 from shoal.errors import InputError as InputError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,11 +18,24 @@ AHEAD = 2
 """How many tasks wait for each process: what they hold is in memory."""
 
 
+class Here(Executor):
+    """Calls functions in this process, at once."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call a function now; what it raises is raised when its result is asked for."""
+        found: Future[Any] = Future()
+        try:
+            found.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            found.set_exception(error)
+        return found
+
+
 @dataclass(frozen=True)
 class Pool:
-    """Calls functions in other processes."""
+    """Calls functions in other processes, or in this one, where there is one worker."""
 
-    executor: ProcessPoolExecutor
+    executor: Executor
     workers: int
 
     def each(
@@ -63,6 +76,9 @@ def n_cores() -> int:
 def processes(workers: int | None) -> Iterator[Pool]:
     """So many processes, or as many as cores; they end with the block."""
     n_workers = workers or n_cores()
+    if n_workers == 1:
+        yield Pool(Here(), 1)
+        return
     before = {name: os.environ.get(name) for name in ONE_CORE}
     os.environ.update(ONE_CORE)
     executor = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_begin)

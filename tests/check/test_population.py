@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.check.cell_forms import set_values
 from shoal.check.population import population_matches
-from shoal.check.release import _classes
+from shoal.check.release import class_numbers
 from shoal.errors import Problems
 from shoal.methods.groups import Groups
 from shoal.release.description import Asked, describe
@@ -27,7 +27,7 @@ from twins.matching import MISSING, fits
 def matches_of(release, population, schema=None):
     layout = release.manifest.layout
     cells = layout.laid_out.cells(release.frames, layout, Problems())
-    labels = _classes(cells, layout.class_columns)
+    labels = class_numbers(cells, layout.class_columns)
     return population_matches(cells, labels, layout, population, schema), labels, cells
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from shoal.cli import app
 from shoal.declared import METHOD_CLASSES
 from support.small_recipe import CANARY, RECIPE, TABLE
 
@@ -53,6 +54,7 @@ def test_all_methods(offered):
 
 def test_the_script_for_a_shell(call, monkeypatch):
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    monkeypatch.setattr(app, "_commands", app._commands.__wrapped__)  # typer reads it where commands are put together
     status, out, _ = call("--show-completion", "bash")
     assert status == 0
     assert "_SHOAL_COMPLETE=complete_bash" in out

@@ -7,7 +7,6 @@ import signal
 import sys
 import tempfile
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM)
@@ -29,22 +28,22 @@ class TooLongError(Exception):
 
 def call(line: list[str]) -> Done:
     """Run a command; output is caught where the system writes it, since libraries of other languages write there."""
-    from shoal.cli import app as module
+    from shoal.cli.app import main
 
     streams, argv, handlers = (sys.stdout, sys.stderr), sys.argv, {one: signal.getsignal(one) for one in SIGNALS}
     for stream in streams:
         stream.flush()
-    saved, made = [os.dup(1), os.dup(2)], module.app
+    saved = [os.dup(1), os.dup(2)]
     with tempfile.TemporaryFile(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as caught:  # noqa: PTH112
         try:
             for number in (1, 2):
                 os.dup2(caught.fileno(), number)
             sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
-            sys.argv, module.app = ["shoal", *line], _built(made)
+            sys.argv = ["shoal", *line]
             signal.signal(signal.SIGALRM, _late)
             signal.alarm(SECONDS)
             try:
-                module.main()
+                main()
             except SystemExit as ending:
                 status = ending.code if isinstance(ending.code, int) else 0 if ending.code is None else 1
             sys.stdout.flush()
@@ -54,19 +53,11 @@ def call(line: list[str]) -> Done:
             for number, kept in enumerate(saved, 1):
                 os.dup2(kept, number)
                 os.close(kept)
-            (sys.stdout, sys.stderr), sys.argv, module.app = streams, argv, made
+            (sys.stdout, sys.stderr), sys.argv = streams, argv
             for one, handler in handlers.items():
                 signal.signal(one, handler)
         caught.seek(0)
         return Done(status, caught.read().decode(errors="replace"))
-
-
-@cache
-def _built(app: Any) -> Any:
-    """The commands, put together once: most of what a command takes that refuses a file."""
-    import typer.main
-
-    return typer.main.get_command(app)
 
 
 def _late(number: int, frame: Any) -> None:

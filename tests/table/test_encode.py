@@ -117,6 +117,7 @@ def test_lines_and_codes_say_what_the_table_says(mix, data):
         assert [None if np.isnan(value) else value for value in line] == cells
 
 
+@pytest.mark.usefixtures("few_or_many")
 @pytest.mark.parametrize("mix", KIND_MIXES)
 @settings(max_examples=examples(25), deadline=None)
 @given(data=st.data())

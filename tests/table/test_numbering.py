@@ -12,9 +12,12 @@ import shoal
 from shoal.check.row_order import _ranked
 from shoal.table import numbering
 from shoal.table.categories import categories_of
-from shoal.table.numbering import coded, renumbered
+from shoal.table.numbering import coded, numbered, renumbered
 from shoal.table.prepare import prepare
 from shoal.table.schema import Nominal, Numeric
+from support.mixed_table import MIXED, mixed_frame
+
+pytestmark = pytest.mark.usefixtures("few_or_many")
 
 COLUMNS = {
     "close together": [7, -3, 7, 0],
@@ -33,6 +36,32 @@ def test_every_value_has_its_place_among_the_sorted_ones(name: str) -> None:
     found = coded(series.to_frame())[name]
     assert found.values.to_list() == values
     assert found.codes.tolist() == [len(values) if value is None else values.index(value) for value in series]
+
+
+@pytest.mark.parametrize(
+    "method", [shoal.Mdav(k=3), shoal.Mondrian(k=3), shoal.Anatomy(l=2), shoal.Slicing(l=2, sensitive_apart=True)]
+)
+def test_releases_are_the_same_whether_columns_are_few_or_not(method, monkeypatch):
+    require = [shoal.LDiversity("disease", l=2)] if method.name in ("mdav", "mondrian") else []
+    found = []
+    for few in (-1, 256):
+        monkeypatch.setattr(numbering, "FEW", few)
+        release = shoal.anonymize(mixed_frame(60), MIXED, method, require=require, seed=3)
+        release.verify()
+        found.append((release.manifest.to_json(), [table.rows() for table in release.tables.values()]))
+    assert found[0] == found[1]
+
+
+def test_texts_are_in_the_order_of_their_bytes():
+    """Also beyond the letters of two bytes, where the order of another encoding differs."""
+    texts = ["\U0001f600", "\uffee", "z", "é", "", "Z", None]
+    found = coded(pl.DataFrame({"a": texts}))["a"]
+    assert found.values.to_list() == sorted(texts[:-1], key=lambda text: text.encode())
+    assert found.codes.tolist() == [5, 4, 2, 3, 0, 1, 6]
+    assert [one.tolist() for one in numbered([pl.Series(texts), pl.Series(["a", "z"])])] == [
+        [6, 5, 3, 4, 0, 1, 0],
+        [2, 3],
+    ]
 
 
 def test_numbers_close_together_are_looked_up_by_their_place(monkeypatch: pytest.MonkeyPatch) -> None:

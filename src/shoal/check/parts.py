@@ -201,6 +201,10 @@ def whole_columns(
     manifest: Manifest, counts: Sequence[Mapping[str, pl.DataFrame]], problems: Problems
 ) -> dict[str, Values]:
     """The sensitive columns of the whole release, counted; notes what the manifest says of them that cannot be."""
+    for name in manifest.layout.sensitive:
+        if len({str(one[name].schema["value"]) for one in counts}) > 1:
+            problems.add(f"column {name!r}", "has different data types in different parts")
+    problems.raise_if_any(GuaranteeError)
     added = {name: _added([one[name] for one in counts], ["value"]) for name in manifest.layout.sensitive}
     height = max((one.height for one in added.values()), default=0)
     passed = [column.name for column in manifest.layout.passed]

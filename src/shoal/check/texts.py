@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.table.numbering import CLOSE, MANY, coded, is_long, long_codes
+from shoal.table.numbering import CLOSE, MANY, are_few, coded, few_coded, is_long, long_codes
 
 Ints = npt.NDArray[np.int64]
 MOST = 1 << 62
@@ -46,13 +46,16 @@ class Texts:
         """The columns of a table, or some of them."""
         _, known = self._known.setdefault(id(frame), (frame, {}))
         wanted = frame.columns if names is None else list(names)
-        known |= _columns(frame.select(name for name in wanted if name not in known))
+        if new := [name for name in wanted if name not in known]:
+            known |= _columns(frame.select(new))
         return {name: known[name] for name in wanted}
 
 
 def _columns(frame: pl.DataFrame) -> dict[str, Column]:
     """Every column as numbers; all in one query where there are few rows, for queries are what those cost."""
     found = {series.name: _long(series) for series in frame if is_long(series)}
+    if are_few(frame.height):
+        return found | {series.name: _few(series) for series in frame if series.name not in found}
     found |= {series.name: one for series in frame if (one := _whole_numbers(series)) is not None}
     rest = frame.drop(list(found))
     for part in [rest] if frame.height < MANY else [rest.select(name) for name in rest.columns]:
@@ -70,6 +73,12 @@ def _long(series: pl.Series) -> Column:
     """Texts that are compared where they are."""
     codes = long_codes(series)
     return Column(None, codes, int(codes.max(initial=-1)) + 1 - (series.null_count() > 0))
+
+
+def _few(series: pl.Series) -> Column:
+    """A column of few rows."""
+    values, codes = few_coded(series.cast(pl.String))
+    return Column(values, codes, len(values))
 
 
 def _whole_numbers(series: pl.Series) -> Column | None:

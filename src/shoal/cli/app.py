@@ -13,8 +13,9 @@ import os
 import sys
 import traceback
 import warnings
+from functools import cache
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -118,7 +119,7 @@ def _status() -> int:
             stream.reconfigure(errors="replace")  # a terminal may not know a letter of a column name
     warnings.showwarning = _warn  # type: ignore[assignment]
     try:
-        app(prog_name="shoal")
+        _commands()(prog_name="shoal")
     except SystemExit as ending:
         if isinstance(ending.__context__, BrokenPipeError):  # what rich and click end with status 1 for
             return CLOSED_PIPE
@@ -128,6 +129,12 @@ def _status() -> int:
     if stopping.came_late():
         _say(f"a signal came when all was written; the work is done: {stopping.written()}")
     return status
+
+
+@cache
+def _commands() -> Any:
+    """All commands with their flags, put together once in a process: a tenth of a second, more than many take."""
+    return typer.main.get_command(app)
 
 
 def _told_as(error: BaseException) -> int:

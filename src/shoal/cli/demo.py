@@ -74,7 +74,7 @@ def demo(
         release, concerns = follow(recipe, folder / "release", quiet=quiet, source_name="people.csv", compare=False)
     console = show.console()
     console.print(show.release_table(release, f"Release in {out / 'release'}"))
-    show.tell_concerns(concerns)
+    show.tell_concerns(concerns or ())
     console.print(show.rows_table(release.frames["table"].head(3), "Three of its rows"))
     show.tell_receipt(out / "release", report=out / "release.report.html")
     console.print(f"The sample and its recipe are in {out}. Next:")

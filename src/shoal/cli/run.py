@@ -169,11 +169,14 @@ def run(
         held |= {} if release.key is None else {"key": str(key_path(out))}
         held |= {} if no_report else {"report": str(page_path(out))}
         held |= {"columns": entries["columns"]} if by_flags else {}
-        held |= {"concerns": [show.concern_entry(one) for one in concerns]}
+        held |= {} if concerns is None else {"concerns": [show.concern_entry(one) for one in concerns]}
         show.as_json({"release": str(out), **held, "manifest": written.model_dump(mode="json")})
     else:
         show.console().print(show.release_table(release, f"Release in {out}"))
-        show.tell_concerns(concerns)
+        if concerns is None:
+            show.console().print("A release in parts is checked, but not looked through for concerns.")
+        else:
+            show.tell_concerns(concerns)
         show.tell_receipt(out, key=release.key is not None, report=None if no_report else page_path(out))
 
 
@@ -224,10 +227,11 @@ def follow(
     compare: bool = True,
     block_rows: int | None = None,
     master: str | None = None,
-) -> tuple[Any, tuple[Any, ...]]:
+) -> tuple[Any, tuple[Any, ...] | None]:
     """Run a recipe and write its release and report, with progress where somebody is looking.
 
-    Gives the release and what to look at in it. With `compare`, other methods are tried on some rows of the table.
+    Gives the release and what to look at in it; None for a release in parts, which nobody looked through. With
+    `compare`, other methods are tried on some rows of the table.
     """
     from functools import partial
 
@@ -278,7 +282,7 @@ def follow(
             report=report, strict=strict,
         )  # fmt: skip
         if written is not None:
-            return written, ()
+            return written, None
     secret = passphrase(passphrase_file, new=True, what="key") if recipe.sensitive else None
     noted: list[warnings.WarningMessage] = []
     try:

@@ -20,8 +20,8 @@ def follow_on_spark(
     source_name: str | None,
     report: bool,
     strict: bool,
-) -> tuple[Any, tuple[Any, ...]]:
-    """Run a recipe on a cluster, and write its release and the report; concerns are not looked for."""
+) -> tuple[Any, None]:
+    """Run a recipe on a cluster, and write its release and the report; nobody looks for concerns."""
     from shoal.cli import report as reports
     from shoal.cli import show
     from shoal.engines.blocks import Blocks
@@ -48,4 +48,4 @@ def follow_on_spark(
     finally:
         for one in noted:  # also before an error, which they may explain
             say(f"warning: {one.message}", err=True)
-    return release, ()
+    return release, None

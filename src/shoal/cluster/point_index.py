@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from shoal.cluster import box_tree
 from shoal.cluster.box_tree import MOST_LINES, Scaled, empty_tree, scaled
-from shoal.kernels.cluster.points import NAME
+from shoal.kernels.cluster.points import NAME, fill
 from shoal.kernels.index import points as kernel
 from shoal.kernels.index.boxes import PATIENCE, WORD, WORDS
 from shoal.table.encode import Floats, Ints
@@ -30,6 +31,43 @@ def indexed(axes: Any, columns: Floats, least: int | None = None) -> kernel.Poin
     return _tree(axes, columns, columns)
 
 
+def indexed_twins(axes: Any, columns: Floats) -> kernel.PointIndex | None:
+    """A tree of boxes around points, if they are many, in which of identical ones the lowest stands for all."""
+    n_rows = columns.shape[1]
+    if n_rows < box_tree.LEAST or len(columns) > MOST_LINES:
+        return None
+    first, n_same, rows = identical(columns)
+    axes, columns, middle = _with_distances(axes, columns)
+    index = _tree(axes, columns, columns, first)
+    positions, twins, following = np.repeat(-1 - first, n_same), np.empty(n_rows, np.int64), np.append(rows[1:], -1)
+    ends = np.cumsum(n_same) - 1
+    positions[ends + 1 - n_same], following[ends] = index.positions, -1
+    twins[rows], positions[rows] = following, positions.copy()
+    return index._replace(positions=positions, twins=twins, middle=middle, size=np.array([n_rows]))
+
+
+def _with_distances(axes: Any, columns: Floats) -> tuple[Any, Floats, Floats]:
+    """One more column that counts nothing: squared distances from the middle of all; and the middle.
+
+    Only where all columns are numbers, and none is missing.
+    """
+    if (axes["kind"] == NAME).any() or axes["holes"].any() or not 1 < len(columns) < MOST_LINES:
+        return axes, columns, np.empty(0)
+    middle, away = columns.mean(axis=1), np.empty(columns.shape[1])
+    fill(axes, columns, middle, 0, away)
+    axes = axes[np.append(np.arange(len(axes)), -1)]
+    axes["weight"][-1], axes["first"][-1] = 0.0, axes["end"][-1]
+    return axes, np.vstack([columns, away]), middle
+
+
+def identical(columns: Floats) -> tuple[Ints, Ints, Ints]:
+    """The first of each set of identical points, how many they are, and all rows, set after set, in their order."""
+    frame = pl.DataFrame({str(j): column for j, column in enumerate(columns)}).with_row_index("row")
+    members = frame.group_by(frame.columns[1:], maintain_order=True).agg("row")["row"]
+    first, n_same, rows = members.list.first(), members.list.len(), members.explode()
+    return tuple(found.to_numpy().astype(np.int64) for found in (first, n_same, rows))  # type: ignore[return-value]
+
+
 def indexed_centres(axes: Any, columns: Floats, centres: Floats) -> kernel.PointIndex | None:
     """A tree of boxes around the centres of many points, which may move."""
     if columns.shape[1] < box_tree.LEAST or len(centres) < LEAST_CENTRES or len(columns) > MOST_LINES:
@@ -37,8 +75,9 @@ def indexed_centres(axes: Any, columns: Floats, centres: Floats) -> kernel.Point
     return _tree(axes, np.ascontiguousarray(centres.T), columns)
 
 
-def _tree(axes: Any, columns: Floats, all_columns: Floats) -> kernel.PointIndex:
-    """A tree of boxes around points that have, or may get, the categories of all."""
+def _tree(axes: Any, columns: Floats, all_columns: Floats, some: Ints | None = None) -> kernel.PointIndex:
+    """A tree of boxes around points, or some of them, that have, or may get, the categories of all."""
+    columns = columns if some is None else columns[:, some]
     n_columns, n_rows = columns.shape
     names = axes["kind"] == NAME
     order = box_tree.order_of(
@@ -49,12 +88,13 @@ def _tree(axes: Any, columns: Floats, all_columns: Floats) -> kernel.PointIndex:
     leaves = np.repeat(np.arange(len(tree.live)), tree.live)
     slots = np.arange(n_rows) - np.repeat(np.cumsum(tree.live) - tree.live, tree.live)
     points, rows = np.zeros((len(tree.live), n_columns, LEAF)), np.zeros((len(tree.live), LEAF), dtype=np.int64)
-    points[leaves, :, slots], rows[leaves, slots] = columns[:, order].T, order
+    points[leaves, :, slots], rows[leaves, slots] = columns[:, order].T, order if some is None else some[order]
     positions = np.empty(n_rows, dtype=np.int64)
     positions[order] = leaves * LEAF + slots
     index = kernel.PointIndex(
-        tree, axes, points, rows, positions, fields, _places(axes, all_columns), np.array([n_rows]), np.empty(LEAF)
-    )
+        tree, axes, points, rows, positions, np.empty(0, dtype=np.int64), fields, _places(axes, all_columns),
+        np.array([n_rows]), np.empty(0), np.empty(LEAF),
+    )  # fmt: skip
     kernel.enclose_all(index)
     return index
 

@@ -21,7 +21,7 @@ import polars as pl
 from shoal.cluster import point_index
 from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.grid import from_smallest, grid_for, on_grid
-from shoal.cluster.point_index import indexed, indexed_centres, pays
+from shoal.cluster.point_index import indexed, indexed_centres, indexed_twins, pays
 from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
@@ -148,9 +148,13 @@ class Free:
         Gets the label of every point that is taken out.
     constraints
         What every group is to keep besides its size.
+    alone
+        Whether every point has a place of its own in the tree, also where others are identical.
     """
 
-    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS) -> None:
+    def __init__(
+        self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS, *, alone: bool = False
+    ) -> None:
         axes, columns, rows = space.axes, space.columns.copy(), np.arange(len(labels))
         sums = np.zeros(len(columns), dtype=kernel.SUM)
         sums["present"] = (~np.isnan(columns)).sum(axis=1)
@@ -166,7 +170,7 @@ class Free:
         self._growth: Any = constraints.growth(planned=constraints.planned)  # used where something is promised only
         self._size = np.array([len(rows)])
         self.store = kernel.PointStore(axes, columns, rows, rows.copy(), labels, sums, counts, self._size)
-        self.index = indexed(space.axes, space.columns)
+        self.index = (indexed if alone else indexed_twins)(space.axes, space.columns)
 
     def __len__(self) -> int:
         return int(self._size[0])
@@ -221,18 +225,20 @@ class Free:
         kernel.fill(self._space.axes, self._space.columns, centre, 0, squared)
         order = np.argsort(-squared, kind="stable")
         distances = np.sqrt(squared)
-        first, twin = _identical(self._space.columns) if self.index is not None else (order[:0], order[:0])
-        heap = first[np.argsort(-distances[first], kind="stable")]  # what is sorted is a heap
+        twins = order[:0] if self.index is None else self.index.twins
+        heap = order[: len(twins)]  # what is sorted is a heap
+        if self.index is not None:
+            heap = heap[self.index.positions[heap] >= 0]
         drifting = DriftingOrder(
-            heap, distances.copy(), np.array([len(heap)]), np.zeros(1), centre[:, np.newaxis].copy(), twin,
+            heap.copy(), distances.copy(), np.array([len(heap)]), np.zeros(1), centre[:, np.newaxis].copy(), twins,
             np.empty(MOST, dtype=np.int64),
         )  # fmt: skip
         start, luck = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         return DistanceOrder(centre[:, np.newaxis], order, distances[order], start, luck, drifting)
 
-    def farthest_from_average(self) -> Floats:
-        """The point farthest from the average of all that are free."""
-        average, place = self.average(), -1
+    def farthest_from_average(self, average: Floats | None = None) -> Floats:
+        """The point farthest from the average of all that are free, or from one that moves as little."""
+        average, place = self.average() if average is None else average, -1
         if self.cells >= FEW_CELLS:
             place = farthest_of_all(self.store, self.index, self.distance_order, average, 0)
         return self.farthest(average) if place < 0 else self.at(place)
@@ -378,18 +384,6 @@ class Clusters:
 
     def _measure(self, rows: Labels, centre: Floats) -> Any:
         return kernel.error_of(self._space.axes, self._space.columns, rows, centre)
-
-
-def _identical(columns: Floats) -> tuple[Labels, Labels]:
-    """The first of each run of identical points, and for every point the next one that is identical, -1 for none."""
-    frame = pl.DataFrame({str(j): column for j, column in enumerate(columns)}).with_row_index("row")
-    members = frame.group_by(frame.columns[1:], maintain_order=True).agg("row")["row"]
-    rows = members.explode().to_numpy().astype(np.int64)
-    ends = np.cumsum(members.list.len().to_numpy().astype(np.int64)) - 1
-    twin, following = np.empty(len(rows), dtype=np.int64), np.append(rows[1:], -1)
-    following[ends] = -1
-    twin[rows] = following
-    return rows[np.append(0, ends[:-1] + 1)], twin
 
 
 def check_raw(method: Method, table: Table, problems: Problems) -> None:

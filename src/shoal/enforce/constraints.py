@@ -392,7 +392,12 @@ def _laid(
 
 
 def _coded(values: Values, shown: npt.NDArray[np.bool_]) -> tuple[Ints, Floats]:
-    """Place of each row's value among those that are shown, in their order, and the share of each."""
+    """Place of each row's value among those that are shown, in their order, and the share of each.
+
+    In a block, values and shares are those of the whole table.
+    """
+    if values.whole is not None:
+        return np.where(shown, values.codes, 0), values.shares
     counts = np.bincount(values.codes[shown], minlength=len(values.counts))
     place = np.cumsum(counts > 0) - 1
     return np.where(shown, place[values.codes], 0), counts[counts > 0] / max(int(shown.sum()), 1)
@@ -400,6 +405,8 @@ def _coded(values: Values, shown: npt.NDArray[np.bool_]) -> tuple[Ints, Floats]:
 
 def _present(values: Values, shown: npt.NDArray[np.bool_]) -> list[object]:
     """The distinct values of the rows that are shown, missing ones left out."""
+    if values.whole is not None:
+        return values.known
     counts = np.bincount(values.codes[shown], minlength=len(values.known))
     return [value for value, count in zip(values.known, counts, strict=False) if count]
 

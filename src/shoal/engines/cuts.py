@@ -85,6 +85,19 @@ class Cuts:
         number[blocks] = np.arange(len(blocks))
         return number[self.nodes_of(bins)]
 
+    def to_state(self) -> list[list[int]]:
+        """All there is to know of it, to be written down."""
+        return [[node, cut.column, cut.bound, *self.sides[node]] for node, cut in self.cut.items()]
+
+    @classmethod
+    def from_state(cls, state: Sequence[Sequence[int]]) -> Cuts:
+        """The cuts that were written down."""
+        found = cls()
+        for node, column, bound, left, right in state:
+            found.cut[node], found.sides[node] = Cut(column, bound), (left, right)
+            found.n_nodes = max(found.n_nodes, right + 1)
+        return found
+
     def to_mapping(self, columns: Sequence[Binned]) -> list[dict[str, object]]:
         """As a receipt writes it."""
         return [

@@ -154,7 +154,7 @@ def put_together(
     types = dict(pl.concat([pl.DataFrame(schema=one.types) for one in pieces], how="vertical_relaxed").schema)
     missing = {name: sum(one.missing[name] for one in pieces) for name in types}
     counts = {name: _added([one.counts[name] for one in pieces], types[name]) for name in pieces[0].counts}
-    becomes = _spelt(counts, missing, settled, missing_values, normalise=normalise, warn=warn)
+    becomes, merged = _spelt(counts, missing, settled, missing_values, normalise=normalise, warn=warn)
     for name in counts:
         _check_order(name, counts[name], settled, found)
     values = {name: one["value"] for name, one in counts.items()}
@@ -177,11 +177,6 @@ def put_together(
     dropped = n_input - whole.n_rows
     reasons = {"missing quasi-identifier": dropped} if dropped else {}
     rows = np.arange(frame.height)
-    merged = {
-        name: sum(int(n) for value, n in counts[name].select("value", "count").iter_rows() if value in one)
-        for name, one in becomes.items()
-        if one
-    }
     table = StandIn(frame, grown, given, "", n_input, reasons, rows, merged, whole)
     return Known(table, types, missing, facts, becomes)
 
@@ -217,10 +212,11 @@ def _spelt(
     *,
     normalise: bool,
     warn: bool,
-) -> dict[str, dict[str, str | None]]:
-    """Which sensitive texts give way to others; counts are brought to what remains."""
+) -> tuple[dict[str, dict[str, str | None]], dict[str, int]]:
+    """Which sensitive texts give way to others, and in how many rows; counts are brought to what remains."""
     becomes: dict[str, dict[str, str | None]] = {}
     several: dict[str, int] = {}
+    merged: dict[str, int] = {}
     for name in schema.sensitive:
         if counts[name].schema["value"] != pl.String:
             continue
@@ -233,13 +229,14 @@ def _spelt(
             several |= {name: found.n_values} if found.n_values else {}
             continue
         becomes[name] = dict(found.becomes)
+        merged |= {name: found.n_rows} if found.n_rows else {}
         gone = [value for value, other in found.becomes.items() if other is None]
         missing[name] += sum(known[value] for value in gone)
         new = pl.col("value").replace(list(found.becomes), list(found.becomes.values()))
         counts[name] = _added([counts[name].with_columns(new).filter(pl.col("value").is_not_null())], pl.String)
     if several and warn:
         warnings.warn(spelling_warning(several), ShoalWarning, stacklevel=4)
-    return becomes
+    return becomes, merged
 
 
 def _check_order(name: str, counts: pl.DataFrame, schema: Schema, found: Problems) -> None:

@@ -37,6 +37,7 @@ from shoal.engines.steps import (
     BINS,
     CODES,
     LABELS,
+    PIECE,
     RAW,
     Reading,
     bin_piece,
@@ -177,15 +178,15 @@ def publish_in_blocks(
             work.end()
             work.begin(state)
             work.note(seed=secret_seed(recipe.seed))
+    except OSError as error:
+        raise unwritable(work.folder, error) from None
+    try:
         with processes(blocks.workers) as workers:
             path = _Path(recipe, asked, blocks, work, workers, told, memory, source_name)
             written = path.follow(out, before, page, overwrite=overwrite)
     except (KeyboardInterrupt, Stopped):
         warnings.warn(ShoalWarning(f"{work.folder} has what is done so far; the same run goes on there"), stacklevel=2)
         raise
-    except OSError as error:
-        work.end()
-        raise unwritable(out, error) from None
     except ShoalError as error:
         if not any(problem.where == "blocks" for problem in error.problems):
             work.end()
@@ -310,6 +311,8 @@ class _Path:
     def _cut(self, known: Known, n_pieces: int) -> tuple[list[Binned], Cuts]:
         """Where the table is cut."""
         columns, require = known.bins(), self.asked.require
+        if (state := self.work.noted("cuts")) is not None:
+            return columns, Cuts.from_state(state)
         by_column = tuple(one for one in require if isinstance(one, ColumnRequirement))
         required = tuple(dict.fromkeys(one.column for one in by_column))
         sensitive = {name: known.whole.sensitive[name] for name in required}
@@ -319,7 +322,9 @@ class _Path:
             self.work, n_pieces, columns, required, {name: len(one.counts) for name, one in sensitive.items()}
         )
         wanted = Wanted(self.blocks.rows, self.asked.method.min_group_size, by_column, sensitive)
-        return columns, find_cuts(columns, wanted, counting)
+        cuts = find_cuts(columns, wanted, counting)
+        self.work.note(cuts=cuts.to_state(), merged=known.table.merged)
+        return columns, cuts
 
     def _sorted(self, known: Known, cuts: Cuts, n_pieces: int) -> list[int]:
         """The rows of every piece block by block; give how many rows each block has."""
@@ -329,6 +334,8 @@ class _Path:
         counts = each(sort_piece, [(self.work, place, known, cuts) for place in range(n_pieces)])
         rows = np.sum(counts, axis=0).tolist()
         self.work.note(blocks_rows=rows)
+        for place in range(n_pieces):
+            self.work.remove(PIECE, place)
         check_blocks_fit(self.memory, rows, self.workers.workers, len(known.types))
         return [int(size) for size in rows]
 
@@ -401,7 +408,7 @@ class _Path:
             rows=InputRows(
                 published=known.whole.n_rows - suppressed, suppressed=suppressed, dropped=dict(table.dropped)
             ),
-            merged=table.merged,
+            merged=dict(self.work.noted("merged")),
             notes={"blocks": len(cuts.blocks)},
             cuts=tuple(cuts.to_mapping(columns)),  # type: ignore[arg-type]
         )

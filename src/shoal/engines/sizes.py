@@ -23,7 +23,8 @@ def check_blocks_fit(limit: str | int | None, rows: Sequence[int], workers: int,
     """Refuse a limit that so many processes cannot keep, each with the largest of some blocks."""
     wanted = bytes_of(limit)
     largest = max(rows)
-    needed = BASE + workers * (BASE + largest * (PER_ROW + PER_CELL * columns))
+    n_processes = workers + 1 if workers > 1 else 1  # one looks after the others
+    needed = n_processes * BASE + workers * largest * (PER_ROW + PER_CELL * columns)
     if wanted is not None and needed > wanted:
         each = f"{workers} processes with {largest:,} rows of {columns} columns each"
         what = f"{as_text(wanted)} cannot be kept: {each} take about {as_text(needed)}"

@@ -69,7 +69,8 @@ def followed_rows(raw: pl.DataFrame, reading: Reading, found: Problems) -> tuple
 
 def facts_of_piece(work: Work, number: int, reading: Reading, n_input: int, first: int) -> PieceFacts:
     """The facts of a piece that was brought into canonical types before."""
-    return PieceFacts.of(work.load(PIECE, number), reading.settled, n_input, first)
+    kind = PIECE if work.has(PIECE, number) else SORTED  # the same rows in another order
+    return PieceFacts.of(work.load(kind, number), reading.settled, n_input, first)
 
 
 def bin_piece(work: Work, number: int, known: Known, columns: Sequence[Binned], required: Sequence[str]) -> None:

@@ -78,7 +78,7 @@ class Dba(Method):
         n_rows = task.encoded.n_rows
         labels = np.full(n_rows, -1, dtype=np.int64)
         space, constraints = Space.of(task), Constraints.of(task)
-        _form(Free(space, labels, Constraints.while_grouping(task, self.k)), self.k, progress)
+        _form(Free(space, labels, Constraints.while_grouping(task, self.k), alone=True), self.k, progress)
         clusters = Clusters(space, labels, constraints)
         for row in np.flatnonzero(labels < 0):
             clusters.add(int(row))

@@ -7,21 +7,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.free_rows import check_start, cost_table_of, empty_group, free_rows, summaries, with_keys
+from shoal.cluster.free_rows import check_start, cost_table_of, free_rows, with_keys
 from shoal.cluster.join_preferences import check_preferences, keys_of, preferences_of
 from shoal.cluster.row_index import indexed
 from shoal.enforce.constraints import Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import k_member as kernel
 from shoal.kernels.cluster.free_rows import FreeRows
-from shoal.kernels.cluster.store import HULL, Group
-from shoal.kernels.sharing import shared
+from shoal.kernels.cluster.store import HULL, Summaries
+from shoal.kernels.sharing import piece_of, shared
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT, Progress
 from shoal.spec import ColumnName, Maybe, OneOf, Real, Whole, param
 from shoal.table.encode import Encoded, Floats, Ints
 from shoal.table.prepare import Table
+
+AT_ONCE = 64
+"""How many groups are grown at once where rows are found by a search."""
 
 
 @dataclass(frozen=True)
@@ -133,41 +136,55 @@ class KMember(Method):
         if self.cost == "set":
             sets = kernel.ValueSets(_values(encoded), np.zeros(max(len(forest.parent), 1), dtype=bool))
         share = shared(n_rows * encoded.n_columns)
-        labels, members = np.full(n_rows, -1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-        groups: list[Group] = []
-        majority: list[int] = []
-        n_left, least = n_rows, constraints.least(self.k)
-        while n_left >= least or (n_left >= self.k and not groups):
-            group = empty_group(encoded)
-            far_from = (encoded.lines[:, reference].copy(), encoded.codes[:, reference].copy())
-            size = kernel.grow(free, group, sets, preferences, growth, share, far_from, members)
-            labels[members[:size]] = len(groups)
-            groups.append(group)
-            n_left -= size
-            majority.append(-1 if preferences is None else int(preferences.majority[0]))
-            reference = int(members[size - 1 if self.ref == "last" else 0])
-            progress.advance(size)
-        self._place_leftovers(task, free, groups, order, np.array(majority), labels)
+        grown, n_groups, grows, least = _room(encoded, self.k), 0, True, max(constraints.least(self.k), 1)
+        cells = (encoded.lines, encoded.codes)
+        while grows:
+            n_free = n_rows - int(grown.ends[n_groups])
+            end = min(n_groups + _at_once(free, n_free * encoded.n_columns), len(grown.majority))
+            plan = kernel.Plan(n_groups, end, least, reference, self.ref == "last")
+            n_groups = kernel.grow_groups(free, cells, sets, preferences, growth, share, plan, grown)
+            progress.advance(n_free - n_rows + int(grown.ends[n_groups]))
+            grows = plan.begin < n_groups == end < len(grown.majority)
+        labels, sizes = np.full(n_rows, -1, dtype=np.int64), np.diff(grown.ends[: n_groups + 1])
+        labels[grown.members[: grown.ends[n_groups]]] = np.repeat(np.arange(n_groups), sizes)
+        self._place_leftovers(task, free, grown, sizes, order, labels)
         return Groups(labels)
 
     def _place_leftovers(
-        self, task: Task, free: FreeRows, groups: list[Group], order: Floats, majority: Ints, labels: Ints
+        self, task: Task, free: FreeRows, grown: kernel.Grown, sizes: Ints, order: Floats, labels: Ints
     ) -> None:
-        encoded = task.encoded
+        encoded, n_groups = task.encoded, len(sizes)
         leftovers = np.flatnonzero(labels < 0)
         if not len(leftovers):
             return
         leftovers = leftovers[np.argsort(order[leftovers], kind="stable")]
-        sizes = np.bincount(labels[labels >= 0], minlength=len(groups))
         sets = None
         if self.cost == "set":
-            sets = kernel.GroupSets(_values(encoded), *_group_values(encoded, labels, len(groups)))
+            sets = kernel.GroupSets(_values(encoded), *_group_values(encoded, labels, n_groups))
         preferences = None
         if self.label is not None:
             (classes,) = keys_of(task.table, self.label)
-            preferences = kernel.GroupLabels(classes, majority, self.label_weight)
-        cells = (encoded.lines, encoded.codes)
-        kernel.place_leftovers(cells, leftovers, summaries(groups), sizes, free, sets, preferences, labels)
+            preferences = kernel.GroupLabels(classes, grown.majority[:n_groups], self.label_weight)
+        groups = Summaries(*(part[:n_groups] for part in grown.groups))
+        kernel.place_leftovers(
+            (encoded.lines, encoded.codes), leftovers, groups, sizes, free, sets, preferences, labels
+        )
+
+
+def _room(encoded: Encoded, k: int) -> kernel.Grown:
+    """Room for as many groups as there can be."""
+    most, n_rows, n_lines = encoded.n_rows // k, encoded.n_rows, len(encoded.lines)
+    low, high = np.empty((most, n_lines)), np.empty((most, n_lines))
+    holes, node = np.empty((most, n_lines), dtype=bool), np.empty((most, len(encoded.codes)), dtype=np.int64)
+    ends, members = np.zeros(most + 1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    return kernel.Grown(Summaries(low, high, holes, node), members, ends, np.empty(most, dtype=np.int64))
+
+
+def _at_once(free: FreeRows, cells: int) -> int:
+    """How many groups are grown before somebody who wants to stop is heard."""
+    index = free.row_index
+    searches = index is not None and not index.tree.shape["off"][0]
+    return AT_ONCE if searches else piece_of(cells * free.k)
 
 
 def _heights(encoded: Encoded) -> Floats:

@@ -84,7 +84,7 @@ class VMdav(Method):
 
     def _group(self, free: Free, centre: Floats, reach: Floats, label: int) -> None:
         """Form one group and let it grow; `reach` is memory for how near each row is to it."""
-        near, _ = free.near(free.farthest(centre), self.k)
+        near, _ = free.near(free.farthest_from_average(centre), self.k)
         joined = np.ascontiguousarray(free.store.columns[:, near].T)
         free.take(near, label)
         size, growing = len(near), _Growing(free, reach)

@@ -23,7 +23,7 @@ from shoal.release.shapes import SHAPES
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.numbering import distinct_values, value_codes
+from shoal.table.numbering import are_few, distinct_values, value_codes
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 from shoal.table.shown import only_rows
@@ -177,7 +177,9 @@ def _by_text(numbers: Labels) -> Labels:
     """Codes of whole numbers in the order of their texts; only distinct ones are written as texts, which are slow."""
     known, codes = np.unique(numbers, return_inverse=True)
     rank = np.empty(len(known), dtype=np.int64)
-    rank[pl.Series(known).cast(pl.String).arg_sort().to_numpy()] = np.arange(len(known))
+    few = are_few(len(known))
+    order = np.argsort([str(one) for one in known.tolist()]) if few else pl.Series(known).cast(pl.String).arg_sort()
+    rank[np.asarray(order)] = np.arange(len(known))
     return rank[codes.reshape(-1)]
 
 

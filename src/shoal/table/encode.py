@@ -8,7 +8,7 @@ tree, in the smallest unsigned type that fits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ import polars as pl
 
 from shoal.kernels.cluster.trees import Forest
 from shoal.table.hierarchy.tree import TreeArrays
+from shoal.table.numbering import are_few
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
 
@@ -64,18 +65,35 @@ class Encoded:
 
     def collapse(self, *keys: npt.NDArray[np.generic]) -> Collapsed:
         """Join rows that are identical, also in the further keys that are given, one value per row each."""
-        columns: dict[str, npt.NDArray[np.generic]] = {f"line {j}": line for j, line in enumerate(self.lines)}
-        columns |= {f"code {j}": code for j, code in enumerate(self.codes)}
-        columns |= {f"key {j}": key for j, key in enumerate(keys)}
-        frame = pl.DataFrame(columns).with_row_index("row")
-        members = frame.group_by(list(columns), maintain_order=True).agg(pl.col("row"))["row"]
-        counts = members.list.len().to_numpy().astype(np.int64)
-        rows = members.explode().to_numpy().astype(np.int64)
+        columns = [*self.lines, *self.codes, *keys]
+        counts, rows = (_few_alike if are_few(self.n_rows) else _alike)(columns)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         heads = rows[first[:-1]]
         return Collapsed(
             np.ascontiguousarray(self.lines[:, heads]), np.ascontiguousarray(self.codes[:, heads]), first, rows
         )
+
+
+def _alike(columns: Sequence[npt.NDArray[np.generic]]) -> tuple[Ints, Ints]:
+    """How many rows are alike, for each that is the first such; and all rows, those alike side by side."""
+    named = {str(place): column for place, column in enumerate(columns)}
+    members = pl.DataFrame(named).with_row_index("row").group_by(list(named), maintain_order=True).agg("row")["row"]
+    return members.list.len().to_numpy().astype(np.int64), members.explode().to_numpy().astype(np.int64)
+
+
+def _few_alike(columns: Sequence[npt.NDArray[np.generic]]) -> tuple[Ints, Ints]:
+    """The same of few rows, sooner than a query is asked: there is one zero, and one way to be missing."""
+    plain = (_bits(column.astype(np.float64)) if column.dtype.kind == "f" else column for column in columns)
+    members: dict[tuple[object, ...], list[int]] = {}
+    for row, cells in enumerate(zip(*(column.tolist() for column in plain), strict=True)):
+        members.setdefault(cells, []).append(row)
+    counts = np.array([len(rows) for rows in members.values()], dtype=np.int64)
+    return counts, np.array([row for rows in members.values() for row in rows], dtype=np.int64)
+
+
+def _bits(line: Floats) -> Ints:
+    """Numbers as something that is equal where they are, or where both are missing."""
+    return np.where(np.isnan(line), np.nan, line + 0.0).view(np.int64)
 
 
 @dataclass(frozen=True, repr=False)

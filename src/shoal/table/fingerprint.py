@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.table.numbering import are_few
+
 LARGE = 1 << 22
 """Bytes of a table that is looked at piece by piece, and of such a piece."""
 
@@ -19,6 +21,10 @@ def content_sha256(frame: pl.DataFrame) -> str:
     A cell counts by its text, so that a column of numbers and the same numbers read from a CSV file agree.
     """
     digest = hashlib.sha256(f"shoal content 1\n{frame.width} {frame.height}\n".encode())
+    if are_few(frame.height):
+        for series in frame:
+            _add_cells(digest, series)
+        return digest.hexdigest()
     if frame.estimated_size() > LARGE:
         for series in frame:
             _add_column(digest, series)
@@ -36,6 +42,16 @@ def content_sha256(frame: pl.DataFrame) -> str:
         digest.update(np.ascontiguousarray(facts[f"lengths {name}"][0].to_numpy(), dtype="<i8").tobytes())
         digest.update(facts[f"joined {name}"][0].encode())
     return digest.hexdigest()
+
+
+def _add_cells(digest: Any, series: pl.Series) -> None:
+    """Add what a column of few rows says."""
+    cells = series.cast(pl.String).to_list()
+    texts = [b"" if cell is None else cell.encode() for cell in cells]
+    digest.update(f"{len(series.name.encode())}\n".encode() + series.name.encode())
+    digest.update(bytes(cell is not None for cell in cells))
+    digest.update(np.array([len(text) for text in texts], dtype="<i8").tobytes())
+    digest.update(b"".join(texts))
 
 
 def _add_column(digest: Any, series: pl.Series) -> None:

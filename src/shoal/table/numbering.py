@@ -19,6 +19,8 @@ BEGINNING = 64
 """Letters of a long text by which most are told apart."""
 MANY = 100_000
 """Rows from which on columns are numbered one after the other."""
+FEW = 256
+"""Cells of a column up to which Python is done with them sooner than a query is asked."""
 CLOSE = 4
 """Whole numbers that span at most so many times the rows have a table of their numbers."""
 
@@ -29,20 +31,60 @@ def numbered(columns: Sequence[pl.Series]) -> list[Ints]:
     Values are compared as what they are: text that reads as numbers, or as instants, equals those of another column
     that holds such.
     """
+    if all(series.dtype == pl.String for series in columns) and are_few(sum(len(series) for series in columns)):
+        return _few_numbered([series.to_list() for series in columns])
     ranks = pl.concat(_alike([_plain(series) for series in columns])).rank("dense").cast(pl.Int64).fill_null(0)
     ends = np.cumsum([len(series) for series in columns])[:-1]
     return np.split(ranks.to_numpy().astype(np.int64), ends)
 
 
+def _few_numbered(columns: Sequence[list[str | None]]) -> list[Ints]:
+    """The same of few texts."""
+    values = _sorted(cell for column in columns for cell in column if cell != "")
+    number = {value: place for place, value in enumerate(values, 1)}
+    return [np.array([number.get(cell or "", 0) for cell in column], dtype=np.int64) for column in columns]
+
+
 def distinct_values(series: pl.Series) -> pl.Series:
     """The values of a column, each once and in their order, without missing ones."""
+    if has_few(series):
+        return pl.Series(series.name, _sorted(series.to_list()), dtype=pl.String)
     return series.to_frame().select(pl.all().drop_nulls().unique().sort()).to_series()
 
 
 def values_of(frame: pl.DataFrame) -> dict[str, pl.Series]:
     """The values of each column, each once and in their order, without missing ones."""
-    found = frame.select(pl.all().drop_nulls().unique().sort().implode())  # queries are what small tables cost
-    return {series.name: series[0] for series in found}
+    few = {one.name: pl.Series(_sorted(one.to_list()), dtype=pl.String) for one in frame if has_few(one)}
+    if len(few) == frame.width:
+        return few
+    others = frame.drop(few) if few else frame
+    found = others.select(pl.all().drop_nulls().unique().sort().implode())  # queries are what small tables cost
+    few |= {series.name: series[0] for series in found}
+    return {name: few[name] for name in frame.columns}
+
+
+def are_few(n_cells: int) -> bool:
+    """Whether a column is so short that Python is done with it sooner than a query is asked."""
+    return n_cells <= FEW
+
+
+def has_few(series: pl.Series) -> bool:
+    """Whether a column has texts, and few enough for Python."""
+    return series.dtype == pl.String and are_few(len(series)) and not is_long(series)
+
+
+def _sorted(cells: Iterable[str | None]) -> list[str]:
+    """Texts, each once and in their order: that of letters is that of their bytes."""
+    return sorted({cell for cell in cells if cell is not None})
+
+
+def few_coded(series: pl.Series) -> Coded:
+    """A column of few texts as the numbers of its values."""
+    cells = series.to_list()
+    values = _sorted(cells)
+    places: dict[str | None, int] = {value: place for place, value in enumerate(values)}
+    codes = np.array([places.get(cell, len(values)) for cell in cells], dtype=np.int64)
+    return Coded(pl.Series(values, dtype=pl.String), codes)
 
 
 def _place_among(name: str, known: pl.Series) -> pl.Expr:
@@ -70,6 +112,12 @@ class Coded(NamedTuple):
 
 def coded(frame: pl.DataFrame, values: Mapping[str, pl.Series] | None = None) -> dict[str, Coded]:
     """The values of each column, and every cell as the number of its value; `values` has those that are known."""
+    few = {one.name: few_coded(one) for one in frame if one.name not in (values or {}) and has_few(one)}
+    if len(few) == frame.width:
+        return few
+    if few:
+        few |= coded(frame.drop(few), values)
+        return {name: few[name] for name in frame.columns}
     known = dict(values or {})
     known |= values_of(frame.drop(known)) if len(known) < frame.width else {}
     known = {name: known[name] for name in frame.columns}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.numbering import distinct_values, filled, first_of_each
+from shoal.table.numbering import distinct_values, filled, first_of_each, has_few
 from shoal.table.schema import Kind, Nominal, Ordinal, kind_name
 
 Ints = npt.NDArray[np.int64]
@@ -111,6 +111,9 @@ class Values:
     @cached_property
     def codes(self) -> Ints:
         """Place of each row's value among `known`; one past the last for a missing value."""
+        if has_few(self._plain):
+            place_of = {value: place for place, value in enumerate(self.known)}
+            return np.array([place_of.get(cell, len(place_of)) for cell in self._plain.to_list()], dtype=np.int64)
         places = pl.Series(range(len(self.known)), dtype=pl.Int64)
         known = pl.Series(self.known, dtype=self._plain.dtype)
         coded = self._plain.replace_strict(known, places, default=None, return_dtype=pl.Int64)

@@ -546,7 +546,7 @@ def test_bad_files(case: str, tmp_path: Path) -> None:
 
 def test_bad_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder.csv").mkdir()
-    refused(lambda: read(tmp_path), "is a folder; name a file in it")
+    refused(lambda: read(tmp_path), "is a folder without Parquet files; name a file")
     refused(lambda: read(tmp_path / "folder.csv"), "is a folder")
     refused(lambda: read(tmp_path / "nope.csv"), "nope.csv: there is no such file; looked in ")
     refused(lambda: read("no\0pe.csv"), "cannot be opened|no such file")

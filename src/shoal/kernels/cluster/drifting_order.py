@@ -59,7 +59,8 @@ def farthest_by_drift(store: PointStore, order: DriftingOrder, point: Any) -> in
             best, best_row = d, row
     for row in order.waiting[:n_waiting]:
         _push(order, row)
-    return -1 if n_waiting == len(order.waiting) else store.places[best_row]  # type: ignore[no-any-return]
+    found = 0 < n_waiting < len(order.waiting)
+    return store.places[best_row] if found else -1  # type: ignore[no-any-return]
 
 
 @jit

@@ -221,6 +221,52 @@ def grow(
     return size
 
 
+class Grown(NamedTuple):
+    """Groups that were grown, and the rows in them."""
+
+    groups: Summaries
+    members: Any  # int64[n]        OUT  rows, group after group, in the order they joined
+    ends: Any  # int64[groups + 1]  OUT  one past the last member of each group; before them, 0
+    majority: Any  # int64[groups]  OUT  the label of most members, -1 if it is not looked at
+
+
+class Plan(NamedTuple):
+    """How many groups are grown at once, and where they start."""
+
+    begin: Any  # int64  IN  how many there are already
+    end: Any  # int64    IN  how many there may be then
+    least: Any  # int64  IN  so many rows must be free for a group; for the first one k
+    start: Any  # int64  IN  row that the first group of all starts far away from
+    last: Any  # bool    IN  whether the next one starts far away from the last member, or from the first
+
+
+@jit
+def grow_groups(
+    free: FreeRows, cells: Any, sets: ValueSets | None, preferences: JoinPreferences | None, growth: Growth | None,
+    shared: bool | None, plan: Plan, grown: Grown,
+) -> int:  # fmt: skip
+    """Grow groups one after the other, and count all that there are.
+
+    IN  cells (float64[lines, n], uint32[trees, n])
+    """
+    lines, codes = cells
+    members, ends, g, n_rows = grown.members, grown.ends, plan.begin, len(grown.members)
+    while g < plan.end and n_rows - ends[g] >= (plan.least if g > 0 else free.k):
+        row = plan.start if g == 0 else members[ends[g] - 1 if plan.last else ends[g - 1]]
+        group, reference = summary(grown.groups, g), (lines[:, row], codes[:, row])
+        size = grow(free, group, sets, preferences, growth, shared, reference, members[ends[g] :])
+        ends[g + 1], grown.majority[g] = ends[g] + size, _majority(preferences)
+        g += 1
+    return g  # type: ignore[no-any-return]
+
+
+@jit
+def _majority(preferences: JoinPreferences | None) -> int:
+    if preferences is None:
+        return -1
+    return preferences.majority[0]  # type: ignore[no-any-return]
+
+
 # -- leftovers --------------------------------------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ WORD = 64
 """How many sorts of categories a box tells apart in a column; where there are more, some share a place."""
 HEAD, GAPS, WORDS = 0, 1, 2
 """Where in a block the lowest rows of its boxes are, the bits of missing numbers, the first bits of categories."""
-PATIENCE = 256
+PATIENCE = 128
 """After so many searches it is asked whether they are cheaper than scans."""
 
 SHAPE = np.dtype(
@@ -117,6 +117,17 @@ def enclose_above(tree: BoxTree, leaf: int) -> None:
     block = (tree.shape[0].first_leaf + leaf) // BLOCK
     while block > 0 and enclose(tree, block - 1):
         block = (block - 1) // BLOCK
+
+
+@jit
+def lift_heads(tree: BoxTree, leaf: int, lowest: int) -> None:
+    """Follow a leaf whose lowest row changed, and nothing else."""
+    box = tree.shape[0].first_leaf + leaf
+    while box >= 0 and tree.boxes[box // BLOCK, HEAD, box % BLOCK] != lowest:
+        tree.boxes[box // BLOCK, HEAD, box % BLOCK] = lowest
+        heads, box = tree.boxes[box // BLOCK, HEAD], box // BLOCK - 1
+        for i in range(BLOCK):
+            lowest = heads[i] if heads[i] < lowest else lowest
 
 
 @jit

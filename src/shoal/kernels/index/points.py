@@ -1,6 +1,7 @@
 """A tree of boxes around points: the k nearest to a point, the farthest from it, exactly, while points leave.
 
 See `rows`; distances here are the squares of `shoal.kernels.cluster.points`, summed over the columns in their order.
+Of identical points the lowest that is free may stand for all: the others follow it, one after the other.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from shoal.kernels.index.boxes import (
     BoxTree,
     enclose_above,
     enclose_inner,
+    lift_heads,
     note_search,
     push,
 )
@@ -25,19 +27,23 @@ from shoal.kernels.jit import jit
 
 BLOCK_WORK, LEAF_WORK = 20, 50
 """What a look at a block and at a leaf costs, measured in points of a scan."""
+ROUNDING = 1e-9
+"""What sums may lose by rounding, as a part of their terms; far more than they do."""
 
 
 class PointIndex(NamedTuple):
     """Boxes around points, and the points in the order of the leaves."""
 
     tree: BoxTree
-    axes: Any  # AXIS[d]             IN
-    columns: Any  # float64[leaves, d, room]  INOUT  points of each leaf, NaN = missing
+    axes: Any  # AXIS[d]             IN     one more where there is a middle
+    columns: Any  # float64[leaves, d, room]  INOUT  points of each leaf, NaN = missing; how far from the middle
     rows: Any  # int64[leaves, room] INOUT  their rows
-    positions: Any  # int64[n]       INOUT  leaf of each row, times room, and its place there
+    positions: Any  # int64[n]       INOUT  leaf of each row, times room, and its place there; or -1 - its first twin
+    twins: Any  # int64[n]           INOUT  the next row that is identical to each, -1 for none; empty: all stand alone
     fields: Any  # int64[d]          IN     where in a block a column is
     place_of: Any  # int64[all]      IN     place of each category among the bits; where several share one, negative - 1
     size: Any  # int64[1]            INOUT  how many points are free
+    middle: Any  # float64[d]        IN     of all points, where all columns are numbers, none missing; or empty
     distances: Any  # float64[rows of a leaf]  INOUT
 
 
@@ -106,15 +112,41 @@ def set_bounds(index: PointIndex, point: Any, sign: float, block: int) -> None:
 
 
 @jit
-def measure(index: PointIndex, point: Any, leaf: int) -> None:
-    """Distances of the points of a leaf to one, also of those that are gone.
+def _bound_by_middle(index: PointIndex, point: Any, block: int) -> None:
+    """As `set_bounds` with sign = -1, by how far the points of each box are from the middle.
+
+    A corner of a box may be much farther from the middle than any point in it. For a point x, one c and the middle m,
+    (x - c)^2 = (x - m)^2 + (m - c)(2x - m - c): how large the first is, summed, a box knows; the second is largest at
+    an edge.
 
     IN  point float64[d]
     """
-    columns, out = index.columns[leaf], index.distances
+    floats, out, axes, fields = index.tree.floats[block], index.tree.bound, index.axes, index.fields
+    middle, largest, slack = index.middle, floats[len(floats) - 1], 0.0
+    for i in range(len(out)):
+        out[i] = -largest[i]
+    for j in range(len(point)):
+        c, m = point[j], middle[j]
+        way, ends = (m - c) * axes[j].weight, floats[fields[j] + (1 if m > c else 0)]
+        slack += way * (m - c)
+        for i in range(len(out)):
+            out[i] -= way * ((ends[i] - m) + (ends[i] - c))
+    for i in range(len(out)):
+        bound = out[i] - (slack + largest[i]) * ROUNDING
+        out[i] = np.inf if index.tree.boxes[block, HEAD, i] == NOBODY else bound
+
+
+@jit
+def measure(index: PointIndex, point: Any, leaf: int) -> None:
+    """Distances of the free points of a leaf to one.
+
+    IN  point float64[d]
+    """
+    columns, n = index.columns[leaf], index.tree.live[leaf]
+    out = index.distances[:n]
     out[:] = 0.0
     for j in range(len(point)):
-        add_column(index.axes[j], columns[j], point[j], out)
+        add_column(index.axes[j], columns[j, :n], point[j], out)
 
 
 # -- searching --------------------------------------------------------------------------------------------------------
@@ -128,7 +160,7 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
     OUT  near NEIGHBOUR[k]: a heap, the last of them on top; without their places
     """
     tree, first_leaf, work, room = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, len(near)
-    out = index.distances
+    out, twins = index.distances, index.twins
     best, row, n_near = np.inf, NOBODY, 0
     set_bounds(index, point, 1.0, 0)
     n = push(tree, 0, best, 0)
@@ -146,12 +178,22 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
         leaf = box - first_leaf
         measure(index, point, leaf)
         for i in range(tree.live[leaf]):
-            if n_near < room or (out[i] <= best and before(out[i], index.rows[leaf, i], best, row)):
-                n_near = offer(near, n_near, out[i], index.rows[leaf, i], 0)
+            mine = index.rows[leaf, i] if out[i] <= best else -1
+            while mine >= 0 and (n_near < room or before(out[i], mine, best, row)):
+                n_near = offer(near, n_near, out[i], mine, 0)
                 if n_near == room:
                     best, row = near[0].distance, near[0].row
+                mine = twins[mine] if len(twins) else -1
     note_search(tree, work, index.size[0])
     return n_near
+
+
+@jit
+def _set_far_bounds(index: PointIndex, point: Any, block: int) -> None:
+    if len(index.middle):
+        _bound_by_middle(index, point, block)
+    else:
+        set_bounds(index, point, -1.0, block)
 
 
 @jit
@@ -162,7 +204,7 @@ def farthest(index: PointIndex, point: Any) -> int:
     """
     tree, first_leaf, work, out = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, index.distances
     best, row = np.inf, NOBODY
-    set_bounds(index, point, -1.0, 0)
+    _set_far_bounds(index, point, 0)
     n = push(tree, 0, best, 0)
     while n > 0:
         n -= 1
@@ -171,7 +213,7 @@ def farthest(index: PointIndex, point: Any) -> int:
             continue
         if box < first_leaf:
             work += BLOCK_WORK
-            set_bounds(index, point, -1.0, box + 1)
+            _set_far_bounds(index, point, box + 1)
             n = push(tree, box + 1, best, n)
             continue
         work += LEAF_WORK
@@ -190,27 +232,48 @@ def farthest(index: PointIndex, point: Any) -> int:
 @jit
 def _enclose_leaf(index: PointIndex, leaf: int) -> None:
     """Put the box of a leaf around its free points."""
-    tree, axes, columns, n = index.tree, index.axes, index.columns[leaf], index.tree.live[leaf]
-    block, lane = (tree.shape[0].first_leaf + leaf) // BLOCK, (tree.shape[0].first_leaf + leaf) % BLOCK
-    boxes, floats, gaps, lowest = tree.boxes[block], tree.floats[block], 0, NOBODY
-    for j in range(len(columns)):
-        at = index.fields[j]
-        if axes[j].kind == NAME:
-            word = 0
-            for i in range(n):
-                place = index.place_of[axes[j].first + np.int64(columns[j, i])]
-                word |= np.int64(1) << (place if place >= 0 else -place - 1)
-            boxes[at, lane] = word
-            continue
-        low, high = np.inf, -np.inf
+    block, lane = _box_of(index, leaf)
+    index.tree.boxes[block, GAPS, lane] = 0
+    for j in range(len(index.axes)):
+        _enclose_column(index, leaf, j)
+    index.tree.boxes[block, HEAD, lane] = _lowest(index, leaf)
+
+
+@jit
+def _box_of(index: PointIndex, leaf: int) -> Any:
+    """Block of the box of a leaf, and where it is there."""
+    box = index.tree.shape[0].first_leaf + leaf
+    return box // BLOCK, box % BLOCK
+
+
+@jit
+def _enclose_column(index: PointIndex, leaf: int, j: int) -> None:
+    """Put the box of a leaf around its free points, in one column."""
+    axis, column, at, (block, lane) = index.axes[j], index.columns[leaf, j], index.fields[j], _box_of(index, leaf)
+    boxes, floats, n = index.tree.boxes[block], index.tree.floats[block], index.tree.live[leaf]
+    if axis.kind == NAME:
+        word = 0
         for i in range(n):
-            x = columns[j, i]
-            gaps |= int(np.isnan(x)) << j
-            low, high = x if x < low else low, x if x > high else high
-        floats[at, lane], floats[at + 1, lane] = low, high
+            place = index.place_of[axis.first + np.int64(column[i])]
+            word |= np.int64(1) << (place if place >= 0 else -place - 1)
+        boxes[at, lane] = word
+        return
+    low, high, gap = np.inf, -np.inf, 0
     for i in range(n):
+        x = column[i]
+        gap |= int(np.isnan(x))
+        low, high = x if x < low else low, x if x > high else high
+    floats[at, lane], floats[at + 1, lane] = low, high
+    boxes[GAPS, lane] = (boxes[GAPS, lane] & ~(1 << j)) | (gap << j)
+
+
+@jit
+def _lowest(index: PointIndex, leaf: int) -> int:
+    """The lowest free row of a leaf."""
+    lowest = NOBODY
+    for i in range(index.tree.live[leaf]):
         lowest = index.rows[leaf, i] if index.rows[leaf, i] < lowest else lowest
-    boxes[HEAD, lane], boxes[GAPS, lane] = lowest, gaps
+    return lowest
 
 
 @jit
@@ -223,14 +286,52 @@ def enclose_all(index: PointIndex) -> None:
 
 @jit
 def leave(index: PointIndex, row: int) -> None:
-    """Take a point out: its boxes shrink."""
-    tree, room = index.tree, index.rows.shape[1]
-    leaf, place = index.positions[row] // room, index.positions[row] % room
+    """Take a point out: its boxes shrink, unless another one is identical."""
+    tree, room, at = index.tree, index.rows.shape[1], index.positions[_first(index, row)]
+    leaf, place = at // room, at % room
+    index.size[0] -= 1
+    if len(index.twins) and _let_follow(index, leaf, place, row):
+        return
     tree.live[leaf] -= 1
     _swap(index, leaf, place, tree.live[leaf])
-    index.size[0] -= 1
-    _enclose_leaf(index, leaf)
-    enclose_above(tree, leaf)
+    if _shrink(index, leaf, tree.live[leaf]):
+        enclose_above(tree, leaf)
+
+
+@jit
+def _shrink(index: PointIndex, leaf: int, gone: int) -> bool:
+    """Let the box of a leaf shrink by a point that is gone from a place; say whether it may have been at an edge."""
+    edge, (block, lane) = False, _box_of(index, leaf)
+    boxes, floats = index.tree.boxes[block], index.tree.floats[block]
+    for j in range(len(index.axes)):
+        x, at = index.columns[leaf, j, gone], index.fields[j]
+        if index.axes[j].kind == NAME or not floats[at, lane] < x < floats[at + 1, lane]:
+            _enclose_column(index, leaf, j)
+            edge = True
+    if boxes[HEAD, lane] == index.rows[leaf, gone]:
+        boxes[HEAD, lane], edge = _lowest(index, leaf), True
+    return edge
+
+
+@jit
+def _first(index: PointIndex, row: int) -> int:
+    """The first of the rows that were identical to one."""
+    return row if index.positions[row] >= 0 else -1 - index.positions[row]
+
+
+@jit
+def _let_follow(index: PointIndex, leaf: int, place: int, row: int) -> bool:
+    """Take one of identical points out; say whether others are left."""
+    twins, one = index.twins, index.rows[leaf, place]
+    if one == row:
+        if twins[row] >= 0:
+            index.rows[leaf, place] = twins[row]
+            lift_heads(index.tree, leaf, _lowest(index, leaf))
+        return twins[row] >= 0  # type: ignore[no-any-return]
+    while twins[one] != row:
+        one = twins[one]
+    twins[one] = twins[row]
+    return True
 
 
 @jit
@@ -272,7 +373,8 @@ def _swap(index: PointIndex, leaf: int, one: int, other: int) -> None:
     for j in range(len(columns)):
         columns[j, one], columns[j, other] = columns[j, other], columns[j, one]
     rows[one], rows[other] = rows[other], rows[one]
-    index.positions[rows[one]], index.positions[rows[other]] = leaf * room + one, leaf * room + other
+    index.positions[_first(index, rows[one])] = leaf * room + one
+    index.positions[_first(index, rows[other])] = leaf * room + other
 
 
 @jit

@@ -26,6 +26,7 @@ from shoal.kernels.index.boxes import (
     enclose_inner,
     first_of,
     leaf_of,
+    lift_heads,
     note_search,
     pays,
     push,
@@ -208,7 +209,7 @@ def _enclose_leaf(store: Store, index: RowIndex, leaf: int) -> None:
     tree, n_trees = index.tree, len(index.costs)
     block, lane = (tree.shape[0].first_leaf + leaf) // BLOCK, (tree.shape[0].first_leaf + leaf) % BLOCK
     boxes, floats, first = tree.boxes[block], tree.floats[block], first_of(tree, leaf)
-    last, gaps, lowest = first + tree.live[leaf], 0, NOBODY
+    last, gaps = first + tree.live[leaf], 0
     for j in range(len(store.lines)):
         low, high = np.inf, -np.inf
         for i in range(first, last):
@@ -222,10 +223,17 @@ def _enclose_leaf(store: Store, index: RowIndex, leaf: int) -> None:
         for i in range(first, last):
             word |= 1 << index.place_of[begin + store.codes[t, i]]
         boxes[WORDS + t, lane] = word
-    for i in range(first, last):
+    boxes[HEAD, lane], boxes[GAPS, lane] = _lowest(store, index, leaf), gaps
+
+
+@jit
+def _lowest(store: Store, index: RowIndex, leaf: int) -> int:
+    """The lowest free row of a leaf."""
+    first, lowest = first_of(index.tree, leaf), NOBODY
+    for i in range(first, first + index.tree.live[leaf]):
         row = store.rows[store.next_row[i]]
         lowest = row if row < lowest else lowest
-    boxes[HEAD, lane], boxes[GAPS, lane] = lowest, gaps
+    return lowest
 
 
 @jit
@@ -238,15 +246,17 @@ def enclose_all(store: Store, index: RowIndex) -> None:
 
 @jit
 def leave(store: Store, index: RowIndex, position: int) -> None:
-    """Follow a row that left the tuple at a position: boxes shrink; a tuple with no free row leaves its leaf."""
+    """Follow a row that left the tuple at a position: a tuple with no free row leaves its leaf, and boxes shrink."""
     tree = index.tree
     leaf = leaf_of(tree, position)
     if store.next_row[position] == store.last_row[position]:
         tree.live[leaf] -= 1
         store.size[0] -= 1
         move(store, first_of(tree, leaf) + tree.live[leaf], position)
-    _enclose_leaf(store, index, leaf)
-    enclose_above(tree, leaf)
+        _enclose_leaf(store, index, leaf)
+        enclose_above(tree, leaf)
+    else:
+        lift_heads(tree, leaf, _lowest(store, index, leaf))
     if not pays(tree):
         _switch_off(store, tree)
 

@@ -302,7 +302,7 @@ def _check_kind(values: Mapping[str, object], where: Callable[[str], str], probl
         path = str(values["path"])
         kind = kind_of_path(path)
         if kind is None and os.path.isdir(path):  # noqa: PTH112 - a Path raises where a name is too long
-            problems.add(where("path"), f"{path} is a folder without Parquet files", "name a file in it")
+            problems.add(where("path"), f"{path} is a folder without Parquet files", "name a file")
         elif kind is None:
             known = some([ending for endings in ENDINGS.values() for ending in endings], 99)
             ending = Path(path).suffix
