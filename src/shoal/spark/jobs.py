@@ -25,6 +25,8 @@ WHAT = "shoal.spark"
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 ENTRIES_AT_ONCE = 4
 """Entries that an executor gets at a time: each may hold a quarter of a million rows."""
+BY_ID = "repartitionById"
+"""How Spark 4.1 and later put each key in a partition of its own; before, several may share one."""
 FEW = 32
 """Partitions whose facts and counts the driver puts together itself."""
 
@@ -80,7 +82,7 @@ class Jobs:
 
     def exchanged(self, frame: Any, n_keys: int) -> Any:
         """Entries of one key together, each key in a partition of its own where Spark can do that."""
-        if hasattr(frame, "repartitionById"):
+        if hasattr(frame, BY_ID):
             found = frame.repartitionById(n_keys, "key")
         else:
             found = frame.repartition(n_keys, "key")
