@@ -82,11 +82,8 @@ class Jobs:
 
     def exchanged(self, frame: Any, n_keys: int) -> Any:
         """Entries of one key together, each key in a partition of its own where Spark can do that."""
-        if hasattr(frame, BY_ID):
-            found = frame.repartitionById(n_keys, "key")
-        else:
-            found = frame.repartition(n_keys, "key")
-        return found.sortWithinPartitions("key", "place")
+        exchange = getattr(frame, BY_ID, frame.repartition)
+        return exchange(n_keys, "key").sortWithinPartitions("key", "place")
 
     @contextmanager
     def in_batches(self, n_rows: int = ENTRIES_AT_ONCE) -> Iterator[None]:
