@@ -37,7 +37,7 @@ from shoal.release.manifest import Layout, Manifest, PublishedTable, Rows
 from shoal.release.parts import restated
 from shoal.release.receipt import Input, InputRows, Receipt
 from shoal.settings import check_arguments, secret_seed
-from shoal.spark.jobs import Jobs, OnSpark
+from shoal.spark.jobs import Jobs, OnSpark, ran
 from shoal.spark.release import Files, SparkRelease, checked_parts
 from shoal.spark.remote import opened
 from shoal.spark.session import check_frame, plain_columns
@@ -157,14 +157,14 @@ class _Path:
         """From rows to a release."""
         self.told.stage("reading")
         reading = self._settled()
-        pieces, facts = self._cleaned(reading)
+        pieces, facts, n_partitions = self._cleaned(reading)
         known = self._known(facts, reading.settled)
         if known.whole.n_rows <= max(self.blocks.rows, self.blocks.part_rows):
             return self._whole(pieces)
         self.asked = replace(self.asked, require=in_one_spelling(self.asked.require, known.table))
         with self.jobs.in_batches():
             self.told.stage("cutting")
-            columns, cuts, binned = self._cut(known, pieces, len(facts))
+            columns, cuts, binned = self._cut(known, pieces, n_partitions)
             if len(cuts.blocks) > 1:
                 return self._in_blocks(known, reading.settled, columns, cuts, binned)
         return self._whole(pieces, binned)
@@ -185,19 +185,20 @@ class _Path:
         roles = settled.roles
         return [name for name in self.df.columns if roles.get(name, "drop") not in ("drop", "identifying")]
 
-    def _cleaned(self, reading: Reading) -> tuple[Any, list[PieceFacts]]:
-        """Pieces in their canonical types, kept by executors, and the facts of partitions."""
+    def _cleaned(self, reading: Reading) -> tuple[Any, list[PieceFacts], int]:
+        """Pieces in their canonical types, kept by executors, their facts, and how many partitions have rows."""
         followed = self._followed(reading.settled)
         rows = plain_columns(self.df, followed, followed)
         pieces = self.jobs.keep(self.jobs.step(rows, "clean", reading))
-        said = [opened(note) for _, note in self.jobs.said(pieces)]
+        n_partitions = int(ran(lambda: pieces.filter("place < 0").count()))
+        said = [opened(note) for note in self.jobs.gathered(pieces, "join_facts", n_partitions)]
         found = Problems()
         for _, problems in said:
             found.extend(problems)
         found.raise_if_any(SchemaError)
         if not said:
             raise SourceError(Problem("table", "gave no rows when it was read again", "publish from a copy of it"))
-        return pieces, [facts for facts, _ in said]
+        return pieces, [facts for facts, _ in said], n_partitions
 
     def _known(self, facts: Sequence[PieceFacts], settled: Schema) -> Known:
         """All that must be known of the whole table, and checks that it can be published."""
