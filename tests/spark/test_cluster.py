@@ -168,10 +168,15 @@ def test_errors_hold_no_cell(spark):
         anonymize(on_spark(spark, table(), 1).limit(0), SCHEMA, shoal.KMember(k=5))
 
 
-def test_another_master_than_that_of_the_session(spark, machines, tmp_path):
+def test_another_master_than_that_of_the_session(spark, machines):
     assert open_session(machines.master) == (spark, False)
     with pytest.raises(ParameterError, match="another cluster than that of the session"):
         open_session("local[1]")
+
+
+def test_what_is_no_frame_of_spark(spark):
+    with pytest.raises(ParameterError, match="needs a DataFrame of Spark, got DataFrame"):
+        anonymize(table(300), SCHEMA, shoal.KMember(k=5))
 
 
 def test_cells_that_are_no_single_values(spark):

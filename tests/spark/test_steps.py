@@ -148,12 +148,6 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
             call()
 
 
-def test_what_is_no_frame_of_spark():
-    pytest.importorskip("pyspark.sql")
-    with pytest.raises(ParameterError, match="needs a DataFrame of Spark, got DataFrame"):
-        shoal.spark.anonymize(FRAME, SCHEMA, shoal.KMember(k=2))
-
-
 def test_sources_that_a_recipe_cannot_have(tmp_path):
     with pytest.raises(SourceError, match="of the kind sqlite, which a recipe with engine = 'spark' does not read"):
         check_source(Source(path=str(tmp_path / "people.db"), table="people"))
