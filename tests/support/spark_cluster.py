@@ -112,6 +112,8 @@ def _wait(ready: object, found: Cluster) -> None:
         with suppress(OSError):
             if ready():
                 return
+        if any(process.poll() is not None for process in found.processes.values()):
+            break
         time.sleep(0.1)
     pytest.fail("".join(path.read_text() for path in found.folder.glob("*.log")) or "Spark does not start")
 
@@ -138,7 +140,8 @@ def session(found: Cluster) -> Iterator[object]:
         "spark.executorEnv.SHOAL_QUIET": "1", "spark.log.level": "OFF", "spark.driver.host": "127.0.0.1",
         "spark.sql.warehouse.dir": str(found.folder / "warehouse"), "spark.local.dir": str(found.folder / "driver"),
         "spark.executor.heartbeatInterval": "5s", "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.eventLog.enabled": "false",
+        "spark.executor.metrics.pollingInterval": "0", "spark.metrics.staticSources.enabled": "false",
     }  # fmt: skip
     try:
         spark, _ = open_session(found.master, settings)
