@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
-PACKAGES := postgresql chromium gcc libc6-dev
+PACKAGES := postgresql chromium gcc libc6-dev openjdk-17-jre-headless
 comma := ,
 
 .PHONY: help setup test-setup demo test lint lists bench growth table reproduce attacks measures mutants fuzz faults system clean

@@ -36,7 +36,7 @@ ORDER = [
     ["recipe", "release.release"],
     ["engines"],
     ["pipeline", "mining"],
-    ["series", "vault", "learning.split", "sklearn", "concerns.other_method"],
+    ["series", "vault", "learning.split", "sklearn", "spark", "concerns.other_method"],
     ["comparison"],
     ["compiling", "testing", "reproduce"],
     ["cli"],

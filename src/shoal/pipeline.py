@@ -16,7 +16,7 @@ from shoal.enforce.refine import Refine
 from shoal.engines.blocks import Blocks, part_of
 from shoal.engines.grouping import grouped
 from shoal.engines.in_memory import grouped_in_blocks
-from shoal.errors import InternalError
+from shoal.errors import InternalError, ParameterError, Problem
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.memory import check_memory
@@ -250,6 +250,9 @@ def run(
     progress: Watched = None,
 ) -> Release[pl.DataFrame]:
     """Follow a recipe from its source to a release, not yet written; the receipt notes the source, or another name."""
+    if recipe.engine != "local":
+        what = f"the recipe says engine = {recipe.engine!r}, and this is the engine of one machine"
+        raise ParameterError(Problem("engine", what, "use shoal run, or shoal.spark.follow(recipe, out)"))
     listener(progress).stage("reading")
     source = recipe.require_source()
     return anonymize(

@@ -17,6 +17,8 @@ from shoal.table.prepare import MISSING_MODES
 
 SEED_BITS = 128
 """Bits of a seed that is drawn: more than anybody can try."""
+ENGINES = ("local", "spark")
+"""What does the work of a recipe: this machine, or a cluster."""
 SETTINGS: dict[str, tuple[Bound, Any]] = {
     "seed": (Maybe(Whole(0)), None),
     "missing": (OneOf(MISSING_MODES), "keep"),
@@ -24,6 +26,7 @@ SETTINGS: dict[str, tuple[Bound, Any]] = {
     "suppress": (Share(), 0.0),
     "normalise": (YesNo(), False),
     "left_out": (OneOf(LEFT_OUT), "public"),
+    "engine": (OneOf(ENGINES), "local"),
 }
 """Single values: what each may be, and what it is when not given."""
 

@@ -28,6 +28,10 @@ BlockRows = Annotated[
         "--block-rows", help="Read and publish the table in blocks of so many rows, on disk: for large tables."
     ),
 ]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", help="With --engine spark: the cluster, such as spark://host:7077, yarn or local[4]."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report beside the release.")]
@@ -112,6 +116,7 @@ def run(
     threads: Threads = None,
     memory: Memory = None,
     block_rows: BlockRows = None,
+    master: Master = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -156,6 +161,7 @@ def run(
         release, concerns = follow(
             read, out, overwrite=overwrite, threads=threads, memory=memory, quiet=quiet or json,
             passphrase_file=passphrase_file, report=not no_report, strict=strict, block_rows=block_rows,
+            master=master,
         )  # fmt: skip
     place = out if read.target is None else read.target.describe()
     if json:
@@ -222,6 +228,7 @@ def follow(
     strict: bool = False,
     compare: bool = True,
     block_rows: int | None = None,
+    master: str | None = None,
 ) -> tuple[Any, tuple[Any, ...] | None]:
     """Run a recipe and write its release and report, with progress where somebody is looking.
 
@@ -263,6 +270,13 @@ def follow(
         with problems.noting():
             KEY.check_package()
     problems.raise_if_any(SourceError)
+    if recipe.engine == "spark" or master is not None:
+        from shoal.cli.spark import follow_on_spark
+
+        return follow_on_spark(
+            recipe, out, master, block_rows=block_rows, overwrite=overwrite, quiet=quiet, source_name=source_name,
+            report=report, strict=strict,
+        )  # fmt: skip
     engine = None
     if block_rows is not None:
         from shoal.cli.blocks import follow_in_blocks

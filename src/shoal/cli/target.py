@@ -13,7 +13,7 @@ def check_target(recipe: Any, out: Path, *, overwrite: bool, block_rows: int | N
     from shoal.release.receipt import receipt_path
     from shoal.release.target import check_free, opened
 
-    if block_rows is not None or recipe.sensitive:
+    if block_rows is not None or recipe.sensitive or recipe.engine != "local":
         what = "is for releases without parts, aliases and grades"
         raise ParameterError(Problem("target", what, "leave [target] out, and copy the directory there"))
     receipt = receipt_path(out)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shoal.engines.bins import Binned
@@ -52,11 +53,7 @@ class Reading:
 def clean_piece(work: Work, number: int, first: int, reading: Reading) -> tuple[PieceFacts, str, list[Problem]]:
     """Bring a raw piece into canonical types; give its facts, the fingerprint of its rows, and what is wrong."""
     raw, found = work.load(RAW, number), Problems()
-    names = Names.of(raw, reading.settled.roles)
-    cleaned, _ = cleaned_columns(names, raw, reading.settled, reading.missing_values, found)
-    kept = rows_that_go_on(cleaned, reading.settled, reading.missing)
-    rows = cleaned if len(kept) == cleaned.height else cleaned[kept]
-    followed = rows.select(followed_columns(rows, reading.settled))
+    followed, cleaned = followed_rows(raw, reading, found)
     work.save(PIECE, number, followed)
     facts = PieceFacts.of(followed, reading.settled, raw.height, first)
     later = f", counted from row {first + 1}" if first else ""
@@ -64,6 +61,15 @@ def clean_piece(work: Work, number: int, first: int, reading: Reading) -> tuple[
     digest = content_sha256(cleaned)
     work.remove(RAW, number)
     return facts, digest, problems
+
+
+def followed_rows(raw: pl.DataFrame, reading: Reading, found: Problems) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What a release depends on of the rows that go on, and all rows, in canonical types."""
+    names = Names.of(raw, reading.settled.roles)
+    cleaned, _ = cleaned_columns(names, raw, reading.settled, reading.missing_values, found)
+    kept = rows_that_go_on(cleaned, reading.settled, reading.missing)
+    rows = cleaned if len(kept) == cleaned.height else cleaned[kept]
+    return rows.select(followed_columns(rows, reading.settled)), cleaned
 
 
 def facts_of_piece(work: Work, number: int, reading: Reading, n_input: int, first: int) -> PieceFacts:
@@ -191,8 +197,17 @@ def show_block(
     `known` is the table as it came in, `shown` that of the rows that are published: they have its types and trees.
     """
     labels = work.load_array(LABELS, block).astype(np.int64)
+    rows, sizes, found = shown_rows(_block(work, block, n_pieces, known), labels, shown, asked, parts)
+    work.save(SHOWN, block, rows, sizes)
+    return found
+
+
+def shown_rows(
+    block: pl.DataFrame, labels: npt.NDArray[np.int64], shown: Known, asked: Asked, parts: int
+) -> tuple[pl.DataFrame, list[int], BlockShown]:
+    """What is published of a block, part by part, how many rows go to each part, and what is said of them."""
     kept = labels >= 0
-    frame = _block(work, block, n_pieces, known).filter(pl.Series(kept))
+    frame = block.filter(pl.Series(kept))
     table = shown.block(frame.cast({name: shown.types[name] for name in frame.columns}))
     published = asked.publish.show(table, Groups(labels[kept]))
     rows, layout = _harmonised(published, shown)
@@ -200,23 +215,27 @@ def show_block(
     if (person := table.schema.person) is not None:
         rows = rows.with_columns(table.frame[person].hash().alias(PERSON))
     sizes = np.bincount(place, minlength=parts)
-    work.save(SHOWN, block, rows[np.argsort(place, kind="stable")], sizes.tolist())
     nodes = {
         column.name: tuple(rows[column.columns[0]].unique().to_list())
         for column in layout.quasi
         if column.form == "node"
     }
-    return BlockShown(layout, tuple(name for name in rows.columns if name != PERSON), nodes)
+    names = tuple(name for name in rows.columns if name != PERSON)
+    return rows[np.argsort(place, kind="stable")], sizes.tolist(), BlockShown(layout, names, nodes)
 
 
 def make_part(work: Work, part: int, n_blocks: int, layout: Layout, folder: Path) -> FilePart:
     """Put the rows of a part together from all blocks, in the order that their content gives them, and write them."""
     rows = pl.concat([work.load(SHOWN, block, part) for block in range(n_blocks)], how="vertical_relaxed")
-    arranged, order = arrange(Published({"table": rows.drop(PERSON, strict=False)}, layout))
-    table = arranged.tables["table"]
     if PERSON in rows.columns:
-        work.save_array(WHOSE, part, np.unique(rows[PERSON].to_numpy(), return_inverse=True)[1][order.to_numpy()])
-    path = folder / f"table-{part + 1:05d}.parquet"
+        order = arrange(Published({"table": rows.drop(PERSON)}, layout))[1].to_numpy()
+        work.save_array(WHOSE, part, np.unique(rows[PERSON].to_numpy(), return_inverse=True)[1][order])
+    return write_part(rows.drop(PERSON, strict=False), layout, folder / f"table-{part + 1:05d}.parquet")
+
+
+def write_part(rows: pl.DataFrame, layout: Layout, path: Path) -> FilePart:
+    """Write the rows of a part in the order that their content gives them."""
+    table = arrange(Published({"table": rows}, layout))[0].tables["table"]
     write_parquet(table, path)
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()

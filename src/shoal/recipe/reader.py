@@ -28,7 +28,7 @@ from shoal.table.sources import Source
 
 TOP_KEYS = (
     "seed", "missing", "rest", "format", "suppress", "source", "population", "columns", "method", "require", "publish",
-    "refine", "normalise", "left_out", "target",
+    "refine", "normalise", "left_out", "target", "engine",
 )  # fmt: skip
 
 MARKED = Problem("population.missing_values", "belongs to [source]: it applies to both tables", "move it there")
@@ -140,7 +140,8 @@ class RecipeReader:
         if entry is None:
             return None
         entry = dict(entry)
-        if isinstance(entry.get("path"), str) and entry["path"].strip() and self.folder != Path():
+        given = entry.get("path")
+        if isinstance(given, str) and given.strip() and "://" not in given and self.folder != Path():
             entry["path"] = str(self.folder / entry["path"])
         try:
             source = Source.from_mapping(entry, key)

@@ -45,6 +45,8 @@ class Recipe:
         Where the table of people is that requirements on a population compare with.
     target
         The database that the release is written to, instead of a directory.
+    engine
+        ``"local"``, or ``"spark"``: then `shoal.spark.follow` and ``shoal run`` follow it on a cluster.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Recipe:
     left_out: str = "public"
     sensitive: tuple[ColumnPublisher, ...] = ()
     target: Target | None = None
+    engine: str = "local"
 
     def __post_init__(self) -> None:
         if self.publish is None:
@@ -114,6 +117,8 @@ class Recipe:
             entries["normalise"] = True
         if self.left_out != "public":
             entries["left_out"] = self.left_out
+        if self.engine != "local":
+            entries["engine"] = self.engine
         if self.schema.rest is not None:
             entries["rest"] = self.schema.rest
         if self.suppress:

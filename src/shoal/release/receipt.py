@@ -55,6 +55,11 @@ class Input(_Part):
         exclude_if=lambda rows: rows is None,
         description="of a table read piece by piece: rows of a piece; sha256 is that of the hashes of its pieces",
     )
+    by_block: bool = Field(
+        default=False,
+        exclude_if=lambda by_block: not by_block,
+        description="of a table on a cluster: sha256 is that of the hashes of its blocks, their rows sorted",
+    )
     identified: int | None = Field(
         default=None,
         exclude_if=lambda identified: identified is None,

@@ -1,0 +1,224 @@
+"""Releases of a cluster: those of one machine, whatever becomes of executors."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.check.release import verify
+from shoal.engines.blocks import Blocks
+from shoal.engines.on_disk import publish_in_blocks
+from shoal.errors import GuaranteeError, ParameterError, SchemaError, SourceError
+from shoal.progress import SILENT
+from shoal.release.release import check_directory
+from shoal.spark import anonymize, jobs
+from shoal.spark.session import open_session
+from shoal.table.sources import Source
+from support.spark_cluster import cluster, session
+
+BLOCKS = Blocks(rows=600, part_rows=800, workers=1)
+N_ROWS = 2_200
+ASKED = {"require": (shoal.LDiversity("disease", l=2),), "suppress": 0.05}
+SCHEMA = shoal.Schema(
+    quasi={"age": shoal.Numeric(), "zip": shoal.Nominal(), "school": shoal.Ordinal(("low", "mid", "high"))},
+    sensitive=["disease"], identifying=["name"],
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def machines():
+    with cluster() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def spark(machines):
+    with session(machines) as found:
+        yield found
+
+
+def table(n_rows: int = N_ROWS, seed: int = 0) -> pl.DataFrame:
+    """People with missing cells, half of them alike in all quasi-identifiers, and diseases of which some are rare."""
+    rng = np.random.default_rng(seed)
+    age = np.where(rng.random(n_rows) < 0.02, None, rng.integers(18, 90, n_rows))
+    school = np.where(rng.random(n_rows) < 0.02, None, rng.choice(["low", "mid", "high"], n_rows))
+    frame = pl.DataFrame(
+        {
+            "name": [f"person {place}" for place in range(n_rows)],
+            "age": pl.Series(age.tolist(), dtype=pl.Int64),
+            "zip": rng.choice(["100", "101", "102", "200", "201"], n_rows),
+            "school": pl.Series(school.tolist(), dtype=pl.String),
+            "disease": rng.choice(["flu", "ulcer", "gout", "mumps"], n_rows, p=[0.6, 0.2, 0.15, 0.05]),
+        }
+    )
+    alike = pl.int_range(pl.len()) % 2 == 0
+    same = {"age": 40, "zip": "100", "school": "mid"}
+    return frame.with_columns(
+        pl.when(alike).then(pl.lit(value)).otherwise(pl.col(name)).alias(name) for name, value in same.items()
+    )
+
+
+def rows_of_blocks(frame: pl.DataFrame) -> Counter:
+    """What blocks on one machine publish."""
+    release = shoal.anonymize(frame, SCHEMA, shoal.KMember(k=5), seed=1, engine=BLOCKS)
+    return Counter(release.table.rows())
+
+
+def rows_of(release) -> Counter:
+    return Counter(map(tuple, release.table.collect()))
+
+
+def on_spark(spark, frame: pl.DataFrame, n_partitions: int):
+    """The same rows in another order, in so many partitions."""
+    shuffled = frame.sample(fraction=1.0, shuffle=True, seed=n_partitions)
+    return spark.createDataFrame(shuffled.to_arrow()).repartition(n_partitions)
+
+
+def assert_same(one: Path, other: Path) -> None:
+    names = sorted(path.name for path in one.iterdir())
+    assert names == sorted(path.name for path in other.iterdir())
+    for name in names:
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+
+
+@pytest.fixture(scope="session")
+def published(spark):
+    """A release with all that may be asked for."""
+    df = on_spark(spark, table(), 3)
+    release = anonymize(df, SCHEMA, shoal.KMember(k=5), seed=1, blocks=BLOCKS, source="a table", **ASKED)
+    yield release
+    release.close()
+
+
+def test_the_same_bytes_as_blocks_on_one_machine(published, tmp_path):
+    table().write_parquet(tmp_path / "table.parquet")
+    source = Source(path=str(tmp_path / "table.parquet"))
+    recipe = shoal.Recipe(SCHEMA, shoal.KMember(k=5), source=source, seed=1, **ASKED)
+    assert publish_in_blocks(recipe, tmp_path / "blocks", BLOCKS, SILENT) is not None
+    published.write(tmp_path / "spark")
+    assert_same(tmp_path / "blocks", tmp_path / "spark")
+    assert check_directory(tmp_path / "spark")[0].k >= 5
+    rows = pl.concat([pl.read_parquet(path) for path in sorted((tmp_path / "blocks").glob("*.parquet"))])
+    assert rows_of(published) == Counter(rows.rows())
+
+
+def test_what_the_holder_keeps(published):
+    receipt = published.receipt
+    assert (receipt.seed, receipt.source, receipt.input.rows) == (1, "a table", N_ROWS)
+    assert receipt.rows.published == published.manifest.rows.published == N_ROWS - receipt.rows.suppressed
+    assert len(receipt.cuts) == receipt.notes["blocks"] - 1 > 1
+
+
+def test_what_was_changed_is_refused(published, monkeypatch):
+    assert published.verify() == published.verdict
+    true = published.manifest
+    monkeypatch.setattr(published, "manifest", true.model_copy(update={"achieved": {**true.achieved, "k": 50.0}}))
+    with pytest.raises(GuaranteeError, match="other values than the release reaches"):
+        published.verify()
+    wrong = {**true.measures, "ncp": 0.0}
+    monkeypatch.setattr(published, "manifest", true.model_copy(update={"measures": wrong}))
+    with pytest.raises(GuaranteeError, match="other figures"):
+        published.verify()
+
+
+def test_the_example_of_the_page(spark, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "people").mkdir()
+    table(300).write_parquet(tmp_path / "people" / "1.parquet")
+    found = {"spark": spark, "schema": SCHEMA, "folder": str(tmp_path)}
+    exec(compile(code, "docs/spark.md", "exec"), found)
+    rows = pl.read_parquet(tmp_path / "published" / "*.parquet")
+    assert verify({"table": rows}, shoal.Manifest.model_validate_json(found["told"])).achieved["l:disease"] >= 2
+
+
+def test_a_recipe_from_the_command_line(spark, call, tmp_path):
+    """The session of this process is used, as of a notebook. One block: rows are sorted by content."""
+    table().write_csv(tmp_path / "people.csv")
+    recipe = shoal.Recipe(SCHEMA, shoal.KMember(k=5), source=Source(path="people.csv"), seed=1, engine="spark")
+    (tmp_path / "recipe.toml").write_text(recipe.to_toml())
+    flags = ["--block-rows", "500", "--out", str(tmp_path / "release"), "--json"]
+    status, shown, told = call("run", str(tmp_path / "recipe.toml"), *flags)
+    assert status == 0, told
+    assert json.loads(shown)["manifest"]["achieved"]["k"] >= 5
+    assert call("verify", str(tmp_path / "release"))[0] == 0
+    assert "Public edition" in (tmp_path / "release.report.html").read_text(encoding="utf-8")
+    in_order = table().sort("age", "zip", "school", "disease", nulls_last=True)
+    plain = shoal.anonymize(in_order, SCHEMA, shoal.KMember(k=5), seed=1)
+    assert pl.read_parquet(tmp_path / "release" / "table.parquet").equals(plain.table)
+
+
+def test_errors_hold_no_cell(spark):
+    wrong = table().with_columns(pl.col("age").cast(pl.String).replace("30", "canary-1"))
+    with pytest.raises(SchemaError, match=r"column 'age', partition \d") as caught:
+        anonymize(on_spark(spark, wrong, 2), SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
+    assert "canary" not in str(caught.value)
+    failing = on_spark(spark, wrong, 2).selectExpr("* except (age)", "CAST(age AS INT) AS age")
+    with pytest.raises(SourceError, match="CAST_INVALID_INPUT") as caught:
+        anonymize(failing, SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
+    assert "canary" not in str(caught.value)
+    with pytest.raises(SourceError, match="no rows"):
+        anonymize(on_spark(spark, table(), 1).limit(0), SCHEMA, shoal.KMember(k=5))
+
+
+def test_another_master_than_that_of_the_session(spark, machines):
+    assert open_session(machines.master) == (spark, False)
+    with pytest.raises(ParameterError, match="another cluster than that of the session"):
+        open_session("local[1]")
+
+
+def test_what_is_no_frame_of_spark(spark):
+    with pytest.raises(ParameterError, match="needs a DataFrame of Spark, got DataFrame"):
+        anonymize(table(300), SCHEMA, shoal.KMember(k=5))
+
+
+def test_cells_that_are_no_single_values(spark):
+    nested = on_spark(spark, table(300), 1).selectExpr("* except (zip)", "array(zip) AS zip")
+    with pytest.raises(SchemaError, match="column 'zip': holds no single values, but arrays"):
+        anonymize(nested, SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
+
+
+def test_an_executor_without_the_package(spark, tmp_path):
+    (tmp_path / "shoal").mkdir()
+    (tmp_path / "shoal" / "__init__.py").write_text("raise ImportError('not this one')")
+    before = dict(spark.sparkContext.environment)
+    spark.sparkContext.environment["PYTHONPATH"] = str(tmp_path)
+    try:
+        with pytest.raises(SourceError, match=r"is not installed on an executor; ship it: --py-files"):
+            anonymize(on_spark(spark, table(), 1), SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
+    finally:
+        spark.sparkContext.environment.clear()
+        spark.sparkContext.environment.update(before)
+
+
+def test_a_worker_that_is_killed_changes_nothing(machines, spark, monkeypatch):
+    """Its executor had blocks that it kept, and rows on the way to others: they are found again, from the table on."""
+    killed = []
+    monkeypatch.setattr(jobs, "BY_ID", "as in Spark 4.0, which does not know it")
+    monkeypatch.setattr(jobs, "FEW", 1)  # what is said of partitions is put together by executors first
+
+    class Killer:
+        def stage(self, name: str, total: int | None = None) -> None:
+            if name == "publishing":
+                machines.stop("two")
+                killed.append(name)
+
+        def advance(self, steps: int) -> None:
+            pass
+
+    release = anonymize(
+        on_spark(spark, table(seed=3), 4), SCHEMA, shoal.KMember(k=5), seed=1, blocks=BLOCKS, progress=Killer()
+    )
+    found = rows_of(release)
+    assert killed == ["publishing"]
+    assert spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() == 2  # the driver and one executor
+    assert found == rows_of_blocks(table(seed=3))
+    assert release.verify().k >= 5
+    release.close()
