@@ -18,7 +18,7 @@ import polars as pl
 from shoal.check.cell_forms import form_of
 from shoal.check.cell_text import check_facts, check_types, check_written, has_fractions
 from shoal.check.cells import ReadColumn, read_cell
-from shoal.check.promises import LACKING, Reached, broken, probes, reached
+from shoal.check.promises import Reached, broken, probes, reached
 from shoal.check.release import Verdict, check_reached, class_numbers
 from shoal.check.row_order import check_order
 from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complaint
@@ -32,6 +32,8 @@ from shoal.table.numbering import coded
 
 Ints = npt.NDArray[np.int64]
 COUNT = "\0count"
+SHAPES = ("text", "typed", "values")
+"""Of releases in parts: every row carries its cells."""
 Load = Callable[[FilePart], pl.DataFrame]
 """Reads a part; raises `GuaranteeError` where it is not the file that the manifest names."""
 
@@ -172,8 +174,12 @@ def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requir
     """Note what a manifest of a release in parts cannot say; give its promises."""
     promise = check_closed(manifest, problems)
     layout, recipe = manifest.layout, manifest.recipe
-    if layout.class_table or layout.slices or layout.laid_out.protects != "cells" or layout.hidden:
+    if layout.shape not in SHAPES or layout.slices or layout.hidden or any(one.form == "set" for one in layout.quasi):
         problems.add("layout", "is of a shape that cannot be written in parts")
+    if recipe.counts != "rows" or any(one.needs is not None for one in promise):
+        problems.add("promise", "speaks of people, or of more than the files show, which parts cannot be checked for")
+    if manifest.rows.counterfeits:
+        problems.add("rows", "has counterfeits, but releases of this shape have none")
     if len(manifest.tables) != 1 or recipe.part_rows is None:
         problems.add("tables", "are not those of a release in parts")
         return promise
@@ -262,15 +268,16 @@ def concluded(
     read = read_columns(seen, manifest, problems)
     if any(one.spelt(wholes) != one for one in promise):
         problems.add("promise", "has values that are not in Shoal's notation")
-    found = _together([one.achieved for one in seen], promise, manifest, problems)
+    filled = [one for one in seen if one.n_rows] or seen  # by chance no class may fall to a part
+    found = _together([one.achieved for one in filled], promise, problems)
     check_reached(found, manifest, problems, claims=claims)
     problems.raise_if_any(GuaranteeError)
     verdict = Verdict(
         sum(one.n_rows for one in seen), sum(len(one.sizes) for one in seen), found.achieved, layout.laid_out.reading,
         tuple(found.unchecked.values()), None, found.outside, tuple(read),
     )  # fmt: skip
-    vars(verdict)["surveyed"] = _surveyed(seen, wholes) | {
-        key: value for key, value in found.achieved.items() if key in seen[0].surveyed
+    vars(verdict)["surveyed"] = _surveyed(filled, wholes) | {
+        key: value for key, value in found.achieved.items() if key in filled[0].surveyed
     }
     return verdict
 
@@ -297,18 +304,12 @@ def read_columns(seen: Sequence[Seen], manifest: Manifest, problems: Problems) -
     return found
 
 
-def _together(
-    achieved: Sequence[Mapping[str, float]], promise: Sequence[Requirement], manifest: Manifest, problems: Problems
-) -> Reached:
+def _together(achieved: Sequence[Mapping[str, float]], promise: Sequence[Requirement], problems: Problems) -> Reached:
     """What the weakest class of all parts reaches of every promise."""
     found = Reached({}, {})
     for one in promise:
         values = [part[one.key] for part in achieved if one.key in part]
-        if one.needs is not None:
-            found.unchecked[one.key] = f"{one.name}: {LACKING[str(one.needs)]}"
-        elif manifest.recipe.counts == "people":
-            found.unchecked[one.key] = f"{one.name}: {LACKING['people']}"
-        elif len(values) < len(achieved):
+        if len(values) < len(achieved):
             problems.add(one.name, "cannot be judged of this release")
         else:
             found.achieved[one.key] = min(values) if one.rising else max(values)

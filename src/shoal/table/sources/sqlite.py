@@ -39,7 +39,7 @@ def read_sqlite(source: Source) -> pl.DataFrame:
     except UnicodeError:  # names of columns, which the module decodes itself; the error holds one
         problem = Problem(where, "a column has a name that is not UTF-8 text", "rename it, or name it AS in a query")
     except (sqlite3.Error, sqlite3.Warning) as error:  # its messages hold cells
-        problem = Problem(where, *_reading_of(error))
+        problem = Problem(where, *reading_of(error))
     raise SourceError(problem)
 
 
@@ -64,7 +64,7 @@ def sqlite_pieces(source: Source, rows: int) -> Iterator[pl.DataFrame]:
     except UnicodeError:  # names of columns, which the module decodes itself; the error holds one
         problem = Problem(where, "a column has a name that is not UTF-8 text", "rename it, or name it AS in a query")
     except (sqlite3.Error, sqlite3.Warning) as error:  # its messages hold cells
-        problem = Problem(where, *_reading_of(error))
+        problem = Problem(where, *reading_of(error))
     else:
         return
     raise SourceError(problem)
@@ -201,7 +201,7 @@ def _text(cell: Any) -> str | None:
     return None if cell is None else str(cell)
 
 
-def _reading_of(error: Exception) -> tuple[str, str]:
+def reading_of(error: Exception) -> tuple[str, str]:
     """Say what an error of SQLite means, without its text."""
     code = getattr(error, "sqlite_errorname", "") or ""
     if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
