@@ -235,7 +235,7 @@ def test_what_fails_leaves_nothing(uri, monkeypatch):
     broken = replace(release, frames={"table": release.frames["table"].reverse().slice(1)})
     with pytest.raises(GuaranteeError):
         broken.write_database(uri, "people")
-    with pytest.raises(SourceError, match="there is no such (release|file)"):
+    with pytest.raises(SourceError, match=r"there is no such (release|file)"):
         check_database(shoal.Target(uri, "people"))
     if uri.startswith("sqlite"):
         path = Path(uri.removeprefix("sqlite:///"))
