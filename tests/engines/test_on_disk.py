@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.disk.locks import locked
 from shoal.engines import on_disk
 from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
@@ -432,6 +433,12 @@ def test_a_process_that_is_killed_while_a_piece_is_read(tmp_path, in_parts, smal
     with pytest.raises(SourceError, match="was ended by the system"):
         publish_in_blocks(recipe, out, Blocks(rows=400, part_rows=800, workers=2), SILENT)
     assert not out.exists()
+
+
+def test_two_runs_do_not_work_in_one_folder(tmp_path, in_parts):
+    _, recipe, _ = in_parts
+    with locked((folder_beside(tmp_path / "out"),)):
+        refused(SourceError, "is being written by another process", recipe, tmp_path / "out")
 
 
 def test_a_folder_of_somebody_else_is_not_used(tmp_path, in_parts):

@@ -23,6 +23,7 @@ from shoal import __version__
 from shoal.check.parts import content_of_parts
 from shoal.check.release import Verdict
 from shoal.disk.change import changing, made_folders
+from shoal.disk.locks import locked
 from shoal.disk.recovery import settle
 from shoal.disk.stopping import Stopped
 from shoal.disk.trouble import is_environment, unwritable
@@ -175,6 +176,7 @@ def publish_in_blocks(
     with ExitStack() as stack:
         try:
             stack.enter_context(made_folders((out.absolute(),)))  # those with something in them stay
+            stack.enter_context(locked((work.folder,), wait=0))  # two would work on each other's files
             going_on = work.begin(state) and bool(before)  # what a database had then cannot be told
             if not going_on:
                 work.end()
