@@ -18,6 +18,17 @@ AHEAD = 2
 """How many tasks wait for each process: what they hold is in memory."""
 
 
+@contextmanager
+def ended_told() -> Iterator[None]:
+    """Say of a process that was ended what that means, and what to do."""
+    try:
+        yield
+    except BrokenProcessPool:
+        what = "a process that worked on a block was ended by the system, or by somebody"
+        fix = "run it again, with more memory or smaller blocks: what is done is not done again"
+        raise SourceError(Problem("blocks", what, fix)) from None
+
+
 class Here(Executor):
     """Calls functions in this process, at once."""
 
@@ -49,19 +60,16 @@ class Pool:
         waiting: dict[Future[Any], int] = {}
         places = iter(range(len(arguments)))
         try:
-            while True:
-                while len(waiting) < AHEAD * self.workers and (place := next(places, None)) is not None:
-                    waiting[self.executor.submit(function, *arguments[place])] = place
-                if not waiting:
-                    return found
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    place = waiting.pop(future)
-                    found[place] = future.result()
-                    done(place)
-        except BrokenProcessPool:
-            what = "a process that worked on a block was ended by the system, or by somebody"
-            fix = "run it again, with more memory or smaller blocks: what is done is not done again"
-            raise SourceError(Problem("blocks", what, fix)) from None
+            with ended_told():
+                while True:
+                    while len(waiting) < AHEAD * self.workers and (place := next(places, None)) is not None:
+                        waiting[self.executor.submit(function, *arguments[place])] = place
+                    if not waiting:
+                        return found
+                    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                        place = waiting.pop(future)
+                        found[place] = future.result()
+                        done(place)
         finally:
             for future in waiting:
                 future.cancel()

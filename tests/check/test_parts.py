@@ -15,6 +15,8 @@ from shoal.check.parts import content_of_parts
 from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import GuaranteeError
+from shoal.measure import manifest_figures
+from shoal.measure.base import Given
 from shoal.progress import SILENT
 from shoal.publish.base import Published, arrange
 from shoal.release.manifest import FILE, FilePart, Manifest
@@ -199,3 +201,68 @@ def test_types_that_differ_between_parts(release):
 def test_whole_numbers_written_as_real_ones(release):
     written(release, [frame.with_columns(pl.col("income").cast(pl.Float64)) for frame in frames_of(release)])
     refused(release, "column 'income': has numbers that are not in Shoal's notation")
+
+
+def said(folder: Path, **entries: object) -> None:
+    """Something else in the manifest, with figures that fit it."""
+    manifest = Manifest.read(folder).model_copy(update=entries)
+    rows = pl.concat(frames_of(folder))
+    verdict, _ = check_directory(folder)
+    figures = manifest_figures(Given.checked({"table": rows}, manifest, verdict))
+    stated(folder, manifest.model_copy(update={"measures": figures}))
+
+
+def test_promises_of_people_are_named_as_unchecked_and_refuted_by_rows(release):
+    """No class has more people than rows: who says that people are counted cannot get away with small classes."""
+    recipe = Manifest.read(release).recipe.model_copy(update={"counts": "people"})
+    said(release, recipe=recipe, achieved={})
+    verdict, _ = check_directory(release)
+    assert verdict.achieved == {}
+    assert len(verdict.unchecked) == 3
+    frames = frames_of(release)
+    one = frames[0].select(pl.struct(frames[0].columns[:3]).rank("dense")).to_series()
+    written(release, [frames[0].filter(one != 1).vstack(frames[0].filter(one == 1).head(2)), *frames[1:]])
+    refused(release, "k = 4 was promised, the weakest class reaches 2")
+
+
+def test_promises_that_need_more_than_the_files(release):
+    manifest, more = Manifest.read(release), ({"model": "k-map", "k": 5},)
+    recipe = manifest.recipe.model_copy(update={"require": (*manifest.recipe.require, *more)})
+    said(release, recipe=recipe, promise=(*manifest.promise, *more))
+    refused(release, "of more than the files show")
+
+
+def test_counterfeits_in_parts(release):
+    rows = Manifest.read(release).rows.model_copy(update={"published": 890, "counterfeits": 10})
+    said(release, rows=rows)
+    refused(release, "has counterfeits")
+
+
+def test_a_schema_with_people(release):
+    with pytest.raises(GuaranteeError, match="says that people may have several"):
+        check_directory(release, schema=shoal.Schema(quasi={"age": shoal.Numeric()}, person="id", rest="drop"))
+
+
+def test_a_size_of_parts_without_parts(tmp_path):
+    shoal.anonymize(shoal.sample.people(60), shoal.sample.schema(), shoal.Mondrian(k=3)).write(tmp_path / "out")
+    manifest = Manifest.read(tmp_path / "out")
+    recipe = manifest.recipe.model_copy(update={"part_rows": 1234567})
+    stated(tmp_path / "out", manifest.model_copy(update={"recipe": recipe}))
+    refused(tmp_path / "out", "is there, but the release is not in parts")
+
+
+def test_parts_that_no_class_falls_to(tmp_path):
+    """Two classes in ten parts."""
+    rows = pl.int_range(1000, eager=True)
+    frame = pl.DataFrame({"age": rows % 2, "disease": rows.cast(pl.String).str.tail(1)})
+    frame.write_parquet(tmp_path / "people.parquet")
+    recipe = shoal.Recipe(
+        shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"]), shoal.Mondrian(k=4),
+        require=(shoal.LDiversity("disease", l=3), shoal.TCloseness("disease", t=0.6)),
+        source=Source(path=tmp_path / "people.parquet"), seed=1,
+    )  # fmt: skip
+    assert publish_in_blocks(recipe, tmp_path / "out", Blocks(rows=500, part_rows=100, workers=1), SILENT)
+    verdict, manifest = check_directory(tmp_path / "out")
+    assert sorted(part.rows for part in manifest.tables[0].parts)[-3:] == [0, 500, 500]
+    assert verdict.achieved == {"k": 500, "l:disease": 5, "t:disease": 0.5}
+    assert verdict.surveyed["k"] == 500

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.disk.locks import locked
 from shoal.engines import on_disk
 from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
@@ -274,6 +276,70 @@ def test_a_source_that_changes_is_noticed(tmp_path, in_parts, monkeypatch):
     refused(SourceError, "was changed while it was read", recipe_for(path), tmp_path / "out")
 
 
+def test_a_file_that_comes_into_a_folder_meanwhile_is_noticed(tmp_path, in_parts, monkeypatch):
+    *_, frame = in_parts
+    folder = tmp_path / "several"
+    folder.mkdir()
+    frame.write_parquet(folder / "a.parquet")
+    read = on_disk.stream
+
+    def changing(source):
+        yield from read(source)
+        frame.write_parquet(folder / "b.parquet")
+
+    monkeypatch.setattr(on_disk, "stream", changing)
+    refused(SourceError, "b.parquet: was changed while it was read", recipe_for(folder), tmp_path / "out")
+
+
+def test_files_with_columns_in_another_order(tmp_path, in_parts):
+    *_, frame = in_parts
+    folder = tmp_path / "several"
+    folder.mkdir()
+    frame.head(100).write_parquet(folder / "a.parquet")
+    frame.head(100).select(frame.columns[::-1]).write_parquet(folder / "b.parquet")
+    refused(SourceError, "has its columns in another order", recipe_for(folder), tmp_path / "out")
+
+
+def test_bytes_that_are_no_text_in_a_later_piece(tmp_path, in_parts, monkeypatch):
+    from shoal.table.sources import stream
+
+    monkeypatch.setattr(stream, "BYTES", 4000)
+    *_, frame = in_parts
+    lines = frame.write_csv().split("\n")
+    lines[2000] = f"\0{lines[2000]}"
+    (tmp_path / "odd.csv").write_text("\n".join(lines), encoding="utf-8")
+    text = "has NUL bytes, the first in line 2001"
+    refused(SourceError, text, recipe_for(tmp_path / "odd.csv"), tmp_path / "out")
+
+
+def test_a_place_that_cannot_be_made(tmp_path, in_parts):
+    _, recipe, _ = in_parts
+    (tmp_path / "letter").write_text("mine", encoding="utf-8")
+    with pytest.raises(SourceError, match="cannot be written"):
+        publish_in_blocks(recipe, tmp_path / "letter" / "more" / "out", BLOCKS, SILENT)
+    refused_below = tmp_path / "new" / "folder" / "out"
+    with pytest.raises(InfeasibleError, match="cannot be kept"):
+        publish_in_blocks(recipe, refused_below, BLOCKS, SILENT, memory="10MB")
+    assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_so_many_rows_in_no_class_that_one_part_is_left(tmp_path):
+    """A few more rows come in than a part has, and fewer go out: the table is published from memory."""
+    frame = pl.DataFrame({"age": [row % 50 + (row % 60 == 0) * row * 9 for row in range(420)], "disease": ["a"] * 420})
+    frame.write_parquet(tmp_path / "people.parquet")
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    recipe = shoal.Recipe(
+        schema, shoal.RGather(k=4, epsilon=0.05), publish=shoal.Generalize(), seed=1,
+        source=shoal.table.sources.Source(path=tmp_path / "people.parquet"),
+    )  # fmt: skip
+    made = publish_in_blocks(recipe, tmp_path / "out", Blocks(rows=200, part_rows=200, workers=1), SILENT)
+    assert made is not None
+    assert made.receipt.rows.suppressed > 0
+    blocks = Blocks(rows=200, part_rows=made.manifest.rows.published, workers=1)
+    assert publish_in_blocks(recipe, tmp_path / "other", blocks, SILENT) is None
+    assert not folder_beside(tmp_path / "other").exists()
+
+
 def test_a_place_that_is_taken_stays_as_it_is(tmp_path, in_parts):
     _, recipe, _ = in_parts
     out = tmp_path / "out"
@@ -388,6 +454,29 @@ def test_a_killed_process_of_a_block_is_told(tmp_path, in_parts, monkeypatch):
     assert folder_beside(out).exists()  # to go on there
     made = publish_in_blocks(recipe, out, BLOCKS, SILENT)
     assert made is not None
+
+
+def test_a_process_that_is_killed_while_a_piece_is_read(tmp_path, in_parts, small_pieces, monkeypatch):
+    _, recipe, _ = in_parts
+    out, read = tmp_path / "out", on_disk.stream
+
+    def killing(source):
+        for piece in read(source):
+            yield piece
+            for child in multiprocessing.active_children():
+                child.kill()
+                child.join()
+
+    monkeypatch.setattr(on_disk, "stream", killing)
+    with pytest.raises(SourceError, match="was ended by the system"):
+        publish_in_blocks(recipe, out, Blocks(rows=400, part_rows=800, workers=2), SILENT)
+    assert not out.exists()
+
+
+def test_two_runs_do_not_work_in_one_folder(tmp_path, in_parts):
+    _, recipe, _ = in_parts
+    with locked((folder_beside(tmp_path / "out"),)):
+        refused(SourceError, "is being written by another process", recipe, tmp_path / "out")
 
 
 def test_a_folder_of_somebody_else_is_not_used(tmp_path, in_parts):

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal.cli.app import app
 from shoal.errors import GuaranteeError, ParameterError, SourceError
+from shoal.release.manifest import FilePart
 from shoal.release.release import check_database
 from support import postgres
 
@@ -134,6 +135,98 @@ def test_what_was_changed_in_the_database_is_refused(uri, statement, text):
         check_database(shoal.Target(uri, "people"))
 
 
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [
+        ({"file": "a message.csv", "sha256": "another"}, "names files"),
+        ({"parts": (FilePart(file="a message", rows=1, content_sha256="", sha256=""),)}, "names files"),
+    ],
+    ids=["file", "parts"],
+)
+def test_a_manifest_in_a_database_names_no_files(uri, entry, text):
+    release_of().write_database(uri, "people")
+    manifest = release_of().manifest
+    tables = tuple(table.model_copy(update=entry) for table in manifest.tables)
+    said = manifest.model_copy(update={"tables": tables}).to_json().replace("'", "''")
+    execute(uri, f"UPDATE people.manifest SET json = '{said}'")
+    with pytest.raises(GuaranteeError, match=text):
+        check_database(shoal.Target(uri, "people"))
+
+
+MOVE = 'ALTER TABLE people."table" RENAME TO held'
+
+
+def test_a_view_in_place_of_a_table_is_refused(uri):
+    """It could show other rows to the next who asks."""
+    release_of().write_database(uri, "people")
+    if uri.startswith("sqlite"):
+        execute(uri, MOVE, 'CREATE VIEW people."table" AS SELECT * FROM held')
+    else:
+        execute(uri, MOVE, "ALTER TABLE people.held SET SCHEMA public")
+        execute(uri, 'CREATE VIEW people."table" AS SELECT * FROM public.held')
+    with pytest.raises(GuaranteeError, match="is not a table as a release has it"):
+        check_database(shoal.Target(uri, "people"))
+
+
+@pytest.mark.parametrize(
+    ("statements", "text"),
+    [
+        (["UPDATE people__table SET income = 'a secret' WHERE rowid = 1"], "cells of another type"),
+        (["UPDATE people__table SET income = x'00ff' WHERE rowid = 1"], "cells of another type"),
+        (["UPDATE people__table SET rowid = 900 WHERE rowid = 200"], "rows with other numbers"),
+        (
+            [
+                "CREATE TABLE held AS SELECT * FROM people__table ORDER BY income, age",
+                "DELETE FROM people__table",
+                "INSERT INTO people__table SELECT * FROM held",
+            ],
+            "content differs",
+        ),
+        (["ALTER TABLE people__table ADD COLUMN more TEXT DEFAULT 'a message'"], "not a table as a release"),
+        (["ALTER TABLE people__table ADD COLUMN more TEXT AS ('a message') VIRTUAL"], "not a table as a release"),
+    ],
+    ids=["text", "bytes", "numbers", "order", "column", "generated"],
+)
+def test_what_sqlite_holds_beside_the_cells_is_refused(tmp_path, statements, text):
+    uri = f"sqlite:///{tmp_path}/releases.db"
+    release_of().write_database(uri, "people")
+    execute(uri, *statements)
+    with pytest.raises(GuaranteeError, match=text) as caught:
+        check_database(shoal.Target(uri, "people"))
+    assert "secret" not in str(caught.value)
+
+
+def test_who_only_reads_needs_no_right_to_write_and_makes_nothing(tmp_path):
+    path = tmp_path / "releases.db"
+    release_of().write_database(f"sqlite:///{path}", "people")
+    with pytest.raises(SourceError):
+        check_database(shoal.Target(f"sqlite:///{tmp_path}/other.db", "people"))
+    assert [one.name for one in tmp_path.iterdir()] == ["releases.db"]
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")  # somebody is about to write, and did not yet
+    assert check_database(shoal.Target(f"sqlite:///{path}", "people"))[0].k == 4
+    writer.close()
+
+
+def test_what_depends_on_an_earlier_release_is_not_removed_with_it(servers):
+    uri = servers()
+    release_of().write_database(uri, "people")
+    execute(uri, 'CREATE VIEW public.mine AS SELECT * FROM people."table"')
+    with pytest.raises(SourceError):
+        release_of(shoal.Mondrian(k=7)).write_database(uri, "people", overwrite=True)
+    assert check_database(shoal.Target(uri, "people"))[0].k == 4
+    execute(uri, "SELECT * FROM public.mine")
+
+
+def test_a_column_called_as_sqlite_calls_row_numbers(tmp_path):
+    frame = pl.DataFrame({"age": [1, 2, 3, 4], "rowid": [9, 8, 7, 6]})
+    release = shoal.anonymize(
+        frame, shoal.Schema(quasi={"age": shoal.Numeric()}, neutral=["rowid"]), shoal.Mondrian(k=2)
+    )
+    release.write_database(f"sqlite:///{tmp_path}/odd.db", "odd")
+    assert check_database(shoal.Target(f"sqlite:///{tmp_path}/odd.db", "odd"))[0].k == 2
+
+
 def test_what_fails_leaves_nothing(uri, monkeypatch):
     """A release that is not what it should be when it is read back is never committed."""
     release = release_of()
@@ -142,7 +235,7 @@ def test_what_fails_leaves_nothing(uri, monkeypatch):
     broken = replace(release, frames={"table": release.frames["table"].reverse().slice(1)})
     with pytest.raises(GuaranteeError):
         broken.write_database(uri, "people")
-    with pytest.raises(SourceError, match="there is no such release"):
+    with pytest.raises(SourceError, match=r"there is no such (release|file)"):
         check_database(shoal.Target(uri, "people"))
     if uri.startswith("sqlite"):
         path = Path(uri.removeprefix("sqlite:///"))
@@ -160,6 +253,9 @@ def test_a_database_that_is_not_there():
 def test_names_that_are_refused():
     with pytest.raises(ParameterError, match="small letters"):
         shoal.Target("sqlite:///x.db", 'x"; DROP TABLE y')
+    for name in ("people__more", "people_"):  # tables of another release would begin so
+        with pytest.raises(ParameterError, match="single _"):
+            shoal.Target("sqlite:///x.db", name)
     with pytest.raises(SourceError, match="unknown kind of database"):
         shoal.Target("mysql://x", "people")
 

@@ -32,6 +32,8 @@ from shoal.table.numbering import coded
 
 Ints = npt.NDArray[np.int64]
 COUNT = "\0count"
+SHAPES = ("text", "typed", "values")
+"""Of releases in parts: every row carries its cells."""
 Load = Callable[[FilePart], pl.DataFrame]
 """Reads a part; raises `GuaranteeError` where it is not the file that the manifest names."""
 
@@ -117,7 +119,10 @@ def look_at(
         for name, one in wholes.items()
     }
     classes = Classes(labels, columns, people=people)
-    found = reached(promise, classes, Problems(), people=manifest.recipe.counts == "people")
+    refuted, counted = Problems(), manifest.recipe.counts == "people"
+    found = reached(promise, classes, refuted, people=counted)
+    if counted and people is None:  # no class has more people than rows
+        problems.extend(refuted)
     return Seen(
         frame.height,
         {name: str(dtype) for name, dtype in frame.schema.items()},
@@ -178,8 +183,12 @@ def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requir
     """Note what a manifest of a release in parts cannot say; give its promises."""
     promise = check_closed(manifest, problems)
     layout, recipe = manifest.layout, manifest.recipe
-    if layout.class_table or layout.slices or layout.laid_out.protects != "cells" or layout.hidden:
+    if layout.shape not in SHAPES or layout.slices or layout.hidden or any(one.form == "set" for one in layout.quasi):
         problems.add("layout", "is of a shape that cannot be written in parts")
+    if any(one.needs is not None for one in promise):
+        problems.add("promise", "speaks of more than the files show, which parts cannot be checked for")
+    if manifest.rows.counterfeits:
+        problems.add("rows", "has counterfeits, but releases of this shape have none")
     if len(manifest.tables) != 1 or recipe.part_rows is None:
         problems.add("tables", "are not those of a release in parts")
         return promise
@@ -268,15 +277,16 @@ def concluded(
     read = read_columns(seen, manifest, problems)
     if any(one.spelt(wholes) != one for one in promise):
         problems.add("promise", "has values that are not in Shoal's notation")
-    found = _together([one.achieved for one in seen], promise, manifest, problems)
+    filled = [one for one in seen if one.n_rows] or seen  # by chance no class may fall to a part
+    found = _together([one.achieved for one in filled], promise, manifest, problems)
     check_reached(found, manifest, problems, claims=claims)
     problems.raise_if_any(GuaranteeError)
     verdict = Verdict(
         sum(one.n_rows for one in seen), sum(len(one.sizes) for one in seen), found.achieved, layout.laid_out.reading,
         tuple(found.unchecked.values()), None, found.outside, tuple(read),
     )  # fmt: skip
-    vars(verdict)["surveyed"] = _surveyed(seen, wholes) | {
-        key: value for key, value in found.achieved.items() if key in seen[0].surveyed
+    vars(verdict)["surveyed"] = _surveyed(filled, wholes) | {
+        key: value for key, value in found.achieved.items() if key in filled[0].surveyed
     }
     return verdict
 
@@ -310,9 +320,7 @@ def _together(
     found = Reached({}, {})
     for one in promise:
         values = [part[one.key] for part in achieved if one.key in part]
-        if one.needs is not None:
-            found.unchecked[one.key] = f"{one.name}: {LACKING[str(one.needs)]}"
-        elif manifest.recipe.counts == "people" and not values:
+        if manifest.recipe.counts == "people" and not values:
             found.unchecked[one.key] = f"{one.name}: {LACKING['people']}"
         elif len(values) < len(achieved):
             problems.add(one.name, "cannot be judged of this release")

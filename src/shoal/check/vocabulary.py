@@ -103,6 +103,8 @@ def _check_request(manifest: Manifest, method: Declared | None, problems: Proble
         if recipe.refine is not None and method.protects == "links":
             problems.add("recipe.refine", "is not possible for buckets and slices")
         _check_sliced(manifest, problems)
+    if recipe.part_rows is not None and not manifest.in_parts:
+        problems.add("recipe.part_rows", "is there, but the release is not in parts")
     keys = [requirement.key for one in recipe.require if (requirement := _asked(one)) is not None]
     if len(set(keys)) < len(keys):
         problems.add("recipe.require", "requires the same more than once")

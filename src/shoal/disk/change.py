@@ -209,7 +209,7 @@ def changing(target: Path, *more: Path, what: str = "") -> Iterator[Change]:
     try:
         locks = tuple(dict.fromkeys(placed(one) for one in (target, *more)))
         change = Change(locks[0], what, locks)
-        with under_way() as (alone, last), _made_folders(locks) as keep, locked(locks):
+        with under_way() as (alone, last), made_folders(locks) as keep, locked(locks):
             for place in locks:
                 recover(place, locks)
             with _staged(change):
@@ -273,7 +273,7 @@ def _staged(change: Change) -> Iterator[None]:
 
 
 @contextmanager
-def _made_folders(targets: Sequence[Path]) -> Iterator[Callable[[], None]]:
+def made_folders(targets: Sequence[Path]) -> Iterator[Callable[[], None]]:
     """Make the folders that destinations need; unless they are to be kept, they are removed again."""
     made = list(dict.fromkeys(one for target in targets for one in reversed(target.parents) if not one.exists()))
     if not all(target.parent.is_dir() or target.parent in made for target in targets):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +22,8 @@ import numpy as np
 from shoal import __version__
 from shoal.check.parts import content_of_parts
 from shoal.check.release import Verdict
-from shoal.disk.change import changing
+from shoal.disk.change import changing, made_folders
+from shoal.disk.locks import locked
 from shoal.disk.recovery import settle
 from shoal.disk.stopping import Stopped
 from shoal.disk.trouble import is_environment, unwritable
@@ -60,7 +62,7 @@ from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.privacy.base import ColumnRequirement
 from shoal.privacy.required import in_one_spelling
-from shoal.processes import Pool, processes
+from shoal.processes import Pool, ended_told, processes
 from shoal.progress import Progress
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, column_of, described, named
@@ -179,19 +181,27 @@ def publish_in_blocks(
         "shoal": __version__, "recipe": hashlib.sha256(recipe.to_toml().encode()).hexdigest(),
         "source": [asdict(one) for one in before], "blocks": blocks.to_mapping() | {"workers": None},
     }  # fmt: skip
-    out.absolute().parent.mkdir(parents=True, exist_ok=True)
-    try:
-        going_on = work.begin(state) and bool(before)  # what a database had then cannot be told
-        if not going_on:
-            work.end()
-            work.begin(state)
-            work.note(seed=secret_seed(recipe.seed))
-    except OSError as error:
-        raise unwritable(work.folder, error) from None
-    try:
-        with processes(blocks.workers) as workers:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(made_folders((out.absolute(),)))  # those with something in them stay
+            stack.enter_context(locked((work.folder,), wait=0))  # two would work on each other's files
+            going_on = work.begin(state) and bool(before)  # what a database had then cannot be told
+            if not going_on:
+                work.end()
+                work.begin(state)
+                work.note(seed=secret_seed(recipe.seed))
+        except OSError as error:
+            raise unwritable(work.folder, error) from None
+        with _ending(work, out), processes(blocks.workers) as workers:
             path = _Path(recipe, asked, blocks, work, workers, told, memory, source_name)
-            written = path.follow(out, before, page, overwrite=overwrite)
+            return path.follow(out, before, page, overwrite=overwrite)
+
+
+@contextmanager
+def _ending(work: Work, out: Path) -> Iterator[None]:
+    """Remove the work in the end, but for what the same run can go on with."""
+    try:
+        yield
     except (KeyboardInterrupt, Stopped):
         warnings.warn(ShoalWarning(f"{work.folder} has what is done so far; the same run goes on there"), stacklevel=2)
         raise
@@ -205,7 +215,6 @@ def publish_in_blocks(
             raise unwritable(out, error) from None
         raise
     work.end()
-    return written
 
 
 @dataclass
@@ -237,6 +246,8 @@ class _Path:
         suppressed, shown = self._grouped(known, blocks, len(pieces), reading.settled)
         rows = known.whole.n_rows - suppressed
         parts = n_parts(rows, self.blocks.part_rows)
+        if parts == 1:  # so many rows are in no class
+            return None
         layout, names = self._shown(known, shown, blocks, len(pieces), parts)
         left_out = known.table.n_input - rows
         with changing(out) as change:
@@ -285,24 +296,25 @@ class _Path:
         digests: list[str] = []
         rows: list[int] = []
         pending: list[Any] = []
-        for number, piece in enumerate(stream(source)):
-            if reading is None:
-                check_names(piece.columns)
-                names = Names.of(piece, schema.roles)
-                note_unknown(source.missing_values, names, found)
-                settled = schema.fit(names, found)
-                found.raise_if_any(SchemaError)
-                reading = Reading(settled, self.asked.missing, source.missing_values)
-                self.work.note(columns=piece.columns)
-                check_fits(self.memory, self.blocks, self.workers.workers, piece, schema)
-            self.work.save(RAW, number, piece)
-            pending.append(self.workers.executor.submit(clean_piece, self.work, number, sum(rows), reading))
-            rows.append(piece.height)
-            self.told.advance(piece.height)
-            while len(pending) - len(facts) > 2 * self.workers.workers:
+        with ended_told():
+            for number, piece in enumerate(stream(source)):
+                if reading is None:
+                    check_names(piece.columns)
+                    names = Names.of(piece, schema.roles)
+                    note_unknown(source.missing_values, names, found)
+                    settled = schema.fit(names, found)
+                    found.raise_if_any(SchemaError)
+                    reading = Reading(settled, self.asked.missing, source.missing_values)
+                    self.work.note(columns=piece.columns)
+                    check_fits(self.memory, self.blocks, self.workers.workers, piece, schema)
+                self.work.save(RAW, number, piece)
+                pending.append(self.workers.executor.submit(clean_piece, self.work, number, sum(rows), reading))
+                rows.append(piece.height)
+                self.told.advance(piece.height)
+                while len(pending) - len(facts) > 2 * self.workers.workers:
+                    _taken(pending[len(facts)], facts, digests, found)
+            while len(facts) < len(pending):
                 _taken(pending[len(facts)], facts, digests, found)
-        while len(facts) < len(pending):
-            _taken(pending[len(facts)], facts, digests, found)
         check_unchanged(source, before)
         found.raise_if_any(SchemaError)
         assert reading is not None  # noqa: S101  a source has rows

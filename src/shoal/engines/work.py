@@ -128,4 +128,6 @@ class Work:
     def _moved(self, name: str, write: Any) -> None:
         waiting = self.folder / f"{name}.{os.getpid()}"
         write(waiting)
+        with waiting.open("rb+") as file:  # else a machine that goes down may leave the name without the content
+            os.fsync(file.fileno())
         waiting.replace(self.folder / name)

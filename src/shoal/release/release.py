@@ -194,7 +194,7 @@ class Release(Generic[Frame]):
             What aliases and grades stand for, for promises about such columns; that of the release, if it has it.
         """
         if self.manifest.in_parts:
-            refuse_with_parts(population=population, guards=guards, original=original, key=key)
+            refuse_with_parts(schema, population=population, guards=guards, original=original, key=key)
             return check_frame(self.frames["table"], self.manifest)
         if key is not None:
             key.check_belongs(self.manifest)
@@ -809,7 +809,7 @@ def check_directory(
     settle(folder)
     stated = Manifest.read(folder)
     if stated.in_parts:
-        refuse_with_parts(population=population, guards=guards, original=original, key=key)
+        refuse_with_parts(schema, population=population, guards=guards, original=original, key=key)
         return check_parts_directory(Path(folder), stated)[0], stated
     places = None if receipt is None else receipt.place_of
     release, verdict = _read(Path(folder), population, guards, schema, original, missing_values, key, places)
@@ -819,8 +819,11 @@ def check_directory(
     return verdict, release.manifest
 
 
-def refuse_with_parts(**given: object) -> None:
-    """Refuse what a release in parts is not compared with: it is checked part by part."""
+def refuse_with_parts(schema: Schema | None, **given: object) -> None:
+    """Refuse what a release in parts is not compared with, and a schema by which it would count people."""
+    if schema is not None and schema.person is not None:
+        what = f"counts rows, but column {schema.person!r} says that people may have several"
+        raise GuaranteeError(Problem("release", what, "make it anew with that schema"))
     problems = Problems()
     for name, value in given.items():
         if value is not None:
@@ -850,7 +853,9 @@ def _written(figures: Mapping[str, float]) -> list[tuple[str, str]]:
 def _read_back(database: Database) -> tuple[Release[pl.DataFrame], Verdict]:
     """A release as it is in a database, checked."""
     manifest, tables = read_tables(database)
-    tables = in_order(tables, manifest.layout)
+    if not database.keeps_order:
+        check_content(tables, manifest, Problems(), hashed=False)  # what is no release has no order to be brought into
+        tables = in_order(tables, manifest.layout)
     verdict = verify(tables, manifest)
     found = manifest_figures(Given.checked(tables, manifest, verdict))
     if _written(manifest.measures) != _written(found):
@@ -860,7 +865,7 @@ def _read_back(database: Database) -> tuple[Release[pl.DataFrame], Verdict]:
 
 def check_database(target: Target) -> tuple[Verdict, Manifest]:
     """Check a release in a database: its promise, and the figures it claims."""
-    with opened(target) as database:
+    with opened(target, write=False) as database:
         release, verdict = _read_back(database)
     return verdict, release.manifest
 
@@ -876,7 +881,7 @@ def read_release(folder: str | Path | Target, receipt: str | Path | None = None)
         For the data holder: the receipt that was written beside it.
     """
     if isinstance(folder, Target):
-        with opened(folder) as database:
+        with opened(folder, write=False) as database:
             release = _read_back(database)[0]
     else:
         release = _read(Path(folder))[0]

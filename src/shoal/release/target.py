@@ -19,28 +19,31 @@ from shoal.errors import GuaranteeError, Problem, Problems, ShoalError, SourceEr
 from shoal.redaction import with_variables
 from shoal.release.manifest import Manifest
 from shoal.spec import Spec, param
+from shoal.table.sources.files import found_file
 from shoal.table.sources.postgresql import connected, frame_of, meaning
 from shoal.table.sources.source import PASSWORD, SCHEMES, Text, kind_of_uri
 from shoal.table.sources.sql import expanded
-from shoal.table.sources.sqlite import file_of_uri, rows_as_frame
+from shoal.table.sources.sqlite import file_of_uri, reading_of, rows_as_frame
 
 MANIFEST = "manifest"
+LONGEST = 40
+"""Letters of a name at most."""
 TYPES = {pl.Int64: "BIGINT", pl.Float64: "DOUBLE PRECISION", pl.Boolean: "BOOLEAN", pl.Date: "DATE"}
 """Types of columns in PostgreSQL, but for texts and instants."""
 
 
 @dataclass(frozen=True)
 class ReleaseName(Text):
-    """A name that both databases take as it is."""
+    """A name that both databases take as it is, and that no table of another release begins with."""
 
     def complaint(self, value: object) -> str | None:
         """Say what is wrong with a value, or None."""
-        fits = isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_]{0,39}", value)
+        fits = isinstance(value, str) and len(value) <= LONGEST and re.fullmatch(r"[a-z](_?[a-z0-9])*", value)
         return None if fits else f"needs {self.what}"
 
     def bad_values(self) -> list[object]:
         """Values that must be refused."""
-        return ["", "People", "1st", "a-b", 'x"; DROP TABLE y', 1]
+        return ["", "People", "1st", "a-b", "a__b", "a_", "a" * (LONGEST + 1), 'x"; DROP TABLE y', 1]
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +63,7 @@ class Target(Spec):
         Text("a uri"), "database to write to, `sqlite:///...` or `postgresql://...`; `${NAME}` from the environment"
     )
     release: str = param(
-        ReleaseName("a name of small letters, digits and _, at most 40"),
+        ReleaseName("a name of small letters, digits and single _ between them, at most 40"),
         "what the release is called there: a schema of PostgreSQL, the beginning of table names in SQLite",
     )
 
@@ -92,6 +95,9 @@ class Target(Spec):
 class Database:
     """A connection in a transaction; what is written is there for all when it is committed, or not at all."""
 
+    keeps_order: ClassVar[bool] = False
+    """Whether rows are read in the order in which they were written."""
+
     def __init__(self, target: Target, connection: Any) -> None:
         self.target, self.connection = target, connection
 
@@ -104,7 +110,7 @@ class Database:
         raise NotImplementedError
 
     def read(self, name: str) -> pl.DataFrame:
-        """The rows of a table, in any order."""
+        """The rows of a table; what is none, or is made in another way than a release, is refused."""
         raise NotImplementedError
 
     def drop(self) -> None:
@@ -131,6 +137,10 @@ class _PostgreSQL(Database):
             cursor.execute(statement)
             return cursor.fetch_arrow_table() if cursor.description else None
 
+    def only_read(self) -> None:
+        """Change nothing in this transaction, whatever is called."""
+        self._run("SET TRANSACTION READ ONLY")
+
     def exists(self) -> bool:
         """Whether there is a schema of that name."""
         schemas = f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{self.target.release}'"  # noqa: S608
@@ -153,15 +163,27 @@ class _PostgreSQL(Database):
             cursor.adbc_ingest(name, rows, mode="append", db_schema_name=self.target.release)
 
     def read(self, name: str) -> pl.DataFrame:
-        """Through Arrow."""
+        """Through Arrow; a view could show other rows to the next who asks."""
+        place = f"table_schema = '{self.target.release}' AND table_name = {_text(name)}"
+        asked = f"SELECT 1 FROM information_schema.tables WHERE {place} AND table_type = 'BASE TABLE'"  # noqa: S608
+        if not self._run(asked).num_rows:
+            raise _not_as_written(name)
         return frame_of(self._run(f'SELECT * FROM "{self.target.release}".{_quoted(name)}'))  # noqa: S608
 
     def drop(self) -> None:
-        """Remove the schema, which holds nothing but the release."""
-        self._run(f'DROP SCHEMA "{self.target.release}" CASCADE')
+        """Remove tables and schema; the server refuses where something else is there, or depends on them."""
+        for name in self.tables():
+            self._run(f'DROP TABLE "{self.target.release}".{_quoted(name)}')
+        self._run(f'DROP SCHEMA "{self.target.release}"')
+
+
+_SQLITE = {"INTEGER": pl.Int64(), "REAL": pl.Float64(), "TEXT": pl.String()}
+"""Types of columns in SQLite."""
 
 
 class _SQLite(Database):
+    keeps_order = True
+
     def tables(self) -> list[str]:
         """Those whose names begin with that of the release."""
         begin = f"{self.target.release}__"
@@ -173,29 +195,51 @@ class _SQLite(Database):
 
     def write(self, name: str, frame: pl.DataFrame) -> None:
         """Whole and real numbers as such, all else as text."""
-        kinds: dict[type[pl.DataType], str] = {pl.Int64: "INTEGER", pl.Float64: "REAL"}
-        typed = ((column, kinds.get(type(dtype), "TEXT")) for column, dtype in frame.schema.items())
-        columns = ", ".join(f"{_quoted(column)} {kind}" for column, kind in typed)
-        self.connection.execute(f"CREATE TABLE {self._place(name)} ({columns})")
-        others = [column for column, dtype in frame.schema.items() if type(dtype) not in kinds]
+        kinds = {
+            column: next((kind for kind in _SQLITE if _SQLITE[kind] == dtype), "TEXT")
+            for column, dtype in frame.schema.items()
+        }
+        self.connection.execute(self._statement(name, kinds))
+        others = [column for column, kind in kinds.items() if kind == "TEXT"]
         marks = ", ".join("?" * frame.width)
         rows = frame.with_columns(pl.col(others).cast(pl.String)).iter_rows()
         self.connection.executemany(f"INSERT INTO {self._place(name)} VALUES ({marks})", rows)  # noqa: S608
 
+    def _statement(self, name: str, kinds: Mapping[str, str]) -> str:
+        """What makes a table, in the one way."""
+        columns = ", ".join(f"{_quoted(column)} {kind}" for column, kind in kinds.items())
+        return f"CREATE TABLE {self._place(name)} ({columns})"
+
     def read(self, name: str) -> pl.DataFrame:
-        """Cell by cell."""
-        cursor = self.connection.execute(f"SELECT * FROM {self._place(name)}")  # noqa: S608
-        names = [column[0] for column in cursor.description]
-        asked = "SELECT name, type FROM pragma_table_info(?)"
-        kinds = dict(self.connection.execute(asked, (f"{self.target.release}__{name}",)).fetchall())
-        frame = rows_as_frame(cursor.fetchall(), names, self.target.describe())
-        types = {"INTEGER": pl.Int64, "REAL": pl.Float64}
-        return frame.cast({one: types.get(kinds[one], pl.String) for one in names})
+        """Cell by cell; rows are numbered from 1 in their order."""
+        called = (f"{self.target.release}__{name}",)
+        kinds = dict(self.connection.execute("SELECT name, type FROM pragma_table_info(?)", called).fetchall())
+        made = self.connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", called).fetchall()
+        if made != [(self._statement(name, kinds),)] or not set(kinds.values()) <= set(_SQLITE):
+            raise _not_as_written(name)
+        taken = {column.lower() for column in kinds}
+        number = next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), "NULL")
+        rows = self.connection.execute(f"SELECT {number}, * FROM {self._place(name)} ORDER BY 1").fetchall()  # noqa: S608
+        if any(row[0] not in (place, None) for place, row in enumerate(rows, 1)):
+            raise GuaranteeError(Problem(f"table {name!r}", "has rows with other numbers than a release gives them"))
+        frame = rows_as_frame([row[1:] for row in rows], list(kinds), self.target.describe())
+        try:
+            return frame.cast({column: _SQLITE[kind] for column, kind in kinds.items()})
+        except pl.exceptions.PolarsError:  # its messages hold cells
+            raise GuaranteeError(Problem(f"table {name!r}", "has cells of another type than their columns")) from None
 
     def drop(self) -> None:
         """Remove the tables of the release."""
         for name in self.tables():
             self.connection.execute(f"DROP TABLE {self._place(name)}")
+
+
+def _not_as_written(name: str) -> GuaranteeError:
+    return GuaranteeError(Problem(f"table {name!r}", "is not a table as a release has it"))
+
+
+def _text(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
 
 
 def _quoted(name: str) -> str:
@@ -207,19 +251,25 @@ def _sql_type(dtype: pl.DataType) -> str:
 
 
 @contextmanager
-def opened(target: Target) -> Iterator[Database]:
-    """The database in a transaction, committed when the block ends well; no message of a driver travels on."""
+def opened(target: Target, *, write: bool = True) -> Iterator[Database]:
+    """The database in a transaction, committed when the block ends well; no message of a driver travels on.
+
+    Who only reads needs no right to write, and waits for nobody.
+    """
     opening = _opened_postgresql if target.kind == "postgresql" else _opened_sqlite
-    with opening(target) as database:
+    with opening(target, write=write) as database:
         yield database
 
 
 @contextmanager
-def _opened_postgresql(target: Target) -> Iterator[Database]:
+def _opened_postgresql(target: Target, *, write: bool) -> Iterator[Database]:
     connection = connected(expanded(str(target.uri)))
     with closing(connection):
         try:
-            yield _PostgreSQL(target, connection)
+            database = _PostgreSQL(target, connection)
+            if not write:
+                database.only_read()
+            yield database
             connection.commit()
         except ShoalError:
             connection.rollback()
@@ -230,30 +280,38 @@ def _opened_postgresql(target: Target) -> Iterator[Database]:
 
 
 @contextmanager
-def _opened_sqlite(target: Target) -> Iterator[Database]:
+def _opened_sqlite(target: Target, *, write: bool) -> Iterator[Database]:
     import sqlite3
 
     path = Path(file_of_uri(str(target.uri)))
-    fix = "check that the file can be written, and that nobody else writes to it"
-    made = not path.exists()
+    if not write:
+        found_file(path)
+    made = write and not path.exists()
     connection = None
     try:
-        connection = sqlite3.connect(path, isolation_level=None, timeout=5)
-        connection.execute("BEGIN IMMEDIATE")
+        address = str(path) if write else f"{path.absolute().as_uri()}?mode=ro"
+        connection = sqlite3.connect(address, isolation_level=None, timeout=5, uri=not write)
+        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         yield _SQLite(target, connection)
         connection.execute("COMMIT")
         made = False
     except ShoalError:
         raise
     except sqlite3.Error as error:  # its messages hold cells
-        full = isinstance(error, sqlite3.OperationalError) and "full" in str(error)
-        what = "the disk is full; nothing was written" if full else "the database cannot be written; nothing was"
-        raise SourceError(Problem(str(path), what, "make room" if full else fix)) from None
+        raise SourceError(Problem(str(path), *(_unwritten(error) if write else reading_of(error)))) from None
     finally:
         if connection is not None:
             connection.close()
         if made and path.is_file() and not path.stat().st_size:
             path.unlink()
+
+
+def _unwritten(error: Exception) -> tuple[str, str]:
+    """Say why a database of SQLite could not be written, without the text of the error."""
+    if "full" in str(error):
+        return "the disk is full; nothing was written", "make room"
+    fix = "check that the file can be written, and that nobody else writes to it"
+    return "the database cannot be written; nothing was", fix
 
 
 def check_free(database: Database, *, overwrite: bool) -> None:
@@ -285,6 +343,10 @@ def read_tables(database: Database) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     """A release as it is in a database, rows in any order; refuses tables that the manifest does not list."""
     manifest = database.manifest()
     listed = {MANIFEST, *(table.name for table in manifest.tables)}
+    problems, where = Problems(), database.target.describe()
     if set(database.tables()) != listed:
-        raise GuaranteeError(Problem(database.target.describe(), "has other tables than the manifest lists"))
+        problems.add(where, "has other tables than the manifest lists")
+    if manifest.in_parts or any(table.file is not None or table.sha256 is not None for table in manifest.tables):
+        problems.add(MANIFEST, "names files, which a release in a database does not have")
+    problems.raise_if_any(GuaranteeError)
     return manifest, {table.name: database.read(table.name) for table in manifest.tables}

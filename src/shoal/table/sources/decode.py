@@ -6,6 +6,7 @@ import codecs
 import gzip
 import re
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 from shoal.errors import Problem, SourceError
@@ -60,11 +61,16 @@ def to_utf8(data: bytes, encoding: str | None, where: str) -> tuple[bytes, str]:
         raise SourceError(
             Problem(where, f"has incomplete characters in the encoding {name!r}", _GIVE_ENCODING)
         ) from None
+    check_no_nul(text, where)
+    return text, name
+
+
+def check_no_nul(text: bytes, where: str, n_before: int = 0) -> None:
+    """Refuse a text, or a piece of one behind so many lines, that has NUL bytes."""
     if b"\0" in text:
-        line = text[: text.index(b"\0")].count(b"\n") + 1
+        line = n_before + text[: text.index(b"\0")].count(b"\n") + 1
         fix = "a text file is needed; for UTF-16 without a byte order mark give encoding="
         raise SourceError(Problem(where, f"has NUL bytes, the first in line {line}", fix))
-    return text, name
 
 
 def _detected(data: bytes, where: str) -> tuple[str, str]:
@@ -84,6 +90,8 @@ def _decoded(data: bytes, encoding: str) -> str | int:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        return bytes(error.object[: error.start]).decode(encoding, "ignore").count("\n") + 1
+        with suppress(UnicodeError):  # some know of nothing to ignore
+            return bytes(error.object[: error.start]).decode(encoding, "ignore").count("\n") + 1
     except UnicodeError:
-        return 1
+        pass
+    return 1

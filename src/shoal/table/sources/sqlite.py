@@ -39,7 +39,7 @@ def read_sqlite(source: Source) -> pl.DataFrame:
     except UnicodeError:  # names of columns, which the module decodes itself; the error holds one
         problem = Problem(where, "a column has a name that is not UTF-8 text", "rename it, or name it AS in a query")
     except (sqlite3.Error, sqlite3.Warning) as error:  # its messages hold cells
-        problem = Problem(where, *_reading_of(error))
+        problem = Problem(where, *reading_of(error))
     raise SourceError(problem)
 
 
@@ -57,14 +57,15 @@ def sqlite_pieces(source: Source, rows: int) -> Iterator[pl.DataFrame]:
             query = _query(source, _nameable(tables, source, where), where)
             names = _names(connection, query)
             check_header(names, where)
-            texts = _text_columns(connection, query, names)
+            types, n_before = _types(connection, query, names), 0
             cursor = connection.execute(query)
             while cells := cursor.fetchmany(rows):
-                yield rows_as_frame(cells, names, where).with_columns(pl.col(texts).cast(pl.String))
+                yield rows_as_frame(cells, names, where, types, n_before)
+                n_before += len(cells)
     except UnicodeError:  # names of columns, which the module decodes itself; the error holds one
         problem = Problem(where, "a column has a name that is not UTF-8 text", "rename it, or name it AS in a query")
     except (sqlite3.Error, sqlite3.Warning) as error:  # its messages hold cells
-        problem = Problem(where, *_reading_of(error))
+        problem = Problem(where, *reading_of(error))
     else:
         return
     raise SourceError(problem)
@@ -74,11 +75,18 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text_columns(connection: Connection, query: str, names: Sequence[str]) -> list[str]:
-    """Columns that have a text among their cells: they are text throughout."""
-    asked = ", ".join(f"max(typeof({_quoted(name)}) IN ('text', 'blob'))" for name in names)
+_KINDS = {"integer": int, "real": float, "text": str, "blob": bytes}
+"""Types of cells in SQLite, and how they come."""
+
+
+def _types(connection: Connection, query: str, names: Sequence[str]) -> list[pl.DataType]:
+    """The types of columns, by all of their cells."""
+    asked = ", ".join(
+        " + ".join(f"{1 << place} * max(typeof({_quoted(name)}) = '{kind}')" for place, kind in enumerate(_KINDS))
+        for name in names
+    )
     found = connection.execute(f"SELECT {asked} FROM ({query}\n)").fetchone()  # noqa: S608
-    return [name for name, is_text in zip(names, found, strict=True) if is_text]
+    return [_type({kind for place, kind in enumerate(_KINDS.values()) if (marks or 0) >> place & 1}) for marks in found]
 
 
 @dataclass(frozen=True)
@@ -166,12 +174,18 @@ def _read_surely(connection: Connection, query: str, where: str) -> pl.DataFrame
     return rows_as_frame(cursor.fetchall(), names, where)
 
 
-def rows_as_frame(rows: Sequence[Sequence[Any]], names: Sequence[str], where: str) -> pl.DataFrame:
-    """Rows as columns, each of one type."""
+def rows_as_frame(
+    rows: Sequence[Sequence[Any]],
+    names: Sequence[str],
+    where: str,
+    types: Sequence[pl.DataType] = (),
+    n_before: int = 0,
+) -> pl.DataFrame:
+    """Rows as columns, each of one type: that of its cells, unless `types` has one; `n_before` rows came before."""
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     problems = Problems()
     for name, cells in zip(names, columns, strict=True):
-        broken = [row for row, cell in enumerate(cells) if isinstance(cell, _NoText)]
+        broken = [row for row, cell in enumerate(cells, n_before) if isinstance(cell, _NoText)]
         if broken:
             cells_are = "cell is" if len(broken) == 1 else "cells are"
             what = f"{len(broken)} {cells_are} not UTF-8 text, at {rows_at(broken)}"
@@ -179,18 +193,23 @@ def rows_as_frame(rows: Sequence[Sequence[Any]], names: Sequence[str], where: st
                 f"{where}, column {name!r}", what, f"read it in a query as hex({written(name)}), or correct it"
             )
     problems.raise_if_any(SourceError)
-    return pl.DataFrame([_series(name, cells) for name, cells in zip(names, columns, strict=True)])
+    found = types or [_type({type(cell) for cell in cells} - {type(None)}) for cells in columns]
+    return pl.DataFrame([_series(name, cells, dtype) for name, cells, dtype in zip(names, columns, found, strict=True)])
 
 
-def _series(name: str, cells: Sequence[Any]) -> pl.Series:
-    types = {type(cell) for cell in cells} - {type(None)}
-    if types == {int}:
-        return pl.Series(name, cells, dtype=pl.Int64)
-    if types and types <= {int, float}:
-        return pl.Series(name, [None if cell is None else float(cell) for cell in cells], dtype=pl.Float64)
-    if types == {bytes}:
-        return pl.Series(name, cells, dtype=pl.Binary)
-    return pl.Series(name, [_text(cell) for cell in cells], dtype=pl.String)
+def _type(kinds: set[type]) -> pl.DataType:
+    """The type of a column that has such cells; one that has none is what ADBC takes it for."""
+    if kinds <= {int, float}:
+        return pl.Float64() if float in kinds else pl.Int64()
+    return pl.Binary() if kinds == {bytes} else pl.String()
+
+
+def _series(name: str, cells: Sequence[Any], dtype: pl.DataType) -> pl.Series:
+    if dtype == pl.Float64:
+        cells = [None if cell is None else float(cell) for cell in cells]
+    elif dtype == pl.String:
+        cells = [_text(cell) for cell in cells]
+    return pl.Series(name, cells, dtype=dtype)
 
 
 def _text(cell: Any) -> str | None:
@@ -201,7 +220,7 @@ def _text(cell: Any) -> str | None:
     return None if cell is None else str(cell)
 
 
-def _reading_of(error: Exception) -> tuple[str, str]:
+def reading_of(error: Exception) -> tuple[str, str]:
     """Say what an error of SQLite means, without its text."""
     code = getattr(error, "sqlite_errorname", "") or ""
     if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):

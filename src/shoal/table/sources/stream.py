@@ -17,7 +17,7 @@ import polars as pl
 
 from shoal.errors import Problem, Problems, SourceError, some
 from shoal.table.sources.csv import Detected, parse_piece
-from shoal.table.sources.decode import MARKS
+from shoal.table.sources.decode import MARKS, check_no_nul
 from shoal.table.sources.excel import read_excel
 from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.postgresql import postgresql_pieces
@@ -66,8 +66,8 @@ def seen(source: Source) -> list[Seen]:
 
 def check_unchanged(source: Source, before: Iterable[Seen]) -> None:
     """Refuse a source whose files are not as they were."""
-    now = {one.path: one for one in seen(source)}
-    others = [one.path for one in before if now.get(one.path) != one]
+    now, then = ({one.path: one for one in found} for found in (seen(source), before))
+    others = [path for path in {**then, **now} if now.get(path) != then.get(path)]
     problems = Problems()
     for path in others:
         problems.add(path, "was changed while it was read", "wait until nobody writes to it, and run again")
@@ -125,7 +125,7 @@ def parquet_pieces(files: list[Path]) -> Iterator[pl.DataFrame]:
     columns = [{field.name: str(field.type) for field in one.schema_arrow} for one in opened]
     problems = Problems()
     for path, found in zip(files[1:], columns[1:], strict=True):
-        if found != columns[0]:
+        if list(found.items()) != list(columns[0].items()):
             other = [name for name in {**columns[0], **found} if columns[0].get(name) != found.get(name)]
             what = (
                 f"has other columns, or other types, than {files[0].name}: {some(other)}"
@@ -151,8 +151,10 @@ def _csv(source: Source) -> Iterator[pl.DataFrame]:
     path = found_file(source.path)
     names: list[str] | None = None
     detected: Detected | None = None
-    n_rows, rest = 0, b""
+    n_rows, n_lines, rest = 0, 0, b""
     for more in _texts(path, source.encoding):
+        check_no_nul(more, str(path), n_lines)
+        n_lines += more.count(b"\n")
         rest += more
         end = _end_of_records(rest)
         if not end:
