@@ -87,13 +87,8 @@ def processes(workers: int | None) -> Iterator[Pool]:
     if n_workers == 1:
         yield Pool(Here(), 1)
         return
-    before = {name: os.environ.get(name) for name in ONE_CORE}
-    os.environ.update(ONE_CORE)
     executor = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_begin)
     try:
-        wait([executor.submit(_ready) for _ in range(n_workers)])
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
         yield Pool(executor, n_workers)
     except BaseException:
         for process in list((executor._processes or {}).values()):
@@ -104,7 +99,12 @@ def processes(workers: int | None) -> Iterator[Pool]:
 
 
 def _begin() -> None:
-    """Leave it to the first process to stop the work in an orderly way; end with it."""
+    """Work on one core, and leave it to the first process to stop the work in an orderly way; end with it.
+
+    Libraries read how many cores they may use when they are loaded, which is later. The environment of the first
+    process stays as it is: Numba refuses one that changes.
+    """
+    os.environ.update(ONE_CORE)
     import signal
     import threading
     import time
@@ -118,7 +118,3 @@ def _begin() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _ready() -> None:
-    """Nothing but that the process is there."""

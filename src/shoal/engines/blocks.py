@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from shoal.engines.placing import PART_ROWS
 from shoal.errors import ParameterError, Problems
+from shoal.privacy import MODELS
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked
 from shoal.settings import Part
@@ -65,7 +66,10 @@ class Blocks(Spec):
             what = f"{method.name} looks at a whole table, and cannot work on blocks"
             problems.add("engine=", what, "use a method that promises a k, or leave engine= out")
         for one in asked.require:
-            if one.needs is not None:
+            if one.name not in MODELS.own:
+                what = f"{one.name} is a model of another package, which is not judged by counts alone"
+                problems.add("engine=", what, "leave the requirement, or engine=, out")
+            elif one.needs is not None:
                 what = f"{one.name} compares the whole release with what it needs besides, and cannot work on blocks"
                 problems.add("engine=", what, "leave the requirement, or engine=, out")
         problems.raise_if_any(ParameterError)

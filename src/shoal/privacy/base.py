@@ -261,7 +261,10 @@ class ColumnRequirement(Requirement):
 
     def _check_whole(self, values: Values, problems: Problems) -> None:
         """Note a value that the whole table as one class misses: no other grouping does better."""
-        whole = self.achieved(Classes.one(self.column, values, values.counts))
+        if len(values.series):  # a model of another package may look at rows
+            whole = self.achieved(Classes(np.zeros(len(values.series), dtype=np.int64), {self.column: values}))
+        else:
+            whole = self.achieved(Classes.one(self.column, values, values.counts))
         if not self.holds(whole):
             what = f"column {self.column!r}: all rows as one class reach only {self.letter} = {whole:.6g}"
             problems.add(f"require {self.name}", what, self.nearest(whole), error=InfeasibleError)
