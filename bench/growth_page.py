@@ -21,9 +21,10 @@ INTRODUCTION = """# Performance
 Written by `make growth`. Every run is a process of its own, on one core; seconds are CPU seconds of the grouping alone,
 k = 10, eight quasi-identifiers. Adult-like: up to 30,162 rows those of Adult, beyond that drawn from it with
 replacement, ages spread by up to two years, with hierarchies. Census-Income (KDD): 299,285 rows or some of them,
-without hierarchies, missing cells kept. A size that would have taken longer than {limit:g} seconds was left out, or than
-a quarter of that where nothing is wanted of the method. Peak memory is that of the process with the input, the
-interpreter and the libraries (some 190 MB). Use times for comparison only: machines differ, and this one had other work.
+without hierarchies, missing cells kept. A size that would have taken longer than {limit:g} seconds was left out, or
+than a quarter of that where nothing is wanted of the method. Peak memory is that of the process with the input, the
+interpreter and the libraries (some 190 MB). Use times for comparison only: machines differ, and this one had other
+work.
 
 """
 
