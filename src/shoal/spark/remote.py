@@ -46,18 +46,24 @@ def stepped(name: str, version: str, payload: bytes) -> Callable[[Iterator[Any]]
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         try:
-            from shoal.spark.remote import perform
+            from shoal.spark.remote import perform, take_one_core
         except ImportError:
             raise RuntimeError(lacking) from None
+        take_one_core()
         yield from perform(name, version, payload, batches)
 
     return run
 
 
+def take_one_core() -> None:
+    """Let libraries use one core: they read that when they are loaded. Numba refuses an environment that changes."""
+    if "numba" not in sys.modules:
+        for setting, value in ONE_CORE.items():
+            os.environ.setdefault(setting, value)
+
+
 def perform(name: str, version: str, payload: bytes, batches: Iterator[Any]) -> Iterator[Any]:
     """Do a step over some batches."""
-    for setting, value in ONE_CORE.items():
-        os.environ.setdefault(setting, value)
     from shoal._version import __version__
 
     if __version__ != version:
