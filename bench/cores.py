@@ -1,0 +1,129 @@
+"""What two cores gain over one, stage by stage, 300,000 rows: `python cores.py [ROWS]`.
+
+Every number of cores has a process of its own, since libraries read it when they are loaded; the two are asked for each
+stage in turns, so that both meet the same neighbours on a busy machine. Wall time, the best of a few runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+ROWS = 300_000
+TIMES = 3
+WANTED = 1.6
+STAGES = {
+    "reading and preparing": "a frame into canonical types",
+    "encoding": "canonical columns as numbers",
+    "building an index": "rows cut into runs, boxes around them",
+    "scanning": "the ten nearest and the farthest of all, 200 times, without an index",
+    "assigning": "one iteration of k-means (No. 2)",
+    "refining": "moves and swaps without rounds",
+    "publishing": "cells of all groups",
+    "checking": "the release from its tables alone",
+}
+
+
+def worker(rows: int) -> None:
+    """Do the stages that are asked for, and say how long each took."""
+    import numpy as np
+
+    import shoal
+    from growing import adult_like
+    from shoal.check.release import verify
+    from shoal.cluster import box_tree
+    from shoal.cluster.point_index import indexed
+    from shoal.cluster.points import Free, Space
+    from shoal.enforce.refine import Refine
+    from shoal.methods.base import Task
+    from shoal.table.prepare import prepare
+
+    frame, schema = adult_like(rows)
+    method, publish = shoal.KMember(k=10, start=0), shoal.Generalize()
+    small, _ = adult_like(20_000)
+    made: dict[str, Any] = {}
+
+    def refined(task: Any, groups: Any) -> None:
+        Refine().improve(task, groups, k=10, loss="ncp", sets=False, rng=np.random.default_rng(0))
+
+    def scanned(free: Any) -> None:
+        for place in range(200):
+            free.survey(free.at(place), 10)
+
+    work: dict[str, Callable[[], object]] = {
+        "reading and preparing": lambda: prepare(frame, schema),
+        "encoding": lambda: Task.of(made["table"]),
+        "building an index": lambda: indexed(made["space"].axes, made["space"].columns),
+        "scanning": lambda: scanned(made["free"]),
+        "assigning": lambda: shoal.KMeans(k=10, variant=2, max_iter=1).partition(
+            made["task"], np.random.default_rng(0)
+        ),
+        "refining": lambda: refined(made["task"], made["groups"]),
+        "publishing": lambda: publish.show(made["table"], made["groups"]),
+        "checking": lambda: verify(made["release"].frames, made["release"].manifest),
+    }
+    for one, height in ((small, 20_000), (frame, rows)):  # the first compiles
+        table = prepare(one, schema)
+        task = Task.of(table)
+        groups = method.partition(task, np.random.default_rng(0))
+        least, box_tree.LEAST = box_tree.LEAST, 1 << 62
+        made.update(
+            table=table,
+            task=task,
+            groups=groups,
+            space=Space.of(task),
+            free=Free(Space.of(task), np.full(one.height, -1)),
+        )
+        box_tree.LEAST = least
+        made["release"] = shoal.anonymize(one, schema, method, publish=publish, seed=0)
+        if height < rows:
+            for stage in work.values():
+                stage()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        begin = time.perf_counter()
+        work[line.strip()]()
+        print(json.dumps(time.perf_counter() - begin), flush=True)
+
+
+def started(cores: int, rows: int) -> subprocess.Popen[str]:
+    """A process with so many cores, once it is ready."""
+    limits = {"POLARS_MAX_THREADS": str(cores), "NUMBA_NUM_THREADS": str(cores), "SHOAL_QUIET": "1"}
+    line = [sys.executable, __file__, str(rows), "worker"]
+    process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | limits)
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "ready"
+    return process
+
+
+def asked(process: subprocess.Popen[str], stage: str) -> float:
+    """How long a process takes for a stage."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    print(stage, file=process.stdin, flush=True)
+    return float(json.loads(process.stdout.readline()))
+
+
+def main() -> None:
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    if sys.argv[2:] == ["worker"]:
+        worker(rows)
+        return
+    one, two = started(1, rows), started(2, rows)
+    print(f"{rows:,} Adult-like rows, wall seconds; two cores are to gain {WANTED}")
+    for stage, what in STAGES.items():
+        times = [(asked(one, stage), asked(two, stage)) for _ in range(TIMES)]
+        alone, shared = (min(found) for found in zip(*times, strict=True))
+        print(f"{stage:22} {alone:8.3f} {shared:8.3f}   {alone / shared:5.2f}   {what}", flush=True)
+    for process in (one, two):
+        process.terminate()
+        process.wait()
+
+
+if __name__ == "__main__":
+    main()
