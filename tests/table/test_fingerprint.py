@@ -128,3 +128,5 @@ def test_large_tables_are_looked_at_in_pieces_and_say_the_same(columns, size):
         assert content_sha256(frame) == whole
         patch.setattr(fingerprint, "LARGE", size)
         assert content_sha256(frame) == whole
+        patch.setattr(fingerprint, "COPIED", 0)
+        assert content_sha256(frame) == whole

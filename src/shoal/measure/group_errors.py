@@ -164,7 +164,7 @@ def n_leading(labels: Labels, codes: Labels) -> int:
     """How many rows have the most frequent value of their group; both are numbers from 0."""
     n_values, n_groups = int(codes.max(initial=0)) + 1, int(labels.max(initial=-1)) + 1
     keys = labels * n_values + codes
-    if n_values * n_groups <= CLOSE * len(labels):
+    if n_values * n_groups <= 2 * CLOSE * len(labels):
         counts = np.bincount(keys, minlength=n_values * n_groups)
         return int(counts.reshape(n_groups, n_values).max(axis=1, initial=0).sum())
     found, counts = np.unique(keys, return_counts=True)

@@ -95,10 +95,12 @@ class _Sorted:
 
     def ends(self, line: npt.NDArray[Any], gone: npt.NDArray[np.bool_]) -> list[npt.NDArray[Any]]:
         """The smallest and the largest entry of each group, of those that are there; anything where none is."""
+        if not len(self.begin):
+            return [line[:0], line[:0]]
+        ordered, missing = line[self.rows], gone[self.rows] if gone.any() else None
         found = []
         for take, other in ((np.minimum, line.max(initial=0)), (np.maximum, line.min(initial=0))):
-            there = np.where(gone, other, line) if gone.any() else line
-            found.append(take.reduceat(there[self.rows], self.begin) if len(self.begin) else line[:0])
+            found.append(take.reduceat(ordered if missing is None else np.where(missing, other, ordered), self.begin))
         return found
 
 

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shoal.table.numbering import are_few
 
 LARGE = 1 << 22
 """Bytes of a table that is looked at piece by piece, and of such a piece."""
+COPIED = 1 << 26
+"""Bytes of a column of texts that may be copied to have them side by side."""
 
 
 def content_sha256(frame: pl.DataFrame) -> str:
@@ -55,19 +58,32 @@ def _add_cells(digest: Any, series: pl.Series) -> None:
 
 
 def _add_column(digest: Any, series: pl.Series) -> None:
-    """Add what a column says, its texts in pieces: never a second copy of all of them."""
+    """Add what a column says: its texts side by side, or in pieces, where a second copy of them would be large."""
     digest.update(f"{len(series.name.encode())}\n".encode() + series.name.encode())
-    digest.update(series.is_not_null().to_numpy().tobytes())
-    series = series.cast(pl.String)
-    rows = rows_of_a_piece(series.estimated_size(), len(series), LARGE)
-    lengths = [_texts(piece).str.len_bytes().cast(pl.Int64).to_numpy() for piece in _pieces(series, rows)]
-    digest.update(np.ascontiguousarray(np.concatenate(lengths), dtype="<i8").tobytes())
-    for piece in _pieces(series, rows):
-        digest.update(_texts(piece).str.join("")[0].encode())
+    digest.update(series.is_not_null().to_numpy())
+    texts = series.cast(pl.String)
+    if texts.estimated_size() <= COPIED:
+        lengths, joined = _side_by_side(_texts(texts))
+        digest.update(lengths)
+        digest.update(joined)
+        return
+    rows = rows_of_a_piece(texts.estimated_size(), len(texts), LARGE)
+    found = [_side_by_side(_texts(piece))[0] for piece in _pieces(texts, rows)]
+    digest.update(np.concatenate(found))
+    for piece in _pieces(texts, rows):
+        digest.update(_side_by_side(_texts(piece))[1])
+
+
+def _side_by_side(texts: pl.Series) -> tuple[npt.NDArray[np.int64], memoryview]:
+    """How long each of some texts is, in bytes, and all of them together."""
+    kept = texts.to_arrow(compat_level=pl.CompatLevel.oldest())
+    _, ends, data = kept.buffers()
+    places = np.frombuffer(ends, dtype=np.int64)[kept.offset : kept.offset + len(kept) + 1]
+    return np.ascontiguousarray(np.diff(places), dtype="<i8"), memoryview(data or b"")[places[0] : places[-1]]
 
 
 def _texts(series: pl.Series) -> pl.Series:
-    return series.fill_null("")
+    return series.fill_null("") if series.null_count() else series
 
 
 def _pieces(series: pl.Series, rows: int) -> Iterator[pl.Series]:
