@@ -18,6 +18,7 @@ import polars as pl
 from shoal.check.cell_forms import form_of
 from shoal.check.cell_text import check_facts, check_types, check_written, has_fractions
 from shoal.check.cells import ReadColumn, read_cell
+from shoal.check.classes import check_class_table
 from shoal.check.promises import LACKING, Reached, broken, probes, reached
 from shoal.check.release import Verdict, check_reached, class_numbers
 from shoal.check.row_order import check_order
@@ -26,14 +27,14 @@ from shoal.check.texts import Texts
 from shoal.check.vocabulary import check_closed
 from shoal.errors import GuaranteeError, Problem, Problems
 from shoal.privacy.base import Classes, Requirement, Values
-from shoal.release.manifest import FilePart, Manifest, PublishedTable
+from shoal.release.manifest import FilePart, Layout, Manifest, PublishedTable
 from shoal.table.fingerprint import content_sha256
 from shoal.table.numbering import coded
 
 Ints = npt.NDArray[np.int64]
 COUNT = "\0count"
-SHAPES = ("text", "typed", "values")
-"""Of releases in parts: every row carries its cells."""
+SHAPES = ("text", "typed", "values", "classes", "centres")
+"""Of releases in parts."""
 Load = Callable[[FilePart], pl.DataFrame]
 """Reads a part; raises `GuaranteeError` where it is not the file that the manifest names."""
 
@@ -43,13 +44,16 @@ class Seen:
     """What was found in a part."""
 
     n_rows: int
-    types: dict[str, str]
+    types: dict[str, dict[str, str]]
+    """Of the columns of each table."""
     cells: dict[str, pl.DataFrame] = field(default_factory=dict)
     """The distinct cells of each quasi-identifier, and how many rows show each."""
     values: dict[str, pl.DataFrame] = field(default_factory=dict)
     """The values of the sensitive columns, and how many rows have each."""
     sizes: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """Rows of each class."""
+    first: int | None = None
+    """The number of the first class, where classes have numbers."""
     fractions: frozenset[str] = frozenset()
     """Columns whose cells are what their type says."""
     achieved: dict[str, float] = field(default_factory=dict)
@@ -70,7 +74,7 @@ def count_values(frame: pl.DataFrame, names: Iterable[str]) -> dict[str, pl.Data
 
 
 def look_at(
-    frame: pl.DataFrame,
+    tables: Mapping[str, pl.DataFrame],
     place: int,
     manifest: Manifest,
     wholes: Mapping[str, Values],
@@ -83,8 +87,8 @@ def look_at(
 
     Parameters
     ----------
-    frame, place
-        Its rows, and which of the parts it is.
+    tables, place
+        What it has of each table, and which of the parts it is.
     manifest
         That of the whole release.
     wholes
@@ -96,23 +100,13 @@ def look_at(
     survey
         Whether to say what classes reach of models that are not promised.
     """
-    layout, problems, part = manifest.layout, Problems(), manifest.tables[0].parts[place]
-    where = part.file
-    if tuple(frame.columns) != manifest.tables[0].columns or frame.height != part.rows:
-        return Seen(frame.height, {}, problems=(Problem(where, "has other rows or columns than the manifest says"),))
-    if content_sha256(frame) != part.content_sha256:
-        problems.add(where, "was changed since it was released: its content differs")
-    check_types(frame, layout, problems)
-    check_written({"table": frame}, layout, problems, part=True)
+    layout, problems, texts = manifest.layout, Problems(), Texts()
+    frame, first = tables["table"], _first_number(tables, layout)
+    _check_content(tables, place, manifest, problems)
     if len(problems):
         return Seen(frame.height, {}, problems=tuple(problems))
-    texts = Texts()
-    before = len(problems)
-    check_order({"table": frame}, layout, problems, texts)
-    if len(problems) > before:
-        problems = _renamed(problems, where)
-    if (_parts_of(frame.select(layout.class_columns), len(manifest.tables[0].parts)) != place).any():
-        problems.add(where, "has classes that belong into another part by their content")
+    _check_placed(tables, place, manifest, problems, texts, first)
+    cells = layout.laid_out.cells(tables, layout, problems)
     labels = class_numbers(frame, layout.class_columns, texts)
     columns = {
         name: replace(one, series=_as_numbers(frame[name], one), whole=one, people=people)
@@ -125,11 +119,12 @@ def look_at(
         problems.extend(refuted)
     return Seen(
         frame.height,
-        {name: str(dtype) for name, dtype in frame.schema.items()},
-        {column.name: _distinct(frame, column.columns) for column in layout.quasi},
+        {name: {one: str(dtype) for one, dtype in table.schema.items()} for name, table in tables.items()},
+        {column.name: _distinct(cells, column.columns) for column in layout.quasi},
         count_values(frame, layout.sensitive),
         np.bincount(labels).astype(np.int64),
-        frozenset(name for name in frame.columns if has_fractions(frame[name], layout)),
+        first,
+        frozenset(one.name for table in tables.values() for one in table if has_fractions(one, layout)),
         found.achieved,
         {one.key: one.achieved(classes) for one in probes(classes)} if survey else {},
         {column.name: _leading(labels, columns[column.name]) for column in layout.passed if _is_category(column)},
@@ -137,11 +132,46 @@ def look_at(
     )
 
 
-def _renamed(problems: Problems, where: str) -> Problems:
-    found = Problems()
-    for one in problems:
-        found.add(where, one.what)
-    return found
+def _check_content(tables: Mapping[str, pl.DataFrame], place: int, manifest: Manifest, problems: Problems) -> None:
+    """Note tables of a part that are not those of the manifest, or that hold cells of another sort."""
+    for table in manifest.tables:
+        frame, part = tables[table.name], table.parts[place]
+        if tuple(frame.columns) != table.columns or frame.height != part.rows:
+            problems.add(part.file, "has other rows or columns than the manifest says")
+        elif content_sha256(frame) != part.content_sha256:
+            problems.add(part.file, "was changed since it was released: its content differs")
+    if not len(problems):
+        for frame in tables.values():
+            check_types(frame, manifest.layout, problems)
+        check_written(tables, manifest.layout, problems, part=True)
+
+
+def _check_placed(
+    tables: Mapping[str, pl.DataFrame],
+    place: int,
+    manifest: Manifest,
+    problems: Problems,
+    texts: Texts,
+    first: int | None,
+) -> None:
+    """Note rows and classes of a part that are in another order than their content gives them, or in another part."""
+    layout, table = manifest.layout, manifest.tables[0]
+    where, found = table.parts[place].file, Problems()
+    check_order(tables, layout, found, texts, first or 1)
+    carriers = tables["table"]
+    if layout.class_table:
+        check_class_table(tables, layout, found)
+        carriers = tables[layout.class_table]
+    problems.extend(Problem(where, one.what) for one in found)
+    if (_parts_of(carriers.select(layout.cell_columns), len(table.parts)) != place).any():
+        problems.add(where, "has classes that belong into another part by their content")
+
+
+def _first_number(tables: Mapping[str, pl.DataFrame], layout: Layout) -> int | None:
+    """The lowest number of a class, where they have numbers and there is one."""
+    numbers = tables[layout.class_table]["class"] if layout.class_table else pl.Series([], dtype=pl.Int64)
+    lowest = numbers.cast(pl.Int64, strict=False).min()
+    return None if lowest is None else int(lowest)  # type: ignore[arg-type]
 
 
 def _is_category(column: object) -> bool:
@@ -183,27 +213,30 @@ def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requir
     """Note what a manifest of a release in parts cannot say; give its promises."""
     promise = check_closed(manifest, problems)
     layout, recipe = manifest.layout, manifest.recipe
-    if layout.shape not in SHAPES or layout.slices or layout.hidden or any(one.form == "set" for one in layout.quasi):
+    if layout.shape not in SHAPES or layout.slices or layout.hidden:
         problems.add("layout", "is of a shape that cannot be written in parts")
     if any(one.needs is not None for one in promise):
         problems.add("promise", "speaks of more than the files show, which parts cannot be checked for")
     if manifest.rows.counterfeits:
         problems.add("rows", "has counterfeits, but releases of this shape have none")
-    if len(manifest.tables) != 1 or recipe.part_rows is None:
+    if [table.name for table in manifest.tables] != list(layout.contents) or recipe.part_rows is None:
         problems.add("tables", "are not those of a release in parts")
         return promise
-    table, rows = manifest.tables[0], manifest.rows.shown
-    names = tuple(f"table-{place:05d}.parquet" for place in range(1, len(table.parts) + 1))
-    if tuple(part.file for part in table.parts) != names or table.file is not None or table.sha256 is not None:
-        problems.add("tables", "its parts are not called table-00001.parquet, and so on")
-    if len(table.parts) != max(1, -(-rows // recipe.part_rows)) or len(table.parts) < 2:
-        problems.add("tables", "has another number of parts than follows from its rows")
-    if table.name != "table" or set(table.columns) != set(layout.contents["table"]):
-        problems.add("tables", "has other columns than the layout says")
-    if sum(part.rows for part in table.parts) != table.rows or table.rows != rows:
-        problems.add("rows", f"{table.rows} are published in parts, the manifest says {rows}")
-    if table.content_sha256 != content_of_parts(table):
-        problems.add("tables", "its fingerprint is not that of its parts")
+    rows = manifest.rows.shown
+    n_parts = max(1, -(-rows // recipe.part_rows))
+    for table in manifest.tables:
+        names = tuple(f"{table.name}-{place:05d}.parquet" for place in range(1, len(table.parts) + 1))
+        if tuple(part.file for part in table.parts) != names or table.file is not None or table.sha256 is not None:
+            problems.add("tables", f"its parts are not called {table.name}-00001.parquet, and so on")
+        if len(table.parts) != n_parts or n_parts < 2:
+            problems.add("tables", "has another number of parts than follows from its rows")
+        if set(table.columns) != set(layout.contents[table.name]):
+            problems.add("tables", "has other columns than the layout says")
+        counted = table.name in layout.laid_out.counted(layout)
+        if sum(part.rows for part in table.parts) != table.rows or (counted and table.rows != rows):
+            problems.add("rows", f"{table.rows} are published in parts, the manifest says {rows}")
+        if table.content_sha256 != content_of_parts(table):
+            problems.add("tables", "its fingerprint is not that of its parts")
     return promise
 
 
@@ -265,10 +298,11 @@ def concluded(
     layout = manifest.layout
     for one in seen:
         problems.extend(one.problems)
-    if len({tuple(one.types.items()) for one in seen}) > 1:
+    if any(one.types != seen[0].types for one in seen):
         problems.add("parts", "have columns of different data types")
     problems.raise_if_any(GuaranteeError)
-    for name in manifest.tables[0].columns:
+    _check_numbers(seen, problems)
+    for name in dict.fromkeys(name for table in manifest.tables for name in table.columns):
         if not any(name in one.fractions for one in seen):
             problems.add(f"column {name!r}", "has numbers that are not in Shoal's notation")
     again = whole_columns(manifest, [one.values for one in seen], Problems())
@@ -289,6 +323,16 @@ def concluded(
         key: value for key, value in found.achieved.items() if key in filled[0].surveyed
     }
     return verdict
+
+
+def _check_numbers(seen: Sequence[Seen], problems: Problems) -> None:
+    """Classes of a part have the numbers behind those of the part before it."""
+    expected = 1
+    for one in seen:
+        if one.first not in (None, expected):
+            problems.add("classes", "are not numbered 1, 2, 3, ... from part to part")
+            return
+        expected += len(one.sizes)
 
 
 def read_columns(seen: Sequence[Seen], manifest: Manifest, problems: Problems) -> list[ReadColumn]:

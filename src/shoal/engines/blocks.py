@@ -17,6 +17,8 @@ DEFAULT_ROWS = 100_000
 """Rows of a block. Twice as many took two fifths more memory, half as many lost one in a hundred more."""
 WHOLE_TABLE = ("t-closeness", "beta-likeness", "delta-disclosure")
 """Models that compare a class with the whole table."""
+IN_PARTS = ("generalize", "aggregate", "centres")
+"""Publishers whose releases can be written in parts."""
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,15 @@ class Blocks(Spec):
         problems.raise_if_any(ParameterError)
 
 
-def refuse_on_disk(asked: Asked, recipe: Recipe) -> None:
-    """Refuse what can only be published from memory."""
+def refuse_on_disk(asked: Asked, recipe: Recipe, *, several: bool = False) -> None:
+    """Refuse what can only be published from memory; with `several`, parts of several tables are no problem."""
     problems, publish = Problems(), asked.publish
     fix = "run without --block-rows, or use shoal.anonymize(..., engine=shoal.Blocks())"
     if asked.sensitive:
         problems.add("publish", "aliases and grades are drawn for a whole table, and cannot be published in parts", fix)
     settings = publish.to_mapping()
-    whole = settings.get("shape") == "classes" or settings.get("sets") or settings.get("restore_variance")
-    if publish.name not in ("generalize", "aggregate") or whole:
+    whole = settings.get("shape") == "classes" or settings.get("restore_variance") or publish.name == "centres"
+    if publish.name not in IN_PARTS or (whole and not several):
         problems.add("publish", f"{publish.name} with these settings cannot be published in parts", fix)
     whole_table = [one.name for one in asked.require if one.name in WHOLE_TABLE]
     if recipe.schema.person is not None and whole_table:

@@ -37,6 +37,7 @@ from shoal.engines.placing import n_parts
 from shoal.engines.sizes import check_blocks_fit, check_fits
 from shoal.engines.steps import (
     BINS,
+    CENTRES,
     CODES,
     LABELS,
     PIECE,
@@ -45,16 +46,19 @@ from shoal.engines.steps import (
     Reading,
     bin_piece,
     clean_piece,
+    count_numbered,
     count_people,
     facts_of_block,
     facts_of_piece,
     find_homes,
+    fractions_of_block,
     group_block,
     is_feasible,
     make_part,
     note_people,
     show_block,
     sort_piece,
+    sum_block,
 )
 from shoal.engines.work import Work, folder_beside
 from shoal.errors import InternalError, Problems, SchemaError, ShoalError, ShoalWarning
@@ -64,6 +68,7 @@ from shoal.privacy.base import ColumnRequirement
 from shoal.privacy.required import in_one_spelling
 from shoal.processes import Pool, ended_told, processes
 from shoal.progress import Progress
+from shoal.publish.stretching import Stretch, Sums
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, column_of, described, named
 from shoal.release.manifest import FILE, Layout, Manifest, PublishedTable, Rows
@@ -75,7 +80,7 @@ from shoal.settings import secret_seed
 from shoal.table.frames import check_names
 from shoal.table.markers import note_unknown
 from shoal.table.names import Names
-from shoal.table.schema import Schema
+from shoal.table.schema import Numeric, Schema
 from shoal.table.sources.stream import ROWS as PIECE_ROWS
 from shoal.table.sources.stream import check_unchanged, seen, stream
 
@@ -171,7 +176,7 @@ def publish_in_blocks(
         asked = replace(asked, refine=replace(asked.refine, loss=asked.refine.loss or recipe.publish.loses))
     asked.check_parts()
     blocks.check(asked)
-    refuse_on_disk(asked, recipe)
+    refuse_on_disk(asked, recipe, several=True)
     settle(out)
     check_places(out, overwrite=overwrite)
     source = recipe.require_source()
@@ -248,11 +253,12 @@ class _Path:
         parts = n_parts(rows, self.blocks.part_rows)
         if parts == 1:  # so many rows are in no class
             return None
-        layout, names = self._shown(known, shown, blocks, len(pieces), parts)
+        shown = self._settled(known, shown, len(blocks), len(pieces))
+        layout = self._shown(known, shown, blocks, len(pieces), parts)
         left_out = known.table.n_input - rows
         with changing(out) as change:
             folder = change.directory(out, lambda: check_places(out, overwrite=overwrite))
-            manifest = self._parts(folder, layout, names, parts, blocks, rows, left_out)
+            manifest = self._parts(folder, layout, parts, len(blocks), rows, left_out)
             each = self._each("verifying", parts)
             whose = [self.work.path(WHOSE, part, "npy") for part in range(parts)]
             verdict, given = check_parts(
@@ -404,6 +410,9 @@ class _Path:
             group_block, [(self.work, block, n_pieces, known, self.asked, seed) for block in largest],
             lambda place: self.told.advance(blocks[largest[place]]),
         )  # fmt: skip
+        if not all(self.work.has(CENTRES, block, "npy") for block in range(len(blocks))):  # as with all in memory
+            for block in range(len(blocks)):
+                self.work.remove(CENTRES, block, "npy")
         suppressed = sum(int((self.work.load_array(LABELS, block) < 0).sum()) for block in range(len(blocks)))
         if not suppressed:
             return 0, known
@@ -416,34 +425,55 @@ class _Path:
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
-    def _shown(
-        self, known: Known, shown: Known, blocks: Sequence[int], n_pieces: int, parts: int
-    ) -> tuple[Layout, tuple[str, ...]]:
-        """What every block shows; give what is said of the columns of all of them, and their order."""
+    def _settled(self, known: Known, shown: Known, n_blocks: int, n_pieces: int) -> Known:
+        """What is known of the published rows, with what all blocks must know of each other before they are shown."""
+
+        def look(step: Callable[..., Any], told: Known) -> list[Any]:
+            arguments = [(self.work, block, n_pieces, known, told, self.asked) for block in range(n_blocks)]
+            return self._each("publishing", n_blocks)(step, arguments)
+
+        if getattr(self.asked.publish, "restore_variance", False):
+            sums = look(sum_block, shown)
+            stretches = {name: Stretch.of(Sums.together([one[name][0] for one in sums])) for name in sums[0]}
+            sums = look(sum_block, shown.stretching(stretches))
+            whole = {name: one.settled([squares[name][1] for squares in sums]) for name, one in stretches.items()}
+            return shown.stretching(whole)
+        if self.asked.publish.name == "generalize" and any(
+            shown.types[name].is_float() for name, kind in shown.table.quasi.items() if isinstance(kind, Numeric)
+        ):
+            return shown.fractional(frozenset().union(*look(fractions_of_block, shown)))
+        return shown
+
+    def _shown(self, known: Known, shown: Known, blocks: Sequence[int], n_pieces: int, parts: int) -> Layout:
+        """What every block shows; give what is said of the columns of all of them."""
         each = self._each("publishing", len(blocks))
         arguments = [(self.work, block, n_pieces, known, shown, self.asked, parts) for block in range(len(blocks))]
         found = each(show_block, arguments)
         for piece in range(n_pieces):
             self.work.remove(BINS, piece, "npy")
-        return layout_of(found, shown), found[0].columns
+        return layout_of(found, shown)
 
-    def _parts(
-        self,
-        folder: Path,
-        layout: Layout,
-        names: tuple[str, ...],
-        parts: int,
-        blocks: Sequence[int],
-        rows: int,
-        left_out: int,
-    ) -> Manifest:
+    def _parts(self, folder: Path, layout: Layout, parts: int, n_blocks: int, rows: int, left_out: int) -> Manifest:
         """Write the parts, and say what can be said of them before they are checked."""
+        firsts = self._firsts(layout, parts, n_blocks)
         each = self._each("writing", parts)
-        made = each(make_part, [(self.work, part, len(blocks), layout, folder) for part in range(parts)])
-        table = PublishedTable(name="table", rows=rows, columns=names, content_sha256="", parts=tuple(made))
-        table = table.model_copy(update={"content_sha256": content_of_parts(table)})
+        made = each(make_part, [(self.work, part, n_blocks, layout, folder, firsts[part]) for part in range(parts)])
+        tables = []
+        for name, (_, columns) in made[0].items():
+            files = tuple(one[name][0] for one in made)
+            n_rows = sum(one.rows for one in files)
+            table = PublishedTable(name=name, rows=n_rows, columns=columns, content_sha256="", parts=files)
+            tables.append(table.model_copy(update={"content_sha256": content_of_parts(table)}))
         counted = Rows(published=rows, left_out=left_out if self.asked.left_out == "public" else None)
-        return described(layout, self.asked, counted, (table,))
+        return described(layout, self.asked, counted, tuple(tables))
+
+    def _firsts(self, layout: Layout, parts: int, n_blocks: int) -> list[int]:
+        """The number of the first class of each part: behind those of the parts before."""
+        if layout.class_table is None:
+            return [1] * parts
+        each = self._each("counting", parts)
+        counts = each(count_numbered, [(self.work, part, n_blocks, layout) for part in range(parts)])
+        return [1, *(1 + np.cumsum(counts)[:-1]).tolist()]
 
     def _receipt(
         self,

@@ -83,25 +83,37 @@ def check_parts_directory(folder: Path, manifest: Manifest, *, survey: bool = Tr
     return verdict, given
 
 
-def read_parts(folder: Path, manifest: Manifest) -> pl.DataFrame:
-    """The whole table of a release in parts, which must fit in memory."""
-    return pl.concat([_read(folder, part) for part in manifest.tables[0].parts])
+def read_parts(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
+    """The whole tables of a release in parts, which must fit in memory."""
+    return {table.name: pl.concat([_read(folder, part) for part in table.parts]) for table in manifest.tables}
 
 
-def check_frame(frame: pl.DataFrame, manifest: Manifest, *, claims: bool = True) -> Verdict:
+def check_frame(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, claims: bool = True) -> Verdict:
     """Check a release in parts whose parts are in memory, one after the other."""
     problems = Problems()
     promise = check_layout_of_parts(manifest, problems)
-    parts = manifest.tables[0].parts
-    if frame.height != sum(part.rows for part in parts):
-        problems.add("rows", f"{frame.height} are there, the manifest says {manifest.rows.shown}")
+    if set(tables) != {table.name for table in manifest.tables}:
+        problems.add("release", "has other tables than the manifest says")
     problems.raise_if_any(GuaranteeError)
-    ends = np.cumsum([part.rows for part in parts]).tolist()
-    frames = [frame.slice(end - part.rows, part.rows) for end, part in zip(ends, parts, strict=True)]
-    wholes = whole_columns(manifest, [count_values(one, manifest.layout.sensitive) for one in frames], problems)
+    for table in manifest.tables:
+        if tables[table.name].height != table.rows:
+            problems.add("rows", f"{tables[table.name].height} are there, the manifest says {table.rows}")
     problems.raise_if_any(GuaranteeError)
-    seen = [look_at(one, place, manifest, wholes, promise) for place, one in enumerate(frames)]
+    pieces = [_piece(tables, manifest, place) for place in range(len(manifest.tables[0].parts))]
+    counts = [count_values(one["table"], manifest.layout.sensitive) for one in pieces]
+    wholes = whole_columns(manifest, counts, problems)
+    problems.raise_if_any(GuaranteeError)
+    seen = [look_at(one, place, manifest, wholes, promise) for place, one in enumerate(pieces)]
     return concluded(seen, manifest, promise, wholes, problems, claims=claims)
+
+
+def _piece(tables: Mapping[str, pl.DataFrame], manifest: Manifest, place: int) -> dict[str, pl.DataFrame]:
+    """One part of tables that are whole."""
+    found = {}
+    for table in manifest.tables:
+        begin = sum(part.rows for part in table.parts[:place])
+        found[table.name] = tables[table.name].slice(begin, table.parts[place].rows)
+    return found
 
 
 def _read(folder: Path, part: FilePart) -> pl.DataFrame:
@@ -135,11 +147,11 @@ def _look(
     survey: bool,
 ) -> Seen:
     try:
-        frame = _read(folder, manifest.tables[0].parts[place])
+        tables = {table.name: _read(folder, table.parts[place]) for table in manifest.tables}
     except GuaranteeError as error:
         return Seen(0, {}, problems=tuple(error.problems))
     people = None if whose is None else np.load(whose, allow_pickle=False).astype(np.int64)
-    return look_at(frame, place, manifest, wholes, promise, people, survey=survey)
+    return look_at(tables, place, manifest, wholes, promise, people, survey=survey)
 
 
 def _given(seen: Sequence[Seen], verdict: Verdict, manifest: Manifest) -> Given:

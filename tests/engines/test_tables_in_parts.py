@@ -1,0 +1,154 @@
+"""Releases in parts whose rows alone do not say everything: classes, centres, sets, averages with their variance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.engines.blocks import Blocks
+from shoal.engines.on_disk import publish_in_blocks
+from shoal.progress import SILENT
+from shoal.publish.stretching import STEPS, exact_sum
+from shoal.release.release import check_directory, read_release
+from shoal.table.sources import Source
+from support.in_parts import people
+
+QUASI = {"age": shoal.Numeric(), "score": shoal.Numeric(), "sex": shoal.Nominal(), "education": shoal.Nominal()}
+SCHEMA = shoal.Schema(quasi=QUASI, sensitive=["disease"], rest="drop")
+BLOCKS = Blocks(rows=200, part_rows=250, workers=1)
+NUMBERED = ("class", "radius")
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """Cells are missing in some blocks, and numbers are whole in some."""
+    place = pl.int_range(pl.len())
+    frame = people(900).with_columns(
+        pl.when(place % 97 == 0).then(None).otherwise(pl.col("age")).alias("age"),
+        pl.when(place % 89 == 0).then(None).otherwise(pl.col("sex")).alias("sex"),
+        (place * 0.5).alias("score"),
+    )
+    path = tmp_path_factory.mktemp("source") / "people.parquet"
+    frame.write_parquet(path)
+    return frame, Source(path=path)
+
+
+def rows_of(table: pl.DataFrame) -> list:
+    return sorted(map(repr, table.drop(NUMBERED, strict=False).rows()))
+
+
+@pytest.mark.parametrize(
+    ("publish", "method", "suppress"),
+    [
+        (shoal.Generalize(sets=True), shoal.Mondrian(k=5), 0.0),
+        (shoal.Generalize(shape="typed", sets=True), shoal.Mondrian(k=5), 0.05),
+        (shoal.Generalize(shape="classes", sets=True), shoal.Mondrian(k=5), 0.05),
+        (shoal.Aggregate(restore_variance=True), shoal.Mdav(k=4), 0.05),
+        (shoal.Centres(), shoal.RGather(k=4), 0.0),
+        (shoal.Centres(centre="average", standardize=False), shoal.Mdav(k=4), 0.05),
+    ],
+    ids=["sets", "typed sets", "classes", "variance", "records", "averages"],
+)
+def test_the_same_as_from_memory(source, tmp_path, publish, method, suppress):
+    frame, path = source
+    given = {"require": (shoal.LDiversity("disease", l=2),), "suppress": suppress, "seed": 2, "publish": publish}
+    made = publish_in_blocks(shoal.Recipe(SCHEMA, method, source=path, **given), tmp_path / "out", BLOCKS, SILENT)
+    memory = shoal.anonymize(frame, SCHEMA, method, engine=Blocks(rows=BLOCKS.rows), **given)
+    assert made is not None
+    assert made.receipt.notes["blocks"] > 2
+    release = read_release(tmp_path / "out")
+    assert list(release.frames) == list(memory.frames)
+    assert all(rows_of(release.frames[name]) == rows_of(table) for name, table in memory.frames.items())
+    assert made.manifest.layout == memory.manifest.layout
+    assert made.manifest.measures == memory.manifest.measures == release.measure()
+    assert made.manifest.achieved == memory.manifest.achieved == release.verify().achieved
+    if (name := made.manifest.layout.class_table) is not None:
+        classes, rows = release.frames[name], release.frames["table"]
+        assert classes["class"].to_list() == list(range(1, classes.height + 1))
+        assert dict(rows["class"].value_counts().iter_rows()) == dict(classes.select("class", "size").iter_rows())
+    if "centres" in release.frames:
+        radii = [np.sort(one.frames["centres"]["radius"].to_numpy()) for one in (release, memory)]
+        np.testing.assert_allclose(*radii, rtol=1e-8, atol=1e-12)
+
+
+def test_processes_and_pieces_change_nothing(source, tmp_path, monkeypatch):
+    from shoal.table.sources import stream
+
+    _, path = source
+    recipe = shoal.Recipe(SCHEMA, shoal.Mondrian(k=5), source=path, publish=shoal.Generalize(shape="classes"), seed=2)
+    publish_in_blocks(recipe, tmp_path / "one", BLOCKS, SILENT)
+    monkeypatch.setattr(stream, "ROWS", 210)
+    publish_in_blocks(recipe, tmp_path / "two", replace(BLOCKS, workers=2), SILENT)
+    found = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "two")]
+    assert found[0] == found[1]
+    assert {"classes-00001.parquet", "table-00001.parquet", "manifest.json"} <= set(found[0])
+
+
+def test_numbers_do_not_say_which_block_a_class_is_of(source, tmp_path):
+    """The numbers follow from what is shown: other cuts that give the same classes give the same files."""
+    frame = pl.DataFrame({"age": np.arange(1200) // 4 % 100, "disease": ["flu", "ulcer", "cold"] * 400})
+    frame.write_parquet(tmp_path / "people.parquet")
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    found = []
+    for rows in (300, 120):  # a class for each age, whatever the blocks
+        recipe = shoal.Recipe(
+            schema, shoal.Mondrian(k=12), source=Source(path=tmp_path / "people.parquet"),
+            publish=shoal.Generalize(shape="classes"), seed=1,
+        )  # fmt: skip
+        out = tmp_path / str(rows)
+        made = publish_in_blocks(recipe, out, Blocks(rows=rows, part_rows=400, workers=1), SILENT)
+        assert made is not None
+        found.append((made.receipt.notes["blocks"], {path.name: path.read_bytes() for path in out.iterdir()}))
+    assert found[0][0] != found[1][0]
+    assert found[0][1] == found[1][1]
+
+
+def test_numbers_that_are_whole_in_some_blocks_alone(tmp_path):
+    rng, rows = np.random.default_rng(1), np.arange(900)
+    age = np.where(rows < 450, 0, 90) + rows % 3
+    score = np.where(age > 50, rng.random(900) * 200, rng.integers(0, 200, 900))
+    frame = pl.DataFrame({"age": age, "score": score, "disease": ["flu", "ulcer", "cold"] * 300})
+    frame.write_parquet(tmp_path / "people.parquet")
+    schema = shoal.Schema(quasi={"age": shoal.Numeric(), "score": shoal.Numeric()}, sensitive=["disease"])
+    for shape in ("text", "typed"):
+        publish = shoal.Generalize(shape=shape)
+        source = Source(path=tmp_path / "people.parquet")
+        recipe = shoal.Recipe(schema, shoal.Mondrian(k=5), source=source, publish=publish, seed=1)
+        made = publish_in_blocks(recipe, tmp_path / shape, BLOCKS, SILENT)
+        memory = shoal.anonymize(
+            frame, schema, shoal.Mondrian(k=5), publish=publish, seed=1, engine=Blocks(rows=BLOCKS.rows)
+        )
+        assert made.manifest.layout == memory.manifest.layout
+        assert rows_of(read_release(tmp_path / shape).table) == rows_of(memory.table)
+
+
+def test_parts_without_a_class(tmp_path):
+    """Two classes in ten parts, and a number for each."""
+    rows = pl.int_range(1000, eager=True)
+    frame = pl.DataFrame({"age": rows % 2, "disease": rows.cast(pl.String).str.tail(1)})
+    frame.write_parquet(tmp_path / "people.parquet")
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    for publish in (shoal.Generalize(shape="classes"), shoal.Centres()):
+        recipe = shoal.Recipe(
+            schema, shoal.Mondrian(k=4), source=Source(path=tmp_path / "people.parquet"), publish=publish, seed=1
+        )
+        out = tmp_path / publish.name
+        assert publish_in_blocks(recipe, out, Blocks(rows=500, part_rows=100, workers=1), SILENT)
+        verdict, manifest = check_directory(out)
+        assert verdict.n_classes == 2
+        assert verdict.achieved == {"k": 500}
+        assert sorted(part.rows for part in manifest.tables[1].parts)[-3:] == [0, 1, 1]
+
+
+def test_exact_sums():
+    rng = np.random.default_rng(0)
+    numbers = rng.standard_normal(500) * 2.0 ** rng.integers(-1074, 1000, 500).astype(float)
+    exact = sum(Fraction(one) for one in numbers.tolist())
+    assert exact_sum(numbers) == exact * (1 << STEPS)
+    assert exact_sum(numbers[:200]) + exact_sum(numbers[200:]) == exact_sum(numbers)
+    assert exact_sum(np.zeros(0)) == exact_sum(np.zeros(3)) == 0
