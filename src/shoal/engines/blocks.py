@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from shoal.engines.placing import PART_ROWS
 from shoal.errors import ParameterError, Problems
+from shoal.methods.slicing import Slicing
 from shoal.privacy import MODELS
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked
@@ -17,6 +18,8 @@ DEFAULT_ROWS = 100_000
 """Rows of a block. Twice as many took two fifths more memory, half as many lost one in a hundred more."""
 WHOLE_TABLE = ("t-closeness", "beta-likeness", "delta-disclosure")
 """Models that compare a class with the whole table."""
+BUCKETS = ("anatomy", "slicing")
+"""Methods that make buckets, and can do so block by block."""
 IN_PARTS = ("generalize", "aggregate", "centres")
 """Publishers whose releases can be written in parts."""
 
@@ -64,9 +67,17 @@ class Blocks(Spec):
         if self.rows < 2 * method.min_group_size:
             what = f"blocks of {self.rows} rows are too small for groups of {method.min_group_size}"
             problems.add("Blocks(rows=)", what, f"use at least {2 * method.min_group_size}")
-        if method.protects != "cells":
+        if method.protects != "cells" and method.name not in BUCKETS:
             what = f"{method.name} looks at a whole table, and cannot work on blocks"
             problems.add("engine=", what, "use a method that promises a k, or leave engine= out")
+        if isinstance(method, Slicing):
+            for given, why in (
+                (method.p is not None, "cells that p generalises may cover values of other blocks"),
+                (asked.counts == "people", "rows of one person may fit buckets of other blocks"),
+            ):
+                if given:
+                    what = f"slicing in blocks: {why}, which tell more of a person then"
+                    problems.add("engine=", what, "leave it, or engine=, out")
         for one in asked.require:
             if one.name not in MODELS.own:
                 what = f"{one.name} is a model of another package, which is not judged by counts alone"

@@ -203,13 +203,10 @@ class Slicing(Method):
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide which attributes stay together and who shares a bucket."""
-        table = task.table
+        table, sensitive = task.table, list(task.table.sensitive)
         progress.stage("gathering attributes")
-        sensitive = list(table.sensitive)
-        attributes = attributes_of(table, list(table.published), bins=self.bins, discretise=self.discretise)  # type: ignore[arg-type]
-        columns = self._columns(attributes, sensitive)
-        if self.groups is None:
-            _warn(attributes)
+        known = None if table.whole is None else table.whole.gathered
+        attributes, columns = self.gathered(table) if known is None else known
         progress.stage("generalising columns")
         classes = tuple(self._alike(task, names, rng) for names in columns.groups)
         parts = np.array([_parts(table, names, seen) for names, seen in zip(columns.groups, classes, strict=True)])
@@ -237,6 +234,14 @@ class Slicing(Method):
             "slicing_all_distinct": len(attributes.all_distinct),
         }
         return Groups(split.labels, notes, slices=shown)
+
+    def gathered(self, table: Table) -> tuple[Attributes, Columns]:
+        """Which attributes stay together, and how much they say of each other; once for all blocks of a table."""
+        attributes = attributes_of(table, list(table.published), bins=self.bins, discretise=self.discretise)  # type: ignore[arg-type]
+        columns = self._columns(attributes, list(table.sensitive))
+        if self.groups is None:
+            _warn(attributes)
+        return attributes, columns
 
     def _columns(self, attributes: Attributes, sensitive: Sequence[str]) -> Columns:
         """The columns: as given, or gathered by what attributes say of each other."""

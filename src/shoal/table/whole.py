@@ -53,3 +53,5 @@ class Whole:
     """What becomes of the averages of numeric quasi-identifiers, where they are to have the variance of the numbers."""
     fractions: frozenset[str] = frozenset()
     """Columns of real numbers that are published with a fraction in some block: those of all are written so."""
+    gathered: Any = None
+    """Which attributes stay together, where a method that cuts both ways has decided that."""
