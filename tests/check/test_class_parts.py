@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from pathlib import Path
 
@@ -10,19 +9,14 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.check.parts import content_of_parts
 from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import GuaranteeError
 from shoal.progress import SILENT
-from shoal.publish.base import Published, arrange
-from shoal.release.manifest import FILE, FilePart, Manifest
-from shoal.release.parquet_writing import write_parquet
+from shoal.release.manifest import FILE, Manifest
 from shoal.release.release import check_directory, read_release
-from shoal.table.fingerprint import content_sha256
 from shoal.table.sources import Source
-
-Frames = dict[str, list[pl.DataFrame]]
+from support.forged_parts import frames_of, refused, renumbered, written
 
 
 @pytest.fixture(scope="module")
@@ -46,46 +40,6 @@ def release(made, tmp_path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "out"))
 
 
-def frames_of(folder: Path) -> Frames:
-    tables = Manifest.read(folder).tables
-    return {one.name: [pl.read_parquet(folder / part.file) for part in one.parts] for one in tables}
-
-
-def written(folder: Path, frames: Frames) -> None:
-    """Other rows in the parts, with sizes, hashes and the order of rows made to fit."""
-    manifest, tables = Manifest.read(folder), []
-    for table in manifest.tables:
-        parts = []
-        for place, frame in enumerate(frames[table.name]):
-            path = folder / table.parts[place].file
-            ordered = frame
-            if table.name == "table":
-                ordered = arrange(Published({"table": frame}, manifest.layout))[0].tables["table"]
-            write_parquet(ordered, path)
-            sha256, content = hashlib.sha256(path.read_bytes()).hexdigest(), content_sha256(ordered)
-            parts.append(FilePart(file=path.name, rows=ordered.height, content_sha256=content, sha256=sha256))
-        update = {"parts": tuple(parts), "rows": sum(part.rows for part in parts)}
-        fitting = table.model_copy(update=update)
-        tables.append(fitting.model_copy(update={"content_sha256": content_of_parts(fitting)}))
-    rows = manifest.rows.model_copy(update={"published": tables[0].rows})
-    text = manifest.model_copy(update={"tables": tuple(tables), "rows": rows}).to_json()
-    (folder / FILE).write_bytes(text.encode())
-
-
-def refused(folder: Path, text: str) -> None:
-    with pytest.raises(GuaranteeError, match=text):
-        check_directory(folder)
-
-
-def renumbered(frames: Frames, part: int, change) -> Frames:
-    """Classes of a part with other numbers, in both tables, their lines in the order of the numbers."""
-    found = {name: list(parts) for name, parts in frames.items()}
-    for parts in found.values():
-        parts[part] = parts[part].with_columns(change(pl.col("class")))
-    found["classes"][part] = found["classes"][part].sort("class")
-    return found
-
-
 def test_as_it_was_made_it_holds(release):
     verdict, manifest = check_directory(release)
     frames = frames_of(release)
@@ -99,7 +53,7 @@ def test_as_it_was_made_it_holds(release):
 def test_numbers_that_begin_anew_in_every_part(release):
     frames = frames_of(release)
     n_classes = frames["classes"][0].height
-    written(release, renumbered(frames, 1, lambda number: number - n_classes))
+    written(release, renumbered(frames, "class", 1, lambda number: number - n_classes))
     refused(release, "are not numbered 1, 2, 3, ... from part to part")
 
 
@@ -107,8 +61,9 @@ def test_numbers_in_another_order(release):
     frames = frames_of(release)
     swapped = renumbered(
         frames,
+        "class",
         0,
-        lambda number: pl.when(number == 1).then(2).when(number == 2).then(1).otherwise(number).alias("class"),
+        lambda number: pl.when(number == 1).then(2).when(number == 2).then(1).otherwise(number),
     )
     written(release, {name: [one.cast({"class": pl.Int64}) for one in parts] for name, parts in swapped.items()})
     refused(release, "are not numbered in the order that follows from their content")

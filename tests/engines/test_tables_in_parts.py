@@ -12,6 +12,7 @@ import pytest
 import shoal
 from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
+from shoal.errors import ParameterError
 from shoal.progress import SILENT
 from shoal.publish.stretching import STEPS, exact_sum
 from shoal.release.release import check_directory, read_release
@@ -74,6 +75,44 @@ def test_the_same_as_from_memory(source, tmp_path, publish, method, suppress):
     if "centres" in release.frames:
         radii = [np.sort(one.frames["centres"]["radius"].to_numpy()) for one in (release, memory)]
         np.testing.assert_allclose(*radii, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("l", "require", "suppress"),
+    [(3, (), 0.0), (2, (shoal.TCloseness("disease", t=0.5),), 0.02)],
+    ids=["plain", "close"],
+)
+def test_buckets_are_those_of_memory(source, tmp_path, l, require, suppress):  # noqa: E741
+    frame, path = source
+    schema = shoal.Schema(quasi=QUASI, sensitive=["disease", "income"], neutral=["postcode"], rest="drop")
+    method, given = shoal.Anatomy(l=l, column="disease"), {"require": require, "suppress": suppress, "seed": 2}
+    made = publish_in_blocks(shoal.Recipe(schema, method, source=path, **given), tmp_path / "out", BLOCKS, SILENT)
+    memory = shoal.anonymize(frame, schema, method, engine=Blocks(rows=BLOCKS.rows), **given)
+    assert made is not None
+    assert made.receipt.notes["blocks"] == memory.receipt.notes["blocks"] > 2
+    release = read_release(tmp_path / "out")
+    assert buckets_of(release.frames) == buckets_of(memory.frames)
+    assert made.manifest.layout == memory.manifest.layout
+    assert made.manifest.measures == memory.manifest.measures == release.measure()
+    assert made.manifest.achieved == memory.manifest.achieved == release.verify().achieved
+    numbers = release.frames["table"]["bucket"].unique().sort().to_list()
+    assert numbers == release.frames["sensitive"]["bucket"].unique().sort().to_list()
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def buckets_of(frames: dict[str, pl.DataFrame]) -> list:
+    """The rows and values of every bucket, whatever its number."""
+    parts = [frames[name].partition_by("bucket", as_dict=True, include_key=False) for name in ("table", "sensitive")]
+    return sorted(repr([sorted(map(repr, part[number].rows())) for part in parts]) for number in parts[0])
+
+
+def test_buckets_of_people_are_refused(source, tmp_path):
+    _, path = source
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"], person="postcode", rest="drop")
+    with pytest.raises(ParameterError, match="people cannot be counted in parts"):
+        publish_in_blocks(shoal.Recipe(schema, shoal.Anatomy(l=2), source=path), tmp_path / "out", BLOCKS, SILENT)
+    with pytest.raises(ParameterError, match="slices with these settings cannot be published in parts"):
+        publish_in_blocks(shoal.Recipe(SCHEMA, shoal.Slicing(l=2), source=path), tmp_path / "out", BLOCKS, SILENT)
 
 
 def test_processes_and_pieces_change_nothing(source, tmp_path, monkeypatch):

@@ -7,206 +7,26 @@ said of the whole table (values, ranges, trees, fingerprints, order) is put toge
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from shoal.check.cell_forms import form_of
-from shoal.check.cell_text import check_facts, check_types, check_written, has_fractions
-from shoal.check.cells import ReadColumn, read_cell
-from shoal.check.classes import check_class_table
-from shoal.check.promises import LACKING, Reached, broken, probes, reached
-from shoal.check.release import Verdict, check_reached, class_numbers
-from shoal.check.row_order import check_order
+from shoal.check.cell_text import check_facts
+from shoal.check.cells import ReadColumn
+from shoal.check.part import COUNT, Seen, as_numbers, read_counted
+from shoal.check.promises import LACKING, Reached, broken, probes
+from shoal.check.release import Verdict, check_reached
 from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complaint
-from shoal.check.texts import Texts
 from shoal.check.vocabulary import check_closed
-from shoal.errors import GuaranteeError, Problem, Problems
+from shoal.errors import GuaranteeError, Problems
 from shoal.privacy.base import Classes, Requirement, Values
-from shoal.release.manifest import FilePart, Layout, Manifest, PublishedTable
-from shoal.table.fingerprint import content_sha256
-from shoal.table.numbering import coded
+from shoal.release.manifest import FilePart, Manifest, PublishedTable
 
-Ints = npt.NDArray[np.int64]
-COUNT = "\0count"
-SHAPES = ("text", "typed", "values", "classes", "centres")
+SHAPES = ("text", "typed", "values", "classes", "centres", "buckets")
 """Of releases in parts."""
-Load = Callable[[FilePart], pl.DataFrame]
-"""Reads a part; raises `GuaranteeError` where it is not the file that the manifest names."""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What was found in a part."""
-
-    n_rows: int
-    types: dict[str, dict[str, str]]
-    """Of the columns of each table."""
-    cells: dict[str, pl.DataFrame] = field(default_factory=dict)
-    """The distinct cells of each quasi-identifier, and how many rows show each."""
-    values: dict[str, pl.DataFrame] = field(default_factory=dict)
-    """The values of the sensitive columns, and how many rows have each."""
-    sizes: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """Rows of each class."""
-    first: int | None = None
-    """The number of the first class, where classes have numbers."""
-    fractions: frozenset[str] = frozenset()
-    """Columns whose cells are what their type says."""
-    achieved: dict[str, float] = field(default_factory=dict)
-    surveyed: dict[str, float] = field(default_factory=dict)
-    leading: dict[str, int] = field(default_factory=dict)
-    """Of each sensitive column of categories, how many rows have the most frequent value of their class."""
-    problems: tuple[Problem, ...] = ()
-
-
-# -- one part ----------------------------------------------------------------------------------------------------------
-
-
-def count_values(frame: pl.DataFrame, names: Iterable[str]) -> dict[str, pl.DataFrame]:
-    """How many rows have each value of some columns."""
-    return {
-        name: frame.group_by(pl.col(name).alias("value")).agg(pl.len().cast(pl.Int64).alias(COUNT)) for name in names
-    }
-
-
-def look_at(
-    tables: Mapping[str, pl.DataFrame],
-    place: int,
-    manifest: Manifest,
-    wholes: Mapping[str, Values],
-    promise: Sequence[Requirement],
-    people: Ints | None = None,
-    *,
-    survey: bool = True,
-) -> Seen:
-    """Look at one part.
-
-    Parameters
-    ----------
-    tables, place
-        What it has of each table, and which of the parts it is.
-    manifest
-        That of the whole release.
-    wholes
-        The sensitive columns of the whole release.
-    promise
-        What every class keeps.
-    people
-        Whose row each one is, for promises that count people.
-    survey
-        Whether to say what classes reach of models that are not promised.
-    """
-    layout, problems, texts = manifest.layout, Problems(), Texts()
-    frame, first = tables["table"], _first_number(tables, layout)
-    _check_content(tables, place, manifest, problems)
-    if len(problems):
-        return Seen(frame.height, {}, problems=tuple(problems))
-    _check_placed(tables, place, manifest, problems, texts, first)
-    cells = layout.laid_out.cells(tables, layout, problems)
-    labels = class_numbers(frame, layout.class_columns, texts)
-    columns = {
-        name: replace(one, series=_as_numbers(frame[name], one), whole=one, people=people)
-        for name, one in wholes.items()
-    }
-    classes = Classes(labels, columns, people=people)
-    refuted, counted = Problems(), manifest.recipe.counts == "people"
-    found = reached(promise, classes, refuted, people=counted)
-    if counted and people is None:  # no class has more people than rows
-        problems.extend(refuted)
-    return Seen(
-        frame.height,
-        {name: {one: str(dtype) for one, dtype in table.schema.items()} for name, table in tables.items()},
-        {column.name: _distinct(cells, column.columns) for column in layout.quasi},
-        count_values(frame, layout.sensitive),
-        np.bincount(labels).astype(np.int64),
-        first,
-        frozenset(one.name for table in tables.values() for one in table if has_fractions(one, layout)),
-        found.achieved,
-        {one.key: one.achieved(classes) for one in probes(classes)} if survey else {},
-        {column.name: _leading(labels, columns[column.name]) for column in layout.passed if _is_category(column)},
-        tuple(problems),
-    )
-
-
-def _check_content(tables: Mapping[str, pl.DataFrame], place: int, manifest: Manifest, problems: Problems) -> None:
-    """Note tables of a part that are not those of the manifest, or that hold cells of another sort."""
-    for table in manifest.tables:
-        frame, part = tables[table.name], table.parts[place]
-        if tuple(frame.columns) != table.columns or frame.height != part.rows:
-            problems.add(part.file, "has other rows or columns than the manifest says")
-        elif content_sha256(frame) != part.content_sha256:
-            problems.add(part.file, "was changed since it was released: its content differs")
-    if not len(problems):
-        for frame in tables.values():
-            check_types(frame, manifest.layout, problems)
-        check_written(tables, manifest.layout, problems, part=True)
-
-
-def _check_placed(
-    tables: Mapping[str, pl.DataFrame],
-    place: int,
-    manifest: Manifest,
-    problems: Problems,
-    texts: Texts,
-    first: int | None,
-) -> None:
-    """Note rows and classes of a part that are in another order than their content gives them, or in another part."""
-    layout, table = manifest.layout, manifest.tables[0]
-    where, found = table.parts[place].file, Problems()
-    check_order(tables, layout, found, texts, first or 1)
-    carriers = tables["table"]
-    if layout.class_table:
-        check_class_table(tables, layout, found)
-        carriers = tables[layout.class_table]
-    problems.extend(Problem(where, one.what) for one in found)
-    if (_parts_of(carriers.select(layout.cell_columns), len(table.parts)) != place).any():
-        problems.add(where, "has classes that belong into another part by their content")
-
-
-def _first_number(tables: Mapping[str, pl.DataFrame], layout: Layout) -> int | None:
-    """The lowest number of a class, where they have numbers and there is one."""
-    numbers = tables[layout.class_table]["class"] if layout.class_table else pl.Series([], dtype=pl.Int64)
-    lowest = numbers.cast(pl.Int64, strict=False).min()
-    return None if lowest is None else int(lowest)  # type: ignore[arg-type]
-
-
-def _is_category(column: object) -> bool:
-    return getattr(column, "role", None) == "sensitive" and getattr(column, "kind", None) != "numeric"
-
-
-def _leading(labels: Ints, values: Values) -> int:
-    """How many rows have the most frequent value of their class, whosever they are."""
-    counts = Classes(labels, {"": replace(values, people=None)}).count("")
-    return int(counts.largest(counts.count.astype(np.float64)).sum())
-
-
-def _as_numbers(cells: pl.Series, like: Values) -> pl.Series:
-    return cells if like.kind != "numeric" or cells.dtype.is_numeric() else cells.cast(pl.Float64, strict=False)
-
-
-def _distinct(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    return frame.group_by(columns).agg(pl.len().cast(pl.Int64).alias(COUNT))
-
-
-def _parts_of(cells: pl.DataFrame, n_parts: int) -> Ints:
-    """The part of each row by the texts of its cells: each as eight bytes of its SHA-256, mixed in turn."""
-    mixed, mask = np.zeros(cells.height, dtype=np.uint64), (1 << 64) - 1
-    for values, codes in coded(cells.select(pl.all().cast(pl.String))).values():
-        digests = [hashlib.sha256(b"\1" + text.encode()).digest() for text in values.to_list()]
-        digests.append(hashlib.sha256(b"\0").digest())
-        marks = np.frombuffer(b"".join(digest[:8] for digest in digests), dtype="<u8")
-        mixed = mixed + marks[codes] + np.uint64(0x9E3779B97F4A7C15 & mask)
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        mixed = mixed ^ (mixed >> np.uint64(31))
-    return (mixed % np.uint64(n_parts)).astype(np.int64)
-
-
-# -- all of them -------------------------------------------------------------------------------------------------------
 
 
 def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requirement]:
@@ -215,6 +35,8 @@ def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requir
     layout, recipe = manifest.layout, manifest.recipe
     if layout.shape not in SHAPES or layout.slices or layout.hidden:
         problems.add("layout", "is of a shape that cannot be written in parts")
+    if layout.laid_out.sensitive_table and recipe.counts == "people":
+        problems.add("recipe", "counts people, whom buckets in parts do not tell")
     if any(one.needs is not None for one in promise):
         problems.add("promise", "speaks of more than the files show, which parts cannot be checked for")
     if manifest.rows.counterfeits:
@@ -265,7 +87,7 @@ def whole_columns(
     found = sensitive_values(stand_in, manifest, problems)
     wholes = {}
     for name, values in found.items():
-        alone = replace(values, series=_as_numbers(added[name]["value"], values))
+        alone = replace(values, series=as_numbers(added[name]["value"], values))
         tallies = np.bincount(alone.codes, weights=added[name][COUNT].to_numpy()).astype(np.int64)
         wholes[name] = Values.counted(alone, alone.known, tallies)
     return wholes
@@ -319,9 +141,10 @@ def concluded(
         sum(one.n_rows for one in seen), sum(len(one.sizes) for one in seen), found.achieved, layout.laid_out.reading,
         tuple(found.unchecked.values()), None, found.outside, tuple(read),
     )  # fmt: skip
-    vars(verdict)["surveyed"] = _surveyed(filled, wholes) | {
-        key: value for key, value in found.achieved.items() if key in filled[0].surveyed
-    }
+    surveyed = _surveyed(filled, wholes)
+    if "k" not in found.achieved and layout.laid_out.protects == "links":  # buckets have a size, which hides nobody
+        surveyed.pop("k", None)
+    vars(verdict)["surveyed"] = surveyed | {key: value for key, value in found.achieved.items() if key in surveyed}
     return verdict
 
 
@@ -346,9 +169,7 @@ def read_columns(seen: Sequence[Seen], manifest: Manifest, problems: Problems) -
                 problems.add(f"column {column.name!r}", f"the manifest's hierarchy {complaint}")
             if complaint == NO_TREE:
                 continue
-        form = form_of(column)
-        shown = tuple(counted.select(column.columns).rows())
-        read = ReadColumn(form, shown, tuple(read_cell(form, *row) for row in shown), tuple(counted[COUNT].to_list()))
+        read = read_counted(column, counted)
         found.append(read)
         for complaint, count in read.complaints.items():
             problems.add(f"column {column.name!r}", f"{count} cells are not valid: {complaint}")

@@ -20,8 +20,10 @@ WHOLE_TABLE = ("t-closeness", "beta-likeness", "delta-disclosure")
 """Models that compare a class with the whole table."""
 BUCKETS = ("anatomy", "slicing")
 """Methods that make buckets, and can do so block by block."""
-IN_PARTS = ("generalize", "aggregate", "centres")
+IN_PARTS = ("generalize", "aggregate", "centres", "buckets")
 """Publishers whose releases can be written in parts."""
+APART = ("centres", "buckets")
+"""Those that have several tables."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,12 @@ def refuse_on_disk(asked: Asked, recipe: Recipe, *, several: bool = False) -> No
     if asked.sensitive:
         problems.add("publish", "aliases and grades are drawn for a whole table, and cannot be published in parts", fix)
     settings = publish.to_mapping()
-    whole = settings.get("shape") == "classes" or settings.get("restore_variance") or publish.name == "centres"
+    whole = settings.get("shape") == "classes" or settings.get("restore_variance") or publish.name in APART
     if publish.name not in IN_PARTS or (whole and not several):
         problems.add("publish", f"{publish.name} with these settings cannot be published in parts", fix)
+    if recipe.schema.person is not None and publish.name == "buckets":
+        what = "whose sensitive values are in a bucket is not known where they stand apart from the rows"
+        problems.add("publish", f"{what}: people cannot be counted in parts", fix)
     whole_table = [one.name for one in asked.require if one.name in WHOLE_TABLE]
     if recipe.schema.person is not None and whole_table:
         what = f"{whole_table[0]} compares with how many people of the whole table have each value"

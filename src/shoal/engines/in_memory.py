@@ -14,14 +14,12 @@ from shoal.engines.blocks import Blocks
 from shoal.engines.counting import binned, histograms, sensitive_counts
 from shoal.engines.cuts import Cuts, Ints, Wanted, find_cuts
 from shoal.engines.facts import bins_of, whole_of
-from shoal.engines.grouping import grouped
+from shoal.engines.grouping import grouped, required
 from shoal.engines.ordering import content_order
 from shoal.errors import InfeasibleError
 from shoal.methods.groups import Groups
 from shoal.methods.slicing import Slicing
-from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.base import Classes, ColumnRequirement, Requirement
-from shoal.privacy.slice_diversity import SliceDiversity
+from shoal.privacy.base import Classes, ColumnRequirement
 from shoal.progress import SILENT, Progress
 from shoal.release.description import Asked
 from shoal.settings import limited_threads
@@ -137,19 +135,6 @@ class _Cutting:
             if not bad.any():
                 return
             self.cuts.join(self.cuts.blocks[int(np.flatnonzero(bad)[0])])
-
-
-def required(table: Table, asked: Asked) -> tuple[Requirement, ...]:
-    """What a block as one class must keep, so that there is a grouping of it that does.
-
-    Of slices, only what is lacking otherwise: a value that is too frequent in a block is too likely in its slices.
-    """
-    own = asked.own(table)
-    if asked.method.protects == "links" and not own:
-        promises = asked.method.promises(table.schema)
-        shares = [AlphaK(column=one.column, alpha=1 / one.l) for one in promises if isinstance(one, SliceDiversity)]
-        own = (*(one for one in promises if one.needs is None), *shares)
-    return (*own, *asked.require)
 
 
 def _together(found: Sequence[Groups], rows: Sequence[Ints]) -> Groups:

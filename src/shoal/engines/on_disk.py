@@ -31,6 +31,7 @@ from shoal.engines.bins import Binned
 from shoal.engines.blocks import Blocks, refuse_on_disk
 from shoal.engines.counting import histograms, sensitive_counts
 from shoal.engines.cuts import Cuts, Ints, Wanted, find_cuts
+from shoal.engines.grouping import required
 from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
 from shoal.engines.placing import n_parts
@@ -60,6 +61,7 @@ from shoal.engines.steps import (
     sort_piece,
     sum_block,
 )
+from shoal.engines.tables import has_numbers
 from shoal.engines.work import Work, folder_beside
 from shoal.errors import InternalError, Problems, SchemaError, ShoalError, ShoalWarning
 from shoal.measure import manifest_figures
@@ -343,17 +345,17 @@ class _Path:
 
     def _cut(self, known: Known, n_pieces: int) -> tuple[list[Binned], Cuts]:
         """Where the table is cut."""
-        columns, require = known.bins(), self.asked.require
+        columns, require = known.bins(), required(known.table, self.asked)
         if (state := self.work.noted("cuts")) is not None:
             return columns, Cuts.from_state(state)
         by_column = tuple(one for one in require if isinstance(one, ColumnRequirement))
         by_column = by_column if self.recipe.schema.person is None else ()  # people are counted when they are together
-        required = tuple(dict.fromkeys(one.column for one in by_column))
-        sensitive = {name: known.whole.sensitive[name] for name in required}
+        names = tuple(dict.fromkeys(one.column for one in by_column))
+        sensitive = {name: known.whole.sensitive[name] for name in names}
         lacking = [place for place in range(n_pieces) if not self.work.has(BINS, place, "npy")]
-        self._each("cutting", n_pieces)(bin_piece, [(self.work, place, known, columns, required) for place in lacking])
+        self._each("cutting", n_pieces)(bin_piece, [(self.work, place, known, columns, names) for place in lacking])
         counting = OnDisk(
-            self.work, n_pieces, columns, required, {name: len(one.counts) for name, one in sensitive.items()}
+            self.work, n_pieces, columns, names, {name: len(one.counts) for name, one in sensitive.items()}
         )
         wanted = Wanted(self.blocks.rows, self.asked.method.min_group_size, by_column, sensitive)
         cuts = find_cuts(columns, wanted, counting)
@@ -468,8 +470,8 @@ class _Path:
         return described(layout, self.asked, counted, tuple(tables))
 
     def _firsts(self, layout: Layout, parts: int, n_blocks: int) -> list[int]:
-        """The number of the first class of each part: behind those of the parts before."""
-        if layout.class_table is None:
+        """The number of the first class, or bucket, of each part: behind those of the parts before."""
+        if not has_numbers(layout):
             return [1] * parts
         each = self._each("counting", parts)
         counts = each(count_numbered, [(self.work, part, n_blocks, layout) for part in range(parts)])

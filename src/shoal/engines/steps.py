@@ -18,8 +18,7 @@ from shoal.engines.cuts import Cuts, Ints
 from shoal.engines.grouping import grouped
 from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order, followed_columns
-from shoal.engines.placing import parts_of
-from shoal.engines.tables import GROUP, n_numbered, side_by_side, tables_of, with_groups_apart
+from shoal.engines.tables import GROUP, n_numbered, places_of, side_by_side, tables_of, with_groups_apart
 from shoal.engines.work import Work
 from shoal.errors import Problem, Problems
 from shoal.methods.groups import Groups
@@ -255,8 +254,8 @@ def shown_rows(
     """What is published of a block, part by part, how many rows go to each part, and what is said of them."""
     table, groups = _published(block, labels, centres, shown)
     published = asked.publish.show(table, groups)
-    rows, layout = _harmonised(side_by_side(published), published.layout, shown)
-    place = parts_of(rows.select(layout.cell_columns), parts)
+    rows, layout = _harmonised(side_by_side(published, table, groups.labels), published.layout, shown)
+    place = places_of(rows, layout, parts)
     if (person := table.schema.person) is not None:
         rows = rows.with_columns(table.frame[person].hash().alias(PERSON))
     sizes = np.bincount(place, minlength=parts)

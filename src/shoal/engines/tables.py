@@ -7,21 +7,32 @@ a function of what is published, and says nothing of blocks.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from shoal.engines.placing import parts_of, parts_of_buckets
+from shoal.methods.groups import Labels
 from shoal.publish.base import Published, arrange
+from shoal.publish.buckets import bucket_tables
 from shoal.publish.centres import centre_tables
 from shoal.publish.generalize import class_tables
 from shoal.release.manifest import Layout
+from shoal.table.prepare import Table
 
 GROUP = "\1group"
 """The group of a row within its block, where cells do not tell it; never written into a release."""
 
 
-def side_by_side(published: Published) -> pl.DataFrame:
+def has_numbers(layout: Layout) -> bool:
+    """Whether classes or buckets have numbers, over all parts."""
+    return layout.class_table is not None or layout.laid_out.sensitive_table is not None
+
+
+def side_by_side(published: Published, table: Table, labels: Labels) -> pl.DataFrame:
     """All that a block shows of every row, of whichever table, and its group where cells do not tell it."""
     layout, rows = published.layout, published.tables["table"]
+    if layout.laid_out.sensitive_table is not None:
+        shown = table.frame.select([*rows.drop("bucket").columns, *layout.sensitive])
+        return shown.with_columns(pl.Series(GROUP, labels))
     if layout.class_table is None:
         return rows
     number = rows["class"].to_numpy() - 1
@@ -30,6 +41,14 @@ def side_by_side(published: Published) -> pl.DataFrame:
     if layout.laid_out.distinct_classes:  # classes of other blocks that show the same are the same, and add to the size
         return pl.concat([classes.drop(facts), rows.drop("class")], how="horizontal")
     return pl.concat([classes, rows.drop("class"), pl.DataFrame({GROUP: number})], how="horizontal")
+
+
+def places_of(rows: pl.DataFrame, layout: Layout, parts: int) -> Labels:
+    """The part that each row of a block goes to: all rows of a class, or bucket, to one."""
+    if layout.laid_out.sensitive_table is None:
+        return parts_of(rows.select(layout.cell_columns), parts)
+    tables = [rows.drop(GROUP, *layout.sensitive), rows.select(layout.sensitive)]
+    return parts_of_buckets(tables, rows[GROUP].to_numpy(), parts)
 
 
 def with_groups_apart(blocks: list[pl.DataFrame]) -> pl.DataFrame:
@@ -45,17 +64,18 @@ def with_groups_apart(blocks: list[pl.DataFrame]) -> pl.DataFrame:
 
 def n_numbered(rows: pl.DataFrame, layout: Layout) -> int:
     """How many classes or buckets the rows of a part have, where these have numbers."""
-    if layout.class_table is None:
+    if not has_numbers(layout):
         return 0
     return rows.n_unique([GROUP] if GROUP in rows.columns else layout.cell_columns) if rows.height else 0
 
 
-def tables_of(
-    rows: pl.DataFrame, layout: Layout, first: int = 1
-) -> tuple[dict[str, pl.DataFrame], npt.NDArray[np.int64]]:
+def tables_of(rows: pl.DataFrame, layout: Layout, first: int = 1) -> tuple[dict[str, pl.DataFrame], Labels]:
     """The tables of a part in the order of their content, and which row went where; numbers begin with `first`."""
-    if layout.class_table is None:
+    if not has_numbers(layout):
         tables = {"table": rows}
+    elif layout.class_table is None:
+        labels = np.unique(rows[GROUP].to_numpy(), return_inverse=True)[1].reshape(-1).astype(np.int64)
+        tables = bucket_tables(rows.drop(GROUP, *layout.sensitive), rows.select(layout.sensitive), labels, first)
     elif layout.laid_out.distinct_classes:
         passed = rows.select([column.name for column in layout.passed])
         tables = class_tables(rows.select(layout.cell_columns), np.arange(rows.height), passed, first)

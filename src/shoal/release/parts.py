@@ -8,17 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from shoal.check.parts import (
-    Seen,
-    check_file,
-    check_layout_of_parts,
-    concluded,
-    count_values,
-    look_at,
-    whole_columns,
-)
+from shoal.check.part import COUNT, Seen, count_sensitive, look_at
+from shoal.check.part_places import alike
+from shoal.check.parts import check_file, check_layout_of_parts, concluded, whole_columns
 from shoal.check.release import Verdict
 from shoal.errors import GuaranteeError, Problem, Problems
 from shoal.measure import manifest_figures
@@ -31,6 +26,8 @@ from shoal.release.parquet import read_parquet
 
 MANY = 500_000
 """Rows from which on parts are checked in several processes, which take some seconds to start."""
+HEAP = 1 << 23
+"""Rows whose quasi-identifiers are compared with each other at a time, 24 bytes each."""
 Each = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
 """Calls a function for each of several arguments, perhaps in several processes."""
 
@@ -64,7 +61,14 @@ def check_parts(
     arguments = [(folder, manifest, place, wholes, promise, people.get(place)) for place in places]
     seen = each(partial(_look, survey=survey), arguments)
     verdict = concluded(seen, manifest, promise, wholes, problems, claims=claims)
-    return verdict, _given(seen, verdict, manifest)
+    given = _given(seen, verdict, manifest)
+    if manifest.layout.laid_out.protects == "links":  # the same quasi-identifiers may be in any part
+        n_heaps = 1 + manifest.rows.shown // HEAP
+        by_heap = (
+            each(_alike, [(folder, manifest, place, heap, n_heaps) for place in places]) for heap in range(n_heaps)
+        )
+        vars(given)["matching_sizes"] = np.sort(np.concatenate([_added(one) for one in by_heap]))
+    return verdict, given
 
 
 def check_parts_directory(folder: Path, manifest: Manifest, *, survey: bool = True) -> tuple[Verdict, Given]:
@@ -100,7 +104,7 @@ def check_frame(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, claim
             problems.add("rows", f"{tables[table.name].height} are there, the manifest says {table.rows}")
     problems.raise_if_any(GuaranteeError)
     pieces = [_piece(tables, manifest, place) for place in range(len(manifest.tables[0].parts))]
-    counts = [count_values(one["table"], manifest.layout.sensitive) for one in pieces]
+    counts = [count_sensitive(one, manifest.layout) for one in pieces]
     wholes = whole_columns(manifest, counts, problems)
     problems.raise_if_any(GuaranteeError)
     seen = [look_at(one, place, manifest, wholes, promise) for place, one in enumerate(pieces)]
@@ -127,13 +131,32 @@ def _read(folder: Path, part: FilePart) -> pl.DataFrame:
 
 
 def _values(folder: Path, manifest: Manifest, place: int) -> dict[str, pl.DataFrame]:
-    part, names = manifest.tables[0].parts[place], manifest.layout.sensitive
-    if not names:
+    layout = manifest.layout
+    if not layout.sensitive:
         return {}
+    apart = layout.laid_out.sensitive_table
+    names = [*layout.sensitive, *(["count"] if apart else [])]
+    return count_sensitive({apart or "table": _columns(folder, manifest, place, apart or "table", names)}, layout)
+
+
+def _alike(folder: Path, manifest: Manifest, place: int, heap: int, n_heaps: int) -> pl.DataFrame:
+    """How many rows of a part have the same quasi-identifiers, of those in a heap."""
+    return alike(_columns(folder, manifest, place, "table", manifest.layout.cell_columns), heap, n_heaps)
+
+
+def _added(counts: Sequence[pl.DataFrame]) -> npt.NDArray[np.int64]:
+    """How many rows of all parts have the same quasi-identifiers."""
+    found = pl.concat(counts).group_by("one", "other").agg(pl.col("len").sum())
+    return found["len"].to_numpy().astype(np.int64)
+
+
+def _columns(folder: Path, manifest: Manifest, place: int, name: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Some columns of a part of a table."""
+    file = next(table.parts[place].file for table in manifest.tables if table.name == name)
     try:
-        return count_values(pl.read_parquet(folder / part.file, columns=names, glob=False), names)
+        return pl.read_parquet(folder / file, columns=list(columns), glob=False)
     except Exception:  # a damaged file; messages may hold cells
-        raise GuaranteeError(Problem(part.file, "cannot be read as a table")) from None
+        raise GuaranteeError(Problem(file, "cannot be read as a table")) from None
 
 
 def _look(
@@ -160,15 +183,21 @@ def _given(seen: Sequence[Seen], verdict: Verdict, manifest: Manifest) -> Given:
     leading = {name: sum(one.leading[name] for one in seen) for name in seen[0].leading}
     sizes = np.sort(np.concatenate([one.sizes for one in seen]))
     rows = pl.DataFrame(schema=dict.fromkeys(manifest.tables[0].columns, pl.String()))
+    squares = {}
+    for name in seen[0].squares:
+        counted = pl.concat([one.squares[name] for one in seen])
+        times = counted[COUNT].to_numpy()
+        squares[name] = tuple(np.repeat(counted[one].to_numpy(), times) for one in ("size", "squares"))
     vars(given).update(
-        columns=list(verdict.read), class_sizes=sizes, matching_sizes=sizes, leading=leading, rows=rows, cells=rows
-    )
+        columns=list(verdict.read), class_sizes=sizes, matching_sizes=sizes, leading=leading, rows=rows, cells=rows,
+        squares=squares,
+    )  # fmt: skip
     return given
 
 
 def restated(given: Given, manifest: Manifest) -> Given:
     """The same with what is said of it meanwhile."""
     found = Given({}, manifest)
-    known = ("columns", "class_sizes", "matching_sizes", "leading", "rows", "cells")
+    known = ("columns", "class_sizes", "matching_sizes", "leading", "rows", "cells", "squares")
     vars(found).update({name: vars(given)[name] for name in known})
     return found
