@@ -82,7 +82,10 @@ def test_the_same_as_from_memory(source, tmp_path, publish, method, suppress):
     [(3, (), 0.0), (2, (shoal.TCloseness("disease", t=0.5),), 0.02)],
     ids=["plain", "close"],
 )
-def test_buckets_are_those_of_memory(source, tmp_path, l, require, suppress):  # noqa: E741
+def test_buckets_are_those_of_memory(source, tmp_path, monkeypatch, l, require, suppress):  # noqa: E741
+    from shoal.release import parts
+
+    monkeypatch.setattr(parts, "HEAP", 300)
     frame, path = source
     schema = shoal.Schema(quasi=QUASI, sensitive=["disease", "income"], neutral=["postcode"], rest="drop")
     method, given = shoal.Anatomy(l=l, column="disease"), {"require": require, "suppress": suppress, "seed": 2}
@@ -113,6 +116,37 @@ def test_buckets_of_people_are_refused(source, tmp_path):
         publish_in_blocks(shoal.Recipe(schema, shoal.Anatomy(l=2), source=path), tmp_path / "out", BLOCKS, SILENT)
     with pytest.raises(ParameterError, match="slices with these settings cannot be published in parts"):
         publish_in_blocks(shoal.Recipe(SCHEMA, shoal.Slicing(l=2), source=path), tmp_path / "out", BLOCKS, SILENT)
+
+
+@pytest.mark.parametrize(
+    ("require", "publish"),
+    [
+        (shoal.TCloseness("disease", t=0.4), shoal.Generalize()),
+        (shoal.BetaLikeness("disease", beta=8), shoal.Generalize(shape="classes")),
+    ],
+    ids=["t", "beta"],
+)
+def test_classes_are_compared_with_all_people(tmp_path, monkeypatch, require, publish):
+    """Whose rows are in different parts, and who is counted once for each value; some people at a time."""
+    from shoal.release import parts
+
+    monkeypatch.setattr(parts, "HEAP", 300)
+    rng = np.random.default_rng(4)
+    frame = people(900).with_columns(pl.Series("who", rng.integers(0, 350, 900)).cast(pl.String))
+    frame = frame.with_columns(pl.col("disease").first().over("who", pl.col("age") > 50))  # the same value in many rows
+    frame.write_parquet(tmp_path / "people.parquet")
+    schema = shoal.Schema(
+        quasi={"age": shoal.Numeric(), "sex": shoal.Nominal()}, sensitive=["disease"], person="who", rest="drop"
+    )
+    given = {"require": (require,), "seed": 1, "publish": publish}
+    recipe = shoal.Recipe(schema, shoal.Mondrian(k=4), source=Source(path=tmp_path / "people.parquet"), **given)
+    made = publish_in_blocks(recipe, tmp_path / "out", BLOCKS, SILENT)
+    memory = shoal.anonymize(frame, schema, shoal.Mondrian(k=4), engine=Blocks(rows=BLOCKS.rows), **given)
+    assert made is not None
+    assert made.receipt.notes["blocks"] == memory.receipt.notes["blocks"] > 2
+    assert made.receipt.achieved == memory.receipt.achieved
+    assert require.holds(made.receipt.achieved[require.key])
+    assert rows_of(read_release(tmp_path / "out").table) == rows_of(memory.table)
 
 
 def test_processes_and_pieces_change_nothing(source, tmp_path, monkeypatch):

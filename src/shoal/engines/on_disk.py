@@ -178,7 +178,7 @@ def publish_in_blocks(
         asked = replace(asked, refine=replace(asked.refine, loss=asked.refine.loss or recipe.publish.loses))
     asked.check_parts()
     blocks.check(asked)
-    refuse_on_disk(asked, recipe, several=True)
+    refuse_on_disk(asked, recipe, one_machine=True)
     settle(out)
     check_places(out, overwrite=overwrite)
     source = recipe.require_source()

@@ -296,7 +296,7 @@ def make_part(
     rows = _part(work, part, n_blocks)
     tables, order = tables_of(rows.drop(PERSON, strict=False), layout, first)
     if PERSON in rows.columns:
-        work.save_array(WHOSE, part, np.unique(rows[PERSON].to_numpy(), return_inverse=True)[1][order])
+        work.save_array(WHOSE, part, rows[PERSON].to_numpy()[order])
     return {
         name: (_written(table, folder / f"{name}-{part + 1:05d}.parquet"), tuple(table.columns))
         for name, table in tables.items()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.check.part import COUNT, Seen, count_sensitive, look_at
+from shoal.check.part import COUNT, Seen, count_sensitive, count_values, look_at
 from shoal.check.part_places import alike
 from shoal.check.parts import check_file, check_layout_of_parts, concluded, whole_columns
 from shoal.check.release import Verdict
@@ -48,7 +48,7 @@ def check_parts(
 ) -> tuple[Verdict, Given]:
     """What a release in parts keeps, and what figures are worked out of; raises `GuaranteeError` where it does not.
 
-    `whose` are files that say whose row each one of a part is, for promises that count people.
+    `whose` are files that say whose row each one of a part is, as a number, for promises that count people.
     """
     problems = Problems()
     promise = check_layout_of_parts(manifest, problems)
@@ -58,7 +58,8 @@ def check_parts(
     wholes = whole_columns(manifest, counts, problems)
     problems.raise_if_any(GuaranteeError)
     people = dict(enumerate(whose or ()))
-    arguments = [(folder, manifest, place, wholes, promise, people.get(place)) for place in places]
+    judged = wholes if whose is None else _by_people(folder, manifest, whose, each)
+    arguments = [(folder, manifest, place, judged, promise, people.get(place)) for place in places]
     seen = each(partial(_look, survey=survey), arguments)
     verdict = concluded(seen, manifest, promise, wholes, problems, claims=claims)
     given = _given(seen, verdict, manifest)
@@ -139,6 +140,33 @@ def _values(folder: Path, manifest: Manifest, place: int) -> dict[str, pl.DataFr
     return count_sensitive({apart or "table": _columns(folder, manifest, place, apart or "table", names)}, layout)
 
 
+def _by_people(folder: Path, manifest: Manifest, whose: Sequence[Path], each: Each) -> dict[str, Values]:
+    """The sensitive columns of the whole release, counted in people who have each value; some of them at a time."""
+    n_heaps, counts = 1 + manifest.rows.shown // HEAP, []
+    for heap in range(n_heaps):
+        arguments = [(folder, manifest, place, path, heap, n_heaps) for place, path in enumerate(whose)]
+        found = each(_had_by, arguments)
+        several = {name: pl.concat([one[name] for one in found]).unique() for name in manifest.layout.sensitive}
+        counts.append({name: count_values(one, ["value"])["value"] for name, one in several.items()})
+    return whole_columns(manifest, counts, Problems())
+
+
+def _had_by(
+    folder: Path, manifest: Manifest, place: int, whose: Path, heap: int, n_heaps: int
+) -> dict[str, pl.DataFrame]:
+    """Which people of a part have which sensitive values, of the people in a heap."""
+    names = manifest.layout.sensitive
+    rows = _columns(folder, manifest, place, "table", names) if names else pl.DataFrame()
+    people = pl.Series("person", _numbers(whose))
+    rows = rows.with_columns(people).filter(people % n_heaps == heap) if names else rows
+    return {name: rows.select("person", pl.col(name).alias("value")).unique() for name in names}
+
+
+def _numbers(whose: Path) -> npt.NDArray[np.uint64]:
+    found: npt.NDArray[np.uint64] = np.load(whose, allow_pickle=False).astype(np.uint64)
+    return found
+
+
 def _alike(folder: Path, manifest: Manifest, place: int, heap: int, n_heaps: int) -> pl.DataFrame:
     """How many rows of a part have the same quasi-identifiers, of those in a heap."""
     return alike(_columns(folder, manifest, place, "table", manifest.layout.cell_columns), heap, n_heaps)
@@ -173,7 +201,9 @@ def _look(
         tables = {table.name: _read(folder, table.parts[place]) for table in manifest.tables}
     except GuaranteeError as error:
         return Seen(0, {}, problems=tuple(error.problems))
-    people = None if whose is None else np.load(whose, allow_pickle=False).astype(np.int64)
+    people = None
+    if whose is not None:
+        people = np.unique(_numbers(whose), return_inverse=True)[1].reshape(-1).astype(np.int64)
     return look_at(tables, place, manifest, wholes, promise, people, survey=survey)
 
 
