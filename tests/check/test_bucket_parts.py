@@ -109,11 +109,15 @@ def test_figures_are_worked_out_over_all_parts(release, measure):
     refused(release, "states other figures than the release has")
 
 
-def test_people_are_not_counted_in_buckets(release):
+def test_promises_of_people_are_named_as_unchecked(release):
     manifest = Manifest.read(release)
     recipe = manifest.recipe.model_copy(update={"counts": "people"})
-    (release / FILE).write_bytes(manifest.model_copy(update={"recipe": recipe, "achieved": {}}).to_json().encode())
-    refused(release, "counts people, whom buckets in parts do not tell")
+    kept = {name: value for name, value in manifest.measures.items() if not name.startswith("prosecutor")}
+    update = {"recipe": recipe, "achieved": {}, "measures": kept}
+    (release / FILE).write_bytes(manifest.model_copy(update=update).to_json().encode())
+    verdict, _ = check_directory(release)
+    assert verdict.achieved == {}
+    assert [text.partition(":")[0] for text in verdict.unchecked] == ["alpha-k"]
 
 
 def test_missing_cells_that_the_manifest_denies(release):

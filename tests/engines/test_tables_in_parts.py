@@ -10,11 +10,12 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines.blocks import Blocks
+from shoal.engines.blocks import Blocks, refuse_on_disk
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import ParameterError
 from shoal.progress import SILENT
 from shoal.publish.stretching import STEPS, exact_sum
+from shoal.release.description import Asked
 from shoal.release.release import check_directory, read_release
 from shoal.table.sources import Source
 from support.in_parts import people
@@ -109,13 +110,50 @@ def buckets_of(frames: dict[str, pl.DataFrame]) -> list:
     return sorted(repr([sorted(map(repr, part[number].rows())) for part in parts]) for number in parts[0])
 
 
-def test_buckets_of_people_are_refused(source, tmp_path):
+def test_buckets_of_people_with_several_rows(tmp_path):
+    """Whose the values of a bucket are, which stand apart from the rows, is known when the release is made."""
+    rng, place = np.random.default_rng(4), pl.int_range(pl.len())
+    frame = people(900).with_columns(
+        pl.Series("who", rng.integers(0, 400, 900)).cast(pl.String),
+        pl.when(place % 50 == 0).then(None).otherwise("disease").alias("disease"),
+    )
+    frame.write_parquet(tmp_path / "people.parquet")
+    schema = shoal.Schema(
+        quasi={"age": shoal.Numeric(), "sex": shoal.Nominal()}, sensitive=["disease", "income"], person="who",
+        rest="drop",
+    )  # fmt: skip
+    method, given = shoal.Anatomy(l=2, column="disease"), {"require": (shoal.TCloseness("disease", t=0.5),), "seed": 2}
+    recipe = shoal.Recipe(schema, method, source=Source(path=tmp_path / "people.parquet"), **given)
+    made = publish_in_blocks(recipe, tmp_path / "out", BLOCKS, SILENT)
+    memory = shoal.anonymize(frame, schema, method, engine=Blocks(rows=BLOCKS.rows), **given)
+    assert made is not None
+    assert made.receipt.notes["blocks"] == memory.receipt.notes["blocks"] > 2
+    assert made.receipt.achieved == memory.receipt.achieved
+    assert buckets_of(read_release(tmp_path / "out").frames) == buckets_of(memory.frames)
+    verdict, manifest = check_directory(tmp_path / "out")
+    assert manifest.achieved == {}
+    assert len(verdict.unchecked) == 2
+
+
+def test_slices_are_refused(source, tmp_path):
     _, path = source
-    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"], person="postcode", rest="drop")
-    with pytest.raises(ParameterError, match="people cannot be counted in parts"):
-        publish_in_blocks(shoal.Recipe(schema, shoal.Anatomy(l=2), source=path), tmp_path / "out", BLOCKS, SILENT)
     with pytest.raises(ParameterError, match="slices with these settings cannot be published in parts"):
         publish_in_blocks(shoal.Recipe(SCHEMA, shoal.Slicing(l=2), source=path), tmp_path / "out", BLOCKS, SILENT)
+
+
+@pytest.mark.parametrize(
+    ("method", "publish"),
+    [
+        (shoal.Mondrian(k=3), shoal.Generalize(shape="classes")),
+        (shoal.Mdav(k=3), shoal.Aggregate(restore_variance=True)),
+        (shoal.Mdav(k=3), shoal.Centres()),
+        (shoal.Anatomy(l=3), shoal.Buckets()),
+    ],
+    ids=["classes", "variance", "centres", "buckets"],
+)
+def test_a_cluster_has_one_table_of_rows(method, publish):
+    with pytest.raises(ParameterError, match=f"{publish.name} with these settings cannot be published in parts"):
+        refuse_on_disk(Asked(method, publish), shoal.Recipe(SCHEMA, method, publish=publish))
 
 
 @pytest.mark.parametrize(

@@ -216,8 +216,8 @@ def _distinct(frame: pl.DataFrame, column: QuasiColumn, problems: Problems) -> p
 
 
 def _squares(labels: Ints, values: Values) -> pl.DataFrame:
-    """Of how many buckets the size, and the sum of the squares of how often each value is, are the same."""
-    counts = Classes(labels, {"": values}).count("")
+    """Of how many buckets the size, and the sum of the squares of how often rows have each value, are the same."""
+    counts = Classes(labels, {"": replace(values, people=None)}).count("")
     squares = np.bincount(counts.owner, weights=counts.count.astype(np.float64) ** 2, minlength=len(counts.sizes))
     frame = pl.DataFrame({"size": counts.sizes, "squares": squares.astype(np.int64)})
     return frame.group_by("size", "squares").agg(pl.len().cast(pl.Int64).alias(COUNT))

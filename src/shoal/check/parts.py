@@ -35,8 +35,6 @@ def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requir
     layout, recipe = manifest.layout, manifest.recipe
     if layout.shape not in SHAPES or layout.slices or layout.hidden:
         problems.add("layout", "is of a shape that cannot be written in parts")
-    if layout.laid_out.sensitive_table and recipe.counts == "people":
-        problems.add("recipe", "counts people, whom buckets in parts do not tell")
     if any(one.needs is not None for one in promise):
         problems.add("promise", "speaks of more than the files show, which parts cannot be checked for")
     if manifest.rows.counterfeits:

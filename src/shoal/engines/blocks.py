@@ -100,9 +100,6 @@ def refuse_on_disk(asked: Asked, recipe: Recipe, *, one_machine: bool = False) -
     whole = settings.get("shape") == "classes" or settings.get("restore_variance") or publish.name in APART
     if publish.name not in IN_PARTS or (whole and not one_machine):
         problems.add("publish", f"{publish.name} with these settings cannot be published in parts", fix)
-    if recipe.schema.person is not None and publish.name == "buckets":
-        what = "whose sensitive values are in a bucket is not known where they stand apart from the rows"
-        problems.add("publish", f"{what}: people cannot be counted in parts", fix)
     whole_table = [one.name for one in asked.require if one.name in WHOLE_TABLE]
     if recipe.schema.person is not None and whole_table and not one_machine:
         what = f"{whole_table[0]} compares with how many people of the whole table have each value"

@@ -15,10 +15,10 @@ import polars as pl
 from shoal.engines.bins import Binned
 from shoal.engines.counting import binned
 from shoal.engines.cuts import Cuts, Ints
-from shoal.engines.grouping import grouped
+from shoal.engines.grouping import grouped, required
 from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order, followed_columns
-from shoal.engines.tables import GROUP, n_numbered, places_of, side_by_side, tables_of, with_groups_apart
+from shoal.engines.tables import GROUP, n_numbered, places_of, side_by_side, tables_of, whose_order, with_groups_apart
 from shoal.engines.work import Work
 from shoal.errors import Problem, Problems
 from shoal.methods.groups import Groups
@@ -138,8 +138,11 @@ def is_feasible(work: Work, block: int, n_pieces: int, known: Known, asked: Aske
     if not sum(len(work.load(SORTED, piece, block)) for piece in range(n_pieces)):
         return False  # its people are all elsewhere
     table = known.block(_block(work, block, n_pieces, known))
-    classes = Classes(np.zeros(table.n_rows, dtype=np.int64), table.sensitive, people=table.people)
-    return all(bool(one.satisfied(classes).all()) for one in (*asked.own(table), *asked.require))
+    together = np.zeros(table.n_rows, dtype=np.int64)
+    counted = [Classes(together, table.sensitive, people=table.people)]
+    if asked.method.protects == "links":  # buckets are made of rows
+        counted.append(Classes(together, {name: replace(one, people=None) for name, one in table.sensitive.items()}))
+    return all(bool(one.satisfied(classes).all()) for one in required(table, asked) for classes in counted)
 
 
 def sort_piece(work: Work, number: int, known: Known, cuts: Cuts, person: str | None, n_heaps: int) -> list[int]:
@@ -296,7 +299,7 @@ def make_part(
     rows = _part(work, part, n_blocks)
     tables, order = tables_of(rows.drop(PERSON, strict=False), layout, first)
     if PERSON in rows.columns:
-        work.save_array(WHOSE, part, rows[PERSON].to_numpy()[order])
+        work.save_array(WHOSE, part, rows[PERSON].to_numpy()[whose_order(rows, tables, layout, order)])
     return {
         name: (_written(table, folder / f"{name}-{part + 1:05d}.parquet"), tuple(table.columns))
         for name, table in tables.items()

@@ -6,6 +6,8 @@ a function of what is published, and says nothing of blocks.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 
@@ -83,6 +85,17 @@ def tables_of(rows: pl.DataFrame, layout: Layout, first: int = 1) -> tuple[dict[
         tables = _with_centres(rows, layout, first)
     arranged, order = arrange(Published(tables, layout))
     return arranged.tables, order.to_numpy()
+
+
+def whose_order(rows: pl.DataFrame, tables: Mapping[str, pl.DataFrame], layout: Layout, order: Labels) -> Labels:
+    """The rows in the order in which the checker reads them back: of buckets, in that of the table of values."""
+    if layout.laid_out.sensitive_table is None:
+        return order
+    number = np.empty(rows.height, dtype=np.int64)
+    number[order] = tables["table"]["bucket"].to_numpy()
+    texts = [pl.col(name).cast(pl.String) for name in layout.sensitive]
+    by_text = rows.select(pl.arg_sort_by(pl.Series("\1bucket", number), *texts, nulls_last=True))
+    return by_text.to_series().to_numpy().astype(np.int64)
 
 
 def _with_centres(rows: pl.DataFrame, layout: Layout, first: int) -> dict[str, pl.DataFrame]:

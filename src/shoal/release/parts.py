@@ -155,11 +155,16 @@ def _had_by(
     folder: Path, manifest: Manifest, place: int, whose: Path, heap: int, n_heaps: int
 ) -> dict[str, pl.DataFrame]:
     """Which people of a part have which sensitive values, of the people in a heap."""
-    names = manifest.layout.sensitive
-    rows = _columns(folder, manifest, place, "table", names) if names else pl.DataFrame()
-    people = pl.Series("person", _numbers(whose))
-    rows = rows.with_columns(people).filter(people % n_heaps == heap) if names else rows
-    return {name: rows.select("person", pl.col(name).alias("value")).unique() for name in names}
+    layout = manifest.layout
+    if not layout.sensitive:
+        return {}
+    apart = layout.laid_out.sensitive_table
+    names = [*layout.sensitive, *(["count"] if apart else [])]
+    rows, people = _columns(folder, manifest, place, apart or "table", names), pl.Series("person", _numbers(whose))
+    if apart:  # in the order of the lines, each as often as it says
+        rows = rows[np.repeat(np.arange(rows.height), rows["count"].to_numpy())]
+    rows = rows.with_columns(people).filter(people % n_heaps == heap)
+    return {name: rows.select("person", pl.col(name).alias("value")).unique() for name in layout.sensitive}
 
 
 def _numbers(whose: Path) -> npt.NDArray[np.uint64]:
