@@ -21,9 +21,11 @@ from shoal.check.part_places import parts_of_buckets, parts_of_classes
 from shoal.check.promises import probes, reached
 from shoal.check.release import class_numbers
 from shoal.check.row_order import check_order
+from shoal.check.slices import SlicesRead
 from shoal.check.texts import Texts
 from shoal.errors import GuaranteeError, Problem, Problems
 from shoal.privacy.base import Classes, Requirement, Values
+from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.release.manifest import Layout, Manifest, QuasiColumn
 from shoal.table.fingerprint import content_sha256
 
@@ -63,13 +65,27 @@ def count_values(frame: pl.DataFrame, names: Iterable[str], weight: str | None =
     return {name: frame.group_by(pl.col(name).alias("value")).agg(count.cast(pl.Int64).alias(COUNT)) for name in names}
 
 
+def sensitive_places(layout: Layout) -> dict[str, tuple[str, str]]:
+    """The table and the column that have the values of each sensitive attribute."""
+    apart = layout.laid_out.sensitive_table or "table"
+    found = {name: (apart, name) for name in layout.sensitive}
+    for place, one in enumerate(layout.slices, 1):
+        table = f"slice_{place}" if layout.files else "table"
+        shown = zip(one.attributes, one.columns, strict=True)
+        found |= {name: (table, column) for name, column in shown if name in layout.sensitive}
+    return found
+
+
 def count_sensitive(tables: Mapping[str, pl.DataFrame], layout: Layout) -> dict[str, pl.DataFrame]:
     """How many rows of a part have each sensitive value; those of a table of values have a count."""
-    apart = layout.laid_out.sensitive_table
-    frame = tables[apart or "table"]
-    if apart is not None and not (frame["count"].dtype == pl.Int64 and (frame["count"] > 0).fill_null(False).all()):
+    weight = "count" if (apart := layout.laid_out.sensitive_table) else None
+    times = tables[apart]["count"] if apart else pl.Series([], dtype=pl.Int64)
+    if not (times.dtype == pl.Int64 and (times > 0).fill_null(value=False).all()):
         raise GuaranteeError(Problem("table 'sensitive'", "has a count that is not a positive whole number"))
-    return count_values(frame, layout.sensitive, None if apart is None else "count")
+    return {
+        name: count_values(tables[table], [column], weight)[column]
+        for name, (table, column) in sensitive_places(layout).items()
+    }
 
 
 def look_at(
@@ -100,13 +116,14 @@ def look_at(
         Whether to say what classes reach of models that are not promised.
     """
     layout, problems, texts = manifest.layout, Problems(), Texts()
-    n_rows = tables["table"].height
+    n_rows = next(iter(tables.values())).height
     _check_content(tables, place, manifest, problems)
     if len(problems):
         return Seen(n_rows, {}, problems=tuple(problems))
     if layout.class_table:
         check_class_table(tables, layout, problems)
     rows, cells = (read(tables, layout, problems) for read in (layout.laid_out.rows, layout.laid_out.cells))
+    slices = SlicesRead.of(tables, layout, problems) if layout.slices else None
     if len(problems):
         return Seen(n_rows, {}, problems=tuple(Problem(_file(manifest, place), one.what) for one in problems))
     first = _first_number(tables, layout)
@@ -120,6 +137,8 @@ def look_at(
     found = reached(promise, classes, refuted, people=counted)
     if counted and people is None:  # no class has more people than rows
         problems.extend(refuted)
+    if slices is not None and rows.height:
+        found.achieved.update(_told(slices, promise))
     return Seen(
         n_rows,
         {name: {one: str(dtype) for one, dtype in table.schema.items()} for name, table in tables.items()},
@@ -134,6 +153,13 @@ def look_at(
         {name: _squares(labels, one) for name, one in columns.items()} if layout.laid_out.sensitive_table else {},
         tuple(problems),
     )
+
+
+def _told(slices: SlicesRead, promise: Sequence[Requirement]) -> dict[str, float]:
+    """What slices reach whoever is in the table: no chance is larger than a share beside a combination in a bucket."""
+    asked = [one for one in promise if isinstance(one, SliceDiversity)]
+    shares = slices.chances_of_all({one.column: 1.0 for one in asked})
+    return {one.every: 1.0 / shares[one.column] for one in asked if one.column in shares}
 
 
 def _file(manifest: Manifest, place: int) -> str:
@@ -168,7 +194,7 @@ def _check_placed(
     found = Problems()
     check_order(tables, layout, found, texts, first or 1)
     problems.extend(Problem(where, one.what) for one in found)
-    if layout.laid_out.sensitive_table:
+    if layout.laid_out.protects == "links":
         places, what = parts_of_buckets(tables, layout, n_parts), "buckets"
     else:
         cells = tables[layout.class_table or "table"].select(layout.cell_columns)
@@ -180,8 +206,8 @@ def _check_placed(
 def _first_number(tables: Mapping[str, pl.DataFrame], layout: Layout) -> int | None:
     """The lowest number of a class or bucket, where they have numbers and there is one."""
     numbers = pl.Series([], dtype=pl.Int64)
-    if layout.class_table or layout.laid_out.sensitive_table:
-        numbers = tables[layout.class_table or "table"][layout.class_columns[0]]
+    if layout.class_table or layout.laid_out.protects == "links":
+        numbers = tables[layout.class_table or next(iter(tables))][layout.class_columns[0]]
     lowest = numbers.min()
     return None if lowest is None else int(lowest)  # type: ignore[arg-type]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -23,22 +23,26 @@ def parts_of_classes(cells: pl.DataFrame, n_parts: int) -> Ints:
 
 
 def parts_of_buckets(tables: Mapping[str, pl.DataFrame], layout: Layout, n_parts: int) -> Ints:
-    """The part of each bucket, in the order of their numbers: by the rows of either table, each as often as it is."""
-    rows, values = tables["table"], tables["sensitive"]
-    times = values["count"].to_numpy().astype(np.uint64)
-    found = []
-    for number, (bucket, cells, often) in enumerate(
-        [
-            (rows["bucket"], rows.drop("bucket"), np.ones(rows.height, dtype=np.uint64)),
-            (values["bucket"], values.select(layout.sensitive), times),
-        ],
-        1,
-    ):
+    """The part of each bucket, in the order of their numbers: by the rows of every table or slice."""
+    found = np.zeros(0, dtype=np.uint64)
+    for number, (bucket, cells, often) in enumerate(_shown(tables, layout), 1):
         place = np.unique(bucket.to_numpy(), return_inverse=True)[1].reshape(-1)
         total = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.uint64)
         np.add.at(total, place, _mixed(marks_of(cells) + np.uint64(number)) * often)
-        found.append(total)
-    return (_mixed(found[0] + found[1]) % np.uint64(n_parts)).astype(np.int64)
+        found = total if number == 1 else found + total
+    return (_mixed(found) % np.uint64(n_parts)).astype(np.int64)
+
+
+def _shown(tables: Mapping[str, pl.DataFrame], layout: Layout) -> Iterator[tuple[pl.Series, pl.DataFrame, Marks]]:
+    """What buckets show, slice by slice or table by table: the bucket of every row, its cells, and how often it is."""
+    if layout.slices:
+        for place, one in enumerate(layout.slices, 1):
+            table = tables[f"slice_{place}" if layout.files else "table"]
+            yield table["bucket"], table.select(one.columns), np.ones(table.height, dtype=np.uint64)
+        return
+    rows, values = tables["table"], tables["sensitive"]
+    yield rows["bucket"], rows.drop("bucket"), np.ones(rows.height, dtype=np.uint64)
+    yield values["bucket"], values.select(layout.sensitive), values["count"].to_numpy().astype(np.uint64)
 
 
 def marks_of(cells: pl.DataFrame, eighth: int = 0) -> Marks:

@@ -23,9 +23,10 @@ from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complai
 from shoal.check.vocabulary import check_closed
 from shoal.errors import GuaranteeError, Problems
 from shoal.privacy.base import Classes, Requirement, Values
+from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.release.manifest import FilePart, Manifest, PublishedTable
 
-SHAPES = ("text", "typed", "values", "classes", "centres", "buckets")
+SHAPES = ("text", "typed", "values", "classes", "centres", "buckets", "slices")
 """Of releases in parts."""
 
 
@@ -33,9 +34,11 @@ def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requir
     """Note what a manifest of a release in parts cannot say; give its promises."""
     promise = check_closed(manifest, problems)
     layout, recipe = manifest.layout, manifest.recipe
-    if layout.shape not in SHAPES or layout.slices or layout.hidden:
+    if layout.shape not in SHAPES or layout.hidden:
         problems.add("layout", "is of a shape that cannot be written in parts")
-    if any(one.needs is not None for one in promise):
+    if layout.slices:
+        _check_slices(manifest, problems)
+    if any(one.needs is not None and not isinstance(one, SliceDiversity) for one in promise):
         problems.add("promise", "speaks of more than the files show, which parts cannot be checked for")
     if manifest.rows.counterfeits:
         problems.add("rows", "has counterfeits, but releases of this shape have none")
@@ -58,6 +61,15 @@ def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requir
         if table.content_sha256 != content_of_parts(table):
             problems.add("tables", "its fingerprint is not that of its parts")
     return promise
+
+
+def _check_slices(manifest: Manifest, problems: Problems) -> None:
+    """Note slices that can be looked at as a whole alone: with a shared attribute, people, or generalised cells."""
+    layout, names = manifest.layout, [name for one in manifest.layout.slices for name in one.attributes]
+    if len(names) > len(set(names)):
+        problems.add("layout", "has an attribute in two slices, which parts cannot be checked for")
+    if manifest.recipe.counts == "people" or any(column.form != "raw" for column in layout.quasi):
+        problems.add("layout", "has slices of people or of generalised cells, which parts cannot be checked for")
 
 
 def content_of_parts(table: PublishedTable) -> str:
@@ -182,6 +194,12 @@ def _together(
     """What the weakest class of all parts reaches of every promise."""
     found = Reached({}, {})
     for one in promise:
+        if isinstance(one, SliceDiversity):
+            found.achieved[one.every] = min(part[one.every] for part in achieved)
+            if not one.holds(found.achieved[one.every]):
+                reaches = f"a value has a share of {1 / found.achieved[one.every]:g} beside a combination in a bucket"
+                problems.add(one.name, f"column {one.column!r}: l = {one.l} was promised, but {reaches}")
+            continue
         values = [part[one.key] for part in achieved if one.key in part]
         if manifest.recipe.counts == "people" and not values:
             found.unchecked[one.key] = f"{one.name}: {LACKING['people']}"

@@ -29,7 +29,7 @@ def check_order(
     `first` is the number of the first class or bucket: of a part of a release, another than 1.
     """
     if layout.slices:
-        _check_slices(tables, layout, problems)
+        _check_slices(tables, layout, problems, first)
         return
     if not _is_shuffled(tables["table"], texts):
         problems.add("table 'table'", WRONG_ORDER)
@@ -184,14 +184,14 @@ def _next(begin: Ints, groups: Ints, place: int, end: int) -> Ints:
 # -- slices ----------------------------------------------------------------------------------------------------------
 
 
-def _check_slices(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> None:
+def _check_slices(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems, first: int) -> None:
     """Buckets are numbered by what they show; cells of different slices are put side by side by a fixed rule."""
     named = {name: frame.with_columns(pl.col("bucket").cast(pl.Int64)) for name, frame in tables.items()}
     parts = []
     for place, one in enumerate(layout.slices, 1):
         table = named[f"slice_{place}" if layout.files else "table"]
         parts.append((table["bucket"], table.select(one.columns)))
-    _check_numbers(parts, "buckets", problems)
+    _check_numbers(parts, "buckets", problems, first)
     for name, table in named.items():
         if not _is_shuffled(table):
             problems.add(f"table {name!r}", WRONG_ORDER)

@@ -20,9 +20,9 @@ WHOLE_TABLE = ("t-closeness", "beta-likeness", "delta-disclosure")
 """Models that compare a class with the whole table."""
 BUCKETS = ("anatomy", "slicing")
 """Methods that make buckets, and can do so block by block."""
-IN_PARTS = ("generalize", "aggregate", "centres", "buckets")
+IN_PARTS = ("generalize", "aggregate", "centres", "buckets", "slices")
 """Publishers whose releases can be written in parts."""
-APART = ("centres", "buckets")
+APART = ("centres", "buckets", "slices")
 """Those that have several tables."""
 
 
@@ -100,6 +100,8 @@ def refuse_on_disk(asked: Asked, recipe: Recipe, *, one_machine: bool = False) -
     whole = settings.get("shape") == "classes" or settings.get("restore_variance") or publish.name in APART
     if publish.name not in IN_PARTS or (whole and not one_machine):
         problems.add("publish", f"{publish.name} with these settings cannot be published in parts", fix)
+    if isinstance(asked.method, Slicing) and one_machine:
+        _refuse_slices(asked.method, fix, problems)
     whole_table = [one.name for one in asked.require if one.name in WHOLE_TABLE]
     if recipe.schema.person is not None and whole_table and not one_machine:
         what = f"{whole_table[0]} compares with how many people of the whole table have each value"
@@ -107,6 +109,13 @@ def refuse_on_disk(asked: Asked, recipe: Recipe, *, one_machine: bool = False) -
     if recipe.population is not None:
         problems.add("population", "cannot be compared with piece by piece", "leave it out")
     problems.raise_if_any(ParameterError)
+
+
+def _refuse_slices(method: Slicing, fix: str, problems: Problems) -> None:
+    """Note slices that would have to be decided over the whole table."""
+    if method.groups is None or method.overlap is not None:
+        what = "which attributes stay together, and where one is shown again, is decided over the whole table"
+        problems.add("method slicing", what, f"give groups, without overlap, or {fix}")
 
 
 def part_of(engine: object) -> Part:

@@ -46,6 +46,7 @@ from shoal.engines.steps import (
     WHOSE,
     Reading,
     bin_piece,
+    can_be_sliced,
     clean_piece,
     count_numbered,
     count_people,
@@ -66,6 +67,7 @@ from shoal.engines.work import Work, folder_beside
 from shoal.errors import InternalError, Problems, SchemaError, ShoalError, ShoalWarning
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
+from shoal.methods.slicing import Slicing
 from shoal.privacy.base import ColumnRequirement
 from shoal.privacy.required import in_one_spelling
 from shoal.processes import Pool, ended_told, processes
@@ -373,7 +375,7 @@ class _Path:
             each = self._each("sorting", n_pieces)
             counts = each(sort_piece, [(self.work, place, known, cuts, person, HEAPS) for place in range(n_pieces)])
             found = [int(size) for size in np.sum(counts, axis=0)]
-            if person is not None and (bad := self._too_small(known, found, n_pieces)) is not None:
+            if (bad := self._unfit(known, found, n_pieces)) is not None:
                 cuts.join(cuts.blocks[bad])
                 self.work.note(cuts=cuts.to_state())
                 continue
@@ -390,6 +392,16 @@ class _Path:
         found = each(count_people, [(self.work, block, n_pieces, known) for block in range(len(blocks))])
         counts = {name: np.sum([one[name] for _, one in found], axis=0) for name in found[0][1]}
         return known.counted(counts), [n_people for n_people, _ in found]
+
+    def _unfit(self, known: Known, blocks: Sequence[int], n_pieces: int) -> int | None:
+        """The first block that cannot keep what is required, though its counts of rows say so, if there is one."""
+        if self.recipe.schema.person is not None:
+            return self._too_small(known, blocks, n_pieces)
+        if not isinstance(self.asked.method, Slicing) or len(blocks) == 1:
+            return None
+        arguments = [(self.work, block, n_pieces, known, self.asked) for block in range(len(blocks))]
+        fits = self._each("counting", len(blocks))(can_be_sliced, arguments)
+        return next((block for block, fit in enumerate(fits) if not fit), None)
 
     def _too_small(self, known: Known, blocks: Sequence[int], n_pieces: int) -> int | None:
         """The first block that has too few people to keep what is required, if any has; not the only one."""

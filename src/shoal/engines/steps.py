@@ -22,6 +22,7 @@ from shoal.engines.tables import GROUP, n_numbered, places_of, side_by_side, tab
 from shoal.engines.work import Work
 from shoal.errors import Problem, Problems
 from shoal.methods.groups import Groups
+from shoal.methods.slicing import Slicing
 from shoal.privacy.base import Classes
 from shoal.progress import SILENT
 from shoal.publish.aggregate import Aggregate
@@ -145,6 +146,12 @@ def is_feasible(work: Work, block: int, n_pieces: int, known: Known, asked: Aske
     return all(bool(one.satisfied(classes).all()) for one in required(table, asked) for classes in counted)
 
 
+def can_be_sliced(work: Work, block: int, n_pieces: int, known: Known, asked: Asked) -> bool:
+    """Whether the slices of a block, all rows in one bucket, tell no more than is allowed."""
+    assert isinstance(asked.method, Slicing)  # noqa: S101  asked only then
+    return asked.method.fits(known.block(_block(work, block, n_pieces, known)))
+
+
 def sort_piece(work: Work, number: int, known: Known, cuts: Cuts, person: str | None, n_heaps: int) -> list[int]:
     """Write the rows of a piece block by block; give how many go to each."""
     if person is None:
@@ -256,6 +263,8 @@ def shown_rows(
 ) -> tuple[pl.DataFrame, list[int], BlockShown]:
     """What is published of a block, part by part, how many rows go to each part, and what is said of them."""
     table, groups = _published(block, labels, centres, shown)
+    if isinstance(asked.method, Slicing):
+        groups = replace(groups, slices=asked.method.slices_of(table))
     published = asked.publish.show(table, groups)
     rows, layout = _harmonised(side_by_side(published, table, groups.labels), published.layout, shown)
     place = places_of(rows, layout, parts)

@@ -17,6 +17,7 @@ from shoal.publish.base import Published, arrange
 from shoal.publish.buckets import bucket_tables
 from shoal.publish.centres import centre_tables
 from shoal.publish.generalize import class_tables
+from shoal.publish.slices import sliced_tables
 from shoal.release.manifest import Layout
 from shoal.table.prepare import Table
 
@@ -26,12 +27,14 @@ GROUP = "\1group"
 
 def has_numbers(layout: Layout) -> bool:
     """Whether classes or buckets have numbers, over all parts."""
-    return layout.class_table is not None or layout.laid_out.sensitive_table is not None
+    return layout.class_table is not None or layout.laid_out.protects == "links"
 
 
 def side_by_side(published: Published, table: Table, labels: Labels) -> pl.DataFrame:
     """All that a block shows of every row, of whichever table, and its group where cells do not tell it."""
     layout, rows = published.layout, published.tables["table"]
+    if layout.slices:
+        return rows.rename({"bucket": GROUP})
     if layout.laid_out.sensitive_table is not None:
         shown = table.frame.select([*rows.drop("bucket").columns, *layout.sensitive])
         return shown.with_columns(pl.Series(GROUP, labels))
@@ -47,9 +50,10 @@ def side_by_side(published: Published, table: Table, labels: Labels) -> pl.DataF
 
 def places_of(rows: pl.DataFrame, layout: Layout, parts: int) -> Labels:
     """The part that each row of a block goes to: all rows of a class, or bucket, to one."""
-    if layout.laid_out.sensitive_table is None:
+    if layout.laid_out.protects != "links":
         return parts_of(rows.select(layout.cell_columns), parts)
-    tables = [rows.drop(GROUP, *layout.sensitive), rows.select(layout.sensitive)]
+    tables = [rows.select(one.columns) for one in layout.slices]
+    tables = tables or [rows.drop(GROUP, *layout.sensitive), rows.select(layout.sensitive)]
     return parts_of_buckets(tables, rows[GROUP].to_numpy(), parts)
 
 
@@ -73,6 +77,9 @@ def n_numbered(rows: pl.DataFrame, layout: Layout) -> int:
 
 def tables_of(rows: pl.DataFrame, layout: Layout, first: int = 1) -> tuple[dict[str, pl.DataFrame], Labels]:
     """The tables of a part in the order of their content, and which row went where; numbers begin with `first`."""
+    if layout.slices:
+        sliced, order = sliced_tables(rows.rename({GROUP: "bucket"}), layout, first)
+        return sliced.tables, order.to_numpy()
     if not has_numbers(layout):
         tables = {"table": rows}
     elif layout.class_table is None:

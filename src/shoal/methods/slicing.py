@@ -38,6 +38,7 @@ from shoal.table.prepare import Table
 
 TRIES = 8
 """How much more carefully rows are cut, in steps of l, where columns share an attribute or people have several rows."""
+VALUE = "\0value"
 Cut = Callable[[int, int], Split]
 """Cuts the rows for an l, into buckets of at least so many."""
 
@@ -242,6 +243,23 @@ class Slicing(Method):
         if self.groups is None:
             _warn(attributes)
         return attributes, columns
+
+    def slices_of(self, table: Table) -> SliceColumns:
+        """The slices of a table whose cells are shown as they are, each attribute once."""
+        attributes, columns = self.gathered(table)
+        return SliceColumns(columns.groups, (None,) * len(columns.groups), attributes, columns)
+
+    def fits(self, table: Table) -> bool:
+        """Whether all rows as one bucket keep the promise, of slices whose cells are shown as they are."""
+        for names in self.slices_of(table).attributes:
+            known = [name for name in names if name in table.quasi]
+            for name in (one for one in names if one in table.sensitive):
+                rows = table.frame.select(*known, pl.Series(VALUE, table.sensitive[name].codes))
+                count = rows.group_by(*known, VALUE).len()
+                share = pl.col("len") / (pl.col("len").sum().over(known) if known else pl.col("len").sum())
+                if count.select(share.max()).item() > 1 / self.l + TOLERANCE:
+                    return False
+        return True
 
     def _columns(self, attributes: Attributes, sensitive: Sequence[str]) -> Columns:
         """The columns: as given, or gathered by what attributes say of each other."""

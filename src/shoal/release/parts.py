@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.check.part import COUNT, Seen, count_sensitive, count_values, look_at
+from shoal.check.part import COUNT, Seen, count_sensitive, count_values, look_at, sensitive_places
 from shoal.check.part_places import alike
 from shoal.check.parts import check_file, check_layout_of_parts, concluded, whole_columns
 from shoal.check.release import Verdict
@@ -63,7 +63,7 @@ def check_parts(
     seen = each(partial(_look, survey=survey), arguments)
     verdict = concluded(seen, manifest, promise, wholes, problems, claims=claims)
     given = _given(seen, verdict, manifest)
-    if manifest.layout.laid_out.protects == "links":  # the same quasi-identifiers may be in any part
+    if manifest.layout.laid_out.sensitive_table:  # the same quasi-identifiers may be in any part
         n_heaps = 1 + manifest.rows.shown // HEAP
         by_heap = (
             each(_alike, [(folder, manifest, place, heap, n_heaps) for place in places]) for heap in range(n_heaps)
@@ -133,11 +133,11 @@ def _read(folder: Path, part: FilePart) -> pl.DataFrame:
 
 def _values(folder: Path, manifest: Manifest, place: int) -> dict[str, pl.DataFrame]:
     layout = manifest.layout
-    if not layout.sensitive:
-        return {}
-    apart = layout.laid_out.sensitive_table
-    names = [*layout.sensitive, *(["count"] if apart else [])]
-    return count_sensitive({apart or "table": _columns(folder, manifest, place, apart or "table", names)}, layout)
+    wanted: dict[str, list[str]] = {}
+    for table, column in sensitive_places(layout).values():
+        wanted.setdefault(table, ["count"] if layout.laid_out.sensitive_table else []).append(column)
+    tables = {name: _columns(folder, manifest, place, name, columns) for name, columns in wanted.items()}
+    return count_sensitive(tables, layout) if tables else {}
 
 
 def _by_people(folder: Path, manifest: Manifest, whose: Sequence[Path], each: Each) -> dict[str, Values]:
