@@ -12,7 +12,7 @@ import pytest
 import shoal
 from shoal.engines.blocks import Blocks, refuse_on_disk
 from shoal.engines.on_disk import publish_in_blocks
-from shoal.errors import ParameterError
+from shoal.errors import InfeasibleError, ParameterError
 from shoal.progress import SILENT
 from shoal.publish.stretching import STEPS, exact_sum
 from shoal.release.description import Asked
@@ -190,17 +190,32 @@ def test_a_block_whose_slices_tell_too_much_is_joined(tmp_path):
         assert made.verdict.achieved["slice_l_every:disease"] == pytest.approx(2)
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        shoal.Slicing(l=2, sensitive_apart=True),
-        shoal.Slicing(l=2, groups=dict.fromkeys(QUASI, 1) | {"disease": 2}, overlap="sex"),
-    ],
-    ids=["gathered", "overlap"],
-)
-def test_slices_that_are_decided_over_the_whole_table(source, tmp_path, method):
+def test_attributes_are_gathered_over_all_pieces(source, tmp_path, monkeypatch):
+    from shoal.engines import attributes
+    from shoal.table.sources import stream
+
+    monkeypatch.setattr(stream, "ROWS", 250)
+    frame, path = source
+    schema = shoal.Schema(quasi=QUASI, sensitive=["disease"], neutral=["postcode", "occupation"], rest="drop")
+    method = shoal.Slicing(l=2, sensitive_apart=True)
+    recipe = shoal.Recipe(schema, method, source=path, seed=2)
+    with pytest.warns(shoal.ShoalWarning, match="every row has a different value"):
+        made = publish_in_blocks(recipe, tmp_path / "out", BLOCKS, SILENT)
+    with pytest.warns(shoal.ShoalWarning, match="every row has a different value"):
+        memory = shoal.anonymize(frame, schema, method, seed=2, engine=Blocks(rows=BLOCKS.rows))
+    assert made is not None
+    assert len(made.manifest.layout.slices) > 2
+    assert made.manifest.layout == memory.manifest.layout
+    assert slices_of(read_release(tmp_path / "out")) == slices_of(memory)
+    monkeypatch.setattr(attributes, "MOST_VALUES", 300)
+    with pytest.raises(InfeasibleError, match="column 'score' has more than 300 different values"):
+        publish_in_blocks(recipe, tmp_path / "other", BLOCKS, SILENT)
+
+
+def test_slices_that_share_an_attribute_are_refused(source, tmp_path):
     _, path = source
-    with pytest.raises(ParameterError, match="is decided over the whole table"):
+    method = shoal.Slicing(l=2, groups=dict.fromkeys(QUASI, 1) | {"disease": 2}, overlap="sex")
+    with pytest.raises(ParameterError, match="slices that share an attribute tell more together"):
         publish_in_blocks(shoal.Recipe(SCHEMA, method, source=path), tmp_path / "out", BLOCKS, SILENT)
 
 

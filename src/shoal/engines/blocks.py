@@ -112,10 +112,10 @@ def refuse_on_disk(asked: Asked, recipe: Recipe, *, one_machine: bool = False) -
 
 
 def _refuse_slices(method: Slicing, fix: str, problems: Problems) -> None:
-    """Note slices that would have to be decided over the whole table."""
-    if method.groups is None or method.overlap is not None:
-        what = "which attributes stay together, and where one is shown again, is decided over the whole table"
-        problems.add("method slicing", what, f"give groups, without overlap, or {fix}")
+    """Note slices whose promise a look at each bucket does not show."""
+    if method.overlap is not None:
+        what = "slices that share an attribute tell more together than a look at each of them shows"
+        problems.add("method slicing", what, f"leave overlap out, or {fix}")
 
 
 def part_of(engine: object) -> Part:

@@ -140,6 +140,10 @@ class Known:
         """The same with columns whose published numbers are not all whole."""
         return self._with(replace(self.whole, fractions=names))
 
+    def gathering(self, gathered: Any) -> Known:
+        """The same with which attributes stay together."""
+        return self._with(replace(self.whole, gathered=gathered))
+
     def _with(self, whole: Whole) -> Known:
         return replace(self, table=StandIn(**{**vars_of(self.table), "whole": whole}))
 

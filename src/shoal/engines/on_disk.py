@@ -27,6 +27,7 @@ from shoal.disk.locks import locked
 from shoal.disk.recovery import settle
 from shoal.disk.stopping import Stopped
 from shoal.disk.trouble import is_environment, unwritable
+from shoal.engines.attributes import gathered_on_disk
 from shoal.engines.bins import Binned
 from shoal.engines.blocks import Blocks, refuse_on_disk
 from shoal.engines.counting import histograms, sensitive_counts
@@ -249,6 +250,9 @@ class _Path:
         columns, cuts = self._cut(known, len(pieces))
         if len(cuts.blocks) == 1:
             return None
+        if isinstance(self.asked.method, Slicing) and self.asked.method.groups is None:
+            each = self._each("gathering attributes", 2 * len(pieces))
+            known = known.gathering(gathered_on_disk(self.work, len(pieces), known, self.asked.method, each))
         known, blocks = self._sorted(known, cuts, len(pieces))
         if len(blocks) == 1:
             return None
@@ -435,7 +439,7 @@ class _Path:
         facts = [facts for _, facts in self._each("grouping", len(blocks))(facts_of_block, arguments)]
         shown = put_together(facts, self.recipe.schema, settled, found, warn=False)
         found.raise_if_any(InternalError)
-        return suppressed, shown
+        return suppressed, shown.gathering(known.whole.gathered)
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 

@@ -185,7 +185,8 @@ class Slicing(Method):
     def _check_table(self, table: Table, sensitive: Sequence[str], problems: Problems) -> None:
         """Note what the values of the table forbid: a constant attribute, a value that is too frequent."""
         for name in table.published:
-            if self.groups is None and table.frame[name].n_unique() == 1 and table.n_rows > 1:
+            at_hand = table.whole is None or name in table.quasi or name in table.sensitive  # of a table on disk
+            if self.groups is None and at_hand and table.frame[name].n_unique() == 1 and table.n_rows > 1:
                 what = "is constant, so it has no correlation with other columns"
                 fix = "leave it out (role drop), or give groups"
                 problems.add(f"column {name!r}", what, fix, error=SchemaError)
@@ -239,14 +240,12 @@ class Slicing(Method):
     def gathered(self, table: Table) -> tuple[Attributes, Columns]:
         """Which attributes stay together, and how much they say of each other; once for all blocks of a table."""
         attributes = attributes_of(table, list(table.published), bins=self.bins, discretise=self.discretise)  # type: ignore[arg-type]
-        columns = self._columns(attributes, list(table.sensitive))
-        if self.groups is None:
-            _warn(attributes)
-        return attributes, columns
+        return attributes, self.columns_of(attributes, list(table.sensitive))
 
     def slices_of(self, table: Table) -> SliceColumns:
         """The slices of a table whose cells are shown as they are, each attribute once."""
-        attributes, columns = self.gathered(table)
+        known = None if table.whole is None else table.whole.gathered
+        attributes, columns = self.gathered(table) if known is None else known
         return SliceColumns(columns.groups, (None,) * len(columns.groups), attributes, columns)
 
     def fits(self, table: Table) -> bool:
@@ -261,10 +260,11 @@ class Slicing(Method):
                     return False
         return True
 
-    def _columns(self, attributes: Attributes, sensitive: Sequence[str]) -> Columns:
+    def columns_of(self, attributes: Attributes, sensitive: Sequence[str]) -> Columns:
         """The columns: as given, or gathered by what attributes say of each other."""
         if self.groups is not None:
             return _as_given(attributes, self.groups)
+        _warn(attributes)
         if not self.sensitive_apart:
             return partition_attributes(attributes, self.columns)
         others = _without(attributes, sensitive)
