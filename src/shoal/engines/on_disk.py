@@ -58,6 +58,7 @@ from shoal.engines.steps import (
     group_block,
     is_feasible,
     make_part,
+    marked_by_block,
     note_people,
     show_block,
     sort_piece,
@@ -456,10 +457,12 @@ class _Path:
             sums = look(sum_block, shown.stretching(stretches))
             whole = {name: one.settled([squares[name][1] for squares in sums]) for name, one in stretches.items()}
             return shown.stretching(whole)
-        if self.asked.publish.name == "generalize" and any(
-            shown.types[name].is_float() for name, kind in shown.table.quasi.items() if isinstance(kind, Numeric)
-        ):
-            return shown.fractional(frozenset().union(*look(fractions_of_block, shown)))
+        numeric = [name for name, kind in shown.table.quasi.items() if isinstance(kind, Numeric)]
+        if self.asked.publish.name == "centres" and any(shown.missing[name] for name in numeric):
+            marked = frozenset[str]().union(*look(marked_by_block, shown))  # a missing value need not show
+            return replace(shown, missing={name: n * (name in marked) for name, n in shown.missing.items()})
+        if self.asked.publish.name == "generalize" and any(shown.types[name].is_float() for name in numeric):
+            return shown.fractional(frozenset[str]().union(*look(fractions_of_block, shown)))
         return shown
 
     def _shown(self, known: Known, shown: Known, blocks: Sequence[int], n_pieces: int, parts: int) -> Layout:

@@ -232,6 +232,13 @@ def fractions_of_block(
     return frozenset(column.name for column in quasi if column.form == "interval" and not column.whole)
 
 
+def marked_by_block(work: Work, block: int, n_pieces: int, known: Known, shown: Known, asked: Asked) -> frozenset[str]:
+    """The columns of which a block shows that values are missing, in a column of its own."""
+    table, groups = _published(_block(work, block, n_pieces, known), *_labels(work, block), shown)
+    quasi = asked.publish.show(table, groups).layout.quasi
+    return frozenset(column.name for column in quasi if f"{column.name}_missing" in column.columns)
+
+
 def _published(block: pl.DataFrame, labels: Ints, centres: Ints | None, shown: Known) -> tuple[Table, Groups]:
     """The rows of a block that are published, and their groups."""
     kept = labels >= 0
