@@ -46,7 +46,7 @@ class Blocks(Spec):
     Guarantee
     ---------
     Every promise is that of the whole release: classes of different blocks that show the same are one class, and are
-    checked as one.
+    checked as one. Buckets are of one block; which attributes stay together in slices is decided for the whole table.
 
     Examples
     --------
