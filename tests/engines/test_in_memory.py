@@ -73,8 +73,10 @@ def test_people_with_several_rows_stay_together():
 def test_what_cannot_be_in_blocks_is_refused_all_at_once():
     with pytest.raises(ParameterError, match="too small for groups of 5"):
         shoal.anonymize(PEOPLE, SCHEMA, shoal.KMember(k=5), engine=shoal.Blocks(rows=9))
-    with pytest.raises(ParameterError, match="anatomy looks at a whole table"):
-        shoal.anonymize(PEOPLE, SCHEMA, shoal.Anatomy(l=2, column="disease"), engine=shoal.Blocks())
+    with pytest.raises(ParameterError, match="personal looks at a whole table"):
+        shoal.anonymize(
+            PEOPLE, SCHEMA, shoal.Personal(), publish=[shoal.Records(), shoal.Aliases("disease")], engine=shoal.Blocks()
+        )
     with pytest.raises(ParameterError, match="k-map compares"):
         shoal.anonymize(
             PEOPLE, SCHEMA, shoal.KMember(k=5), require=[shoal.KMap(k=5)], population=PEOPLE, engine=shoal.Blocks()

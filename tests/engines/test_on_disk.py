@@ -254,8 +254,8 @@ def test_bad_input_is_refused_and_leaves_nothing(tmp_path, in_parts, monkeypatch
     )
     refused(
         ParameterError,
-        "classes|cannot be published in parts",
-        recipe_for(whole[1], publish=shoal.Generalize(shape="classes")),
+        "aliases and grades are drawn for a whole table",
+        recipe_for(whole[1], sensitive=(shoal.Aliases("disease"),)),
         out,
     )
 

@@ -22,11 +22,14 @@ WRONG_ORDER = "its rows are not in the order that follows from their content"
 
 
 def check_order(
-    tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems, texts: Texts | None = None
+    tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems, texts: Texts | None = None, first: int = 1
 ) -> None:
-    """Note tables whose rows, classes or buckets are in another order than their content gives them."""
+    """Note tables whose rows, classes or buckets are in another order than their content gives them.
+
+    `first` is the number of the first class or bucket: of a part of a release, another than 1.
+    """
     if layout.slices:
-        _check_slices(tables, layout, problems)
+        _check_slices(tables, layout, problems, first)
         return
     if not _is_shuffled(tables["table"], texts):
         problems.add("table 'table'", WRONG_ORDER)
@@ -38,7 +41,7 @@ def check_order(
             problems.add("table 'sensitive'", WRONG_ORDER)
         times = values["count"].cast(pl.Int64)
         parts[1] = values.drop("count")[np.repeat(np.arange(values.height), times.to_numpy())]
-        _check_numbers([(part["bucket"], part.drop("bucket")) for part in parts], "buckets", problems)
+        _check_numbers([(part["bucket"], part.drop("bucket")) for part in parts], "buckets", problems, first)
     elif name := layout.class_table:
         classes = tables[name]
         if not _rises(classes.select(pl.col("class").cast(pl.Int64))):
@@ -47,7 +50,7 @@ def check_order(
         shown = classes.select(*layout.cell_columns, *facts)
         rows = tables["table"]
         parts_of = [(classes["class"], shown), (rows["class"], rows.drop("class"))]
-        _check_numbers(parts_of[:1] if layout.laid_out.distinct_classes else parts_of, "classes", problems)
+        _check_numbers(parts_of[:1] if layout.laid_out.distinct_classes else parts_of, "classes", problems, first)
 
 
 def in_order(tables: Mapping[str, pl.DataFrame], layout: Layout) -> dict[str, pl.DataFrame]:
@@ -126,17 +129,19 @@ def _place(name: str, values: pl.Series) -> pl.Expr:
 # -- numbers of classes and buckets ----------------------------------------------------------------------------------
 
 
-def _check_numbers(parts: Sequence[tuple[pl.Series, pl.DataFrame]], what: str, problems: Problems) -> None:
+def _check_numbers(
+    parts: Sequence[tuple[pl.Series, pl.DataFrame]], what: str, problems: Problems, first: int = 1
+) -> None:
     """Groups are numbered 1, 2, ... so that what each shows comes before what the next one shows."""
     numbers = [number.cast(pl.Int64, strict=False) for number, _ in parts]
     n_groups = numbers[0].n_unique()
-    if any(one.null_count() or set(one.unique()) != set(range(1, n_groups + 1)) for one in numbers):
+    if any(one.null_count() or set(one.unique()) != set(range(first, n_groups + first)) for one in numbers):
         problems.add(what, "are not numbered 1, 2, 3, ...")
         return
     tied = np.arange(n_groups - 1)  # those that show the same as the next one, so far
     for number, (_, shown) in zip(numbers, parts, strict=True):
         if shown.width and len(tied):
-            verdict = _compared(number.to_numpy() - 1, _ranks(shown), n_groups, tied)
+            verdict = _compared(number.to_numpy() - first, _ranks(shown), n_groups, tied)
             if verdict is None:
                 problems.add(what, "are not numbered in the order that follows from their content")
                 return
@@ -179,14 +184,14 @@ def _next(begin: Ints, groups: Ints, place: int, end: int) -> Ints:
 # -- slices ----------------------------------------------------------------------------------------------------------
 
 
-def _check_slices(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems) -> None:
+def _check_slices(tables: Mapping[str, pl.DataFrame], layout: Layout, problems: Problems, first: int) -> None:
     """Buckets are numbered by what they show; cells of different slices are put side by side by a fixed rule."""
     named = {name: frame.with_columns(pl.col("bucket").cast(pl.Int64)) for name, frame in tables.items()}
     parts = []
     for place, one in enumerate(layout.slices, 1):
         table = named[f"slice_{place}" if layout.files else "table"]
         parts.append((table["bucket"], table.select(one.columns)))
-    _check_numbers(parts, "buckets", problems)
+    _check_numbers(parts, "buckets", problems, first)
     for name, table in named.items():
         if not _is_shuffled(table):
             problems.add(f"table {name!r}", WRONG_ORDER)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from shoal.engines.placing import PART_ROWS
 from shoal.errors import ParameterError, Problems
+from shoal.methods.slicing import Slicing
 from shoal.privacy import MODELS
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked
@@ -17,6 +18,12 @@ DEFAULT_ROWS = 100_000
 """Rows of a block. Twice as many took two fifths more memory, half as many lost one in a hundred more."""
 WHOLE_TABLE = ("t-closeness", "beta-likeness", "delta-disclosure")
 """Models that compare a class with the whole table."""
+BUCKETS = ("anatomy", "slicing")
+"""Methods that make buckets, and can do so block by block."""
+IN_PARTS = ("generalize", "aggregate", "centres", "buckets", "slices")
+"""Publishers whose releases can be written in parts."""
+APART = ("centres", "buckets", "slices")
+"""Those that have several tables."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class Blocks(Spec):
     Guarantee
     ---------
     Every promise is that of the whole release: classes of different blocks that show the same are one class, and are
-    checked as one.
+    checked as one. Buckets are of one block; which attributes stay together in slices is decided for the whole table.
 
     Examples
     --------
@@ -62,9 +69,17 @@ class Blocks(Spec):
         if self.rows < 2 * method.min_group_size:
             what = f"blocks of {self.rows} rows are too small for groups of {method.min_group_size}"
             problems.add("Blocks(rows=)", what, f"use at least {2 * method.min_group_size}")
-        if method.protects != "cells":
+        if method.protects != "cells" and method.name not in BUCKETS:
             what = f"{method.name} looks at a whole table, and cannot work on blocks"
             problems.add("engine=", what, "use a method that promises a k, or leave engine= out")
+        if isinstance(method, Slicing):
+            for given, why in (
+                (method.p is not None, "cells that p generalises may cover values of other blocks"),
+                (asked.counts == "people", "rows of one person may fit buckets of other blocks"),
+            ):
+                if given:
+                    what = f"slicing in blocks: {why}, which tell more of a person then"
+                    problems.add("engine=", what, "leave it, or engine=, out")
         for one in asked.require:
             if one.name not in MODELS.own:
                 what = f"{one.name} is a model of another package, which is not judged by counts alone"
@@ -75,23 +90,32 @@ class Blocks(Spec):
         problems.raise_if_any(ParameterError)
 
 
-def refuse_on_disk(asked: Asked, recipe: Recipe) -> None:
-    """Refuse what can only be published from memory."""
+def refuse_on_disk(asked: Asked, recipe: Recipe, *, one_machine: bool = False) -> None:
+    """Refuse what can only be published from memory, or from the disk of `one_machine`."""
     problems, publish = Problems(), asked.publish
     fix = "run without --block-rows, or use shoal.anonymize(..., engine=shoal.Blocks())"
     if asked.sensitive:
         problems.add("publish", "aliases and grades are drawn for a whole table, and cannot be published in parts", fix)
     settings = publish.to_mapping()
-    whole = settings.get("shape") == "classes" or settings.get("sets") or settings.get("restore_variance")
-    if publish.name not in ("generalize", "aggregate") or whole:
+    whole = settings.get("shape") == "classes" or settings.get("restore_variance") or publish.name in APART
+    if publish.name not in IN_PARTS or (whole and not one_machine):
         problems.add("publish", f"{publish.name} with these settings cannot be published in parts", fix)
+    if isinstance(asked.method, Slicing) and one_machine:
+        _refuse_slices(asked.method, fix, problems)
     whole_table = [one.name for one in asked.require if one.name in WHOLE_TABLE]
-    if recipe.schema.person is not None and whole_table:
+    if recipe.schema.person is not None and whole_table and not one_machine:
         what = f"{whole_table[0]} compares with how many people of the whole table have each value"
         problems.add("require", f"{what}, which is not counted in parts", fix)
     if recipe.population is not None:
         problems.add("population", "cannot be compared with piece by piece", "leave it out")
     problems.raise_if_any(ParameterError)
+
+
+def _refuse_slices(method: Slicing, fix: str, problems: Problems) -> None:
+    """Note slices whose promise a look at each bucket does not show."""
+    if method.overlap is not None:
+        what = "slices that share an attribute tell more together than a look at each of them shows"
+        problems.add("method slicing", what, f"leave overlap out, or {fix}")
 
 
 def part_of(engine: object) -> Part:

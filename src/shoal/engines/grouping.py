@@ -8,6 +8,9 @@ import polars as pl
 from shoal.enforce.enforcer import Enforcer
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
+from shoal.privacy.alpha_k import AlphaK
+from shoal.privacy.base import Requirement
+from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.progress import Progress
 from shoal.publish.base import shown_classes
 from shoal.release.description import Asked
@@ -57,3 +60,16 @@ def grouped(
         groups.check(table.n_rows, method.min_group_size)
         groups = enforcer.enforce(groups, told)
     return groups
+
+
+def required(table: Table, asked: Asked) -> tuple[Requirement, ...]:
+    """What a block as one class must keep, so that there is a grouping of it that does.
+
+    Of slices, only what is lacking otherwise: a value that is too frequent in a block is too likely in its slices.
+    """
+    own = asked.own(table)
+    if asked.method.protects == "links" and not own:
+        promises = asked.method.promises(table.schema)
+        shares = [AlphaK(column=one.column, alpha=1 / one.l) for one in promises if isinstance(one, SliceDiversity)]
+        own = (*(one for one in promises if one.needs is None), *shares)
+    return (*own, *asked.require)

@@ -130,8 +130,22 @@ class Known:
         sensitive = {
             name: Values.counted(values, values.known, counts[name]) for name, values in self.whole.sensitive.items()
         }
-        table = StandIn(**{**vars_of(self.table), "whole": replace(self.whole, sensitive=sensitive)})
-        return replace(self, table=table)
+        return self._with(replace(self.whole, sensitive=sensitive))
+
+    def stretching(self, stretches: Mapping[str, Any]) -> Known:
+        """The same with what becomes of averages that are to have the variance of the numbers."""
+        return self._with(replace(self.whole, stretches=stretches))
+
+    def fractional(self, names: frozenset[str]) -> Known:
+        """The same with columns whose published numbers are not all whole."""
+        return self._with(replace(self.whole, fractions=names))
+
+    def gathering(self, gathered: Any) -> Known:
+        """The same with which attributes stay together."""
+        return self._with(replace(self.whole, gathered=gathered))
+
+    def _with(self, whole: Whole) -> Known:
+        return replace(self, table=StandIn(**{**vars_of(self.table), "whole": whole}))
 
     def bins(self) -> list[Binned]:
         """The bins of the quasi-identifiers."""

@@ -36,6 +36,8 @@ def _column(columns: Sequence[QuasiColumn], cells: Sequence[dict[str, Any]], sho
         named = {rank: text for column in columns for rank, text in zip(column.ranks, column.order, strict=True)}
         ranks = tuple(sorted(named))
         facts |= {"order": tuple(named[rank] for rank in ranks), "ranks": ranks}
+    elif first.form == "set":
+        facts["n_values"] = len({value for one in cells for value in one[first.name]})
     elif first.form == "node":
         names = sorted({name for one in cells for name in one[first.name] if name is not None})
         table = shown.table

@@ -27,16 +27,19 @@ from shoal.disk.locks import locked
 from shoal.disk.recovery import settle
 from shoal.disk.stopping import Stopped
 from shoal.disk.trouble import is_environment, unwritable
+from shoal.engines.attributes import gathered_on_disk
 from shoal.engines.bins import Binned
 from shoal.engines.blocks import Blocks, refuse_on_disk
 from shoal.engines.counting import histograms, sensitive_counts
 from shoal.engines.cuts import Cuts, Ints, Wanted, find_cuts
+from shoal.engines.grouping import required
 from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
 from shoal.engines.placing import n_parts
 from shoal.engines.sizes import check_blocks_fit, check_fits
 from shoal.engines.steps import (
     BINS,
+    CENTRES,
     CODES,
     LABELS,
     PIECE,
@@ -44,26 +47,34 @@ from shoal.engines.steps import (
     WHOSE,
     Reading,
     bin_piece,
+    can_be_sliced,
     clean_piece,
+    count_numbered,
     count_people,
     facts_of_block,
     facts_of_piece,
     find_homes,
+    fractions_of_block,
     group_block,
     is_feasible,
     make_part,
+    marked_by_block,
     note_people,
     show_block,
     sort_piece,
+    sum_block,
 )
+from shoal.engines.tables import has_numbers
 from shoal.engines.work import Work, folder_beside
 from shoal.errors import InternalError, Problems, SchemaError, ShoalError, ShoalWarning
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
+from shoal.methods.slicing import Slicing
 from shoal.privacy.base import ColumnRequirement
 from shoal.privacy.required import in_one_spelling
 from shoal.processes import Pool, ended_told, processes
 from shoal.progress import Progress
+from shoal.publish.stretching import Stretch, Sums
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, column_of, described, named
 from shoal.release.manifest import FILE, Layout, Manifest, PublishedTable, Rows
@@ -75,7 +86,7 @@ from shoal.settings import secret_seed
 from shoal.table.frames import check_names
 from shoal.table.markers import note_unknown
 from shoal.table.names import Names
-from shoal.table.schema import Schema
+from shoal.table.schema import Numeric, Schema
 from shoal.table.sources.stream import ROWS as PIECE_ROWS
 from shoal.table.sources.stream import check_unchanged, seen, stream
 
@@ -171,7 +182,7 @@ def publish_in_blocks(
         asked = replace(asked, refine=replace(asked.refine, loss=asked.refine.loss or recipe.publish.loses))
     asked.check_parts()
     blocks.check(asked)
-    refuse_on_disk(asked, recipe)
+    refuse_on_disk(asked, recipe, one_machine=True)
     settle(out)
     check_places(out, overwrite=overwrite)
     source = recipe.require_source()
@@ -240,6 +251,9 @@ class _Path:
         columns, cuts = self._cut(known, len(pieces))
         if len(cuts.blocks) == 1:
             return None
+        if isinstance(self.asked.method, Slicing) and self.asked.method.groups is None:
+            each = self._each("gathering attributes", 2 * len(pieces))
+            known = known.gathering(gathered_on_disk(self.work, len(pieces), known, self.asked.method, each))
         known, blocks = self._sorted(known, cuts, len(pieces))
         if len(blocks) == 1:
             return None
@@ -248,11 +262,12 @@ class _Path:
         parts = n_parts(rows, self.blocks.part_rows)
         if parts == 1:  # so many rows are in no class
             return None
-        layout, names = self._shown(known, shown, blocks, len(pieces), parts)
+        shown = self._settled(known, shown, len(blocks), len(pieces))
+        layout = self._shown(known, shown, blocks, len(pieces), parts)
         left_out = known.table.n_input - rows
         with changing(out) as change:
             folder = change.directory(out, lambda: check_places(out, overwrite=overwrite))
-            manifest = self._parts(folder, layout, names, parts, blocks, rows, left_out)
+            manifest = self._parts(folder, layout, parts, len(blocks), rows, left_out)
             each = self._each("verifying", parts)
             whose = [self.work.path(WHOSE, part, "npy") for part in range(parts)]
             verdict, given = check_parts(
@@ -337,17 +352,17 @@ class _Path:
 
     def _cut(self, known: Known, n_pieces: int) -> tuple[list[Binned], Cuts]:
         """Where the table is cut."""
-        columns, require = known.bins(), self.asked.require
+        columns, require = known.bins(), required(known.table, self.asked)
         if (state := self.work.noted("cuts")) is not None:
             return columns, Cuts.from_state(state)
         by_column = tuple(one for one in require if isinstance(one, ColumnRequirement))
         by_column = by_column if self.recipe.schema.person is None else ()  # people are counted when they are together
-        required = tuple(dict.fromkeys(one.column for one in by_column))
-        sensitive = {name: known.whole.sensitive[name] for name in required}
+        names = tuple(dict.fromkeys(one.column for one in by_column))
+        sensitive = {name: known.whole.sensitive[name] for name in names}
         lacking = [place for place in range(n_pieces) if not self.work.has(BINS, place, "npy")]
-        self._each("cutting", n_pieces)(bin_piece, [(self.work, place, known, columns, required) for place in lacking])
+        self._each("cutting", n_pieces)(bin_piece, [(self.work, place, known, columns, names) for place in lacking])
         counting = OnDisk(
-            self.work, n_pieces, columns, required, {name: len(one.counts) for name, one in sensitive.items()}
+            self.work, n_pieces, columns, names, {name: len(one.counts) for name, one in sensitive.items()}
         )
         wanted = Wanted(self.blocks.rows, self.asked.method.min_group_size, by_column, sensitive)
         cuts = find_cuts(columns, wanted, counting)
@@ -365,7 +380,7 @@ class _Path:
             each = self._each("sorting", n_pieces)
             counts = each(sort_piece, [(self.work, place, known, cuts, person, HEAPS) for place in range(n_pieces)])
             found = [int(size) for size in np.sum(counts, axis=0)]
-            if person is not None and (bad := self._too_small(known, found, n_pieces)) is not None:
+            if (bad := self._unfit(known, found, n_pieces)) is not None:
                 cuts.join(cuts.blocks[bad])
                 self.work.note(cuts=cuts.to_state())
                 continue
@@ -382,6 +397,16 @@ class _Path:
         found = each(count_people, [(self.work, block, n_pieces, known) for block in range(len(blocks))])
         counts = {name: np.sum([one[name] for _, one in found], axis=0) for name in found[0][1]}
         return known.counted(counts), [n_people for n_people, _ in found]
+
+    def _unfit(self, known: Known, blocks: Sequence[int], n_pieces: int) -> int | None:
+        """The first block that cannot keep what is required, though its counts of rows say so, if there is one."""
+        if self.recipe.schema.person is not None:
+            return self._too_small(known, blocks, n_pieces)
+        if not isinstance(self.asked.method, Slicing) or len(blocks) == 1:
+            return None
+        arguments = [(self.work, block, n_pieces, known, self.asked) for block in range(len(blocks))]
+        fits = self._each("counting", len(blocks))(can_be_sliced, arguments)
+        return next((block for block, fit in enumerate(fits) if not fit), None)
 
     def _too_small(self, known: Known, blocks: Sequence[int], n_pieces: int) -> int | None:
         """The first block that has too few people to keep what is required, if any has; not the only one."""
@@ -404,6 +429,9 @@ class _Path:
             group_block, [(self.work, block, n_pieces, known, self.asked, seed) for block in largest],
             lambda place: self.told.advance(blocks[largest[place]]),
         )  # fmt: skip
+        if not all(self.work.has(CENTRES, block, "npy") for block in range(len(blocks))):  # as with all in memory
+            for block in range(len(blocks)):
+                self.work.remove(CENTRES, block, "npy")
         suppressed = sum(int((self.work.load_array(LABELS, block) < 0).sum()) for block in range(len(blocks)))
         if not suppressed:
             return 0, known
@@ -412,38 +440,61 @@ class _Path:
         facts = [facts for _, facts in self._each("grouping", len(blocks))(facts_of_block, arguments)]
         shown = put_together(facts, self.recipe.schema, settled, found, warn=False)
         found.raise_if_any(InternalError)
-        return suppressed, shown
+        return suppressed, shown.gathering(known.whole.gathered)
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
-    def _shown(
-        self, known: Known, shown: Known, blocks: Sequence[int], n_pieces: int, parts: int
-    ) -> tuple[Layout, tuple[str, ...]]:
-        """What every block shows; give what is said of the columns of all of them, and their order."""
+    def _settled(self, known: Known, shown: Known, n_blocks: int, n_pieces: int) -> Known:
+        """What is known of the published rows, with what all blocks must know of each other before they are shown."""
+
+        def look(step: Callable[..., Any], told: Known) -> list[Any]:
+            arguments = [(self.work, block, n_pieces, known, told, self.asked) for block in range(n_blocks)]
+            return self._each("publishing", n_blocks)(step, arguments)
+
+        if getattr(self.asked.publish, "restore_variance", False):
+            sums = look(sum_block, shown)
+            stretches = {name: Stretch.of(Sums.together([one[name][0] for one in sums])) for name in sums[0]}
+            sums = look(sum_block, shown.stretching(stretches))
+            whole = {name: one.settled([squares[name][1] for squares in sums]) for name, one in stretches.items()}
+            return shown.stretching(whole)
+        numeric = [name for name, kind in shown.table.quasi.items() if isinstance(kind, Numeric)]
+        if self.asked.publish.name == "centres" and any(shown.missing[name] for name in numeric):
+            marked = frozenset[str]().union(*look(marked_by_block, shown))  # a missing value need not show
+            return replace(shown, missing={name: n * (name in marked) for name, n in shown.missing.items()})
+        if self.asked.publish.name == "generalize" and any(shown.types[name].is_float() for name in numeric):
+            return shown.fractional(frozenset[str]().union(*look(fractions_of_block, shown)))
+        return shown
+
+    def _shown(self, known: Known, shown: Known, blocks: Sequence[int], n_pieces: int, parts: int) -> Layout:
+        """What every block shows; give what is said of the columns of all of them."""
         each = self._each("publishing", len(blocks))
         arguments = [(self.work, block, n_pieces, known, shown, self.asked, parts) for block in range(len(blocks))]
         found = each(show_block, arguments)
         for piece in range(n_pieces):
             self.work.remove(BINS, piece, "npy")
-        return layout_of(found, shown), found[0].columns
+        return layout_of(found, shown)
 
-    def _parts(
-        self,
-        folder: Path,
-        layout: Layout,
-        names: tuple[str, ...],
-        parts: int,
-        blocks: Sequence[int],
-        rows: int,
-        left_out: int,
-    ) -> Manifest:
+    def _parts(self, folder: Path, layout: Layout, parts: int, n_blocks: int, rows: int, left_out: int) -> Manifest:
         """Write the parts, and say what can be said of them before they are checked."""
+        firsts = self._firsts(layout, parts, n_blocks)
         each = self._each("writing", parts)
-        made = each(make_part, [(self.work, part, len(blocks), layout, folder) for part in range(parts)])
-        table = PublishedTable(name="table", rows=rows, columns=names, content_sha256="", parts=tuple(made))
-        table = table.model_copy(update={"content_sha256": content_of_parts(table)})
+        made = each(make_part, [(self.work, part, n_blocks, layout, folder, firsts[part]) for part in range(parts)])
+        tables = []
+        for name, (_, columns) in made[0].items():
+            files = tuple(one[name][0] for one in made)
+            n_rows = sum(one.rows for one in files)
+            table = PublishedTable(name=name, rows=n_rows, columns=columns, content_sha256="", parts=files)
+            tables.append(table.model_copy(update={"content_sha256": content_of_parts(table)}))
         counted = Rows(published=rows, left_out=left_out if self.asked.left_out == "public" else None)
-        return described(layout, self.asked, counted, (table,))
+        return described(layout, self.asked, counted, tuple(tables))
+
+    def _firsts(self, layout: Layout, parts: int, n_blocks: int) -> list[int]:
+        """The number of the first class, or bucket, of each part: behind those of the parts before."""
+        if not has_numbers(layout):
+            return [1] * parts
+        each = self._each("counting", parts)
+        counts = each(count_numbered, [(self.work, part, n_blocks, layout) for part in range(parts)])
+        return [1, *(1 + np.cumsum(counts)[:-1]).tolist()]
 
     def _receipt(
         self,

@@ -15,16 +15,19 @@ import polars as pl
 from shoal.engines.bins import Binned
 from shoal.engines.counting import binned
 from shoal.engines.cuts import Cuts, Ints
-from shoal.engines.grouping import grouped
+from shoal.engines.grouping import grouped, required
 from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order, followed_columns
-from shoal.engines.placing import parts_of
+from shoal.engines.tables import GROUP, n_numbered, places_of, side_by_side, tables_of, whose_order, with_groups_apart
 from shoal.engines.work import Work
 from shoal.errors import Problem, Problems
 from shoal.methods.groups import Groups
+from shoal.methods.slicing import Slicing
 from shoal.privacy.base import Classes
 from shoal.progress import SILENT
+from shoal.publish.aggregate import Aggregate
 from shoal.publish.base import Published, arrange
+from shoal.publish.stretching import Stretch, Sums
 from shoal.release.description import Asked
 from shoal.release.manifest import FilePart, Layout
 from shoal.release.parquet_writing import write_parquet
@@ -32,11 +35,11 @@ from shoal.table.fingerprint import content_sha256
 from shoal.table.markers import Markers
 from shoal.table.names import Names
 from shoal.table.numbering import first_of_each
-from shoal.table.prepare import cleaned_columns, rows_that_go_on
+from shoal.table.prepare import Table, cleaned_columns, rows_that_go_on
 from shoal.table.schema import Schema
 
 RAW, PIECE, BINS, CODES, SORTED, LABELS, SHOWN = "raw", "piece", "bins", "codes", "sorted", "labels", "shown"
-PEOPLE, SIZES, HOMES, WHOSE = "people", "sizes", "homes", "whose"
+PEOPLE, SIZES, HOMES, WHOSE, CENTRES = "people", "sizes", "homes", "whose", "centres"
 PERSON = "\1whose row it is"
 """Whose row it is, as a number, beside what is published of it; never written into a release."""
 
@@ -136,8 +139,17 @@ def is_feasible(work: Work, block: int, n_pieces: int, known: Known, asked: Aske
     if not sum(len(work.load(SORTED, piece, block)) for piece in range(n_pieces)):
         return False  # its people are all elsewhere
     table = known.block(_block(work, block, n_pieces, known))
-    classes = Classes(np.zeros(table.n_rows, dtype=np.int64), table.sensitive, people=table.people)
-    return all(bool(one.satisfied(classes).all()) for one in (*asked.own(table), *asked.require))
+    together = np.zeros(table.n_rows, dtype=np.int64)
+    counted = [Classes(together, table.sensitive, people=table.people)]
+    if asked.method.protects == "links":  # buckets are made of rows
+        counted.append(Classes(together, {name: replace(one, people=None) for name, one in table.sensitive.items()}))
+    return all(bool(one.satisfied(classes).all()) for one in required(table, asked) for classes in counted)
+
+
+def can_be_sliced(work: Work, block: int, n_pieces: int, known: Known, asked: Asked) -> bool:
+    """Whether the slices of a block, all rows in one bucket, tell no more than is allowed."""
+    assert isinstance(asked.method, Slicing)  # noqa: S101  asked only then
+    return asked.method.fits(known.block(_block(work, block, n_pieces, known)))
 
 
 def sort_piece(work: Work, number: int, known: Known, cuts: Cuts, person: str | None, n_heaps: int) -> list[int]:
@@ -168,6 +180,8 @@ def group_block(
     labels = groups.labels.astype(np.int32)
     kept = groups.labels >= 0
     facts = None if kept.all() else PieceFacts.of(frame.filter(pl.Series(kept)), known.table.schema, int(kept.sum()))
+    if groups.centres is not None:
+        work.save_array(CENTRES, block, groups.centres)
     work.save_array(LABELS, block, labels)
     return groups.n_suppressed, facts, groups.notes
 
@@ -186,7 +200,51 @@ class BlockShown:
     layout: Layout
     columns: tuple[str, ...]
     cells: dict[str, tuple[str | None, ...]]
-    """The different cells of columns that are shown as nodes of a tree."""
+    """The different cells of columns that are shown as nodes of a tree, and the values that sets name."""
+
+
+def _labels(work: Work, block: int) -> tuple[Ints, Ints | None]:
+    """The class of each row of a block, and the row that each was formed around, where its method has one."""
+    centres = work.load_array(CENTRES, block).astype(np.int64) if work.has(CENTRES, block, "npy") else None
+    return work.load_array(LABELS, block).astype(np.int64), centres
+
+
+def sum_block(
+    work: Work, block: int, n_pieces: int, known: Known, shown: Known, asked: Asked
+) -> dict[str, tuple[Sums, tuple[int, int]]]:
+    """The numbers of a block and what stands for them, added up; and their squares, once means are known."""
+    table, groups = _published(_block(work, block, n_pieces, known), *_labels(work, block), shown)
+    assert isinstance(asked.publish, Aggregate)  # noqa: S101  asked only then
+    stretches: dict[str, Stretch] = dict(shown.whole.stretches)
+    rows = asked.publish.stretched_rows(table, groups)
+    return {
+        name: (Sums.of(*one), stretches[name].squares(*one) if name in stretches else (0, 0))
+        for name, one in rows.items()
+    }
+
+
+def fractions_of_block(
+    work: Work, block: int, n_pieces: int, known: Known, shown: Known, asked: Asked
+) -> frozenset[str]:
+    """The columns of intervals that a block shows with a fraction."""
+    table, groups = _published(_block(work, block, n_pieces, known), *_labels(work, block), shown)
+    quasi = asked.publish.show(table, groups).layout.quasi
+    return frozenset(column.name for column in quasi if column.form == "interval" and not column.whole)
+
+
+def marked_by_block(work: Work, block: int, n_pieces: int, known: Known, shown: Known, asked: Asked) -> frozenset[str]:
+    """The columns of which a block shows that values are missing, in a column of its own."""
+    table, groups = _published(_block(work, block, n_pieces, known), *_labels(work, block), shown)
+    quasi = asked.publish.show(table, groups).layout.quasi
+    return frozenset(column.name for column in quasi if f"{column.name}_missing" in column.columns)
+
+
+def _published(block: pl.DataFrame, labels: Ints, centres: Ints | None, shown: Known) -> tuple[Table, Groups]:
+    """The rows of a block that are published, and their groups."""
+    kept = labels >= 0
+    frame = block.filter(pl.Series(kept))
+    table = shown.block(frame.cast({name: shown.types[name] for name in frame.columns}))
+    return table, Groups(labels, centres=centres).only(kept)
 
 
 def show_block(
@@ -196,56 +254,91 @@ def show_block(
 
     `known` is the table as it came in, `shown` that of the rows that are published: they have its types and trees.
     """
-    labels = work.load_array(LABELS, block).astype(np.int64)
-    rows, sizes, found = shown_rows(_block(work, block, n_pieces, known), labels, shown, asked, parts)
+    labels, centres = _labels(work, block)
+    rows, sizes, found = shown_rows(_block(work, block, n_pieces, known), labels, shown, asked, parts, centres)
     work.save(SHOWN, block, rows, sizes)
     return found
 
 
 def shown_rows(
-    block: pl.DataFrame, labels: npt.NDArray[np.int64], shown: Known, asked: Asked, parts: int
+    block: pl.DataFrame,
+    labels: npt.NDArray[np.int64],
+    shown: Known,
+    asked: Asked,
+    parts: int,
+    centres: npt.NDArray[np.int64] | None = None,
 ) -> tuple[pl.DataFrame, list[int], BlockShown]:
     """What is published of a block, part by part, how many rows go to each part, and what is said of them."""
-    kept = labels >= 0
-    frame = block.filter(pl.Series(kept))
-    table = shown.block(frame.cast({name: shown.types[name] for name in frame.columns}))
-    published = asked.publish.show(table, Groups(labels[kept]))
-    rows, layout = _harmonised(published, shown)
-    place = parts_of(rows.select(layout.class_columns), parts)
+    table, groups = _published(block, labels, centres, shown)
+    if isinstance(asked.method, Slicing):
+        groups = replace(groups, slices=asked.method.slices_of(table))
+    published = asked.publish.show(table, groups)
+    rows, layout = _harmonised(side_by_side(published, table, groups.labels), published.layout, shown)
+    place = places_of(rows, layout, parts)
     if (person := table.schema.person) is not None:
         rows = rows.with_columns(table.frame[person].hash().alias(PERSON))
     sizes = np.bincount(place, minlength=parts)
-    nodes = {
+    cells = {
         column.name: tuple(rows[column.columns[0]].unique().to_list())
         for column in layout.quasi
         if column.form == "node"
     }
-    names = tuple(name for name in rows.columns if name != PERSON)
-    return rows[np.argsort(place, kind="stable")], sizes.tolist(), BlockShown(layout, names, nodes)
+    sets = [column.name for column in layout.quasi if column.form == "set"]
+    cells |= {name: _named_by_sets(table.frame[name], groups.labels) for name in sets}
+    names = tuple(name for name in rows.columns if name not in (PERSON, GROUP))
+    return rows[np.argsort(place, kind="stable")], sizes.tolist(), BlockShown(layout, names, cells)
 
 
-def make_part(work: Work, part: int, n_blocks: int, layout: Layout, folder: Path) -> FilePart:
-    """Put the rows of a part together from all blocks, in the order that their content gives them, and write them."""
-    rows = pl.concat([work.load(SHOWN, block, part) for block in range(n_blocks)], how="vertical_relaxed")
+def _named_by_sets(series: pl.Series, labels: Ints) -> tuple[str | None, ...]:
+    """The values that cells name which are sets: those of groups without a missing one."""
+    starred = np.isin(labels, labels[series.is_null().to_numpy()])
+    return tuple(series.filter(pl.Series(~starred)).unique().to_list())
+
+
+def _part(work: Work, part: int, n_blocks: int) -> pl.DataFrame:
+    """The rows of a part from all blocks."""
+    return with_groups_apart([work.load(SHOWN, block, part) for block in range(n_blocks)])
+
+
+def count_numbered(work: Work, part: int, n_blocks: int, layout: Layout) -> int:
+    """How many classes of a part have numbers."""
+    return n_numbered(_part(work, part, n_blocks), layout)
+
+
+def make_part(
+    work: Work, part: int, n_blocks: int, layout: Layout, folder: Path, first: int = 1
+) -> dict[str, tuple[FilePart, tuple[str, ...]]]:
+    """Put the rows of a part together from all blocks, in the order that their content gives them, and write them.
+
+    Classes have numbers from `first` on. Give the file of each table, and its columns.
+    """
+    rows = _part(work, part, n_blocks)
+    tables, order = tables_of(rows.drop(PERSON, strict=False), layout, first)
     if PERSON in rows.columns:
-        order = arrange(Published({"table": rows.drop(PERSON)}, layout))[1].to_numpy()
-        work.save_array(WHOSE, part, np.unique(rows[PERSON].to_numpy(), return_inverse=True)[1][order])
-    return write_part(rows.drop(PERSON, strict=False), layout, folder / f"table-{part + 1:05d}.parquet")
+        work.save_array(WHOSE, part, rows[PERSON].to_numpy()[whose_order(rows, tables, layout, order)])
+    return {
+        name: (_written(table, folder / f"{name}-{part + 1:05d}.parquet"), tuple(table.columns))
+        for name, table in tables.items()
+    }
 
 
 def write_part(rows: pl.DataFrame, layout: Layout, path: Path) -> FilePart:
     """Write the rows of a part in the order that their content gives them."""
-    table = arrange(Published({"table": rows}, layout))[0].tables["table"]
+    return _written(arrange(Published({"table": rows}, layout))[0].tables["table"], path)
+
+
+def _written(table: pl.DataFrame, path: Path) -> FilePart:
+    """Write a table; say what its file is."""
     write_parquet(table, path)
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return FilePart(file=path.name, rows=table.height, content_sha256=content_sha256(table), sha256=sha256)
 
 
-def _harmonised(published: Published, shown: Known) -> tuple[pl.DataFrame, Layout]:
+def _harmonised(rows: pl.DataFrame, layout: Layout, shown: Known) -> tuple[pl.DataFrame, Layout]:
     """What a block shows, with a column that says that nothing is missing where other blocks have missing values."""
-    rows, quasi = published.tables["table"], []
-    for column in published.layout.quasi:
+    quasi = []
+    for column in layout.quasi:
         marks, carriers = f"{column.name}_missing", column.columns
         bare = len(carriers) == 2 if column.form in ("interval", "order") else column.form == "value"
         if shown.missing[column.name] and bare and column.kind != "nominal" and marks not in carriers:
@@ -256,4 +349,4 @@ def _harmonised(published: Published, shown: Known) -> tuple[pl.DataFrame, Layou
             rows = rows.insert_column(at, pl.repeat(False, rows.height, eager=True).alias(marks))
             column = column.model_copy(update={"columns": (*carriers, marks), "has_missing": True})
         quasi.append(column)
-    return rows, published.layout.model_copy(update={"quasi": tuple(quasi)})
+    return rows, layout.model_copy(update={"quasi": tuple(quasi)})

@@ -160,6 +160,11 @@ class Given:
         return {}
 
     @cached_property
+    def squares(self) -> dict[str, tuple[Sizes, Sizes]]:
+        """Sizes of buckets, and sums of the squares of how often values are in them, where that was counted before."""
+        return {}
+
+    @cached_property
     def alike(self) -> tuple[pl.DataFrame, Sizes]:
         """The published rows, and a number of each that those share whose quasi-identifiers look the same.
 

@@ -23,5 +23,5 @@ class ReconstructionBound(Measure):
     def entries(self, given: Given) -> dict[str, float]:
         """The bound for each column that buckets are promised for."""
         plain = [one for one in given.manifest.promise if one.get("model") == "alpha-k" and one.get("values") is None]
-        n_rows = given.rows.height
+        n_rows = given.manifest.rows.shown
         return {f"{self.name}:{one['column']}": n_rows * (1.0 - float(str(one["alpha"]))) for one in plain}

@@ -38,6 +38,7 @@ from shoal.table.prepare import Table
 
 TRIES = 8
 """How much more carefully rows are cut, in steps of l, where columns share an attribute or people have several rows."""
+VALUE = "\0value"
 Cut = Callable[[int, int], Split]
 """Cuts the rows for an l, into buckets of at least so many."""
 
@@ -184,7 +185,8 @@ class Slicing(Method):
     def _check_table(self, table: Table, sensitive: Sequence[str], problems: Problems) -> None:
         """Note what the values of the table forbid: a constant attribute, a value that is too frequent."""
         for name in table.published:
-            if self.groups is None and table.frame[name].n_unique() == 1 and table.n_rows > 1:
+            at_hand = table.whole is None or name in table.quasi or name in table.sensitive  # of a table on disk
+            if self.groups is None and at_hand and table.frame[name].n_unique() == 1 and table.n_rows > 1:
                 what = "is constant, so it has no correlation with other columns"
                 fix = "leave it out (role drop), or give groups"
                 problems.add(f"column {name!r}", what, fix, error=SchemaError)
@@ -203,13 +205,10 @@ class Slicing(Method):
 
     def partition(self, task: Task, rng: np.random.Generator, progress: Progress = SILENT) -> Groups:
         """Decide which attributes stay together and who shares a bucket."""
-        table = task.table
+        table, sensitive = task.table, list(task.table.sensitive)
         progress.stage("gathering attributes")
-        sensitive = list(table.sensitive)
-        attributes = attributes_of(table, list(table.published), bins=self.bins, discretise=self.discretise)  # type: ignore[arg-type]
-        columns = self._columns(attributes, sensitive)
-        if self.groups is None:
-            _warn(attributes)
+        known = None if table.whole is None else table.whole.gathered
+        attributes, columns = self.gathered(table) if known is None else known
         progress.stage("generalising columns")
         classes = tuple(self._alike(task, names, rng) for names in columns.groups)
         parts = np.array([_parts(table, names, seen) for names, seen in zip(columns.groups, classes, strict=True)])
@@ -238,10 +237,34 @@ class Slicing(Method):
         }
         return Groups(split.labels, notes, slices=shown)
 
-    def _columns(self, attributes: Attributes, sensitive: Sequence[str]) -> Columns:
+    def gathered(self, table: Table) -> tuple[Attributes, Columns]:
+        """Which attributes stay together, and how much they say of each other; once for all blocks of a table."""
+        attributes = attributes_of(table, list(table.published), bins=self.bins, discretise=self.discretise)  # type: ignore[arg-type]
+        return attributes, self.columns_of(attributes, list(table.sensitive))
+
+    def slices_of(self, table: Table) -> SliceColumns:
+        """The slices of a table whose cells are shown as they are, each attribute once."""
+        known = None if table.whole is None else table.whole.gathered
+        attributes, columns = self.gathered(table) if known is None else known
+        return SliceColumns(columns.groups, (None,) * len(columns.groups), attributes, columns)
+
+    def fits(self, table: Table) -> bool:
+        """Whether all rows as one bucket keep the promise, of slices whose cells are shown as they are."""
+        for names in self.slices_of(table).attributes:
+            known = [name for name in names if name in table.quasi]
+            for name in (one for one in names if one in table.sensitive):
+                rows = table.frame.select(*known, pl.Series(VALUE, table.sensitive[name].codes))
+                count = rows.group_by(*known, VALUE).len()
+                share = pl.col("len") / (pl.col("len").sum().over(known) if known else pl.col("len").sum())
+                if count.select(share.max()).item() > 1 / self.l + TOLERANCE:
+                    return False
+        return True
+
+    def columns_of(self, attributes: Attributes, sensitive: Sequence[str]) -> Columns:
         """The columns: as given, or gathered by what attributes say of each other."""
         if self.groups is not None:
             return _as_given(attributes, self.groups)
+        _warn(attributes)
         if not self.sensitive_apart:
             return partition_attributes(attributes, self.columns)
         others = _without(attributes, sensitive)

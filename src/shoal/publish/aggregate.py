@@ -22,6 +22,7 @@ from shoal.publish.averages import (
     value_columns,
 )
 from shoal.publish.base import Published, Publisher, check_clashes, codes_of_groups, passed_columns
+from shoal.publish.stretching import rows_that_show, stretch_of
 from shoal.release.manifest import Layout, QuasiColumn
 from shoal.spec import ByColumn, Maybe, OneOf, YesNo, param
 from shoal.table.hierarchy.builders import STAR
@@ -34,9 +35,6 @@ RULES: dict[type[Kind], tuple[str, ...]] = {
     Nominal: ("mode",),
 }
 """What can stand for the values of a column of each kind."""
-
-ALIKE = 1e-10
-"""Averages nearer than this, in shares of the largest number of a column, may differ by nothing but rounding."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +126,19 @@ class Aggregate(Publisher):
         rows = pl.concat([part for name, part in parts.items() if name in layout.kinds], how="horizontal")
         return Published({"table": rows}, layout, codes)
 
+    def stretched_rows(self, table: Table, groups: Groups) -> dict[str, tuple[Floats, Floats]]:
+        """Of each numeric column, the numbers of the rows that show one, and the averages of their groups."""
+        numeric = [name for name, kind in table.quasi.items() if isinstance(kind, Numeric)]
+        averages = {name: self._averages(table, name, groups.labels) for name in numeric}
+        return {name: rows_that_show(one, table.frame[name], groups.labels) for name, one in averages.items()}
+
+    def _averages(self, table: Table, name: str, members: Labels) -> Floats:
+        """The average number of each group; NaN where a number is missing."""
+        series, n_groups = table.frame[name], int(members.max(initial=-1)) + 1
+        averages = average_numbers(series, members, n_groups, self._rule(table, name))
+        averages[members[series.is_null().to_numpy()]] = np.nan
+        return averages
+
     def _cells(self, table: Table, column: QuasiColumn, series: pl.Series, members: Labels) -> pl.DataFrame:
         """The published cells of one quasi-identifier, group by group."""
         n_groups = int(members.max(initial=-1)) + 1
@@ -135,10 +146,11 @@ class Aggregate(Publisher):
         all_gone = gone == np.bincount(members, minlength=n_groups)
         rule = self._rule(table, column.name)
         if isinstance(table.quasi[column.name], Numeric):
-            averages = average_numbers(series, members, n_groups, rule)
-            averages[gone > 0] = np.nan
+            averages = self._averages(table, column.name, members)
             if self.restore_variance:
-                averages = restore(averages, series, members)
+                known = {} if table.whole is None else table.whole.stretches
+                stretch = known.get(column.name) or stretch_of(averages, series, members)
+                averages = stretch.stretched(averages)
             said = [
                 False if not holes else True if whole else None for holes, whole in zip(gone, all_gone, strict=True)
             ]
@@ -148,21 +160,3 @@ class Aggregate(Publisher):
             None if whole else STAR if holes else text for text, holes, whole in zip(texts, gone, all_gone, strict=True)
         ]
         return pl.DataFrame({column.name: pl.Series(cells, dtype=pl.String)})
-
-
-def restore(averages: Floats, series: pl.Series, members: Labels) -> Floats:
-    """Stretch averages around their mean until the rows that show them have the mean and variance of their numbers."""
-    shown = averages[members]
-    rows = ~np.isnan(shown)
-    if not rows.any():
-        return averages
-    # Sorted: sums depend on which numbers there are, and not on the order of the rows. Less than 1 by a power of two,
-    # which is exact: numbers of any size can be squared.
-    values = np.sort(series.cast(pl.Float64).to_numpy()[rows])
-    power = int(np.frexp(np.abs(values).max())[1])
-    values, shown, averages = (np.ldexp(one, -power) for one in (values, np.sort(shown[rows]), averages))
-    wanted, mean = values.mean(), shown.mean()
-    if shown[-1] - shown[0] <= ALIKE:
-        return np.ldexp(np.where(np.isnan(averages), np.nan, wanted), power)
-    stretched: Floats = np.ldexp(wanted + (averages - mean) * np.sqrt(values.var() / shown.var()), power)
-    return stretched

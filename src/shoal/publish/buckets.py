@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.declared import Protects
 from shoal.errors import Problems
-from shoal.methods.groups import Groups
+from shoal.methods.groups import Groups, Labels
 from shoal.publish.base import Published, Publisher, check_clashes, numbered_groups, passed_columns, raw_columns
 from shoal.release.manifest import Layout
 from shoal.table.prepare import Table
@@ -52,11 +52,18 @@ class Buckets(Publisher):
         frame, labels = table.frame, groups.labels
         layout = Layout(shape="buckets", quasi=raw_columns(table), passed=passed_columns(table, frame))
         seen = [name for name in frame.columns if name in layout.contents["table"]]
-        parts = [frame.select(seen), frame.select(layout.sensitive)]
-        number = numbered_groups([(labels, part) for part in parts])
-        bucket = pl.Series("bucket", number[labels])
-        rows, values = (pl.DataFrame([bucket, *part]) for part in parts)
-        counted = values.group_by(values.columns).agg(pl.len().cast(pl.Int64).alias("count"))
-        # By their text: the order of the rows says nothing but what they show.
-        texts = [pl.col(name).cast(pl.String) for name in layout.sensitive]
-        return Published({"table": rows, "sensitive": counted.sort("bucket", *texts, nulls_last=True)}, layout)
+        return Published(bucket_tables(frame.select(seen), frame.select(layout.sensitive), labels), layout)
+
+
+def bucket_tables(shown: pl.DataFrame, values: pl.DataFrame, labels: Labels, first: int = 1) -> dict[str, pl.DataFrame]:
+    """Number buckets from `first` on by what is shown of them; the rows, and the sensitive values, each once."""
+    number = numbered_groups([(labels, shown), (labels, values)]) + (first - 1)
+    bucket, sensitive = pl.Series("bucket", number[labels]), values.columns
+    apart = pl.DataFrame([bucket, *values])
+    counted = apart.group_by(apart.columns).agg(pl.len().cast(pl.Int64).alias("count"))
+    # By their text: the order of the rows says nothing but what they show.
+    texts = [pl.col(name).cast(pl.String) for name in sensitive]
+    return {
+        "table": pl.DataFrame([bucket, *shown]),
+        "sensitive": counted.sort("bucket", *texts, nulls_last=True),
+    }

@@ -80,12 +80,18 @@ class Centres(Publisher):
         points = space.centres(groups.labels) if rows is None else space.columns[:, rows].T.copy()
         facts = pl.DataFrame({"size": groups.sizes, "radius": np.sqrt(space.farthest(groups.labels, points))})
         others = table.frame.select([column.name for column in passed])
-        by_group = pl.concat([cells, facts], how="horizontal")
-        number = numbered_groups([(np.arange(groups.n_groups), by_group), (groups.labels, others)])
-        centres = pl.DataFrame([pl.Series("class", number), *facts, *cells]).sort("class")
-        shown = pl.DataFrame([pl.Series("class", number[groups.labels]), *others])
         layout = Layout(shape="centres", quasi=tuple(column for column, _ in found), passed=passed)
-        return Published({"table": shown, "centres": centres}, layout)
+        return Published(centre_tables(cells, facts, groups.labels, others), layout)
+
+
+def centre_tables(
+    cells: pl.DataFrame, facts: pl.DataFrame, labels: Labels, others: pl.DataFrame, first: int = 1
+) -> dict[str, pl.DataFrame]:
+    """Number groups from `first` on by what is shown of them: centre, size, radius, then the rows."""
+    by_group = pl.concat([cells, facts], how="horizontal")
+    number = numbered_groups([(np.arange(cells.height), by_group), (labels, others)]) + (first - 1)
+    centres = pl.DataFrame([pl.Series("class", number), *facts, *cells]).sort("class")
+    return {"table": pl.DataFrame([pl.Series("class", number[labels]), *others]), "centres": centres}
 
 
 def _central_rows(space: Space, groups: Groups) -> Labels:

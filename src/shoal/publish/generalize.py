@@ -84,7 +84,7 @@ class Generalize(Publisher):
         passed = [column.name for column in layout.passed]
         by_group = pl.concat(cells, how="horizontal")
         if self.shape == "classes":
-            return Published(_by_class(by_group, members, frame.select(passed)), layout)
+            return Published(class_tables(by_group, members, frame.select(passed)), layout)
         carriers = {column.name: column.columns for column in quasi} | {name: (name,) for name in passed}
         order = [shown for name in table.frame.columns for shown in carriers.get(name, ())]
         rows = pl.concat([by_group[members], frame.select(passed)], how="horizontal")
@@ -100,6 +100,8 @@ class Generalize(Publisher):
         for column, covered in zip(columns, covers, strict=True):
             hierarchy = trees.get(column.name)
             settled = as_shown(column, covered, hierarchy)
+            if table.whole is not None and column.name in table.whole.fractions:
+                settled = settled.model_copy(update={"whole": False})
             write = typed_cells if len(column.columns) > 1 else text_cells
             cells = write(settled, covered, hierarchy)
             grown, bare = table.is_grown(column.name), table.is_grown_by_values(column.name)
@@ -128,11 +130,13 @@ class Generalize(Publisher):
         return QuasiColumn.model_validate(settled | {"has_missing": has_missing, "order": order})
 
 
-def _by_class(by_group: pl.DataFrame, members: Labels, passed: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Number the classes in the order of their cells, which says nothing about how they came to be."""
+def class_tables(
+    by_group: pl.DataFrame, members: Labels, passed: pl.DataFrame, first: int = 1
+) -> dict[str, pl.DataFrame]:
+    """Number the classes from `first` on in the order of their cells, which says nothing about how they came to be."""
     cells = by_group.columns
     classes = by_group.unique()
-    number = numbered_groups([(np.arange(classes.height), classes)])
+    number = numbered_groups([(np.arange(classes.height), classes)]) + (first - 1)
     classes = classes.with_columns(pl.Series("class", number)).sort("class")
     class_of = by_group.join(classes, on=cells, how="left", nulls_equal=True, maintain_order="left")["class"]
     rows = pl.DataFrame([class_of[members].alias("class"), *passed.get_columns()])

@@ -85,17 +85,21 @@ class Slices(Publisher):
 
         All of that depends on what each slice shows by itself: which cells belonged together is not in it.
         """
-        layout, table = published.layout, published.tables["table"]
-        parts = [table.select(one.columns) for one in layout.slices]
-        labels = np.unique(table["bucket"].to_numpy(), return_inverse=True)[1].reshape(-1)
-        bucket = numbered_groups([(labels, part) for part in parts])[labels]
-        apart = [_shuffled(bucket, part, place) for place, part in enumerate(parts, 1)]
-        wide = pl.DataFrame([pl.Series("bucket", np.sort(bucket)), *(series for frame in apart for series in frame)])
-        tables = {name: wide.select("bucket", *columns) for name, columns in layout.slice_tables.items()}
-        orders = {name: pl.Series(shuffled_order(text_codes(frame))) for name, frame in tables.items()}
-        arranged = {name: frame[orders[name]] for name, frame in tables.items()}
-        # Rows of the first table that show a bucket stand for the rows of the bucket, whichever of them.
-        return Published(arranged, layout), pl.Series(np.argsort(bucket, kind="stable"))[next(iter(orders.values()))]
+        return sliced_tables(published.tables["table"], published.layout)
+
+
+def sliced_tables(table: pl.DataFrame, layout: Layout, first: int = 1) -> tuple[Published, pl.Series]:
+    """The slices of rows whose cells still stand side by side, shuffled, buckets numbered from `first` on."""
+    parts = [table.select(one.columns) for one in layout.slices]
+    labels = np.unique(table["bucket"].to_numpy(), return_inverse=True)[1].reshape(-1)
+    bucket = (numbered_groups([(labels, part) for part in parts]) + (first - 1))[labels]
+    apart = [_shuffled(bucket, part, place) for place, part in enumerate(parts, 1)]
+    wide = pl.DataFrame([pl.Series("bucket", np.sort(bucket)), *(series for frame in apart for series in frame)])
+    tables = {name: wide.select("bucket", *columns) for name, columns in layout.slice_tables.items()}
+    orders = {name: pl.Series(shuffled_order(text_codes(frame))) for name, frame in tables.items()}
+    arranged = {name: frame[orders[name]] for name, frame in tables.items()}
+    # Rows of the first table that show a bucket stand for the rows of the bucket, whichever of them.
+    return Published(arranged, layout), pl.Series(np.argsort(bucket, kind="stable"))[next(iter(orders.values()))]
 
 
 def _cells(table: Table, sliced: Sliced) -> tuple[tuple[QuasiColumn, ...], dict[str, pl.Series]]:

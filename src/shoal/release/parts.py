@@ -8,17 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from shoal.check.parts import (
-    Seen,
-    check_file,
-    check_layout_of_parts,
-    concluded,
-    count_values,
-    look_at,
-    whole_columns,
-)
+from shoal.check.part import COUNT, Seen, count_sensitive, count_values, look_at, sensitive_places
+from shoal.check.part_places import alike
+from shoal.check.parts import check_file, check_layout_of_parts, concluded, whole_columns
 from shoal.check.release import Verdict
 from shoal.errors import GuaranteeError, Problem, Problems
 from shoal.measure import manifest_figures
@@ -31,6 +26,8 @@ from shoal.release.parquet import read_parquet
 
 MANY = 500_000
 """Rows from which on parts are checked in several processes, which take some seconds to start."""
+HEAP = 1 << 23
+"""Rows whose quasi-identifiers are compared with each other at a time, 24 bytes each."""
 Each = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
 """Calls a function for each of several arguments, perhaps in several processes."""
 
@@ -51,7 +48,7 @@ def check_parts(
 ) -> tuple[Verdict, Given]:
     """What a release in parts keeps, and what figures are worked out of; raises `GuaranteeError` where it does not.
 
-    `whose` are files that say whose row each one of a part is, for promises that count people.
+    `whose` are files that say whose row each one of a part is, as a number, for promises that count people.
     """
     problems = Problems()
     promise = check_layout_of_parts(manifest, problems)
@@ -61,10 +58,18 @@ def check_parts(
     wholes = whole_columns(manifest, counts, problems)
     problems.raise_if_any(GuaranteeError)
     people = dict(enumerate(whose or ()))
-    arguments = [(folder, manifest, place, wholes, promise, people.get(place)) for place in places]
+    judged = wholes if whose is None else _by_people(folder, manifest, whose, each)
+    arguments = [(folder, manifest, place, judged, promise, people.get(place)) for place in places]
     seen = each(partial(_look, survey=survey), arguments)
     verdict = concluded(seen, manifest, promise, wholes, problems, claims=claims)
-    return verdict, _given(seen, verdict, manifest)
+    given = _given(seen, verdict, manifest)
+    if manifest.layout.laid_out.sensitive_table:  # the same quasi-identifiers may be in any part
+        n_heaps = 1 + manifest.rows.shown // HEAP
+        by_heap = (
+            each(_alike, [(folder, manifest, place, heap, n_heaps) for place in places]) for heap in range(n_heaps)
+        )
+        vars(given)["matching_sizes"] = np.sort(np.concatenate([_added(one) for one in by_heap]))
+    return verdict, given
 
 
 def check_parts_directory(folder: Path, manifest: Manifest, *, survey: bool = True) -> tuple[Verdict, Given]:
@@ -83,25 +88,37 @@ def check_parts_directory(folder: Path, manifest: Manifest, *, survey: bool = Tr
     return verdict, given
 
 
-def read_parts(folder: Path, manifest: Manifest) -> pl.DataFrame:
-    """The whole table of a release in parts, which must fit in memory."""
-    return pl.concat([_read(folder, part) for part in manifest.tables[0].parts])
+def read_parts(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
+    """The whole tables of a release in parts, which must fit in memory."""
+    return {table.name: pl.concat([_read(folder, part) for part in table.parts]) for table in manifest.tables}
 
 
-def check_frame(frame: pl.DataFrame, manifest: Manifest, *, claims: bool = True) -> Verdict:
+def check_frame(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, claims: bool = True) -> Verdict:
     """Check a release in parts whose parts are in memory, one after the other."""
     problems = Problems()
     promise = check_layout_of_parts(manifest, problems)
-    parts = manifest.tables[0].parts
-    if frame.height != sum(part.rows for part in parts):
-        problems.add("rows", f"{frame.height} are there, the manifest says {manifest.rows.shown}")
+    if set(tables) != {table.name for table in manifest.tables}:
+        problems.add("release", "has other tables than the manifest says")
     problems.raise_if_any(GuaranteeError)
-    ends = np.cumsum([part.rows for part in parts]).tolist()
-    frames = [frame.slice(end - part.rows, part.rows) for end, part in zip(ends, parts, strict=True)]
-    wholes = whole_columns(manifest, [count_values(one, manifest.layout.sensitive) for one in frames], problems)
+    for table in manifest.tables:
+        if tables[table.name].height != table.rows:
+            problems.add("rows", f"{tables[table.name].height} are there, the manifest says {table.rows}")
     problems.raise_if_any(GuaranteeError)
-    seen = [look_at(one, place, manifest, wholes, promise) for place, one in enumerate(frames)]
+    pieces = [_piece(tables, manifest, place) for place in range(len(manifest.tables[0].parts))]
+    counts = [count_sensitive(one, manifest.layout) for one in pieces]
+    wholes = whole_columns(manifest, counts, problems)
+    problems.raise_if_any(GuaranteeError)
+    seen = [look_at(one, place, manifest, wholes, promise) for place, one in enumerate(pieces)]
     return concluded(seen, manifest, promise, wholes, problems, claims=claims)
+
+
+def _piece(tables: Mapping[str, pl.DataFrame], manifest: Manifest, place: int) -> dict[str, pl.DataFrame]:
+    """One part of tables that are whole."""
+    found = {}
+    for table in manifest.tables:
+        begin = sum(part.rows for part in table.parts[:place])
+        found[table.name] = tables[table.name].slice(begin, table.parts[place].rows)
+    return found
 
 
 def _read(folder: Path, part: FilePart) -> pl.DataFrame:
@@ -115,13 +132,64 @@ def _read(folder: Path, part: FilePart) -> pl.DataFrame:
 
 
 def _values(folder: Path, manifest: Manifest, place: int) -> dict[str, pl.DataFrame]:
-    part, names = manifest.tables[0].parts[place], manifest.layout.sensitive
-    if not names:
+    layout = manifest.layout
+    wanted: dict[str, list[str]] = {}
+    for table, column in sensitive_places(layout).values():
+        wanted.setdefault(table, ["count"] if layout.laid_out.sensitive_table else []).append(column)
+    tables = {name: _columns(folder, manifest, place, name, columns) for name, columns in wanted.items()}
+    return count_sensitive(tables, layout) if tables else {}
+
+
+def _by_people(folder: Path, manifest: Manifest, whose: Sequence[Path], each: Each) -> dict[str, Values]:
+    """The sensitive columns of the whole release, counted in people who have each value; some of them at a time."""
+    n_heaps, counts = 1 + manifest.rows.shown // HEAP, []
+    for heap in range(n_heaps):
+        arguments = [(folder, manifest, place, path, heap, n_heaps) for place, path in enumerate(whose)]
+        found = each(_had_by, arguments)
+        several = {name: pl.concat([one[name] for one in found]).unique() for name in manifest.layout.sensitive}
+        counts.append({name: count_values(one, ["value"])["value"] for name, one in several.items()})
+    return whole_columns(manifest, counts, Problems())
+
+
+def _had_by(
+    folder: Path, manifest: Manifest, place: int, whose: Path, heap: int, n_heaps: int
+) -> dict[str, pl.DataFrame]:
+    """Which people of a part have which sensitive values, of the people in a heap."""
+    layout = manifest.layout
+    if not layout.sensitive:
         return {}
+    apart = layout.laid_out.sensitive_table
+    names = [*layout.sensitive, *(["count"] if apart else [])]
+    rows, people = _columns(folder, manifest, place, apart or "table", names), pl.Series("person", _numbers(whose))
+    if apart:  # in the order of the lines, each as often as it says
+        rows = rows[np.repeat(np.arange(rows.height), rows["count"].to_numpy())]
+    rows = rows.with_columns(people).filter(people % n_heaps == heap)
+    return {name: rows.select("person", pl.col(name).alias("value")).unique() for name in layout.sensitive}
+
+
+def _numbers(whose: Path) -> npt.NDArray[np.uint64]:
+    found: npt.NDArray[np.uint64] = np.load(whose, allow_pickle=False).astype(np.uint64)
+    return found
+
+
+def _alike(folder: Path, manifest: Manifest, place: int, heap: int, n_heaps: int) -> pl.DataFrame:
+    """How many rows of a part have the same quasi-identifiers, of those in a heap."""
+    return alike(_columns(folder, manifest, place, "table", manifest.layout.cell_columns), heap, n_heaps)
+
+
+def _added(counts: Sequence[pl.DataFrame]) -> npt.NDArray[np.int64]:
+    """How many rows of all parts have the same quasi-identifiers."""
+    found = pl.concat(counts).group_by("one", "other").agg(pl.col("len").sum())
+    return found["len"].to_numpy().astype(np.int64)
+
+
+def _columns(folder: Path, manifest: Manifest, place: int, name: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Some columns of a part of a table."""
+    file = next(table.parts[place].file for table in manifest.tables if table.name == name)
     try:
-        return count_values(pl.read_parquet(folder / part.file, columns=names, glob=False), names)
+        return pl.read_parquet(folder / file, columns=list(columns), glob=False)
     except Exception:  # a damaged file; messages may hold cells
-        raise GuaranteeError(Problem(part.file, "cannot be read as a table")) from None
+        raise GuaranteeError(Problem(file, "cannot be read as a table")) from None
 
 
 def _look(
@@ -135,11 +203,13 @@ def _look(
     survey: bool,
 ) -> Seen:
     try:
-        frame = _read(folder, manifest.tables[0].parts[place])
+        tables = {table.name: _read(folder, table.parts[place]) for table in manifest.tables}
     except GuaranteeError as error:
         return Seen(0, {}, problems=tuple(error.problems))
-    people = None if whose is None else np.load(whose, allow_pickle=False).astype(np.int64)
-    return look_at(frame, place, manifest, wholes, promise, people, survey=survey)
+    people = None
+    if whose is not None:
+        people = np.unique(_numbers(whose), return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return look_at(tables, place, manifest, wholes, promise, people, survey=survey)
 
 
 def _given(seen: Sequence[Seen], verdict: Verdict, manifest: Manifest) -> Given:
@@ -148,15 +218,21 @@ def _given(seen: Sequence[Seen], verdict: Verdict, manifest: Manifest) -> Given:
     leading = {name: sum(one.leading[name] for one in seen) for name in seen[0].leading}
     sizes = np.sort(np.concatenate([one.sizes for one in seen]))
     rows = pl.DataFrame(schema=dict.fromkeys(manifest.tables[0].columns, pl.String()))
+    squares = {}
+    for name in seen[0].squares:
+        counted = pl.concat([one.squares[name] for one in seen])
+        times = counted[COUNT].to_numpy()
+        squares[name] = tuple(np.repeat(counted[one].to_numpy(), times) for one in ("size", "squares"))
     vars(given).update(
-        columns=list(verdict.read), class_sizes=sizes, matching_sizes=sizes, leading=leading, rows=rows, cells=rows
-    )
+        columns=list(verdict.read), class_sizes=sizes, matching_sizes=sizes, leading=leading, rows=rows, cells=rows,
+        squares=squares,
+    )  # fmt: skip
     return given
 
 
 def restated(given: Given, manifest: Manifest) -> Given:
     """The same with what is said of it meanwhile."""
     found = Given({}, manifest)
-    known = ("columns", "class_sizes", "matching_sizes", "leading", "rows", "cells")
+    known = ("columns", "class_sizes", "matching_sizes", "leading", "rows", "cells", "squares")
     vars(found).update({name: vars(given)[name] for name in known})
     return found

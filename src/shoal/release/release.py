@@ -195,7 +195,7 @@ class Release(Generic[Frame]):
         """
         if self.manifest.in_parts:
             refuse_with_parts(schema, population=population, guards=guards, original=original, key=key)
-            return check_frame(self.frames["table"], self.manifest)
+            return check_frame(self.frames, self.manifest)
         if key is not None:
             key.check_belongs(self.manifest)
         frame = None if original is None else to_polars(original)[0]
@@ -907,7 +907,7 @@ def _read(
     manifest = Manifest.read(folder)
     if manifest.in_parts:
         verdict, _ = check_parts_directory(folder, manifest)
-        return Release({"table": read_parts(folder, manifest)}, manifest), verdict
+        return Release(read_parts(folder, manifest), manifest), verdict
     manifest, tables = read_directory(folder)
     people = None if original is None else published_people(manifest, original, missing_values, schema)
     if key is not None:

@@ -7,7 +7,7 @@ columns changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import fsum
@@ -75,27 +75,41 @@ def attributes_of(
     discretise
         ``"frequency"`` or ``"width"``.
     """
-    kinds, n_rows = table.published, table.n_rows
+    kinds = table.published
     coded, discretised = [], []
     for name in names:
         codes, fewer = categories_of(table.frame[name], kinds[name], bins, discretise)
         coded.append(codes)
         discretised += [name] if fewer else []
+    cells = {(i, j): cells_of(coded[i], coded[j]) for i, j in combinations(range(len(names)), 2)}
+    alone = tuple(name for name in names if 1 < table.n_rows == table.frame[name].n_unique())
     counts = [int(np.count_nonzero(np.bincount(codes))) for codes in coded]
-    matrix = np.eye(len(names))
-    biased = []
-    for one, other in combinations(range(len(names)), 2):
-        matrix[one, other] = matrix[other, one] = phi2(coded[one], coded[other])
-        if n_rows < FEWEST * counts[one] * counts[other]:
+    return compared(names, table.n_rows, counts, cells, all_distinct=alone, discretised=tuple(discretised))
+
+
+def compared(
+    names: Sequence[str],
+    n_rows: int,
+    n_categories: Sequence[int],
+    cells: Mapping[tuple[int, int], Ints],
+    *,
+    all_distinct: tuple[str, ...],
+    discretised: tuple[str, ...],
+) -> Attributes:
+    """Compare attributes, given how many rows have each pair of categories of any two of them."""
+    matrix, biased = np.eye(len(names)), []
+    for (one, other), counts in cells.items():
+        matrix[one, other] = matrix[other, one] = _phi2_of(counts)
+        if n_rows < FEWEST * n_categories[one] * n_categories[other]:
             biased.append((names[one], names[other]))
-    return Attributes(
-        names=tuple(names),
-        phi2=matrix,
-        n_categories=tuple(counts),
-        biased=tuple(biased),
-        all_distinct=tuple(name for name in names if 1 < n_rows == table.frame[name].n_unique()),
-        discretised=tuple(discretised),
-    )
+    return Attributes(tuple(names), matrix, tuple(n_categories), tuple(biased), all_distinct, discretised)
+
+
+def cells_of(one: Codes, other: Codes, shape: tuple[int, int] | None = None) -> Ints:
+    """How many rows have each pair of categories; as many as occur, if no shape is given."""
+    height, width = shape or (int(one.max(initial=-1)) + 1, int(other.max(initial=-1)) + 1)
+    cells = np.bincount(one.astype(np.int64) * width + other, minlength=height * width)
+    return cells.reshape(height, width).astype(np.int64)
 
 
 def phi2(one: Codes, other: Codes) -> float:
@@ -108,14 +122,14 @@ def phi2(one: Codes, other: Codes) -> float:
     >>> phi2(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])), phi2(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
     (1.0, 0.0)
     """
-    if not len(one):
-        return 0.0
-    width = int(other.max()) + 1
-    cells = np.bincount(one.astype(np.int64) * width + other, minlength=(int(one.max()) + 1) * width)
-    cells = cells.reshape(-1, width)
+    return _phi2_of(cells_of(one, other))
+
+
+def _phi2_of(cells: Ints) -> float:
+    """The same, of how many rows have each pair of categories."""
     ones, others = cells.sum(axis=1), cells.sum(axis=0)
     fewer = min(int(np.count_nonzero(ones)), int(np.count_nonzero(others)))
-    if fewer == 1:
+    if fewer <= 1:
         return 0.0
     i, j = np.nonzero(cells)
     # The sum of n_ij^2 / (n_i n_j), less 1, is that of the definition. Summed exactly, it is the same to the last bit

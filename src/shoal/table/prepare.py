@@ -105,7 +105,7 @@ class Table:
         """Every column that is published, in the order of the table; one without a kind is read by its content."""
         roles, columns = ("quasi", *PASSED), self.schema.columns
         return {
-            name: columns[name].kind or _kind_by_content(self.frame[name])
+            name: columns[name].kind or kind_by_content(self.frame[name])
             for name in self.frame.columns
             if name in columns and columns[name].role in roles
         }
@@ -184,7 +184,7 @@ class Table:
         return {}
 
 
-def _kind_by_content(series: pl.Series) -> Kind:
+def kind_by_content(series: pl.Series) -> Kind:
     """Numeric where every cell reads as a number, whether the source delivers numbers or texts."""
     if not (series.dtype.is_numeric() or series.dtype == pl.String):
         return Nominal()

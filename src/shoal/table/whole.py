@@ -6,8 +6,8 @@ Distances, losses and the distribution of sensitive values are those of the whol
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -49,3 +49,9 @@ class Whole:
     """The trees of columns that have categories and no hierarchy of their own."""
     sensitive: Mapping[str, Values]
     """The values of the sensitive columns, and how they are shared out."""
+    stretches: Mapping[str, Any] = field(default_factory=dict)
+    """What becomes of the averages of numeric quasi-identifiers, where they are to have the variance of the numbers."""
+    fractions: frozenset[str] = frozenset()
+    """Columns of real numbers that are published with a fraction in some block: those of all are written so."""
+    gathered: Any = None
+    """Which attributes stay together, where a method that cuts both ways has decided that."""

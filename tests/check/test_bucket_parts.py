@@ -1,0 +1,129 @@
+"""A release in parts of buckets: values that stand apart from their rows, and were changed, are refused."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.engines.blocks import Blocks
+from shoal.engines.on_disk import publish_in_blocks
+from shoal.errors import GuaranteeError
+from shoal.progress import SILENT
+from shoal.release.manifest import FILE, Manifest
+from shoal.release.release import check_directory
+from shoal.table.sources import Source
+from support.forged_parts import frames_of, refused, renumbered, written
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    shoal.sample.people(500, seed=5).write_parquet(folder / "people.parquet")
+    schema = shoal.Schema(
+        quasi={"age": shoal.Numeric(), "sex": shoal.Nominal(), "education": shoal.Nominal()}, sensitive=["disease"],
+        rest="drop",
+    )  # fmt: skip
+    recipe = shoal.Recipe(schema, shoal.Anatomy(l=3), source=Source(path=folder / "people.parquet"), seed=1)
+    assert publish_in_blocks(recipe, folder / "out", Blocks(rows=150, part_rows=250, workers=1), SILENT)
+    return folder / "out"
+
+
+@pytest.fixture
+def release(made, tmp_path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "out"))
+
+
+def test_as_it_was_made_it_holds(release):
+    verdict, manifest = check_directory(release)
+    frames = frames_of(release)
+    assert verdict.achieved == manifest.achieved == {"alpha:disease": pytest.approx(1 / 3)}
+    assert "k" not in verdict.surveyed
+    assert verdict.n_classes == sum(part["bucket"].n_unique() for part in frames["table"])
+    assert [table.name for table in manifest.tables] == ["table", "sensitive"]
+    written(release, frames)  # what forges here leaves a sound release sound
+    check_directory(release)
+
+
+def test_a_value_that_is_too_frequent_in_a_bucket(release):
+    """Whatever else is made to fit: about every other bucket belongs into the same part as before."""
+    frames, found = frames_of(release), []
+    values = frames["sensitive"][0]
+    for number in range(1, 6):
+        bucket = values.filter(pl.col("bucket") == number)
+        alike = bucket.head(1).with_columns(pl.lit(bucket["count"].sum(), dtype=pl.Int64).alias("count"))
+        changed = pl.concat([values.filter(pl.col("bucket") != number), alike]).sort("bucket", "disease")
+        written(release, frames | {"sensitive": [changed, frames["sensitive"][1]]})
+        with pytest.raises(GuaranteeError) as refusal:
+            check_directory(release)
+        found.append(str(refusal.value))
+    assert all("belong into another part" in text or "the weakest class reaches 1" in text for text in found)
+    assert any("alpha = 0.333" in text for text in found)
+
+
+@pytest.mark.parametrize("count", [0, -1, 2])
+def test_counts_that_are_not_those_of_the_rows(release, count):
+    frames = frames_of(release)
+    first = pl.int_range(pl.len()) == 0
+    changed = pl.when(first).then(count).otherwise("count").cast(pl.Int64).alias("count")
+    frames["sensitive"][1] = frames["sensitive"][1].with_columns(changed)
+    written(release, frames)
+    refused(release, "counts do not add up to the rows" if count > 0 else "count that is not a positive whole number")
+
+
+def test_values_of_buckets_of_different_parts_exchanged(release):
+    """Each bucket keeps what is promised, but the values are not those by which it has its part."""
+    frames = frames_of(release)
+    parts = frames["sensitive"]
+    singles = [part.filter((pl.col("count") == 1).all().over("bucket"), pl.len().over("bucket") == 3) for part in parts]
+    one, other = (part.filter(pl.col("bucket") == part["bucket"][0]) for part in singles)
+    for place, (mine, theirs) in enumerate(((one, other), (other, one))):
+        moved = theirs.with_columns(pl.lit(mine["bucket"][0], dtype=pl.Int64).alias("bucket"))
+        rest = parts[place].filter(pl.col("bucket") != mine["bucket"][0])
+        parts[place] = pl.concat([rest, moved]).sort("bucket", "disease")
+    written(release, frames)
+    refused(release, "has buckets that belong into another part by their content")
+
+
+def test_numbers_that_begin_anew_in_every_part(release):
+    frames = frames_of(release)
+    n_buckets = frames["table"][0]["bucket"].n_unique()
+    written(release, renumbered(frames, "bucket", 1, lambda number: number - n_buckets))
+    refused(release, "are not numbered 1, 2, 3, ... from part to part")
+
+
+def test_numbers_in_another_order(release):
+    last = frames_of(release)["table"][0]["bucket"].max()
+    written(release, renumbered(frames_of(release), "bucket", 0, lambda number: last + 1 - number))
+    refused(release, "are not numbered in the order that follows from their content")
+
+
+@pytest.mark.parametrize("measure", ["prosecutor_mean", "rce:disease", "cm:disease", "class_size_max"])
+def test_figures_are_worked_out_over_all_parts(release, measure):
+    manifest = Manifest.read(release)
+    measures = manifest.measures | {measure: manifest.measures[measure] + 1}
+    (release / FILE).write_bytes(manifest.model_copy(update={"measures": measures}).to_json().encode())
+    refused(release, "states other figures than the release has")
+
+
+def test_promises_of_people_are_named_as_unchecked(release):
+    manifest = Manifest.read(release)
+    recipe = manifest.recipe.model_copy(update={"counts": "people"})
+    kept = {name: value for name, value in manifest.measures.items() if not name.startswith("prosecutor")}
+    update = {"recipe": recipe, "achieved": {}, "measures": kept}
+    (release / FILE).write_bytes(manifest.model_copy(update=update).to_json().encode())
+    verdict, _ = check_directory(release)
+    assert verdict.achieved == {}
+    assert [text.partition(":")[0] for text in verdict.unchecked] == ["alpha-k"]
+
+
+def test_missing_cells_that_the_manifest_denies(release):
+    manifest, frames = Manifest.read(release), frames_of(release)
+    hole = pl.when(pl.int_range(pl.len()) == 0).then(None).otherwise("sex").alias("sex")
+    frames["table"][1] = frames["table"][1].with_columns(hole)
+    assert not next(column for column in manifest.layout.quasi if column.name == "sex").has_missing
+    written(release, frames)
+    refused(release, "column 'sex': 1 cells are not valid: missing, though no value of the column was")

@@ -1,0 +1,63 @@
+"""Releases in parts whose tables were changed, with all that is said of their files made to fit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from shoal.check.parts import content_of_parts
+from shoal.errors import GuaranteeError
+from shoal.publish.base import Published, arrange
+from shoal.release.manifest import FILE, FilePart, Manifest
+from shoal.release.parquet_writing import write_parquet
+from shoal.release.release import check_directory
+from shoal.table.fingerprint import content_sha256
+
+Frames = dict[str, list[pl.DataFrame]]
+"""Of each table its parts."""
+
+
+def frames_of(folder: Path) -> Frames:
+    tables = Manifest.read(folder).tables
+    return {one.name: [pl.read_parquet(folder / part.file) for part in one.parts] for one in tables}
+
+
+def written(folder: Path, frames: Frames) -> None:
+    """Other rows in the parts, with sizes, hashes and the order of rows made to fit."""
+    manifest, tables = Manifest.read(folder), []
+    for table in manifest.tables:
+        parts = []
+        for place, frame in enumerate(frames[table.name]):
+            path = folder / table.parts[place].file
+            ordered = frame
+            if table.name == "table":
+                ordered = arrange(Published({"table": frame}, manifest.layout))[0].tables["table"]
+            write_parquet(ordered, path)
+            sha256, content = hashlib.sha256(path.read_bytes()).hexdigest(), content_sha256(ordered)
+            parts.append(FilePart(file=path.name, rows=ordered.height, content_sha256=content, sha256=sha256))
+        update = {"parts": tuple(parts), "rows": sum(part.rows for part in parts)}
+        fitting = table.model_copy(update=update)
+        tables.append(fitting.model_copy(update={"content_sha256": content_of_parts(fitting)}))
+    rows = manifest.rows.model_copy(update={"published": tables[0].rows})
+    text = manifest.model_copy(update={"tables": tuple(tables), "rows": rows}).to_json()
+    (folder / FILE).write_bytes(text.encode())
+
+
+def refused(folder: Path, text: str) -> None:
+    with pytest.raises(GuaranteeError, match=text):
+        check_directory(folder)
+
+
+def renumbered(frames: Frames, name: str, part: int, change: Callable[[pl.Expr], pl.Expr]) -> Frames:
+    """Classes or buckets of a part with other numbers, in both tables, lines of the second in their order."""
+    found = {table: list(parts) for table, parts in frames.items()}
+    for parts in found.values():
+        parts[part] = parts[part].with_columns(change(pl.col(name)).cast(pl.Int64).alias(name))
+    second = list(found)[1]
+    others = [pl.col(one).cast(pl.String) for one in found[second][part].columns if one != name]
+    found[second][part] = found[second][part].sort(name, *others, nulls_last=True)
+    return found
