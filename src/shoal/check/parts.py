@@ -97,7 +97,7 @@ def look_at(
         Whether to say what classes reach of models that are not promised.
     """
     layout, problems, part = manifest.layout, Problems(), manifest.tables[0].parts[place]
-    where = part.file
+    where = part.file or f"part {place + 1}"
     if tuple(frame.columns) != manifest.tables[0].columns or frame.height != part.rows:
         return Seen(frame.height, {}, problems=(Problem(where, "has other rows or columns than the manifest says"),))
     if content_sha256(frame) != part.content_sha256:
@@ -162,6 +162,11 @@ def _distinct(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     return frame.group_by(columns).agg(pl.len().cast(pl.Int64).alias(COUNT))
 
 
+def place_of_rows(frame: pl.DataFrame, manifest: Manifest) -> Ints:
+    """The part that each row belongs to by its cells, from 0."""
+    return _parts_of(frame.select(manifest.layout.class_columns), len(manifest.tables[0].parts))
+
+
 def _parts_of(cells: pl.DataFrame, n_parts: int) -> Ints:
     """The part of each row by the texts of its cells: each as eight bytes of its SHA-256, mixed in turn."""
     mixed, mask = np.zeros(cells.height, dtype=np.uint64), (1 << 64) - 1
@@ -194,7 +199,8 @@ def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requir
         return promise
     table, rows = manifest.tables[0], manifest.rows.shown
     names = tuple(f"table-{place:05d}.parquet" for place in range(1, len(table.parts) + 1))
-    if tuple(part.file for part in table.parts) != names or table.file is not None or table.sha256 is not None:
+    named = tuple(part.file for part in table.parts) == names and table.file is None and table.sha256 is None
+    if not named and manifest.names_files():
         problems.add("tables", "its parts are not called table-00001.parquet, and so on")
     if len(table.parts) != max(1, -(-rows // recipe.part_rows)) or len(table.parts) < 2:
         problems.add("tables", "has another number of parts than follows from its rows")

@@ -85,7 +85,7 @@ def check_parts_directory(folder: Path, manifest: Manifest, *, survey: bool = Tr
 
 def read_parts(folder: Path, manifest: Manifest) -> pl.DataFrame:
     """The whole table of a release in parts, which must fit in memory."""
-    return pl.concat([_read(folder, part) for part in manifest.tables[0].parts])
+    return pl.concat([read_part(folder, part) for part in manifest.tables[0].parts])
 
 
 def check_frame(frame: pl.DataFrame, manifest: Manifest, *, claims: bool = True) -> Verdict:
@@ -104,7 +104,7 @@ def check_frame(frame: pl.DataFrame, manifest: Manifest, *, claims: bool = True)
     return concluded(seen, manifest, promise, wholes, problems, claims=claims)
 
 
-def _read(folder: Path, part: FilePart) -> pl.DataFrame:
+def read_part(folder: Path, part: FilePart) -> pl.DataFrame:
     """The rows of a part, whose file must be the one that the manifest names."""
     if wrong := check_file(folder, part):
         raise GuaranteeError(Problem(part.file, wrong))
@@ -135,7 +135,7 @@ def _look(
     survey: bool,
 ) -> Seen:
     try:
-        frame = _read(folder, manifest.tables[0].parts[place])
+        frame = read_part(folder, manifest.tables[0].parts[place])
     except GuaranteeError as error:
         return Seen(0, {}, problems=tuple(error.problems))
     people = None if whose is None else np.load(whose, allow_pickle=False).astype(np.int64)
