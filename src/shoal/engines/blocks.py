@@ -75,10 +75,12 @@ class Blocks(Spec):
         problems.raise_if_any(ParameterError)
 
 
-def refuse_on_disk(asked: Asked, recipe: Recipe) -> None:
+IN_MEMORY = "run without --block-rows, or use shoal.anonymize(..., engine=shoal.Blocks())"
+
+
+def refuse_on_disk(asked: Asked, recipe: Recipe, fix: str = IN_MEMORY) -> None:
     """Refuse what can only be published from memory."""
     problems, publish = Problems(), asked.publish
-    fix = "run without --block-rows, or use shoal.anonymize(..., engine=shoal.Blocks())"
     if asked.sensitive:
         problems.add("publish", "aliases and grades are drawn for a whole table, and cannot be published in parts", fix)
     settings = publish.to_mapping()

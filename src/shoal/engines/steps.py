@@ -18,11 +18,11 @@ from shoal.engines.cuts import Cuts, Ints
 from shoal.engines.grouping import grouped
 from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order, followed_columns
+from shoal.engines.people import PERSON, keeps_as_one, people_counted, whose_rows_shown
 from shoal.engines.placing import parts_of
 from shoal.engines.work import Work
 from shoal.errors import Problem, Problems
 from shoal.methods.groups import Groups
-from shoal.privacy.base import Classes
 from shoal.progress import SILENT
 from shoal.publish.base import Published, arrange
 from shoal.release.description import Asked
@@ -31,14 +31,11 @@ from shoal.release.parquet_writing import write_parquet
 from shoal.table.fingerprint import content_sha256
 from shoal.table.markers import Markers
 from shoal.table.names import Names
-from shoal.table.numbering import first_of_each
 from shoal.table.prepare import cleaned_columns, rows_that_go_on
 from shoal.table.schema import Schema
 
 RAW, PIECE, BINS, CODES, SORTED, LABELS, SHOWN = "raw", "piece", "bins", "codes", "sorted", "labels", "shown"
 PEOPLE, SIZES, HOMES, WHOSE = "people", "sizes", "homes", "whose"
-PERSON = "\1whose row it is"
-"""Whose row it is, as a number, beside what is published of it; never written into a release."""
 
 
 @dataclass(frozen=True)
@@ -122,22 +119,14 @@ def _homes_of(work: Work, people: pl.Series, n_heaps: int) -> Ints:
 
 def count_people(work: Work, block: int, n_pieces: int, known: Known) -> tuple[int, dict[str, Ints]]:
     """How many people a block has, and how many of them have each sensitive value."""
-    table = known.block(_block(work, block, n_pieces, known))
-    assert table.people is not None  # noqa: S101  asked only then
-    counts = {}
-    for name, values in table.sensitive.items():
-        rows = first_of_each(table.people, values.codes)
-        counts[name] = np.bincount(values.codes[rows], minlength=len(values.counts))
-    return table.n_people, counts
+    return people_counted(known.block(_block(work, block, n_pieces, known)))
 
 
 def is_feasible(work: Work, block: int, n_pieces: int, known: Known, asked: Asked) -> bool:
     """Whether a block as one class keeps what is required, counted in people."""
     if not sum(len(work.load(SORTED, piece, block)) for piece in range(n_pieces)):
         return False  # its people are all elsewhere
-    table = known.block(_block(work, block, n_pieces, known))
-    classes = Classes(np.zeros(table.n_rows, dtype=np.int64), table.sensitive, people=table.people)
-    return all(bool(one.satisfied(classes).all()) for one in (*asked.own(table), *asked.require))
+    return keeps_as_one(known.block(_block(work, block, n_pieces, known)), asked)
 
 
 def sort_piece(work: Work, number: int, known: Known, cuts: Cuts, person: str | None, n_heaps: int) -> list[int]:
@@ -228,8 +217,7 @@ def make_part(work: Work, part: int, n_blocks: int, layout: Layout, folder: Path
     """Put the rows of a part together from all blocks, in the order that their content gives them, and write them."""
     rows = pl.concat([work.load(SHOWN, block, part) for block in range(n_blocks)], how="vertical_relaxed")
     if PERSON in rows.columns:
-        order = arrange(Published({"table": rows.drop(PERSON)}, layout))[1].to_numpy()
-        work.save_array(WHOSE, part, np.unique(rows[PERSON].to_numpy(), return_inverse=True)[1][order])
+        work.save_array(WHOSE, part, whose_rows_shown(rows, layout))
     return write_part(rows.drop(PERSON, strict=False), layout, folder / f"table-{part + 1:05d}.parquet")
 
 
