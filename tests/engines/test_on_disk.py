@@ -27,6 +27,7 @@ from shoal.errors import (
     InfeasibleError,
     ParameterError,
     SchemaError,
+    ShoalWarning,
     SourceError,
 )
 from shoal.progress import SILENT
@@ -415,6 +416,21 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, in_parts):
     assert made is not None
     assert contents(out) == contents(written.folder)
     assert not work.exists()
+
+
+def test_a_run_that_dies_when_all_is_moved_leaves_no_row_of_the_input(tmp_path, in_parts, monkeypatch):
+    """What was worked on is beside the release until the next command looks there, and is removed by that."""
+    written, recipe, _ = in_parts
+    with monkeypatch.context() as dying:
+        dying.setattr("shoal.disk.change.remove", lambda staging: None)  # nothing is done after the last move
+        dying.setattr("shoal.engines.work.Work.end", lambda work: None)
+        publish_in_blocks(recipe, tmp_path / "out", BLOCKS, SILENT)
+    assert not folder_beside(tmp_path / "out").exists()
+    assert list(tmp_path.glob(".out.shoal-*/.out.blocks/*"))
+    with pytest.warns(ShoalWarning, match="what it began was finished"):
+        check_directory(tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.receipt.json"]
+    assert contents(tmp_path / "out") == contents(written.folder)
 
 
 class Kept:

@@ -204,7 +204,9 @@ def _ending(work: Work, out: Path) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, Stopped):
-        warnings.warn(ShoalWarning(f"{work.folder} has what is done so far; the same run goes on there"), stacklevel=2)
+        if work.folder.exists():
+            done = f"{work.folder} has what is done so far; the same run goes on there"
+            warnings.warn(ShoalWarning(done), stacklevel=2)
         raise
     except ShoalError as error:
         if not any(problem.where == "blocks" for problem in error.problems):
@@ -277,6 +279,7 @@ class _Path:
                 read = (read_part(folder, part) for part in manifest.tables[0].parts)
                 write_to_database(self.recipe.target, manifest, read, overwrite=overwrite)
                 manifest = manifest.without_files()
+            change.take_along(self.work.folder)
         warn_of_reuse(receipt, out)
         return Written(out, manifest, verdict, receipt, given)
 
