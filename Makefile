@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
-PACKAGES := postgresql chromium gcc libc6-dev openjdk-17-jre-headless
+PACKAGES := postgresql chromium gcc libc6-dev openjdk-17-jre-headless libpostgresql-jdbc-java
 comma := ,
 
 .PHONY: help setup test-setup demo test lint lists bench growth table reproduce attacks measures mutants fuzz faults system clean
@@ -64,6 +64,7 @@ bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run; the 
 	$(BIN)/python bench/growth.py
 	$(BIN)/python bench/blocks_loss.py
 	$(BIN)/python bench/blocks.py
+	$(BIN)/python bench/spark.py
 
 growth: $(VENV)/.ready-test  ## time and memory against rows, for every method, written to docs/performance.md
 	$(BIN)/python bench/growth.py

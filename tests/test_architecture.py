@@ -32,7 +32,7 @@ ORDER = [
     ["release.queries"],
     ["measure"],
     ["attack", "concerns"],
-    ["release.description", "release.parts", "report", "learning.released"],
+    ["release.description", "release.parts", "release.stored_parts", "report", "learning.released"],
     ["recipe", "release.release"],
     ["engines"],
     ["pipeline", "mining"],

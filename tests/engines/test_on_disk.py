@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from shoal.errors import (
     InfeasibleError,
     ParameterError,
     SchemaError,
+    ShoalWarning,
     SourceError,
 )
 from shoal.progress import SILENT
@@ -417,6 +419,21 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, in_parts):
     assert not work.exists()
 
 
+def test_a_run_that_dies_when_all_is_moved_leaves_no_row_of_the_input(tmp_path, in_parts, monkeypatch):
+    """What was worked on is beside the release until the next command looks there, and is removed by that."""
+    written, recipe, _ = in_parts
+    with monkeypatch.context() as dying:
+        dying.setattr("shoal.disk.change.remove", lambda staging: None)  # nothing is done after the last move
+        dying.setattr("shoal.engines.work.Work.end", lambda work: None)
+        publish_in_blocks(recipe, tmp_path / "out", BLOCKS, SILENT)
+    assert not folder_beside(tmp_path / "out").exists()
+    assert list(tmp_path.glob(".out.shoal-*/.out.blocks/*"))
+    with pytest.warns(ShoalWarning, match="what it began was finished"):
+        check_directory(tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.receipt.json"]
+    assert contents(tmp_path / "out") == contents(written.folder)
+
+
 class Kept:
     """Looks that no finished block is grouped again."""
 
@@ -493,3 +510,29 @@ def test_manifest_and_receipt_say_how_it_was_cut(in_parts):
     assert manifest.recipe.part_rows == BLOCKS.part_rows
     assert written.receipt.notes["blocks"] == len(written.receipt.cuts) + 1
     assert "cuts" not in manifest.model_dump()
+
+
+def test_the_input_is_compared_with_the_receipt_piece_by_piece(in_parts, call, tmp_path):
+    written, recipe, frame = in_parts
+    verify = ("verify", str(written.folder), "--json", "--original")
+
+    def told(name: str, changed) -> tuple[int, str]:
+        (tmp_path / f"{name}.toml").write_text(changed.to_toml(), encoding="utf-8")
+        status, *said = call(*verify, str(tmp_path / f"{name}.toml"))
+        return status, " ".join("".join(said).split())
+
+    status, said = told("own", recipe)
+    assert (status, '"input": true' in said) == (0, True)
+    frame.with_columns(pl.col("income") + (pl.int_range(pl.len()) == 2999)).write_parquet(tmp_path / "other.parquet")
+    other = replace(recipe, source=shoal.table.sources.Source(path=tmp_path / "other.parquet"))
+    status, said = told("other", other)
+    assert (status, "is not the input of the release" in said) == (1, True)
+    columns = {name: kind for name, kind in recipe.schema.quasi.items() if name != "age"}
+    fewer = shoal.Schema(quasi=columns, sensitive=["disease"], rest="drop")
+    status, said = told("fewer", replace(recipe, schema=fewer))
+    assert (status, bool(re.search(r"gives another role to .*\bage\b", said))) == (1, True)
+    written.folder.with_name("out.receipt.json").rename(tmp_path / "held.json")
+    status, said = told("own", recipe)
+    assert (status, "what the input was is only in the receipt" in said) == (2, True)
+    assert call(*verify, str(tmp_path / "own.toml"), "--receipt", str(tmp_path / "held.json"))[0] == 0
+    (tmp_path / "held.json").rename(written.folder.with_name("out.receipt.json"))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import polars as pl
@@ -21,7 +23,8 @@ from shoal.release.release import check_directory
 from shoal.spark import anonymize, jobs
 from shoal.spark.session import open_session
 from shoal.table.sources import Source
-from support.spark_cluster import cluster, session
+from support import postgres
+from support.spark_cluster import TESTS, cluster, jdbc, session
 
 BLOCKS = Blocks(rows=600, part_rows=800, workers=1)
 N_ROWS = 2_200
@@ -67,7 +70,7 @@ def table(n_rows: int = N_ROWS, seed: int = 0) -> pl.DataFrame:
 
 def rows_of_blocks(frame: pl.DataFrame) -> Counter:
     """What blocks on one machine publish."""
-    release = shoal.anonymize(frame, SCHEMA, shoal.KMember(k=5), seed=1, engine=BLOCKS)
+    release = shoal.anonymize(frame, SCHEMA, shoal.KMember(k=5), seed=1, engine=BLOCKS, **ASKED)
     return Counter(release.table.rows())
 
 
@@ -88,16 +91,52 @@ def assert_same(one: Path, other: Path) -> None:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
 
 
+def tried(folder: Path, own=jobs.stepped):
+    """Steps as they are, but when rows are first read: one task waits until it is done a second time, another fails."""
+    name = str(folder)
+
+    def stepped(step: str, version: str, payload: bytes):
+        run = own(step, version, payload)
+
+        def watched(batches):
+            import time
+            from pathlib import Path
+
+            from pyspark import TaskContext
+
+            task = TaskContext.get()
+            place = (task.partitionId(), task.attemptNumber())
+            (Path(name) / f"{place[0]}-{place[1]}").touch()
+            if place == (1, 0):
+                raise ValueError("canary of a task")
+            while place == (0, 0) and not (Path(name) / "0-1").exists():
+                time.sleep(0.05)
+            yield from run(batches)
+
+        return watched if step == "clean" else run
+
+    return stepped
+
+
 @pytest.fixture(scope="session")
-def published(spark):
-    """A release with all that may be asked for."""
-    df = on_spark(spark, table(), 3)
-    release = anonymize(df, SCHEMA, shoal.KMember(k=5), seed=1, blocks=BLOCKS, source="a table", **ASKED)
+def attempts(tmp_path_factory):
+    return tmp_path_factory.mktemp("attempts")
+
+
+@pytest.fixture(scope="session")
+def published(spark, attempts):
+    """A release with all that may be asked for; one task is done twice at once (speculation), one fails at first."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(jobs, "stepped", tried(attempts))
+        df = on_spark(spark, table(), 3)
+        release = anonymize(df, SCHEMA, shoal.KMember(k=5), seed=1, blocks=BLOCKS, source="a table", **ASKED)
     yield release
     release.close()
 
 
-def test_the_same_bytes_as_blocks_on_one_machine(published, tmp_path):
+def test_the_same_bytes_as_blocks_on_one_machine(published, attempts, tmp_path):
+    """Though half of the rows are in one block, a task was done twice at once, and another failed and was retried."""
+    assert {path.name for path in attempts.iterdir()} == {"0-0", "0-1", "1-0", "1-1", "2-0"}
     table().write_parquet(tmp_path / "table.parquet")
     source = Source(path=str(tmp_path / "table.parquet"))
     recipe = shoal.Recipe(SCHEMA, shoal.KMember(k=5), source=source, seed=1, **ASKED)
@@ -107,6 +146,28 @@ def test_the_same_bytes_as_blocks_on_one_machine(published, tmp_path):
     assert check_directory(tmp_path / "spark")[0].k >= 5
     rows = pl.concat([pl.read_parquet(path) for path in sorted((tmp_path / "blocks").glob("*.parquet"))])
     assert rows_of(published) == Counter(rows.rows())
+
+
+def test_people_with_several_rows_stay_together(spark, tmp_path):
+    """Some blocks have too few people once those are together: cuts are taken back, as on one machine."""
+    rng = np.random.default_rng(4)
+    who = np.where(np.arange(1200) % 3 == 0, rng.integers(0, 30, 1200), rng.integers(30, 200, 1200))
+    frame = table(1200).with_columns(pl.Series("who", who).cast(pl.String))
+    frame.write_parquet(tmp_path / "table.parquet")
+    schema = shoal.Schema(quasi=SCHEMA.quasi, sensitive=["disease"], identifying=["name"], person="who")
+    blocks = Blocks(rows=300, part_rows=700, workers=1)
+    source = Source(path=str(tmp_path / "table.parquet"))
+    recipe = shoal.Recipe(schema, shoal.KMember(k=5), source=source, seed=1, require=ASKED["require"])
+    made = publish_in_blocks(recipe, tmp_path / "blocks", blocks, SILENT)
+    given = {"require": ASKED["require"], "seed": 1, "blocks": blocks}
+    release = anonymize(on_spark(spark, frame, 2), schema, shoal.KMember(k=5), **given)
+    release.write(tmp_path / "spark")
+    assert_same(tmp_path / "blocks", tmp_path / "spark")
+    assert release.receipt.cuts == made.receipt.cuts
+    assert release.receipt.achieved == made.receipt.achieved  # counted in people
+    assert release.verdict.k >= 5
+    assert release.verify() == release.verdict
+    release.close()
 
 
 def test_what_the_holder_keeps(published):
@@ -139,6 +200,31 @@ def test_the_example_of_the_page(spark, tmp_path):
     assert verify({"table": rows}, shoal.Manifest.model_validate_json(found["told"])).achieved["l:disease"] >= 2
 
 
+def test_a_database_by_jdbc(spark):
+    """Spark reads the table from a real PostgreSQL, and writes the release there."""
+    import adbc_driver_postgresql.dbapi as adbc
+
+    jdbc()
+    with postgres.databases() as new:
+        uri = new()
+        with adbc.connect(uri) as connection, connection.cursor() as cursor:
+            cursor.adbc_ingest("people", table(300).to_arrow(compat_level=pl.CompatLevel.oldest()), mode="create")
+            connection.commit()
+        place = urlsplit(uri)
+        url = f"jdbc:postgresql://{place.hostname}:{place.port}{place.path}"
+        known = {"user": str(place.username), "driver": "org.postgresql.Driver"}
+        df = spark.read.jdbc(url, "people", properties=known)
+        release = anonymize(df, SCHEMA, shoal.KMember(k=5), seed=1)
+        release.table.write.jdbc(url, "published", properties=known)
+        with adbc.connect(uri) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT * FROM published")
+            rows = pl.DataFrame(cursor.fetch_arrow_table())
+    assert Counter(rows.rows()) == rows_of(release)
+    in_order = table(300).sort("age", "zip", "school", "disease", nulls_last=True)
+    assert Counter(rows.rows()) == Counter(shoal.anonymize(in_order, SCHEMA, shoal.KMember(k=5), seed=1).table.rows())
+    release.close()
+
+
 def test_a_recipe_from_the_command_line(spark, call, tmp_path):
     """The session of this process is used, as of a notebook. One block: rows are sorted by content."""
     table().write_csv(tmp_path / "people.csv")
@@ -153,19 +239,6 @@ def test_a_recipe_from_the_command_line(spark, call, tmp_path):
     in_order = table().sort("age", "zip", "school", "disease", nulls_last=True)
     plain = shoal.anonymize(in_order, SCHEMA, shoal.KMember(k=5), seed=1)
     assert pl.read_parquet(tmp_path / "release" / "table.parquet").equals(plain.table)
-
-
-def test_errors_hold_no_cell(spark):
-    wrong = table().with_columns(pl.col("age").cast(pl.String).replace("30", "canary-1"))
-    with pytest.raises(SchemaError, match=r"column 'age', partition \d") as caught:
-        anonymize(on_spark(spark, wrong, 2), SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
-    assert "canary" not in str(caught.value)
-    failing = on_spark(spark, wrong, 2).selectExpr("* except (age)", "CAST(age AS INT) AS age")
-    with pytest.raises(SourceError, match="CAST_INVALID_INPUT") as caught:
-        anonymize(failing, SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
-    assert "canary" not in str(caught.value)
-    with pytest.raises(SourceError, match="no rows"):
-        anonymize(on_spark(spark, table(), 1).limit(0), SCHEMA, shoal.KMember(k=5))
 
 
 def test_another_master_than_that_of_the_session(spark, machines):
@@ -185,19 +258,6 @@ def test_cells_that_are_no_single_values(spark):
         anonymize(nested, SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
 
 
-def test_an_executor_without_the_package(spark, tmp_path):
-    (tmp_path / "shoal").mkdir()
-    (tmp_path / "shoal" / "__init__.py").write_text("raise ImportError('not this one')")
-    before = dict(spark.sparkContext.environment)
-    spark.sparkContext.environment["PYTHONPATH"] = str(tmp_path)
-    try:
-        with pytest.raises(SourceError, match=r"is not installed on an executor; ship it: --py-files"):
-            anonymize(on_spark(spark, table(), 1), SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
-    finally:
-        spark.sparkContext.environment.clear()
-        spark.sparkContext.environment.update(before)
-
-
 def test_a_worker_that_is_killed_changes_nothing(machines, spark, monkeypatch):
     """Its executor had blocks that it kept, and rows on the way to others: they are found again, from the table on."""
     killed = []
@@ -213,12 +273,40 @@ def test_a_worker_that_is_killed_changes_nothing(machines, spark, monkeypatch):
         def advance(self, steps: int) -> None:
             pass
 
-    release = anonymize(
-        on_spark(spark, table(seed=3), 4), SCHEMA, shoal.KMember(k=5), seed=1, blocks=BLOCKS, progress=Killer()
-    )
+    df = on_spark(spark, table(seed=3), 4)
+    release = anonymize(df, SCHEMA, shoal.KMember(k=5), seed=1, blocks=BLOCKS, progress=Killer(), **ASKED)
     found = rows_of(release)
     assert killed == ["publishing"]
     assert spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() == 2  # the driver and one executor
     assert found == rows_of_blocks(table(seed=3))
     assert release.verify().k >= 5
     release.close()
+
+
+# Errors end the Python of executors, so these tests come last.
+
+
+def test_errors_hold_no_cell(spark):
+    wrong = table().with_columns(pl.col("age").cast(pl.String).replace("30", "canary-1"))
+    with pytest.raises(SchemaError, match=r"column 'age', partition \d") as caught:
+        anonymize(on_spark(spark, wrong, 2), SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
+    assert "canary" not in str(caught.value)
+    failing = on_spark(spark, wrong, 2).selectExpr("* except (age)", "CAST(age AS INT) AS age")
+    with pytest.raises(SourceError, match="CAST_INVALID_INPUT") as caught:
+        anonymize(failing, SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
+    assert "canary" not in str(caught.value)
+    with pytest.raises(SourceError, match="no rows"):
+        anonymize(on_spark(spark, table(), 1).limit(0), SCHEMA, shoal.KMember(k=5))
+
+
+def test_an_executor_without_the_package(spark, tmp_path):
+    (tmp_path / "shoal").mkdir()
+    (tmp_path / "shoal" / "__init__.py").write_text("raise ImportError('not this one')")
+    before = dict(spark.sparkContext.environment)
+    spark.sparkContext.environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(TESTS)])
+    try:
+        with pytest.raises(SourceError, match=r"is not installed on an executor; ship it: --py-files"):
+            anonymize(on_spark(spark, table(), 1), SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
+    finally:
+        spark.sparkContext.environment.clear()
+        spark.sparkContext.environment.update(before)

@@ -14,9 +14,11 @@ import pytest
 
 import shoal
 from shoal._version import __version__
+from shoal.engines.cuts import Cut, Cuts
 from shoal.engines.known import PieceFacts
 from shoal.errors import InfeasibleError, ParameterError, Problem, RecipeError, SourceError
-from shoal.spark import remote, tasks
+from shoal.spark import people, remote, tasks
+from shoal.spark.frames import packed, stored
 from shoal.spark.jobs import told
 from shoal.spark.joining import together
 from shoal.spark.recipes import check_source
@@ -234,8 +236,32 @@ def test_an_address_is_not_taken_for_a_path_beside_the_recipe():
     assert str(beside.require_source().path) == "/recipes/people.parquet"
 
 
-def test_people_with_several_rows_are_refused():
-    """Nobody brings the rows of a person together on a cluster, so what counts people cannot be promised there."""
+def test_what_a_cluster_cannot_publish():
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"], person="who")
-    with pytest.raises(ParameterError, match="people are not brought together on a cluster"):
-        shoal.spark.anonymize(None, schema, shoal.Mondrian(k=2))
+    require = [shoal.TCloseness("disease", t=0.3)]
+    with pytest.raises(ParameterError, match=r"counted in parts; use shoal\.anonymize on one machine") as caught:
+        shoal.spark.anonymize(None, schema, shoal.Mondrian(k=2), require=require)
+    assert "--block-rows" not in str(caught.value)
+
+
+# -- people ------------------------------------------------------------------------------------------------------------
+
+
+def entry_of(rows: pl.DataFrame, bins: list[int]) -> pa.RecordBatch:
+    note = pickle.dumps((np.array([bins], dtype=np.uint16), {}))
+    return tasks.batch_of(remote.Entry(0, 0, note, packed(rows)))
+
+
+def test_all_rows_of_a_person_go_to_the_first_of_their_blocks():
+    """Whatever pieces they were in; a missing name is one of its own."""
+    cuts = Cuts()
+    left, right = cuts.split(0, Cut(0, 0))
+    assert cuts.blocks == [left, right]
+    one = entry_of(pl.DataFrame({"who": ["a", "b", "c", None], "row": [0, 1, 2, 3]}), [1, 1, 0, 1])
+    two = entry_of(pl.DataFrame({"who": ["a", "b", "d", None], "row": [4, 5, 6, 7]}), [0, 1, 1, 0])
+    heaped = sorted(people.heap_rows([one, two], "who", 3), key=lambda entry: entry.key)
+    assert len({entry.key for entry in heaped}) > 1
+    found = {0: set(), 1: set()}
+    for entry in people.place_people([tasks.batch_of(one) for one in heaped], "who", cuts):
+        found[entry.key] |= set(stored(entry.rows)["row"].to_list())
+    assert found == {0: {0, 2, 3, 4, 7}, 1: {1, 5, 6}}

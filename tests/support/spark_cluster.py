@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,9 +19,40 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src"
+SOURCE, TESTS = Path(__file__).parents[2] / "src", Path(__file__).parents[1]
+ONE_CORE = {f"spark.executorEnv.{name}": "1" for name in ("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")}
 LEAN = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss1m"
 """Java that starts quickly: what it runs is little."""
+
+
+ADDRESSES = {"one": "127.0.0.1", "two": "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"}
+"""Two machines to Spark, which does a task a second time only on another one."""
+JDBC = Path("/usr/share/java/postgresql.jar")
+"""How Spark speaks to PostgreSQL."""
+SPECULATION = {
+    "spark.speculation": "true", "spark.speculation.minTaskRuntime": "6s", "spark.speculation.quantile": "0.1",
+    "spark.speculation.multiplier": "1.01", "spark.speculation.interval": "200ms",
+}  # fmt: skip
+"""A task that takes far longer than others is done a second time, on another machine."""
+
+
+def _archive(home: Path) -> Path:
+    """Where the classes of Spark are kept between runs, as Java loads them: beside the machine code of kernels."""
+    from shoal.spark.session import java_version
+
+    (core,) = (home / "jars").glob("spark-core_*.jar")
+    number = zlib.crc32(str(home).encode())  # they are those of one place
+    return Path(os.environ["NUMBA_CACHE_DIR"]) / f"{core.stem}-java-{java_version()}-{number:08x}.jsa"
+
+
+def _lean(home: Path, *, making: bool = False) -> str:
+    """How Java is started. Who may make the archive does so at its end, which takes what two later runs save."""
+    archive = _archive(home)
+    if archive.is_file():
+        return f"{LEAN} -XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:cds+dynamic=off"
+    if making and os.environ.get("SHOAL_REQUIRE_ALL") != "1":
+        return f"{LEAN} -XX:ArchiveClassesAtExit={archive} -Xlog:cds=off -Xlog:cds+dynamic=off"
+    return LEAN
 
 
 @dataclass
@@ -35,7 +67,8 @@ class Cluster:
     def start(self, name: str, *arguments: str) -> subprocess.Popen:
         """Start a process of Spark, the leader of a group of its own."""
         environment = {
-            **os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_JAVA_OPTS": LEAN,
+            **os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": ADDRESSES.get(name, "127.0.0.1"),
+            "SPARK_DAEMON_JAVA_OPTS": f"{_lean(self.home)} -Dspark.master.rest.enabled=false",
             "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_DIRS": str(self.folder / name),
             "PYSPARK_PYTHON": sys.executable, "SPARK_WORKER_DIR": str(self.folder / f"{name}-work"),
         }  # fmt: skip
@@ -49,7 +82,7 @@ class Cluster:
     def start_worker(self, name: str) -> None:
         """Start a worker with one core."""
         self.start(
-            name, "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
+            name, "org.apache.spark.deploy.worker.Worker", "--host", ADDRESSES[name], "--cores", "1", "--memory", "1g",
             "--webui-port", "0", self.master,
         )  # fmt: skip
 
@@ -118,6 +151,12 @@ def _wait(ready: object, found: Cluster) -> None:
     pytest.fail("".join(path.read_text() for path in found.folder.glob("*.log")) or "Spark does not start")
 
 
+def jdbc() -> None:
+    """Skip a test where Spark cannot speak to PostgreSQL."""
+    if not JDBC.is_file():
+        _missing(f"{JDBC} is not there: run `make system`")
+
+
 def _missing(why: str) -> None:
     if os.environ.get("SHOAL_REQUIRE_ALL") == "1":
         pytest.fail(why)
@@ -131,17 +170,22 @@ def session(found: Cluster) -> Iterator[object]:
 
     before = dict(os.environ)
     os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(found.home)}
-    path = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join([str(SOURCE), str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     settings = {
-        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.extraJavaOptions": LEAN,
-        "spark.executor.extraJavaOptions": LEAN, "spark.executor.memory": "600m", "spark.executor.cores": "1",
-        "spark.driver.memory": "600m", "spark.executorEnv.PYTHONPATH": path, "spark.sql.shuffle.partitions": "3",
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraJavaOptions": _lean(found.home, making=True),
+        "spark.executor.extraJavaOptions": _lean(found.home), "spark.executor.memory": "600m",
+        "spark.executor.cores": "1", "spark.driver.memory": "600m", "spark.executorEnv.PYTHONPATH": path,
+        "spark.sql.shuffle.partitions": "3",
         "spark.executorEnv.NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"], "spark.network.timeout": "60s",
         "spark.executorEnv.SHOAL_QUIET": "1", "spark.log.level": "OFF", "spark.driver.host": "127.0.0.1",
         "spark.sql.warehouse.dir": str(found.folder / "warehouse"), "spark.local.dir": str(found.folder / "driver"),
         "spark.executor.heartbeatInterval": "5s", "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.eventLog.enabled": "false",
         "spark.executor.metrics.pollingInterval": "0", "spark.metrics.staticSources.enabled": "false",
+        "spark.python.daemon.module": "support.spark_daemon", **ONE_CORE,
+        "spark.task.maxFailures": "2", "spark.locality.wait": "0", "spark.sql.adaptive.enabled": "false",
+        "spark.jars": str(JDBC) if JDBC.is_file() else "", **SPECULATION,
     }  # fmt: skip
     try:
         spark, _ = open_session(found.master, settings)

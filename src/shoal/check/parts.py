@@ -49,7 +49,8 @@ def check_layout_of_parts(manifest: Manifest, problems: Problems) -> list[Requir
     n_parts = max(1, -(-rows // recipe.part_rows))
     for table in manifest.tables:
         names = tuple(f"{table.name}-{place:05d}.parquet" for place in range(1, len(table.parts) + 1))
-        if tuple(part.file for part in table.parts) != names or table.file is not None or table.sha256 is not None:
+        named = tuple(part.file for part in table.parts) == names and table.file is None and table.sha256 is None
+        if not named and manifest.names_files():
             problems.add("tables", f"its parts are not called {table.name}-00001.parquet, and so on")
         if len(table.parts) != n_parts or n_parts < 2:
             problems.add("tables", "has another number of parts than follows from its rows")

@@ -3,10 +3,32 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shoal.cli.show import say
+
+FLAGS = {"--block.rows": "--block-rows", "--block.part_rows": "--part-rows", "--block.workers": "--threads"}
+
+
+def blocks_of(engine: str, block_rows: int | None, part_rows: int | None, threads: int | None) -> Any:
+    """The blocks that flags ask for; None for a table that is published at once, on one machine."""
+    from shoal.errors import ParameterError, Problem
+
+    if block_rows is None and engine == "local":
+        if part_rows is not None:
+            what = "is for a release that is made in blocks"
+            raise ParameterError(Problem("--part-rows", what, "add --block-rows, or leave it out"))
+        return None
+    from shoal.engines.blocks import Blocks
+
+    given = {"rows": block_rows, "part_rows": part_rows, "workers": threads if engine == "local" else None}
+    try:
+        return Blocks.from_mapping({key: value for key, value in given.items() if value is not None}, "--block")
+    except ParameterError as error:
+        problems = [replace(one, where=FLAGS.get(one.where, one.where)) for one in error.problems]
+    raise ParameterError(problems)
 
 
 def follow_in_blocks(

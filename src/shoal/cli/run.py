@@ -28,6 +28,10 @@ BlockRows = Annotated[
         "--block-rows", help="Read and publish the table in blocks of so many rows, on disk: for large tables."
     ),
 ]
+PartRows = Annotated[
+    int | None,
+    typer.Option("--part-rows", help="With --block-rows or --engine spark: rows of a file of the release, on average."),
+]
 Master = Annotated[
     str | None,
     typer.Option("--master", help="With --engine spark: the cluster, such as spark://host:7077, yarn or local[4]."),
@@ -116,6 +120,7 @@ def run(
     threads: Threads = None,
     memory: Memory = None,
     block_rows: BlockRows = None,
+    part_rows: PartRows = None,
     master: Master = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -161,7 +166,7 @@ def run(
         release, concerns = follow(
             read, out, overwrite=overwrite, threads=threads, memory=memory, quiet=quiet or json,
             passphrase_file=passphrase_file, report=not no_report, strict=strict, block_rows=block_rows,
-            master=master,
+            part_rows=part_rows, master=master,
         )  # fmt: skip
     place = out if read.target is None else read.target.describe()
     if json:
@@ -228,6 +233,7 @@ def follow(
     strict: bool = False,
     compare: bool = True,
     block_rows: int | None = None,
+    part_rows: int | None = None,
     master: str | None = None,
 ) -> tuple[Any, tuple[Any, ...] | None]:
     """Run a recipe and write its release and report, with progress where somebody is looking.
@@ -239,6 +245,7 @@ def follow(
 
     from shoal.cli import report as reports
     from shoal.cli import show
+    from shoal.cli.blocks import blocks_of, follow_in_blocks
     from shoal.cli.passphrase import passphrase
     from shoal.cli.target import check_target
     from shoal.concerns.base import refuse
@@ -254,12 +261,13 @@ def follow(
     from shoal.table.sources import check_installed, read
 
     settle(out)
+    engine = blocks_of(recipe.engine, block_rows, part_rows, threads)
     problems, page = Problems(), reports.page_path(out)
     with problems.noting():
         if recipe.target is None:
             check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
         else:
-            check_target(recipe, out, overwrite=overwrite, block_rows=block_rows)
+            check_target(recipe, out, overwrite=overwrite)
     if report:
         with problems.noting(), suppress(OSError):  # no name that a file can have, which the release's check said
             check_place(page, overwrite=overwrite)
@@ -274,15 +282,10 @@ def follow(
         from shoal.cli.spark import follow_on_spark
 
         return follow_on_spark(
-            recipe, out, master, block_rows=block_rows, overwrite=overwrite, quiet=quiet, source_name=source_name,
+            recipe, out, master, blocks=engine, overwrite=overwrite, quiet=quiet, source_name=source_name,
             report=report, strict=strict,
         )  # fmt: skip
-    engine = None
-    if block_rows is not None:
-        from shoal.cli.blocks import follow_in_blocks
-        from shoal.engines.blocks import Blocks
-
-        engine = Blocks.from_mapping({"rows": block_rows, "workers": threads}, "--block")
+    if engine is not None:
         written = follow_in_blocks(
             recipe, out, engine, overwrite=overwrite, memory=memory, quiet=quiet, source_name=source_name,
             report=report, strict=strict,

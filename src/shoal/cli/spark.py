@@ -14,7 +14,7 @@ def follow_on_spark(
     out: Path,
     master: str | None,
     *,
-    block_rows: int | None,
+    blocks: Any,
     overwrite: bool,
     quiet: bool,
     source_name: str | None,
@@ -24,7 +24,6 @@ def follow_on_spark(
     """Run a recipe on a cluster, and write its release and the report; nobody looks for concerns."""
     from shoal.cli import report as reports
     from shoal.cli import show
-    from shoal.engines.blocks import Blocks
     from shoal.errors import ParameterError, Problems, ShoalWarning
     from shoal.spark import follow
 
@@ -34,7 +33,6 @@ def follow_on_spark(
     if strict:
         problems.add("--strict", "looks at a whole table, which is not in memory here", "leave it out")
     problems.raise_if_any(ParameterError)
-    blocks = Blocks() if block_rows is None else Blocks.from_mapping({"rows": block_rows}, "--block")
     noted: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as noted:

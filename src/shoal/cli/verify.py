@@ -127,7 +127,9 @@ def _verify_release(
 ) -> None:
     from shoal.cli import show
     from shoal.disk.recovery import settle
+    from shoal.engines.inputs import check_input_in_pieces
     from shoal.recipe.recipe import Promise, Recipe
+    from shoal.release.manifest import Manifest
     from shoal.release.receipt import Receipt, check_receipt
     from shoal.release.release import check_directory
     from shoal.table.sources import read
@@ -137,25 +139,27 @@ def _verify_release(
     people = None if population is None else read(population)
     recipe = None if original is None else Recipe.load(original)
     source = None if recipe is None else recipe.require_source()
+    in_parts = recipe is not None and Manifest.read(target).in_parts
     if receipt is None and original is not None:
-        receipt = receipt_beside(Path(target))
-    held, frame = None if receipt is None else Receipt.read(receipt), None if source is None else read(source)
+        receipt = receipt_beside(Path(target), needed=in_parts)
+    held = None if receipt is None else Receipt.read(receipt)
+    frame = None if source is None or in_parts else read(source)
     verdict, manifest = check_directory(
-        target, population=people, schema=known if recipe is None else recipe.schema,
+        target, population=people, schema=known if recipe is None or in_parts else recipe.schema,
         original=frame, key=key, receipt=held,
         missing_values=() if source is None else source.missing_values,
     )  # fmt: skip
     if held is not None:
         check_receipt(held, manifest, str(receipt))
         if recipe is not None:
-            _check_input(held, frame, recipe)
+            check_input_in_pieces(held, recipe) if in_parts else _check_input(held, frame, recipe)
     if json:
-        bound = {} if held is None else {"receipt": True, "input": True if frame is not None else None}
+        bound = {} if held is None else {"receipt": True, "input": True if recipe is not None else None}
         show.as_json(_release_entries(verdict, manifest) | bound)
         return
     _tell(verdict, manifest, target)
     if held is not None:
-        checked = "and so does the input" if frame is not None else "compare the input with --original RECIPE"
+        checked = "and so does the input" if recipe is not None else "compare the input with --original RECIPE"
         show.console().print(f"  receipt   belongs to this release; {checked}")
     show.console().print(_figures({"reached": verdict.surveyed}))
 
@@ -198,17 +202,21 @@ def _verify_database(uri: str, name: str, others: Mapping[str, object], *, json:
     _tell(verdict, manifest, target.describe(), json=json)
 
 
-def receipt_beside(folder: Path) -> Path | None:
-    """The receipt of a release whose promise counts people, which says whose rows are where; an error without one."""
+def receipt_beside(folder: Path, *, needed: bool = False) -> Path | None:
+    """The receipt of a release that is compared with its input by it; an error without one.
+
+    That is one whose promise counts people, for the receipt says whose rows are where, and with `needed` any other.
+    """
     from shoal.errors import Problem, SourceError
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import receipt_path
 
-    if Manifest.read(folder).recipe.counts != "people":
+    if not needed and Manifest.read(folder).recipe.counts != "people":
         return None
     beside = receipt_path(folder)
     if not beside.is_file():
-        what = "is not there: whose rows are where is only in the receipt of the release"
+        why = "what the input was" if needed else "whose rows are where"
+        what = f"is not there: {why} is only in the receipt of the release"
         raise SourceError(Problem(str(beside), what, "give it by --receipt, or leave --original out"))
     return beside
 

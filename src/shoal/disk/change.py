@@ -144,6 +144,15 @@ class Change:
         for staging in self.staging.values():
             flush_directory(staging)
 
+    def take_along(self, folder: Path) -> None:
+        """Let a private folder go with what waits: once all is moved it is gone, though the process dies right then.
+
+        All that waits is on the disk before, for work that is lost would have to be done anew.
+        """
+        self.flush()
+        with held():
+            folder.rename(self.staging[self.main] / folder.name)
+
     def commit(self) -> None:
         """Look a last time, and move: from the journal on, or from the only move, it is done."""
         new = [fingerprint(part.waiting) or "" for part in self.parts] if len(self.parts) > 1 else []

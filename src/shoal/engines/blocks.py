@@ -90,16 +90,21 @@ class Blocks(Spec):
         problems.raise_if_any(ParameterError)
 
 
-def refuse_on_disk(asked: Asked, recipe: Recipe, *, one_machine: bool = False) -> None:
+IN_MEMORY = "run without --block-rows, or use shoal.anonymize(..., engine=shoal.Blocks())"
+
+
+def refuse_on_disk(asked: Asked, recipe: Recipe, fix: str = IN_MEMORY, *, one_machine: bool = False) -> None:
     """Refuse what can only be published from memory, or from the disk of `one_machine`."""
     problems, publish = Problems(), asked.publish
-    fix = "run without --block-rows, or use shoal.anonymize(..., engine=shoal.Blocks())"
     if asked.sensitive:
         problems.add("publish", "aliases and grades are drawn for a whole table, and cannot be published in parts", fix)
     settings = publish.to_mapping()
     whole = settings.get("shape") == "classes" or settings.get("restore_variance") or publish.name in APART
     if publish.name not in IN_PARTS or (whole and not one_machine):
         problems.add("publish", f"{publish.name} with these settings cannot be published in parts", fix)
+    if recipe.target is not None and (publish.name in APART or settings.get("shape") == "classes"):
+        what = "a release in parts that has several tables is not written to a database"
+        problems.add("target", what, "leave [target] out")
     if isinstance(asked.method, Slicing) and one_machine:
         _refuse_slices(asked.method, fix, problems)
     whole_table = [one.name for one in asked.require if one.name in WHOLE_TABLE]

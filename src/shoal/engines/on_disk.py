@@ -22,7 +22,7 @@ import numpy as np
 from shoal import __version__
 from shoal.check.parts import content_of_parts
 from shoal.check.release import Verdict
-from shoal.disk.change import changing, made_folders
+from shoal.disk.change import Change, changing, made_folders
 from shoal.disk.locks import locked
 from shoal.disk.recovery import settle
 from shoal.disk.stopping import Stopped
@@ -59,6 +59,7 @@ from shoal.engines.steps import (
     is_feasible,
     make_part,
     marked_by_block,
+    may_have_fractions,
     note_people,
     show_block,
     sort_piece,
@@ -78,9 +79,9 @@ from shoal.publish.stretching import Stretch, Sums
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, column_of, described, named
 from shoal.release.manifest import FILE, Layout, Manifest, PublishedTable, Rows
-from shoal.release.parts import check_parts, restated
+from shoal.release.parts import check_parts, read_part, restated
 from shoal.release.receipt import Input, InputRows, Receipt, receipt_path, warn_of_reuse
-from shoal.release.release import check_places
+from shoal.release.release import check_places, write_to_database
 from shoal.report.page import check_place
 from shoal.settings import secret_seed
 from shoal.table.frames import check_names
@@ -184,7 +185,8 @@ def publish_in_blocks(
     blocks.check(asked)
     refuse_on_disk(asked, recipe, one_machine=True)
     settle(out)
-    check_places(out, overwrite=overwrite)
+    if recipe.target is None:
+        check_places(out, overwrite=overwrite)
     source = recipe.require_source()
     work = Work(folder_beside(out))
     before = seen(source)
@@ -214,7 +216,9 @@ def _ending(work: Work, out: Path) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, Stopped):
-        warnings.warn(ShoalWarning(f"{work.folder} has what is done so far; the same run goes on there"), stacklevel=2)
+        if work.folder.exists():
+            done = f"{work.folder} has what is done so far; the same run goes on there"
+            warnings.warn(ShoalWarning(done), stacklevel=2)
         raise
     except ShoalError as error:
         if not any(problem.where == "blocks" for problem in error.problems):
@@ -266,7 +270,7 @@ class _Path:
         layout = self._shown(known, shown, blocks, len(pieces), parts)
         left_out = known.table.n_input - rows
         with changing(out) as change:
-            folder = change.directory(out, lambda: check_places(out, overwrite=overwrite))
+            folder = self._folder(change, out, overwrite=overwrite)
             manifest = self._parts(folder, layout, parts, len(blocks), rows, left_out)
             each = self._each("verifying", parts)
             whose = [self.work.path(WHOSE, part, "npy") for part in range(parts)]
@@ -278,15 +282,28 @@ class _Path:
                 raise InternalError(f"a promise was not checked: {'; '.join(verdict.unchecked)}")
             manifest = manifest.model_copy(update={"achieved": verdict.public, "measures": manifest_figures(given)})
             given = restated(given, manifest)
-            (folder / FILE).write_bytes(manifest.to_json().encode())
+            if self.recipe.target is None:
+                (folder / FILE).write_bytes(manifest.to_json().encode())
             outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
             receipt = self._receipt(manifest, known, suppressed, cuts, columns, outside)
             change.file(receipt_path(out), receipt.to_json().encode())
             if page is not None:
                 look = partial(check_place, page[0], overwrite=overwrite)
                 change.file(page[0], page[1](verdict, given, out.resolve().name), private=False, look=look)
+            if self.recipe.target is not None:  # the last step that can fail but for moving two files
+                self.told.stage("writing")
+                read = (read_part(folder, part) for part in manifest.tables[0].parts)
+                write_to_database(self.recipe.target, manifest, read, overwrite=overwrite)
+                manifest = manifest.without_files()
+            change.take_along(self.work.folder)
         warn_of_reuse(receipt, out)
         return Written(out, manifest, verdict, receipt, given)
+
+    def _folder(self, change: Change, out: Path, *, overwrite: bool) -> Path:
+        """Where the parts are written: a directory that becomes the release, or a private one for a database."""
+        if self.recipe.target is None:
+            return change.directory(out, lambda: check_places(out, overwrite=overwrite))
+        return self.work.new_folder("release")
 
     def _each(self, stage: str, total: int) -> Callable[..., list[Any]]:
         """Calls a function for each of several arguments in the processes, and tells how far that is."""
@@ -461,7 +478,7 @@ class _Path:
         if self.asked.publish.name == "centres" and any(shown.missing[name] for name in numeric):
             marked = frozenset[str]().union(*look(marked_by_block, shown))  # a missing value need not show
             return replace(shown, missing={name: n * (name in marked) for name, n in shown.missing.items()})
-        if self.asked.publish.name == "generalize" and any(shown.types[name].is_float() for name in numeric):
+        if may_have_fractions(shown, self.asked):
             return shown.fractional(frozenset[str]().union(*look(fractions_of_block, shown)))
         return shown
 

@@ -15,15 +15,15 @@ import polars as pl
 from shoal.engines.bins import Binned
 from shoal.engines.counting import binned
 from shoal.engines.cuts import Cuts, Ints
-from shoal.engines.grouping import grouped, required
+from shoal.engines.grouping import grouped
 from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order, followed_columns
+from shoal.engines.people import PERSON, keeps_as_one, people_counted
 from shoal.engines.tables import GROUP, n_numbered, places_of, side_by_side, tables_of, whose_order, with_groups_apart
 from shoal.engines.work import Work
 from shoal.errors import Problem, Problems
 from shoal.methods.groups import Groups
 from shoal.methods.slicing import Slicing
-from shoal.privacy.base import Classes
 from shoal.progress import SILENT
 from shoal.publish.aggregate import Aggregate
 from shoal.publish.base import Published, arrange
@@ -34,14 +34,11 @@ from shoal.release.parquet_writing import write_parquet
 from shoal.table.fingerprint import content_sha256
 from shoal.table.markers import Markers
 from shoal.table.names import Names
-from shoal.table.numbering import first_of_each
 from shoal.table.prepare import Table, cleaned_columns, rows_that_go_on
-from shoal.table.schema import Schema
+from shoal.table.schema import Numeric, Schema
 
 RAW, PIECE, BINS, CODES, SORTED, LABELS, SHOWN = "raw", "piece", "bins", "codes", "sorted", "labels", "shown"
 PEOPLE, SIZES, HOMES, WHOSE, CENTRES = "people", "sizes", "homes", "whose", "centres"
-PERSON = "\1whose row it is"
-"""Whose row it is, as a number, beside what is published of it; never written into a release."""
 
 
 @dataclass(frozen=True)
@@ -125,25 +122,14 @@ def _homes_of(work: Work, people: pl.Series, n_heaps: int) -> Ints:
 
 def count_people(work: Work, block: int, n_pieces: int, known: Known) -> tuple[int, dict[str, Ints]]:
     """How many people a block has, and how many of them have each sensitive value."""
-    table = known.block(_block(work, block, n_pieces, known))
-    assert table.people is not None  # noqa: S101  asked only then
-    counts = {}
-    for name, values in table.sensitive.items():
-        rows = first_of_each(table.people, values.codes)
-        counts[name] = np.bincount(values.codes[rows], minlength=len(values.counts))
-    return table.n_people, counts
+    return people_counted(known.block(_block(work, block, n_pieces, known)))
 
 
 def is_feasible(work: Work, block: int, n_pieces: int, known: Known, asked: Asked) -> bool:
     """Whether a block as one class keeps what is required, counted in people."""
     if not sum(len(work.load(SORTED, piece, block)) for piece in range(n_pieces)):
         return False  # its people are all elsewhere
-    table = known.block(_block(work, block, n_pieces, known))
-    together = np.zeros(table.n_rows, dtype=np.int64)
-    counted = [Classes(together, table.sensitive, people=table.people)]
-    if asked.method.protects == "links":  # buckets are made of rows
-        counted.append(Classes(together, {name: replace(one, people=None) for name, one in table.sensitive.items()}))
-    return all(bool(one.satisfied(classes).all()) for one in required(table, asked) for classes in counted)
+    return keeps_as_one(known.block(_block(work, block, n_pieces, known)), asked)
 
 
 def can_be_sliced(work: Work, block: int, n_pieces: int, known: Known, asked: Asked) -> bool:
@@ -227,8 +213,18 @@ def fractions_of_block(
     work: Work, block: int, n_pieces: int, known: Known, shown: Known, asked: Asked
 ) -> frozenset[str]:
     """The columns of intervals that a block shows with a fraction."""
-    table, groups = _published(_block(work, block, n_pieces, known), *_labels(work, block), shown)
-    quasi = asked.publish.show(table, groups).layout.quasi
+    return fractions_of(_block(work, block, n_pieces, known), *_labels(work, block), shown, asked)
+
+
+def may_have_fractions(shown: Known, asked: Asked) -> bool:
+    """Whether blocks must know of each other which numbers are whole, so that equal ones are written alike."""
+    numeric = [name for name, kind in shown.table.quasi.items() if isinstance(kind, Numeric)]
+    return asked.publish.name == "generalize" and any(shown.types[name].is_float() for name in numeric)
+
+
+def fractions_of(block: pl.DataFrame, labels: Ints, centres: Ints | None, shown: Known, asked: Asked) -> frozenset[str]:
+    """The columns of intervals that rows of a block are shown with a fraction in."""
+    quasi = asked.publish.show(*_published(block, labels, centres, shown)).layout.quasi
     return frozenset(column.name for column in quasi if column.form == "interval" and not column.whole)
 
 

@@ -77,6 +77,13 @@ class Work:
         """Remove everything."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def new_folder(self, name: str) -> Path:
+        """An empty folder inside."""
+        found = self.folder / name
+        shutil.rmtree(found, ignore_errors=True)
+        found.mkdir()
+        return found
+
     def path(self, kind: str, number: int, ending: str = "arrow") -> Path:
         """Where a file is."""
         return self.folder / f"{kind}-{number:06d}.{ending}"

@@ -217,13 +217,23 @@ class Place(_Part):
     previous: str | None = Field(description="fingerprint of the release before it; null for the first")
 
 
+def _is_empty(text: str) -> bool:
+    return not text
+
+
 class FilePart(_Part):
     """Some rows of a table that is written in parts: whole classes, each in the part that its cells decide."""
 
-    file: str = Field(description="file name beside the manifest")
+    file: str = Field(
+        default="", exclude_if=_is_empty, description="file name beside the manifest; left out in a database"
+    )
     rows: Count
     content_sha256: str
-    sha256: str = Field(description="SHA-256 of the file")
+    sha256: str = Field(default="", exclude_if=_is_empty, description="SHA-256 of the file; left out in a database")
+
+    def without_file(self) -> FilePart:
+        """The same rows, wherever they are."""
+        return self.model_copy(update={"file": "", "sha256": ""})
 
 
 class PublishedTable(_Part):
@@ -269,8 +279,21 @@ class Manifest(_Part):
 
     def fingerprint(self) -> str:
         """SHA-256 of all it says but for its files: the same whatever the format they are written in."""
-        bare = tuple(table.model_copy(update={"file": None, "sha256": None}) for table in self.tables)
-        return hashlib.sha256(self.model_copy(update={"tables": bare}).to_json().encode()).hexdigest()
+        return hashlib.sha256(self.without_files().to_json().encode()).hexdigest()
+
+    def without_files(self) -> Manifest:
+        """The same release, wherever it is written."""
+        bare = tuple(
+            one.model_copy(
+                update={"file": None, "sha256": None, "parts": tuple(part.without_file() for part in one.parts)}
+            )
+            for one in self.tables
+        )
+        return self.model_copy(update={"tables": bare})
+
+    def names_files(self) -> bool:
+        """Whether it says something of files."""
+        return self != self.without_files()
 
     @classmethod
     def read(cls, folder: str | Path) -> Manifest:

@@ -90,7 +90,7 @@ def check_parts_directory(folder: Path, manifest: Manifest, *, survey: bool = Tr
 
 def read_parts(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
     """The whole tables of a release in parts, which must fit in memory."""
-    return {table.name: pl.concat([_read(folder, part) for part in table.parts]) for table in manifest.tables}
+    return {table.name: pl.concat([read_part(folder, part) for part in table.parts]) for table in manifest.tables}
 
 
 def check_frame(tables: Mapping[str, pl.DataFrame], manifest: Manifest, *, claims: bool = True) -> Verdict:
@@ -121,7 +121,7 @@ def _piece(tables: Mapping[str, pl.DataFrame], manifest: Manifest, place: int) -
     return found
 
 
-def _read(folder: Path, part: FilePart) -> pl.DataFrame:
+def read_part(folder: Path, part: FilePart) -> pl.DataFrame:
     """The rows of a part, whose file must be the one that the manifest names."""
     if wrong := check_file(folder, part):
         raise GuaranteeError(Problem(part.file, wrong))
@@ -203,7 +203,7 @@ def _look(
     survey: bool,
 ) -> Seen:
     try:
-        tables = {table.name: _read(folder, table.parts[place]) for table in manifest.tables}
+        tables = {table.name: read_part(folder, table.parts[place]) for table in manifest.tables}
     except GuaranteeError as error:
         return Seen(0, {}, problems=tuple(error.problems))
     people = None

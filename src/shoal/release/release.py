@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -37,7 +38,8 @@ from shoal.release.parts import check_frame, check_parts_directory, read_parts
 from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
 from shoal.release.sealed import KEY
-from shoal.release.target import Database, Target, check_free, opened, read_tables, write_tables
+from shoal.release.stored_parts import laid_out, write_parts
+from shoal.release.target import Database, Target, check_free, listed_manifest, opened, write_tables
 from shoal.spec import find
 from shoal.table.fingerprint import LARGE, rows_of_a_piece
 from shoal.table.frames import as_pandas, same, to_polars
@@ -705,15 +707,23 @@ class Release(Generic[Frame]):
         ...     shoal.read_release(shoal.Target(f"sqlite:///{folder}/releases.db", "people")).verify().k
         3
         """
-        if self.key is not None or self.manifest.in_parts:
-            what = "has aliases, grades or parts, which a database cannot hold with what belongs to them"
+        if self.key is not None:
+            what = "has aliases or grades, which a database cannot hold with what belongs to them"
             raise ParameterError(Problem("write_database()", what, "write it into a directory"))
-        with opened(Target(uri, release)) as database:
-            check_free(database, overwrite=overwrite)
-            if database.exists():
-                database.drop()
-            write_tables(database, self.manifest, self.frames)
-            _read_back(database)
+        if self.manifest.in_parts and len(self.manifest.tables) > 1:
+            what = "has several tables in parts, which are not written to a database"
+            raise ParameterError(Problem("write_database()", what, "keep it in its directory"))
+        if self.manifest.in_parts:
+            write_to_database(Target(uri, release), self.manifest, self._parts(), overwrite=overwrite)
+        else:
+            _write_checked(Target(uri, release), self.manifest, self.frames, overwrite=overwrite)
+
+    def _parts(self) -> Iterator[pl.DataFrame]:
+        """The rows of every part."""
+        begin = 0
+        for part in self.manifest.tables[0].parts:
+            yield self.frames["table"].slice(begin, part.rows)
+            begin += part.rows
 
     def stage(
         self, change: Change, target: Path, form: str, *, overwrite: bool = False, passphrase: str | None = None
@@ -850,9 +860,40 @@ def _written(figures: Mapping[str, float]) -> list[tuple[str, str]]:
     return [(name, repr(value)) for name, value in figures.items()]
 
 
+@contextmanager
+def _replaced(target: Target, *, overwrite: bool) -> Iterator[Database]:
+    """A database with room for a release, in a transaction."""
+    with opened(target) as database:
+        check_free(database, overwrite=overwrite)
+        if database.exists():
+            database.drop()
+        yield database
+
+
+def _write_checked(target: Target, manifest: Manifest, frames: Mapping[str, pl.DataFrame], *, overwrite: bool) -> None:
+    """Write tables and manifest in one transaction, which ends well if they are what they should be when read back."""
+    with _replaced(target, overwrite=overwrite) as database:
+        write_tables(database, manifest, frames)
+        _read_back(database)
+
+
+def write_to_database(
+    target: Target, manifest: Manifest, parts: Iterable[pl.DataFrame], *, overwrite: bool = False
+) -> None:
+    """Write a release in parts, one of them in memory at a time, in one transaction; checked as it is read back."""
+    with _replaced(target, overwrite=overwrite) as database:
+        write_parts(database, manifest, parts)
+        _check_back(database, survey=False)
+
+
 def _read_back(database: Database) -> tuple[Release[pl.DataFrame], Verdict]:
     """A release as it is in a database, checked."""
-    manifest, tables = read_tables(database)
+    manifest = listed_manifest(database)
+    if manifest.in_parts:
+        with laid_out(database, manifest) as (folder, named):
+            verdict = check_parts_directory(folder, named)[0]
+            return Release(read_parts(folder, named), manifest), verdict
+    tables = {table.name: database.read(table.name) for table in manifest.tables}
     if not database.keeps_order:
         check_content(tables, manifest, Problems(), hashed=False)  # what is no release has no order to be brought into
         tables = in_order(tables, manifest.layout)
@@ -863,11 +904,19 @@ def _read_back(database: Database) -> tuple[Release[pl.DataFrame], Verdict]:
     return Release({name: typed_table(frame, manifest.layout) for name, frame in tables.items()}, manifest), verdict
 
 
+def _check_back(database: Database, *, survey: bool = True) -> tuple[Verdict, Manifest]:
+    """Check a release in a database; of one in parts, a part at a time is in memory."""
+    manifest = listed_manifest(database)
+    if not manifest.in_parts:
+        return _read_back(database)[1], manifest
+    with laid_out(database, manifest) as (folder, named):
+        return check_parts_directory(folder, named, survey=survey)[0], manifest
+
+
 def check_database(target: Target) -> tuple[Verdict, Manifest]:
     """Check a release in a database: its promise, and the figures it claims."""
     with opened(target, write=False) as database:
-        release, verdict = _read_back(database)
-    return verdict, release.manifest
+        return _check_back(database)
 
 
 def read_release(folder: str | Path | Target, receipt: str | Path | None = None) -> Release[pl.DataFrame]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
+import pyarrow as pa
 
 from shoal.errors import GuaranteeError, Problem, Problems, ShoalError, SourceError
 from shoal.redaction import with_variables
@@ -26,6 +27,8 @@ from shoal.table.sources.sql import expanded
 from shoal.table.sources.sqlite import file_of_uri, reading_of, rows_as_frame
 
 MANIFEST = "manifest"
+PIECE_ROWS = 1 << 16
+"""Rows that are read at a time, of SQLite."""
 LONGEST = 40
 """Letters of a name at most."""
 TYPES = {pl.Int64: "BIGINT", pl.Float64: "DOUBLE PRECISION", pl.Boolean: "BOOLEAN", pl.Date: "DATE"}
@@ -105,13 +108,26 @@ class Database:
         """The tables of the release that are there, `manifest` among them; in PostgreSQL also those of others."""
         raise NotImplementedError
 
-    def write(self, name: str, frame: pl.DataFrame) -> None:
-        """Make a table with these rows."""
+    def make(self, name: str, frame: pl.DataFrame) -> None:
+        """Make an empty table with these columns."""
         raise NotImplementedError
 
-    def read(self, name: str) -> pl.DataFrame:
-        """The rows of a table; what is none, or is made in another way than a release, is refused."""
+    def add(self, name: str, frame: pl.DataFrame) -> None:
+        """Add rows to a table."""
         raise NotImplementedError
+
+    def pieces(self, name: str) -> Iterator[pl.DataFrame]:
+        """The rows of a table, some at a time; what is none, or is made in another way than a release, is refused."""
+        raise NotImplementedError
+
+    def write(self, name: str, frame: pl.DataFrame) -> None:
+        """Make a table with these rows."""
+        self.make(name, frame)
+        self.add(name, frame)
+
+    def read(self, name: str) -> pl.DataFrame:
+        """All rows of a table."""
+        return pl.concat(list(self.pieces(name)), rechunk=True)
 
     def drop(self) -> None:
         """Remove the release."""
@@ -152,23 +168,31 @@ class _PostgreSQL(Database):
         found = self._run(f"SELECT table_name::text FROM information_schema.tables {named}")  # noqa: S608
         return [str(name) for name in found.column(0).to_pylist()]
 
-    def write(self, name: str, frame: pl.DataFrame) -> None:
+    def make(self, name: str, frame: pl.DataFrame) -> None:
         """Make the schema with the first table."""
         if not self.exists():
             self._run(f'CREATE SCHEMA "{self.target.release}"')
         columns = ", ".join(f"{_quoted(column)} {_sql_type(dtype)}" for column, dtype in frame.schema.items())
         self._run(f'CREATE TABLE "{self.target.release}".{_quoted(name)} ({columns})')
+
+    def add(self, name: str, frame: pl.DataFrame) -> None:
+        """Through Arrow."""
         with closing(self.connection.cursor()) as cursor:
             rows = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
             cursor.adbc_ingest(name, rows, mode="append", db_schema_name=self.target.release)
 
-    def read(self, name: str) -> pl.DataFrame:
-        """Through Arrow; a view could show other rows to the next who asks."""
+    def pieces(self, name: str) -> Iterator[pl.DataFrame]:
+        """Through Arrow, in any order; a view could show other rows to the next who asks."""
         place = f"table_schema = '{self.target.release}' AND table_name = {_text(name)}"
         asked = f"SELECT 1 FROM information_schema.tables WHERE {place} AND table_type = 'BASE TABLE'"  # noqa: S608
         if not self._run(asked).num_rows:
             raise _not_as_written(name)
-        return frame_of(self._run(f'SELECT * FROM "{self.target.release}".{_quoted(name)}'))  # noqa: S608
+        with closing(self.connection.cursor()) as cursor:
+            cursor.execute(f'SELECT * FROM "{self.target.release}".{_quoted(name)}')  # noqa: S608
+            found = cursor.fetch_record_batch()
+            yield frame_of(found.schema.empty_table())
+            for batch in found:
+                yield frame_of(pa.Table.from_batches([batch]))
 
     def drop(self) -> None:
         """Remove tables and schema; the server refuses where something else is there, or depends on them."""
@@ -193,14 +217,17 @@ class _SQLite(Database):
     def _place(self, name: str) -> str:
         return _quoted(f"{self.target.release}__{name}")
 
-    def write(self, name: str, frame: pl.DataFrame) -> None:
+    def make(self, name: str, frame: pl.DataFrame) -> None:
         """Whole and real numbers as such, all else as text."""
         kinds = {
             column: next((kind for kind in _SQLITE if _SQLITE[kind] == dtype), "TEXT")
             for column, dtype in frame.schema.items()
         }
         self.connection.execute(self._statement(name, kinds))
-        others = [column for column, kind in kinds.items() if kind == "TEXT"]
+
+    def add(self, name: str, frame: pl.DataFrame) -> None:
+        """Cell by cell."""
+        others = [column for column, dtype in frame.schema.items() if dtype not in _SQLITE.values()]
         marks = ", ".join("?" * frame.width)
         rows = frame.with_columns(pl.col(others).cast(pl.String)).iter_rows()
         self.connection.executemany(f"INSERT INTO {self._place(name)} VALUES ({marks})", rows)  # noqa: S608
@@ -210,7 +237,7 @@ class _SQLite(Database):
         columns = ", ".join(f"{_quoted(column)} {kind}" for column, kind in kinds.items())
         return f"CREATE TABLE {self._place(name)} ({columns})"
 
-    def read(self, name: str) -> pl.DataFrame:
+    def pieces(self, name: str) -> Iterator[pl.DataFrame]:
         """Cell by cell; rows are numbered from 1 in their order."""
         called = (f"{self.target.release}__{name}",)
         kinds = dict(self.connection.execute("SELECT name, type FROM pragma_table_info(?)", called).fetchall())
@@ -219,14 +246,24 @@ class _SQLite(Database):
             raise _not_as_written(name)
         taken = {column.lower() for column in kinds}
         number = next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), "NULL")
-        rows = self.connection.execute(f"SELECT {number}, * FROM {self._place(name)} ORDER BY 1").fetchall()  # noqa: S608
-        if any(row[0] not in (place, None) for place, row in enumerate(rows, 1)):
-            raise GuaranteeError(Problem(f"table {name!r}", "has rows with other numbers than a release gives them"))
-        frame = rows_as_frame([row[1:] for row in rows], list(kinds), self.target.describe())
-        try:
-            return frame.cast({column: _SQLITE[kind] for column, kind in kinds.items()})
-        except pl.exceptions.PolarsError:  # its messages hold cells
-            raise GuaranteeError(Problem(f"table {name!r}", "has cells of another type than their columns")) from None
+        cursor = self.connection.execute(f"SELECT {number}, * FROM {self._place(name)} ORDER BY 1")  # noqa: S608
+        yield pl.DataFrame(schema={column: _SQLITE[kind] for column, kind in kinds.items()})
+        n_before = 0
+        while rows := cursor.fetchmany(PIECE_ROWS):
+            if any(row[0] not in (place, None) for place, row in enumerate(rows, n_before + 1)):
+                what = "has rows with other numbers than a release gives them"
+                raise GuaranteeError(Problem(f"table {name!r}", what))
+            yield self._typed(
+                name, rows_as_frame([row[1:] for row in rows], list(kinds), self.target.describe()), kinds
+            )
+            n_before += len(rows)
+
+    @staticmethod
+    def _typed(name: str, frame: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
+        """Cells must be of the types of their columns: SQLite takes any, and bytes for a text."""
+        if any(one.dtype != _SQLITE[kinds[one.name]] and one.null_count() < len(one) for one in frame):
+            raise GuaranteeError(Problem(f"table {name!r}", "has cells of another type than their columns"))
+        return frame.cast({column: _SQLITE[kind] for column, kind in kinds.items()})
 
     def drop(self) -> None:
         """Remove the tables of the release."""
@@ -272,11 +309,17 @@ def _opened_postgresql(target: Target, *, write: bool) -> Iterator[Database]:
             yield database
             connection.commit()
         except ShoalError:
-            connection.rollback()
+            _undone(connection)
             raise
         except Exception as error:  # the message may hold cells
-            connection.rollback()
+            _undone(connection)
             raise SourceError(Problem(target.describe(), *meaning(error))) from None
+
+
+def _undone(connection: Any) -> None:
+    """Undo a transaction; where the server is not there any more, it does so itself."""
+    with suppress(Exception):
+        connection.rollback()
 
 
 @contextmanager
@@ -339,14 +382,14 @@ def write_tables(database: Database, manifest: Manifest, tables: Mapping[str, pl
     database.write(MANIFEST, pl.DataFrame({"json": [manifest.to_json()]}))
 
 
-def read_tables(database: Database) -> tuple[Manifest, dict[str, pl.DataFrame]]:
-    """A release as it is in a database, rows in any order; refuses tables that the manifest does not list."""
+def listed_manifest(database: Database) -> Manifest:
+    """The manifest; refuses tables that it does not list, and names of files, which nobody could compare."""
     manifest = database.manifest()
     listed = {MANIFEST, *(table.name for table in manifest.tables)}
     problems, where = Problems(), database.target.describe()
     if set(database.tables()) != listed:
         problems.add(where, "has other tables than the manifest lists")
-    if manifest.in_parts or any(table.file is not None or table.sha256 is not None for table in manifest.tables):
+    if manifest.names_files():
         problems.add(MANIFEST, "names files, which a release in a database does not have")
     problems.raise_if_any(GuaranteeError)
-    return manifest, {table.name: database.read(table.name) for table in manifest.tables}
+    return manifest

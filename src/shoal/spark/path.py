@@ -19,8 +19,8 @@ from shoal.engines.cuts import Cuts, Wanted, find_cuts
 from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
 from shoal.engines.placing import n_parts
-from shoal.engines.steps import Reading
-from shoal.errors import InternalError, ParameterError, Problem, Problems, SchemaError, ShoalError, SourceError
+from shoal.engines.steps import Reading, may_have_fractions
+from shoal.errors import InternalError, Problem, Problems, SchemaError, ShoalError, SourceError
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.methods.base import Method
@@ -38,11 +38,15 @@ from shoal.release.parts import restated
 from shoal.release.receipt import Input, InputRows, Receipt
 from shoal.settings import check_arguments, secret_seed
 from shoal.spark.jobs import Jobs, OnSpark, ran
+from shoal.spark.people import brought_together
 from shoal.spark.release import Files, SparkRelease, checked_parts
 from shoal.spark.remote import opened
 from shoal.spark.session import check_frame, plain_columns
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema
+
+ONE_MACHINE = "use shoal.anonymize on one machine, with engine=shoal.Blocks() if the table is large"
+"""What to do where a cluster cannot publish something."""
 
 
 @shows_progress
@@ -112,14 +116,11 @@ def anonymize(
     blocks = blocks or Blocks()
     asked = Asked(
         method, shown_by, tuple(require), refine, suppress, missing, normalise, left_out, hiding,
-        part_rows=blocks.part_rows,
+        "rows" if schema.person is None else "people", blocks.part_rows,
     )  # fmt: skip
     asked.check_parts()
     blocks.check(asked)
-    refuse_on_disk(asked, Recipe(schema, method, publish=shown_by))
-    if schema.person is not None:
-        what = f"column {schema.person!r} says whose row each one is, and people are not brought together on a cluster"
-        raise ParameterError(Problem("schema=", what, "use shoal run --block-rows, which does"))
+    refuse_on_disk(asked, Recipe(schema, method, publish=shown_by), fix=ONE_MACHINE)
     spark = check_frame(df)
     jobs = Jobs(spark)
     path = _Path(jobs, df, schema, asked, blocks, missing_values, secret_seed(seed), source, survey, listener(progress))
@@ -163,14 +164,16 @@ class _Path:
         pieces, facts, n_partitions = self._cleaned(reading)
         known = self._known(facts, reading.settled)
         if known.whole.n_rows <= max(self.blocks.rows, self.blocks.part_rows):
-            return self._whole(pieces)
+            return self._whole()
         self.asked = replace(self.asked, require=in_one_spelling(self.asked.require, known.table))
         with self.jobs.in_batches():
             self.told.stage("cutting")
             columns, cuts, binned = self._cut(known, pieces, n_partitions)
             if len(cuts.blocks) > 1:
-                return self._in_blocks(known, reading.settled, columns, cuts, binned)
-        return self._whole(pieces, binned)
+                known, placed = self._placed(known, cuts, binned)
+            if len(cuts.blocks) > 1:
+                return self._in_blocks(known, reading.settled, columns, cuts, placed)
+        return self._whole()
 
     # -- pieces --------------------------------------------------------------------------------------------------------
 
@@ -220,6 +223,7 @@ class _Path:
         """Where the table is cut, by histograms of the executors, level by level."""
         columns = known.bins()
         by_column = tuple(one for one in self.asked.require if isinstance(one, ColumnRequirement))
+        by_column = by_column if self.schema.person is None else ()  # people are counted when they are together
         sensitive = {one.column: known.whole.sensitive[one.column] for one in by_column}
         binned = self.jobs.keep(self.jobs.step(pieces, "find_bins", known, columns, tuple(sensitive)))
         n_values = {name: len(values.counts) for name, values in sensitive.items()}
@@ -227,11 +231,17 @@ class _Path:
         wanted = Wanted(self.blocks.rows, self.asked.method.min_group_size, by_column, sensitive)
         return columns, find_cuts(columns, wanted, counting), binned
 
-    def _in_blocks(self, known: Known, settled: Schema, columns: list[Binned], cuts: Cuts, binned: Any) -> SparkRelease:
+    def _placed(self, known: Known, cuts: Cuts, binned: Any) -> tuple[Known, Any]:
+        """Rows block by block; where people may have several, all of a person in one, and what is known then."""
+        if self.schema.person is not None:
+            self.told.stage("sorting")
+            return brought_together(self.jobs, binned, known, cuts, self.asked, self.schema.person)
+        return known, self.jobs.exchanged(self.jobs.step(binned, "place_rows", cuts), len(cuts.blocks))
+
+    def _in_blocks(self, known: Known, settled: Schema, columns: list[Binned], cuts: Cuts, placed: Any) -> SparkRelease:
         """Group, publish and check block by block and part by part."""
         self.told.stage("grouping")
         n_blocks = len(cuts.blocks)
-        placed = self.jobs.exchanged(self.jobs.step(binned, "place_rows", cuts), n_blocks)
         grouped = self.jobs.keep(self.jobs.step(placed, "group_rows", known, self.asked, self.seed))
         said = [opened(note) for _, note in self.jobs.said(grouped)]
         self.jobs.drop(*(one for one in self.jobs.kept if one is not grouped))
@@ -242,12 +252,17 @@ class _Path:
         if suppressed:
             shown = put_together([one[3] for one in said], self.schema, settled, Problems(), warn=False)
         self.told.stage("publishing")
+        if may_have_fractions(shown, self.asked):
+            found = self.jobs.said(self.jobs.step(grouped, "find_fractions", shown, self.asked))
+            shown = shown.fractional(frozenset[str]().union(*(opened(note) for _, note in found)))
         manifest, files = self._parts(known, shown, grouped, n_blocks, suppressed)
         self.told.stage("verifying")
         verdict, given = checked_parts(self.jobs, files.entries, manifest, claims=False, survey=self.survey)
         manifest, given = self._stated(manifest, verdict, given)
         digest = hashlib.sha256("\n".join(one[2] for one in said).encode()).hexdigest()
         receipt = self._receipt(manifest, known, suppressed, cuts, columns, digest)
+        outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
+        receipt = receipt.model_copy(update={"achieved": outside})
         self.jobs.drop(grouped)
         return SparkRelease.of(self.jobs, files, manifest, verdict, receipt, given)
 
@@ -311,10 +326,10 @@ class _Path:
 
     # -- a table of one block ------------------------------------------------------------------------------------------
 
-    def _whole(self, *kept: Any) -> SparkRelease:
+    def _whole(self) -> SparkRelease:
         """Publish a table that is not cut, in one task."""
         self.told.stage("grouping")
-        self.jobs.drop(*kept)
+        self.jobs.drop()
         asked = self.asked
         options = {
             "require": tuple(asked.require), "publish": asked.publish, "refine": asked.refine, "seed": self.seed,

@@ -25,6 +25,7 @@ from shoal.release.release import check_places
 from shoal.report.page import check_place
 from shoal.spark.jobs import Jobs
 from shoal.spark.remote import opened
+from shoal.spark.tasks import WHOSE
 from shoal.spark.writing import TOKEN
 
 Page = tuple[Path, Callable[[Verdict, Given, str], bytes]]
@@ -165,4 +166,7 @@ def checked_parts(
             raise SourceError(Problem("table", "was changed while it was checked", "publish from a copy of it"))
         return [opened(note) for _, note in notes]
 
-    return check_parts(Path(), manifest, claims=claims, survey=survey, each=each)
+    whose = None
+    if manifest.recipe.counts == "people":  # executors have it beside each part
+        whose = [Path(WHOSE)] * len(manifest.tables[0].parts)
+    return check_parts(Path(), manifest, claims=claims, survey=survey, each=each, whose=whose)

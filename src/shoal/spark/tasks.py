@@ -22,11 +22,12 @@ import pyarrow.parquet as pq
 
 from shoal.engines.bins import Binned
 from shoal.engines.counting import binned, histograms, sensitive_counts
-from shoal.engines.cuts import Cuts
+from shoal.engines.cuts import Cuts, Ints
 from shoal.engines.grouping import grouped
 from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order
-from shoal.engines.steps import Reading, followed_rows, shown_rows, write_part
+from shoal.engines.people import PERSON, whose_rows_shown
+from shoal.engines.steps import Reading, followed_rows, fractions_of, shown_rows, write_part
 from shoal.errors import GuaranteeError, Problem, Problems, SchemaError, ShoalWarning, SourceError
 from shoal.extras import load
 from shoal.measure.base import Given
@@ -47,6 +48,8 @@ CHUNK_ROWS = 1 << 18
 """Rows of an entry at most: no array of bytes has more than two billion."""
 LABEL = "\0label"
 MOST_PROBLEMS = 100
+WHOSE = "whose.npy"
+"""Whose row each one of a part is, for who checks it."""
 
 
 def batch_of(entry: Entry) -> pa.RecordBatch:
@@ -226,22 +229,32 @@ def group_rows(batches: Iterable[pa.RecordBatch], known: Known, asked: Asked, se
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def show_rows(batches: Iterable[pa.RecordBatch], shown: Known, asked: Asked, parts: int) -> Iterator[Entry]:
-    """What is published of blocks, part by part, and what is said of it."""
+def _blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pl.DataFrame, Ints]]:
+    """Blocks, each with the class of every row."""
     waiting: list[pl.DataFrame] = []
     for entry in with_rows(batches):
         waiting.append(stored(entry.rows))
-        if entry.note != b"last":
-            continue
-        block = pl.concat(waiting)
-        waiting = []
-        labels = block[LABEL].to_numpy().astype(np.int64)
-        rows, sizes, said = shown_rows(block.drop(LABEL), labels, shown, asked, parts)
-        yield Entry(entry.key, SUMMARY, pickle.dumps(said))
+        if entry.note == b"last":
+            block = pl.concat(waiting)
+            waiting = []
+            yield entry.key, block.drop(LABEL), block[LABEL].to_numpy().astype(np.int64)
+
+
+def find_fractions(batches: Iterable[pa.RecordBatch], shown: Known, asked: Asked) -> Iterator[Entry]:
+    """The columns of intervals that blocks show with a fraction."""
+    for number, block, labels in _blocks(batches):
+        yield Entry(number, SUMMARY, pickle.dumps(fractions_of(block, labels, None, shown, asked)))
+
+
+def show_rows(batches: Iterable[pa.RecordBatch], shown: Known, asked: Asked, parts: int) -> Iterator[Entry]:
+    """What is published of blocks, part by part, and what is said of it."""
+    for number, block, labels in _blocks(batches):
+        rows, sizes, said = shown_rows(block, labels, shown, asked, parts)
+        yield Entry(number, SUMMARY, pickle.dumps(said))
         begin = 0
         for part, size in enumerate(sizes):
-            if size or entry.key == 0:  # every part is made, also one without rows
-                yield Entry(part, entry.key, b"", packed(rows.slice(begin, size)))
+            if size or number == 0:  # every part is made, also one without rows
+                yield Entry(part, number, b"", packed(rows.slice(begin, size)))
             begin += size
 
 
@@ -252,9 +265,10 @@ def make_parts(batches: Iterable[pa.RecordBatch], layout: Layout) -> Iterator[En
         rows = pl.concat([stored(entry.rows) for entry in in_order], how="vertical_relaxed")
         with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
             path = Path(folder) / f"table-{part + 1:05d}.parquet"
-            said = (write_part(rows, layout, path), pq.read_schema(path).remove_metadata())
+            whose = pickle.dumps(whose_rows_shown(rows, layout)) if PERSON in rows.columns else b""
+            said = (write_part(rows.drop(PERSON, strict=False), layout, path), pq.read_schema(path).remove_metadata())
             yield Entry(part, SUMMARY, pickle.dumps(said))
-            yield Entry(part, 0, b"", path.read_bytes())
+            yield Entry(part, 0, whose, path.read_bytes())
 
 
 def check_files(
@@ -264,7 +278,10 @@ def check_files(
     for entry in with_rows(batches):
         with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
             (Path(folder) / manifest.tables[0].parts[entry.key].file).write_bytes(entry.rows)
-            yield Entry(entry.key, SUMMARY, pickle.dumps(function(Path(folder), manifest, entry.key, *rest)))
+            if entry.note:
+                np.save(Path(folder) / WHOSE, opened(entry.note))
+            given = tuple(Path(folder) / one if isinstance(one, Path) else one for one in rest)
+            yield Entry(entry.key, SUMMARY, pickle.dumps(function(Path(folder), manifest, entry.key, *given)))
 
 
 def write_files(batches: Iterable[pa.RecordBatch], folder: str, names: Sequence[str], token: str) -> Iterator[Entry]:
@@ -312,7 +329,8 @@ def publish_whole(
         write_parquet(release.frames["table"], path)
         types, content = pq.read_schema(path).remove_metadata(), path.read_bytes()
         file = (hashlib.sha256(content).hexdigest(), types)
-        said = (release.manifest, release.receipt, replace(verdict, classes=None), given, file)
+        receipt = None if release.receipt is None else release.receipt.model_copy(update={"places": None})
+        said = (release.manifest, receipt, replace(verdict, classes=None), given, file)
         yield Entry(0, SUMMARY, pickle.dumps(said))
         yield Entry(0, 0, b"", content)
 

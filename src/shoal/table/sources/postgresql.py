@@ -37,7 +37,9 @@ _EXPLAINED = {
     "42501": ("the user may not read this", "ask for the SELECT privilege"),
     "25006": ("the query would change the database", "give a SELECT"),
     "57014": ("the query was stopped by the server", "raise its statement_timeout"),
+    "53100": ("the disk of the server is full", "make room there"),
 }
+_LOST = ("closed the connection", "no connection to the server")
 _EXACT = 2.0**53
 
 
@@ -108,6 +110,8 @@ def meaning(error: Exception) -> tuple[str, str]:
     state = getattr(error, "sqlstate", None) or ""
     code = f" (SQLSTATE {state})" if state else ""
     what, fix = _EXPLAINED.get(state, ("the query fails", "try it in psql"))
+    if not state and any(mark in str(error) for mark in _LOST):
+        what, fix = "the connection was lost", "check that the server runs, and try again"
     if state.startswith("22"):
         what, fix = "a cell cannot be converted as the query asks", "check the conversions of the query"
     return what + code, fix
