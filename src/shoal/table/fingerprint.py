@@ -59,15 +59,9 @@ def _add_column(digest: Any, series: pl.Series) -> None:
     digest.update(f"{len(series.name.encode())}\n".encode() + series.name.encode())
     digest.update(series.is_not_null().to_numpy().tobytes())
     series = series.cast(pl.String)
-    rows = rows_of_a_piece(series.estimated_size(), len(series), LARGE)
-    lengths = [_texts(piece).str.len_bytes().cast(pl.Int64).to_numpy() for piece in _pieces(series, rows)]
-    digest.update(np.ascontiguousarray(np.concatenate(lengths), dtype="<i8").tobytes())
-    for piece in _pieces(series, rows):
-        digest.update(_texts(piece).str.join("")[0].encode())
-
-
-def _texts(series: pl.Series) -> pl.Series:
-    return series.fill_null("")
+    digest.update(np.ascontiguousarray(series.str.len_bytes().fill_null(0).to_numpy(), dtype="<i8"))
+    for piece in _pieces(series, rows_of_a_piece(series.estimated_size(), len(series), LARGE)):
+        digest.update(piece.str.join("").cast(pl.Binary)[0])  # missing ones are passed over
 
 
 def _pieces(series: pl.Series, rows: int) -> Iterator[pl.Series]:
