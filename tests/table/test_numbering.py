@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
 from shoal.check.row_order import _ranked
 from shoal.table import numbering
 from shoal.table.categories import categories_of
-from shoal.table.numbering import coded, numbered, renumbered
+from shoal.table.numbering import coded, numbered, renumbered, sorted_rows
 from shoal.table.prepare import prepare
 from shoal.table.schema import Nominal, Numeric
 from support.mixed_table import MIXED, mixed_frame
+from support.pairwise import examples
 
 pytestmark = pytest.mark.usefixtures("few_or_many")
 
@@ -128,3 +129,16 @@ def test_long_texts_are_numbered_in_their_order(texts, beginning):
         patch.setattr(numbering, "BEGINNING", beginning)
         found = numbering.long_codes(pl.Series(texts, dtype=pl.String))
     assert found.tolist() == [len(values) if text is None else values.index(text) for text in texts]
+
+
+@settings(max_examples=examples(100))
+@given(
+    numbers=st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**63 - 1), st.integers(2**64 - 9, 2**64 - 1)))
+    .map(lambda found: np.array(found, dtype=np.uint64)),
+    distinct=st.booleans(),
+)  # fmt: skip
+def test_rows_are_sorted_as_a_stable_sort_does(numbers, distinct):
+    """Also where numbers that are said to be distinct are not, or differ in their last places only."""
+    np.testing.assert_array_equal(sorted_rows(numbers, distinct=distinct), np.argsort(numbers, kind="stable"))
+    signed = (numbers >> np.uint64(1)).astype(np.int64)
+    np.testing.assert_array_equal(sorted_rows(signed, distinct=distinct), np.argsort(signed, kind="stable"))

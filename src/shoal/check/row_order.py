@@ -15,7 +15,7 @@ import polars as pl
 from shoal.check.texts import Texts, together
 from shoal.errors import Problems
 from shoal.release.manifest import Layout
-from shoal.table.numbering import combined, is_long, long_codes, values_of
+from shoal.table.numbering import combined, is_long, long_codes, sorted_rows, values_of
 
 Ints = npt.NDArray[np.int64]
 WRONG_ORDER = "its rows are not in the order that follows from their content"
@@ -88,7 +88,7 @@ def _shuffle(n_rows: int, salt: int = 0) -> Ints:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     mixed = mixed ^ (mixed >> np.uint64(31))
-    return np.argsort(mixed, kind="stable").astype(np.int64)
+    return sorted_rows(mixed, distinct=True)
 
 
 def _ranks(table: pl.DataFrame, texts: Texts | None = None) -> Ints:

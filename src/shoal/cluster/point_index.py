@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,19 @@ import polars as pl
 
 from shoal.cluster import box_tree
 from shoal.cluster.box_tree import MOST_LINES, Scaled, empty_tree, scaled
-from shoal.kernels.cluster.points import NAME, fill
+from shoal.kernels.cluster.points import NAME
+from shoal.kernels.index import numbers
 from shoal.kernels.index import points as kernel
-from shoal.kernels.index.boxes import PATIENCE, WORD, WORDS
+from shoal.kernels.index.boxes import BLOCK, PATIENCE, WORD, WORDS, BoxTree
+from shoal.kernels.index.numbers import NumberIndex
 from shoal.table.encode import Floats, Ints
 
 LEAF = 32
 """Most points of a leaf."""
 LEAST_CENTRES = 2 * LEAF
 """Fewer centres are looked at one by one."""
+FAR_BEYOND = 256.0
+"""Where some points are so many times as far from the middle as others, short floats do not tell those apart."""
 SEARCH = 1 << 12
 """About how many values a search reads."""
 
@@ -31,33 +36,86 @@ def indexed(axes: Any, columns: Floats, least: int | None = None) -> kernel.Poin
     return _tree(axes, columns, columns)
 
 
-def indexed_twins(axes: Any, columns: Floats) -> kernel.PointIndex | None:
+def indexed_twins(axes: Any, columns: Floats) -> kernel.PointIndex | NumberIndex | None:
     """A tree of boxes around points, if they are many, in which of identical ones the lowest stands for all."""
     n_rows = columns.shape[1]
     if n_rows < box_tree.LEAST or len(columns) > MOST_LINES:
         return None
     first, n_same, rows = identical(columns)
-    axes, columns, middle = _with_distances(axes, columns)
-    index = _tree(axes, columns, columns, first)
+    index = _tree_of_numbers(axes, columns, first) or _tree(axes, columns, columns, first)
     positions, twins, following = np.repeat(-1 - first, n_same), np.empty(n_rows, np.int64), np.append(rows[1:], -1)
     ends = np.cumsum(n_same) - 1
     positions[ends + 1 - n_same], following[ends] = index.positions, -1
     twins[rows], positions[rows] = following, positions.copy()
-    return index._replace(positions=positions, twins=twins, middle=middle, size=np.array([n_rows]))
+    return index._replace(positions=positions, twins=twins, size=np.array([n_rows, n_rows]))
 
 
-def _with_distances(axes: Any, columns: Floats) -> tuple[Any, Floats, Floats]:
-    """One more column that counts nothing: squared distances from the middle of all; and the middle.
+def _tree_of_numbers(axes: Any, columns: Floats, some: Ints) -> NumberIndex | None:
+    """A tree of boxes around some points, if all columns are numbers, none missing and none far beyond all others."""
+    if (axes["kind"] == NAME).any() or axes["holes"].any():
+        return None
+    middle, scales = columns.mean(axis=1), np.sqrt(axes["weight"])
+    away = (columns - middle[:, np.newaxis]) * scales[:, np.newaxis]
+    farthest = float(np.abs(away).max())
+    if not 0.0 < farthest < FAR_BEYOND * float(np.sqrt(np.median((away * away).sum(axis=0)))):
+        return None
+    short = (away / farthest).astype(np.float32)[:, some]
+    layout = _layout(np.ascontiguousarray(short))
+    squares = ((short.astype(np.float64) ** 2).sum(axis=0) * numbers.WIDER).astype(np.float32)
+    blocks = layout.tree.boxes.shape[0]
+    fields = np.zeros((blocks, 2 * len(columns) + 1, BLOCK), np.float32)
+    fields[:, 1::2], fields[:, -1] = numbers.EMPTY, numbers.EMPTY
+    room = layout.tree.stack.shape
+    tree = layout.tree._replace(
+        boxes=fields, floats=fields, bound=np.empty(BLOCK, np.float32), bounds=np.empty(room, np.float32)
+    )
+    asked, opposite = np.empty((2, len(columns)), np.float32)
+    index = NumberIndex(
+        tree, np.ascontiguousarray(columns.T), axes["weight"].copy(), layout.filled(np.vstack([short, squares])),
+        layout.rows(some), layout.positions, some[:0], np.array([len(some)]), middle,
+        np.append(scales / farthest, 1.0 / farthest**2), asked, opposite, np.zeros(len(columns), np.float32),
+        np.empty(LEAF, np.float32),
+    )  # fmt: skip
+    numbers.enclose_all(index)
+    return index
 
-    Only where all columns are numbers, and none is missing.
-    """
-    if (axes["kind"] == NAME).any() or axes["holes"].any() or not 1 < len(columns) < MOST_LINES:
-        return axes, columns, np.empty(0)
-    middle, away = columns.mean(axis=1), np.empty(columns.shape[1])
-    fill(axes, columns, middle, 0, away)
-    axes = axes[np.append(np.arange(len(axes)), -1)]
-    axes["weight"][-1], axes["first"][-1] = 0.0, axes["end"][-1]
-    return axes, np.vstack([columns, away]), middle
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where each of many points stands in an empty tree."""
+
+    tree: BoxTree
+    order: Ints
+    leaves: Ints
+    slots: Ints
+
+    def filled(self, columns: Any) -> Any:
+        """Values of the points, column by column, leaf by leaf."""
+        found = np.zeros((len(self.tree.live), len(columns), LEAF), columns.dtype)
+        found[self.leaves, :, self.slots] = columns[:, self.order].T
+        return found
+
+    def rows(self, rows: Ints) -> Ints:
+        """Rows of the points, leaf by leaf."""
+        found = np.zeros((len(self.tree.live), LEAF), np.int64)
+        found[self.leaves, self.slots] = rows[self.order]
+        return found
+
+    @property
+    def positions(self) -> Ints:
+        """Where each point stands."""
+        positions = np.empty(len(self.order), np.int64)
+        positions[self.order] = self.leaves * LEAF + self.slots
+        return positions
+
+
+def _layout(columns: Scaled, n_lines: int = 0, n_words: int = 0) -> _Layout:
+    """Put points into a tree of boxes, those near each other side by side."""
+    n_rows = columns.shape[1]
+    order, tree = box_tree.order_of(columns, LEAF), empty_tree(n_rows, n_lines, n_words, LEAF)
+    leaves = np.repeat(np.arange(len(tree.live)), tree.live)
+    slots = np.arange(n_rows) - np.repeat(np.cumsum(tree.live) - tree.live, tree.live)
+    return _Layout(tree, order, leaves, slots)
 
 
 def identical(columns: Floats) -> tuple[Ints, Ints, Ints]:
@@ -77,23 +135,15 @@ def indexed_centres(axes: Any, columns: Floats, centres: Floats) -> kernel.Point
 
 def _tree(axes: Any, columns: Floats, all_columns: Floats, some: Ints | None = None) -> kernel.PointIndex:
     """A tree of boxes around points, or some of them, that have, or may get, the categories of all."""
-    columns = columns if some is None else columns[:, some]
-    n_columns, n_rows = columns.shape
+    some = np.arange(columns.shape[1]) if some is None else some
+    columns = columns[:, some]
     names = axes["kind"] == NAME
-    order = box_tree.order_of(
-        np.stack([_spread(axis, column) for axis, column in zip(axes, columns, strict=True)]), LEAF
-    )
+    spread = np.stack([_spread(axis, column) for axis, column in zip(axes, columns, strict=True)])
+    layout = _layout(spread, int((~names).sum()), int(names.sum()))
     fields = np.where(names, WORDS + np.cumsum(names) - 1, WORDS + names.sum() + 2 * (np.cumsum(~names) - 1))
-    tree = empty_tree(n_rows, int((~names).sum()), int(names.sum()), LEAF)
-    leaves = np.repeat(np.arange(len(tree.live)), tree.live)
-    slots = np.arange(n_rows) - np.repeat(np.cumsum(tree.live) - tree.live, tree.live)
-    points, rows = np.zeros((len(tree.live), n_columns, LEAF)), np.zeros((len(tree.live), LEAF), dtype=np.int64)
-    points[leaves, :, slots], rows[leaves, slots] = columns[:, order].T, order if some is None else some[order]
-    positions = np.empty(n_rows, dtype=np.int64)
-    positions[order] = leaves * LEAF + slots
     index = kernel.PointIndex(
-        tree, axes, points, rows, positions, np.empty(0, dtype=np.int64), fields, _places(axes, all_columns),
-        np.array([n_rows]), np.empty(0), np.empty(LEAF),
+        layout.tree, axes, layout.filled(columns), layout.rows(some), layout.positions, some[:0], fields,
+        _places(axes, all_columns), np.array([len(some)]), np.empty(LEAF),
     )  # fmt: skip
     kernel.enclose_all(index)
     return index

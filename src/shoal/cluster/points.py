@@ -1,4 +1,4 @@
-"""A table as points: how far two rows are apart, what their average is, and groups of them that can still change.
+"""A table as points: how far two rows are apart, what their average is, and who is in no group yet.
 
 Numbers are standardised (divided by their standard deviation) unless they are wanted as they are, orders are ranks
 divided by the number of categories, nominal values are equal or not; the distance of two rows is the square root of the
@@ -20,18 +20,18 @@ import polars as pl
 
 from shoal.cluster import point_index
 from shoal.cluster.averages import Members, averages_of, distances_to
-from shoal.cluster.grid import from_smallest, grid_for, on_grid
+from shoal.cluster.grid import exact_sum, from_smallest, grid_for, on_grid
 from shoal.cluster.point_index import indexed, indexed_centres, indexed_twins, pays
 from shoal.enforce.constraints import NO_CONSTRAINTS, Constraints
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import points as kernel
 from shoal.kernels.cluster.distance_order import DistanceOrder
 from shoal.kernels.cluster.drifting_order import MOST, DriftingOrder
-from shoal.kernels.cluster.free_points import farthest_of_all, look, take
+from shoal.kernels.cluster.free_points import MISSES, farthest_of_all, look, take
 from shoal.kernels.cluster.mdav import take_groups
 from shoal.kernels.enforce.growth import choose_near, spend_all
 from shoal.kernels.index.centres import nearest_indexed
-from shoal.kernels.index.points import leave, move
+from shoal.kernels.index.numbers import NumberIndex
 from shoal.kernels.sharing import in_parts, parts_of, piece_of
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Labels, members_of
@@ -51,6 +51,13 @@ FEW_MORE = 4
 tenth more."""
 MOST_POWER = 500
 """Raw numbers that differ by 2 to this power or more cannot be squared; see `check_raw`."""
+
+
+def _no_order() -> DistanceOrder:
+    """An order of points that is never asked."""
+    none, rows, zero = np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    drifting = DriftingOrder(rows, none, zero, np.zeros(1), np.empty((0, 1)), rows, rows)
+    return DistanceOrder(np.empty((0, 1)), rows, none, zero, np.full(1, -MISSES), drifting)
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,7 +177,7 @@ class Free:
         self._growth: Any = constraints.growth(planned=constraints.planned)  # used where something is promised only
         self._size = np.array([len(rows)])
         self.store = kernel.PointStore(axes, columns, rows, rows.copy(), labels, sums, counts, self._size)
-        self.index = (indexed if alone else indexed_twins)(space.axes, space.columns)
+        self.index: Any = (indexed if alone else indexed_twins)(space.axes, space.columns)  # an `Index`, or None
 
     def __len__(self) -> int:
         return int(self._size[0])
@@ -218,9 +225,13 @@ class Free:
         far = max((one[1] for one in found), key=lambda one: (one[0], -one[1]))
         return np.concatenate([one[0] for one in found]), far[2]
 
-    @cached_property
+    @property
     def distance_order(self) -> DistanceOrder:
-        """All points, those farthest from the average of all first."""
+        """All points, those farthest from the average of all first; none where a tree of numbers is as quick."""
+        return _no_order() if self.searches and isinstance(self.index, NumberIndex) else self._distance_order
+
+    @cached_property
+    def _distance_order(self) -> DistanceOrder:
         centre, squared = self.average(), np.empty(len(self.labels))
         kernel.fill(self._space.axes, self._space.columns, centre, 0, squared)
         order = np.argsort(-squared, kind="stable")
@@ -302,90 +313,6 @@ class Free:
         return n
 
 
-class Clusters:
-    """Groups that can still change, with their averages and squared errors.
-
-    Parameters
-    ----------
-    space
-        The points.
-    labels
-        A label per row, -1 for rows in no group yet.
-    constraints
-        What every group is to keep besides its size.
-    """
-
-    def __init__(self, space: Space, labels: Labels, constraints: Constraints = NO_CONSTRAINTS) -> None:
-        self._space, self._constraints = space, constraints
-        self.members = members_of(labels)
-        self._centres = np.empty((len(self.members), len(space.columns)))
-        self.errors = np.empty(len(self.members))
-        self._open: npt.NDArray[np.bool_] = np.ones(len(self.members), dtype=np.bool_)
-        self._n_open = len(self.members)
-        for group in range(len(self.members)):
-            self.errors[group] = self._measure(self.members[group], self._centres[group])
-        self._index = indexed_centres(space.axes, space.columns, self._centres)
-
-    def add(self, row: int) -> None:
-        """Send one row to the group with the nearest average, which then moves."""
-        rows = np.array([row])
-        self._change(self._nearest(rows), rows)
-
-    def dissolve(self, group: int) -> bool:
-        """Send every member of a group to the nearest other one if the squared error falls by it; say whether."""
-        if self._n_open < 2:
-            return False
-        self._open[group] = False
-        rows = self.members[group]
-        targets = self._nearest(rows, group)
-        touched = np.unique(targets)
-        centre = np.empty(len(self._space.columns))
-        joined = [self._joined(one, rows[targets == one]) for one in touched]
-        after = [self._measure(both, centre) for both in joined]
-        lower = math.fsum(after) < math.fsum([self.errors[group], *self.errors[touched]])
-        if not lower or self._constraints.violations_of(joined).any():
-            self._open[group] = True
-            return False
-        self._change(targets, rows)
-        self.members[group] = rows[:0]
-        self._n_open -= 1
-        if self._index is not None:
-            leave(self._index, group)
-        return True
-
-    def labels(self) -> Labels:
-        """A label per row; groups keep their order, those that are gone leave no hole."""
-        labels = np.full(self._space.columns.shape[1], -1, dtype=np.int64)
-        label = 0
-        for rows in self.members:
-            labels[rows] = label
-            label += len(rows) > 0
-        return labels
-
-    def _nearest(self, rows: Labels, but: int = -1) -> Labels:
-        """Nearest of the open groups, but for one that may be among them in the tree."""
-        nearest, space = np.empty(len(rows), dtype=np.int64), self._space
-        if self._index is None:
-            kernel.nearest_groups(space.axes, space.columns, rows, self._centres, self._open, nearest)
-        else:
-            nearest_indexed(self._index, space.columns, rows, but, nearest)
-            self._index = self._index if pays(self._index) else None
-        return nearest
-
-    def _change(self, targets: Labels, rows: Labels) -> None:
-        for group in np.unique(targets):
-            self.members[group] = self._joined(group, rows[targets == group])
-            self.errors[group] = self._measure(self.members[group], self._centres[group])
-            if self._index is not None:
-                move(self._index, group, self._centres[group])
-
-    def _joined(self, group: int, rows: Labels) -> Labels:
-        return np.sort(np.concatenate([self.members[group], rows]))
-
-    def _measure(self, rows: Labels, centre: Floats) -> Any:
-        return kernel.error_of(self._space.axes, self._space.columns, rows, centre)
-
-
 def check_raw(method: Method, table: Table, problems: Problems) -> None:
     """Note numbers too far apart to be measured as they are."""
     for name, kind in table.quasi.items():
@@ -414,7 +341,7 @@ def _standard(column: Floats, grid: float) -> tuple[float, float]:
         return 0.0, 1.0
     # Exact sums: the result does not depend on the order of the rows.
     mean = float(on_grid(present, grid).sum()) / len(present) / grid
-    variance = math.fsum(((present - mean) * (present - mean)).tolist()) / len(present)
+    variance = exact_sum((present - mean) * (present - mean)) / len(present)
     weight = 1.0 / variance
     return weight, _gap(span, weight)
 

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from shoal.cluster.changing_groups import Clusters
 from shoal.cluster.point_index import SEARCH, note_work, order_of, with_own_room
-from shoal.cluster.points import Clusters, Free, Space
+from shoal.cluster.points import Free, Space
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import dba as kernel
 from shoal.kernels.cluster.points import NEIGHBOUR

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.cluster.points import Clusters, Free, Space
+from shoal.cluster.changing_groups import Clusters
+from shoal.cluster.points import Free, Space
 from shoal.enforce.constraints import Constraints
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups

@@ -11,8 +11,8 @@ import numpy as np
 from shoal.cluster.points import Free, Space
 from shoal.enforce.constraints import Constraints
 from shoal.kernels.cluster import v_mdav as kernel
+from shoal.kernels.cluster.free_points import Index
 from shoal.kernels.cluster.points import NEIGHBOUR
-from shoal.kernels.index.points import PointIndex
 from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
@@ -115,7 +115,7 @@ class _Growing:
         fresh, self._scanned = not self._scanned, True
         return self._scan(self._members if fresh else joined, fresh)
 
-    def _search(self, index: PointIndex) -> tuple[int, float]:
+    def _search(self, index: Index) -> tuple[int, float]:
         """Ask every member who is nearest to it."""
         unknown = np.zeros(len(self._members) - len(self._nearest), dtype=NEIGHBOUR)
         unknown["row"] = -1

@@ -23,7 +23,7 @@ from shoal.release.shapes import SHAPES
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.numbering import are_few, distinct_values, value_codes
+from shoal.table.numbering import are_few, distinct_values, sorted_rows, value_codes
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 from shoal.table.shown import only_rows
@@ -142,7 +142,7 @@ def shuffled_order(codes: Labels, salt: int = 0) -> Labels:
     Equal rows are the same to every reader, so nothing of the order they came in is left.
     """
     places = _scrambled(np.arange(len(codes), dtype=np.uint64) + np.uint64(salt << 40))
-    return np.argsort(codes, kind="stable")[np.argsort(places, kind="stable")]
+    return sorted_rows(codes)[sorted_rows(places, distinct=True)]
 
 
 def text_codes(table: pl.DataFrame, known: Mapping[str, npt.NDArray[np.integer]] | None = None) -> Labels:

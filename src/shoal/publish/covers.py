@@ -17,7 +17,7 @@ from shoal.methods.groups import Labels
 from shoal.release.manifest import Node, QuasiColumn
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.numbering import Coded
+from shoal.table.numbering import Coded, sorted_rows
 from shoal.table.numbering import coded as numbered
 from shoal.table.numbers import number_text
 
@@ -91,7 +91,7 @@ class _Sorted:
     @classmethod
     def of(cls, members: Labels) -> _Sorted:
         sizes = np.bincount(members)
-        return cls(np.argsort(members, kind="stable"), np.cumsum(sizes) - sizes, sizes)
+        return cls(sorted_rows(members), np.cumsum(sizes) - sizes, sizes)
 
     def ends(self, line: npt.NDArray[Any], gone: npt.NDArray[np.bool_]) -> list[npt.NDArray[Any]]:
         """The smallest and the largest entry of each group, of those that are there; anything where none is."""

@@ -45,6 +45,22 @@ def _few_numbered(columns: Sequence[list[str | None]]) -> list[Ints]:
     return [np.array([number.get(cell or "", 0) for cell in column], dtype=np.int64) for column in columns]
 
 
+def sorted_rows(numbers: npt.NDArray[np.integer], *, distinct: bool = False) -> Ints:
+    """Rows in the order of their numbers, of which none is negative; those that tie as they stand.
+
+    What a stable `argsort` finds, in a third of the time, where a number and a row fit into one that can be sorted:
+    or if only the last places do not, and numbers are distinct, by the places before these.
+    """
+    bits = len(numbers).bit_length()
+    beyond = max(0, int(numbers.max(initial=0)).bit_length() + bits - 63)
+    if not beyond or (distinct and beyond <= bits + 1):
+        both = (numbers >> beyond).astype(np.int64) << bits | np.arange(len(numbers))
+        both.sort()
+        if not beyond or (np.diff(both >> bits) > 0).all():
+            return both & ((1 << bits) - 1)
+    return np.argsort(numbers, kind="stable")
+
+
 def distinct_values(series: pl.Series) -> pl.Series:
     """The values of a column, each once and in their order, without missing ones."""
     if has_few(series):

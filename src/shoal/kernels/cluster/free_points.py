@@ -11,16 +11,24 @@ from shoal.kernels.cluster import points
 from shoal.kernels.cluster.distance_order import DistanceOrder, farthest_by_order
 from shoal.kernels.cluster.drifting_order import farthest_by_drift
 from shoal.kernels.cluster.points import PointStore, survey
+from shoal.kernels.index import numbers as of_numbers
+from shoal.kernels.index import points as of_points
 from shoal.kernels.index.boxes import pays
-from shoal.kernels.index.points import PointIndex, farthest, leave, nearest
-from shoal.kernels.jit import jit
+from shoal.kernels.index.numbers import NumberIndex
+from shoal.kernels.index.points import PointIndex
+from shoal.kernels.jit import chosen_by_type, jit
+
+Index = PointIndex | NumberIndex
+nearest = chosen_by_type(0, {PointIndex: of_points.nearest, NumberIndex: of_numbers.nearest})
+farthest = chosen_by_type(0, {PointIndex: of_points.farthest, NumberIndex: of_numbers.farthest})
+leave = chosen_by_type(0, {PointIndex: of_points.leave, NumberIndex: of_numbers.leave})
 
 MISSES = 32
 """After so many searches in the order that gave up, more than found it, no further ones are made."""
 
 
 @jit
-def look(store: PointStore, index: PointIndex | None, point: Any, near: Any, far: bool) -> int:
+def look(store: PointStore, index: Index | None, point: Any, near: Any, far: bool) -> int:
     """Find the free points nearest to one; the place of the farthest, if that is wanted.
 
     IN   point float64[d]
@@ -38,7 +46,7 @@ def look(store: PointStore, index: PointIndex | None, point: Any, near: Any, far
 
 
 @jit
-def farthest_of_all(store: PointStore, index: PointIndex | None, order: DistanceOrder, point: Any, which: int) -> int:
+def farthest_of_all(store: PointStore, index: Index | None, order: DistanceOrder, point: Any, which: int) -> int:
     """Place of the free point farthest from an average (which = 0) or from a point (which = 1); -1: scan all.
 
     IN  point float64[d]
@@ -55,21 +63,21 @@ def farthest_of_all(store: PointStore, index: PointIndex | None, order: Distance
 
 
 @jit
-def _searches(index: PointIndex | None) -> bool:
+def _searches(index: Index | None) -> bool:
     if index is None:
         return False
     return not index.tree.shape[0].off
 
 
 @jit
-def _farthest(store: PointStore, index: PointIndex | None, point: Any) -> int:
+def _farthest(store: PointStore, index: Index | None, point: Any) -> int:
     if index is None:
         return -1
     return store.places[farthest(index, point)]  # type: ignore[no-any-return]
 
 
 @jit
-def take(store: PointStore, index: PointIndex | None, places: Any, label: int) -> None:
+def take(store: PointStore, index: Index | None, places: Any, label: int) -> None:
     """Take points out, as members of a group.
 
     INOUT  places int64[m], in any order; ascending afterwards
@@ -79,7 +87,7 @@ def take(store: PointStore, index: PointIndex | None, places: Any, label: int) -
 
 
 @jit
-def _leave(store: PointStore, index: PointIndex | None, places: Any) -> None:
+def _leave(store: PointStore, index: Index | None, places: Any) -> None:
     if index is None:
         return
     if index.tree.shape[0].off:

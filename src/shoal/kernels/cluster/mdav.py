@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.cluster.distance_order import DistanceOrder
-from shoal.kernels.cluster.free_points import farthest_of_all, look, take
+from shoal.kernels.cluster.free_points import Index, farthest_of_all, look, take
 from shoal.kernels.cluster.points import NEIGHBOUR, PointStore, average, read
-from shoal.kernels.index.points import PointIndex
 from shoal.kernels.jit import jit
 
 
 @jit
 def take_groups(
-    store: PointStore, index: PointIndex | None, order: DistanceOrder, k: int, label: int, n_groups: int, pairs: bool
+    store: PointStore, index: Index | None, order: DistanceOrder, k: int, label: int, n_groups: int, pairs: bool
 ) -> None:
     """Take groups of k, one after the other; at least k points must be free for each.
 

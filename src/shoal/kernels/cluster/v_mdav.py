@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from shoal.kernels.cluster.free_points import Index, nearest
 from shoal.kernels.cluster.points import BLOCK, PointStore, before, fill
-from shoal.kernels.index.points import PointIndex, nearest
 from shoal.kernels.jit import jit
 
 
@@ -37,7 +37,7 @@ def reach_out(store: PointStore, begin: int, end: int, members: Any, fresh: bool
 
 
 @jit
-def nearest_to_any(store: PointStore, index: PointIndex, members: Any, near: Any) -> int:
+def nearest_to_any(store: PointStore, index: Index, members: Any, near: Any) -> int:
     """Bring up to date which free point is nearest to each member of a group; the member that one is nearest to.
 
     IN     members float64[m, d]

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.kernels.jit import jit
 
-SAMPLE = 256
+SAMPLE = 64
 """How many rows of a run are looked at to choose the column by which it is cut."""
 
 

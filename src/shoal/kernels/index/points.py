@@ -27,23 +27,20 @@ from shoal.kernels.jit import jit
 
 BLOCK_WORK, LEAF_WORK = 20, 50
 """What a look at a block and at a leaf costs, measured in points of a scan."""
-ROUNDING = 1e-9
-"""What sums may lose by rounding, as a part of their terms; far more than they do."""
 
 
 class PointIndex(NamedTuple):
     """Boxes around points, and the points in the order of the leaves."""
 
     tree: BoxTree
-    axes: Any  # AXIS[d]             IN     one more where there is a middle
-    columns: Any  # float64[leaves, d, room]  INOUT  points of each leaf, NaN = missing; how far from the middle
+    axes: Any  # AXIS[d]             IN
+    columns: Any  # float64[leaves, d, room]  INOUT  points of each leaf, NaN = missing
     rows: Any  # int64[leaves, room] INOUT  their rows
     positions: Any  # int64[n]       INOUT  leaf of each row, times room, and its place there; or -1 - its first twin
     twins: Any  # int64[n]           INOUT  the next row that is identical to each, -1 for none; empty: all stand alone
     fields: Any  # int64[d]          IN     where in a block a column is
     place_of: Any  # int64[all]      IN     place of each category among the bits; where several share one, negative - 1
     size: Any  # int64[1]            INOUT  how many points are free
-    middle: Any  # float64[d]        IN     of all points, where all columns are numbers, none missing; or empty
     distances: Any  # float64[rows of a leaf]  INOUT
 
 
@@ -112,31 +109,6 @@ def set_bounds(index: PointIndex, point: Any, sign: float, block: int) -> None:
 
 
 @jit
-def _bound_by_middle(index: PointIndex, point: Any, block: int) -> None:
-    """As `set_bounds` with sign = -1, by how far the points of each box are from the middle.
-
-    A corner of a box may be much farther from the middle than any point in it. For a point x, one c and the middle m,
-    (x - c)^2 = (x - m)^2 + (m - c)(2x - m - c): how large the first is, summed, a box knows; the second is largest at
-    an edge.
-
-    IN  point float64[d]
-    """
-    floats, out, axes, fields = index.tree.floats[block], index.tree.bound, index.axes, index.fields
-    middle, largest, slack = index.middle, floats[len(floats) - 1], 0.0
-    for i in range(len(out)):
-        out[i] = -largest[i]
-    for j in range(len(point)):
-        c, m = point[j], middle[j]
-        way, ends = (m - c) * axes[j].weight, floats[fields[j] + (1 if m > c else 0)]
-        slack += way * (m - c)
-        for i in range(len(out)):
-            out[i] -= way * ((ends[i] - m) + (ends[i] - c))
-    for i in range(len(out)):
-        bound = out[i] - (slack + largest[i]) * ROUNDING
-        out[i] = np.inf if index.tree.boxes[block, HEAD, i] == NOBODY else bound
-
-
-@jit
 def measure(index: PointIndex, point: Any, leaf: int) -> None:
     """Distances of the free points of a leaf to one.
 
@@ -189,14 +161,6 @@ def nearest(index: PointIndex, point: Any, near: Any) -> int:
 
 
 @jit
-def _set_far_bounds(index: PointIndex, point: Any, block: int) -> None:
-    if len(index.middle):
-        _bound_by_middle(index, point, block)
-    else:
-        set_bounds(index, point, -1.0, block)
-
-
-@jit
 def farthest(index: PointIndex, point: Any) -> int:
     """Row of the free point farthest from one, the lowest of those that tie.
 
@@ -204,7 +168,7 @@ def farthest(index: PointIndex, point: Any) -> int:
     """
     tree, first_leaf, work, out = index.tree, index.tree.shape[0].first_leaf, BLOCK_WORK, index.distances
     best, row = np.inf, NOBODY
-    _set_far_bounds(index, point, 0)
+    set_bounds(index, point, -1.0, 0)
     n = push(tree, 0, best, 0)
     while n > 0:
         n -= 1
@@ -213,7 +177,7 @@ def farthest(index: PointIndex, point: Any) -> int:
             continue
         if box < first_leaf:
             work += BLOCK_WORK
-            _set_far_bounds(index, point, box + 1)
+            set_bounds(index, point, -1.0, box + 1)
             n = push(tree, box + 1, best, n)
             continue
         work += LEAF_WORK
