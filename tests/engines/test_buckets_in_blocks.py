@@ -26,15 +26,20 @@ GROUPS = {"age": 1, "sex": 1, "education": 2, "occupation": 3, "disease": 3}
     ids=["anatomy", "close", "slicing", "overlap"],
 )
 def test_what_is_promised_holds_for_all_blocks_together(method, require):
-    made = [
-        shoal.anonymize(PEOPLE, SCHEMA, method, require=require, seed=1, engine=shoal.Blocks(rows=120, workers=workers))
-        for workers in (1, 3)
-    ]
-    assert made[0].receipt.notes["blocks"] > 2
-    assert all(table.equals(made[1].frames[name]) for name, table in made[0].frames.items())
-    verdict = made[0].verify(original=PEOPLE, schema=SCHEMA)
+    release = shoal.anonymize(PEOPLE, SCHEMA, method, require=require, seed=1, engine=shoal.Blocks(rows=120))
+    assert release.receipt.notes["blocks"] > 2
+    verdict = release.verify(original=PEOPLE, schema=SCHEMA)
     assert not verdict.unchecked
     assert all(one.holds(verdict.achieved[one.key]) for one in (*method.promises(SCHEMA), *require))
+
+
+@pytest.mark.parametrize("method", [shoal.Anatomy(l=3), shoal.Slicing(l=2, groups=GROUPS | {"disease": 4})])
+def test_the_number_of_workers_changes_nothing(method):
+    one, other = (
+        shoal.anonymize(PEOPLE, SCHEMA, method, seed=1, engine=shoal.Blocks(rows=200, workers=workers)).frames
+        for workers in (1, 3)
+    )
+    assert all(table.equals(other[name]) for name, table in one.items())
 
 
 def test_buckets_are_of_one_block():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -132,6 +133,11 @@ def test_buckets_of_people_with_several_rows(tmp_path):
     verdict, manifest = check_directory(tmp_path / "out")
     assert manifest.achieved == {}
     assert len(verdict.unchecked) == 2
+    often = pl.when(pl.Series(rng.random(500) < 0.4)).then(pl.lit("Asthma")).otherwise("disease").alias("disease")
+    frequent = frame.with_columns(often)
+    frequent.write_parquet(tmp_path / "people.parquet")
+    with pytest.raises(InfeasibleError, match=r"the most frequent value is in \d+ of \d+ people"):
+        publish_in_blocks(replace(recipe, require=()), tmp_path / "other", BLOCKS, SILENT)
 
 
 SLICED = {"age": 1, "sex": 1, "score": 2, "education": 2, "disease": 3, "income": 3, "postcode": 4}

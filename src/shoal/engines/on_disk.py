@@ -67,9 +67,11 @@ from shoal.engines.steps import (
 )
 from shoal.engines.tables import has_numbers
 from shoal.engines.work import Work, folder_beside
-from shoal.errors import InternalError, Problems, SchemaError, ShoalError, ShoalWarning
+from shoal.errors import InfeasibleError, InternalError, Problems, SchemaError, ShoalError, ShoalWarning
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
+from shoal.methods.anatomy import Anatomy
+from shoal.methods.base import check_frequent
 from shoal.methods.slicing import Slicing
 from shoal.privacy.base import ColumnRequirement
 from shoal.privacy.required import in_one_spelling
@@ -406,7 +408,16 @@ class _Path:
                 self.work.remove(PIECE, place)
         sizes = [int(size) for size in rows]
         check_blocks_fit(self.memory, sizes, self.workers.workers, len(known.types))
-        return (known if person is None else self._of_people(known, sizes, n_pieces)[0]), sizes
+        if person is None:
+            return known, sizes
+        by_people, n_people = self._of_people(known, sizes, n_pieces)
+        method, problems = self.asked.method, Problems()
+        if isinstance(method, Anatomy):  # whom rows alone did not tell apart when the table was checked
+            column = method.column or next(iter(known.whole.sensitive))
+            having = by_people.whole.sensitive[column].counts
+            check_frequent(having, sum(n_people), "people", column, method.l, "Anatomy(l=)", problems)
+        problems.raise_if_any(InfeasibleError)
+        return by_people, sizes
 
     def _of_people(self, known: Known, blocks: Sequence[int], n_pieces: int) -> tuple[Known, list[int]]:
         """What is known with sensitive values counted in people, and how many people each block has."""

@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.declared import K_ANONYMITY, METHOD_CLASSES, METHODS, Declared, Promised, Protects
 from shoal.errors import InfeasibleError, Problems
-from shoal.methods.groups import Groups
+from shoal.methods.groups import Groups, Labels
 from shoal.privacy import MODELS, OF_METHODS, promised_requirement
 from shoal.privacy.base import Requirement
 from shoal.privacy.k_anonymity import KAnonymity
@@ -177,18 +177,28 @@ class Method(Spec, ABC):
 
 def check_eligible(table: Table, column: str, l: int, where: str, problems: Problems) -> None:  # noqa: E741
     """Note a value that more than 1/l of the rows have, or of the people: no buckets could hide it."""
-    values = table.sensitive[column]
-    for counts, n, who in (
-        (np.bincount(values.codes), table.n_rows, "rows"),
-        (values.counts, table.n_people, "people"),
-    ):
-        most = int(counts.max(initial=0))
-        if most * l > n:
-            what = (
-                f"column {column!r}: the most frequent value is in {most} of {n} {who} ({most / n:.1%}), "
-                f"l = {l} allows {1 / l:.1%}"
-            )
-            best = n // most
-            fix = f"use an l of at most {best}" if best >= 2 else "no l of two or more can be reached"
-            problems.add(where, what, fix, error=InfeasibleError)
-            return
+    values, before = table.sensitive[column], len(problems)
+    check_frequent(np.bincount(values.codes), table.n_rows, "rows", column, l, where, problems)
+    if len(problems) == before:
+        check_frequent(values.counts, table.n_people, "people", column, l, where, problems)
+
+
+def check_frequent(
+    counts: Labels,
+    n: int,
+    who: str,
+    column: str,
+    l: int,  # noqa: E741
+    where: str,
+    problems: Problems,
+) -> None:
+    """Note a value that more than 1/l of so many rows or people have."""
+    most = int(counts.max(initial=0))
+    if most * l > n:
+        what = (
+            f"column {column!r}: the most frequent value is in {most} of {n} {who} ({most / n:.1%}), "
+            f"l = {l} allows {1 / l:.1%}"
+        )
+        best = n // most
+        fix = f"use an l of at most {best}" if best >= 2 else "no l of two or more can be reached"
+        problems.add(where, what, fix, error=InfeasibleError)
