@@ -43,11 +43,11 @@ lint: $(VENV)/.ready-test    ## ruff and mypy
 # A worker takes tests from the other only at the end: neighbours need the same kernels, which one then compiles.
 # Assertions are plain, since taking them apart costs as much as gathering all tests; what failed runs again with them
 # taken apart, to say more. The status is that of the first run.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p cacheprovider -o cache_dir=$(VENV)/tests
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 test: $(VENV)/.ready-test    ## lint, types and the whole suite
 	@$(MAKE) --no-print-directory lint > $(VENV)/lint.log 2>&1 & lint=$$!; \
 	$(PYTEST) -n $(JOBS) --dist worksteal --assert=plain; tests=$$?; \
-	test $$tests != 1 || $(PYTEST) --last-failed; \
+	test $$tests != 1 || $(PYTEST) --last-failed --last-failed-no-failures=none; \
 	wait $$lint; lint=$$?; cat $(VENV)/lint.log; test $$tests = 0 -a $$lint = 0
 
 lists: $(VENV)/.ready-test   ## write the lists of methods, models, publishers and measures anew
