@@ -303,7 +303,8 @@ def test_an_executor_without_the_package(spark, tmp_path):
     (tmp_path / "shoal").mkdir()
     (tmp_path / "shoal" / "__init__.py").write_text("raise ImportError('not this one')")
     before = dict(spark.sparkContext.environment)
-    spark.sparkContext.environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(TESTS)])
+    path = os.pathsep.join([str(tmp_path), str(TESTS)])
+    spark.sparkContext.environment.update(PYTHONPATH=path, SHOAL_TESTS_LOAD="")
     try:
         with pytest.raises(SourceError, match=r"is not installed on an executor; ship it: --py-files"):
             anonymize(on_spark(spark, table(), 1), SCHEMA, shoal.KMember(k=5), blocks=BLOCKS)
