@@ -20,7 +20,7 @@ from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
 from shoal.engines.placing import n_parts
 from shoal.engines.steps import Reading
-from shoal.errors import InternalError, Problem, Problems, SchemaError, ShoalError, SourceError
+from shoal.errors import InternalError, ParameterError, Problem, Problems, SchemaError, ShoalError, SourceError
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.methods.base import Method
@@ -119,7 +119,7 @@ def anonymize(
         "rows" if schema.person is None else "people", blocks.part_rows,
     )  # fmt: skip
     asked.check_parts()
-    blocks.check(asked)
+    _check_blocks(blocks, asked)
     refuse_on_disk(asked, Recipe(schema, method, publish=shown_by), fix=ONE_MACHINE)
     spark = check_frame(df)
     jobs = Jobs(spark)
@@ -129,6 +129,18 @@ def anonymize(
     except BaseException:
         jobs.drop()
         raise
+
+
+def _check_blocks(blocks: Blocks, asked: Asked) -> None:
+    """Refuse what cannot be published in blocks, in the words of a cluster."""
+    try:
+        blocks.check(asked)
+    except ParameterError as error:
+        fix = "use shoal.anonymize on one machine, without blocks"
+        found = [
+            replace(one, where="shoal.spark", fix=fix) if one.where == "engine=" else one for one in error.problems
+        ]
+        raise ParameterError(found) from None
 
 
 @contextmanager
