@@ -269,9 +269,8 @@ class _Path:
         verdict, given = checked_parts(self.jobs, files.entries, manifest, claims=False, survey=self.survey)
         manifest, given = self._stated(manifest, verdict, given)
         digest = hashlib.sha256("\n".join(one[2] for one in said).encode()).hexdigest()
-        receipt = self._receipt(manifest, known, suppressed, cuts, columns, digest)
         outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
-        receipt = receipt.model_copy(update={"achieved": outside})
+        receipt = self._receipt(manifest, known, suppressed, cuts, columns, digest, outside)
         self.jobs.drop(grouped)
         return SparkRelease.of(self.jobs, files, manifest, verdict, receipt, given)
 
@@ -313,7 +312,14 @@ class _Path:
         return manifest, restated(given, manifest)
 
     def _receipt(
-        self, manifest: Manifest, known: Known, suppressed: int, cuts: Cuts, columns: Sequence[Binned], digest: str
+        self,
+        manifest: Manifest,
+        known: Known,
+        suppressed: int,
+        cuts: Cuts,
+        columns: Sequence[Binned],
+        digest: str,
+        achieved: dict[str, float],
     ) -> Receipt:
         """What the holder keeps."""
         table = known.table
@@ -329,6 +335,7 @@ class _Path:
             method=named(self.asked.method),
             rows=InputRows(published=published, suppressed=suppressed, dropped=dict(table.dropped)),
             merged=table.merged,
+            achieved=achieved,
             notes={"blocks": len(cuts.blocks)},
             cuts=tuple(cuts.to_mapping(columns)),  # type: ignore[arg-type]
         )
