@@ -27,6 +27,7 @@ LEAN = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss1m"
 NEW = "classes.jsa"
 ADDRESSES = {"one": "127.0.0.1", "two": "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"}
 """Two machines to Spark, which does a task a second time only on another one."""
+SEVERAL_HOSTS = len(set(ADDRESSES.values())) > 1
 JDBC = Path("/usr/share/java/postgresql.jar")
 """How Spark speaks to PostgreSQL."""
 SPECULATION = {
