@@ -104,6 +104,15 @@ def test_a_part_that_is_gone_or_too_many(release):
     refused(release, "is not in the directory|cannot be read")
 
 
+def test_a_directory_whose_manifest_names_no_files(release):
+    """As one in a database has it: nobody could tell which files are meant."""
+    stated(release, Manifest.read(release).without_files())
+    refused(release, "files that the manifest does not list")
+    for path in release.glob("*.parquet"):
+        path.unlink()
+    refused(release, "cannot be read|is not in the directory")
+
+
 def test_a_link_instead_of_a_part(release):
     (release / "table-00001.parquet").rename(release.parent / "elsewhere.parquet")
     (release / "table-00001.parquet").symlink_to(release.parent / "elsewhere.parquet")

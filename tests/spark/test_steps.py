@@ -78,6 +78,7 @@ def performed(monkeypatch, error: Exception, **changed: str) -> list[remote.Entr
         yield
 
     monkeypatch.setattr(tasks, "fails", fails, raising=False)
+    monkeypatch.setattr(remote, "ONE_CORE", {})  # this process is no executor
     found = remote.perform("fails", changed.get("version", __version__), pickle.dumps(()), iter([]))
     return list(found)
 
@@ -242,6 +243,8 @@ def test_what_a_cluster_cannot_publish():
     with pytest.raises(ParameterError, match=r"counted in parts; use shoal\.anonymize on one machine") as caught:
         shoal.spark.anonymize(None, schema, shoal.Mondrian(k=2), require=require)
     assert "--block-rows" not in str(caught.value)
+    with pytest.raises(ParameterError, match=r"shoal\.spark: anatomy looks at a whole table.*; use shoal\.anonymize"):
+        shoal.spark.anonymize(None, SCHEMA, shoal.Anatomy(l=2, column="disease"))
 
 
 # -- people ------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -23,10 +24,10 @@ SOURCE, TESTS = Path(__file__).parents[2] / "src", Path(__file__).parents[1]
 ONE_CORE = {f"spark.executorEnv.{name}": "1" for name in ("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")}
 LEAN = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss1m"
 """Java that starts quickly: what it runs is little."""
-
-
+NEW = "classes.jsa"
 ADDRESSES = {"one": "127.0.0.1", "two": "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"}
 """Two machines to Spark, which does a task a second time only on another one."""
+SEVERAL_HOSTS = len(set(ADDRESSES.values())) > 1
 JDBC = Path("/usr/share/java/postgresql.jar")
 """How Spark speaks to PostgreSQL."""
 SPECULATION = {
@@ -45,14 +46,24 @@ def _archive(home: Path) -> Path:
     return Path(os.environ["NUMBA_CACHE_DIR"]) / f"{core.stem}-java-{java_version()}-{number:08x}.jsa"
 
 
-def _lean(home: Path, *, making: bool = False) -> str:
-    """How Java is started. Who may make the archive does so at its end, which takes what two later runs save."""
-    archive = _archive(home)
-    if archive.is_file():
+def _lean(home: Path, folder: Path, *, driver: bool = False) -> str:
+    """How Java is started. Where there is no archive, the driver makes one at its end, of what all have loaded."""
+    if (archive := _archive(home)).is_file():
         return f"{LEAN} -XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:cds+dynamic=off"
-    if making and os.environ.get("SHOAL_REQUIRE_ALL") != "1":
-        return f"{LEAN} -XX:ArchiveClassesAtExit={archive} -Xlog:cds=off -Xlog:cds+dynamic=off"
-    return LEAN
+    if os.environ.get("SHOAL_REQUIRE_ALL") == "1":  # that takes as long as two later runs save
+        return LEAN
+    if driver:
+        return f"{LEAN} -XX:ArchiveClassesAtExit={folder / NEW} -Xlog:cds=off -Xlog:cds+dynamic=off"
+    return f"{LEAN} -Xlog:class+load:file={folder}/loaded-%p.txt"
+
+
+def _load_all(jvm: object, folder: Path) -> None:
+    """Let the driver load what all others have loaded."""
+    loaded = "".join(path.read_text(errors="replace") for path in folder.glob("loaded-*.txt"))
+    loader = jvm.java.lang.ClassLoader.getSystemClassLoader()
+    for name in set(re.findall(r"\] ([\w.$]+) source: (?:file|jrt):", loaded)):
+        with suppress(Exception):  # what is made on the way has a name, but no file
+            loader.loadClass(name)
 
 
 @dataclass
@@ -68,7 +79,7 @@ class Cluster:
         """Start a process of Spark, the leader of a group of its own."""
         environment = {
             **os.environ, "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": ADDRESSES.get(name, "127.0.0.1"),
-            "SPARK_DAEMON_JAVA_OPTS": f"{_lean(self.home)} -Dspark.master.rest.enabled=false",
+            "SPARK_DAEMON_JAVA_OPTS": f"{_lean(self.home, self.folder)} -Dspark.master.rest.enabled=false",
             "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_DIRS": str(self.folder / name),
             "PYSPARK_PYTHON": sys.executable, "SPARK_WORKER_DIR": str(self.folder / f"{name}-work"),
         }  # fmt: skip
@@ -173,8 +184,8 @@ def session(found: Cluster) -> Iterator[object]:
     path = os.pathsep.join([str(SOURCE), str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     settings = {
         "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
-        "spark.driver.extraJavaOptions": _lean(found.home, making=True),
-        "spark.executor.extraJavaOptions": _lean(found.home), "spark.executor.memory": "600m",
+        "spark.driver.extraJavaOptions": _lean(found.home, found.folder, driver=True),
+        "spark.executor.extraJavaOptions": _lean(found.home, found.folder), "spark.executor.memory": "600m",
         "spark.executor.cores": "1", "spark.driver.memory": "600m", "spark.executorEnv.PYTHONPATH": path,
         "spark.sql.shuffle.partitions": "3",
         "spark.executorEnv.NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"], "spark.network.timeout": "60s",
@@ -183,7 +194,7 @@ def session(found: Cluster) -> Iterator[object]:
         "spark.executor.heartbeatInterval": "5s", "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.eventLog.enabled": "false",
         "spark.executor.metrics.pollingInterval": "0", "spark.metrics.staticSources.enabled": "false",
-        "spark.python.daemon.module": "support.spark_daemon", **ONE_CORE,
+        "spark.python.daemon.module": "support.spark_daemon", "spark.executorEnv.SHOAL_TESTS_LOAD": "1", **ONE_CORE,
         "spark.task.maxFailures": "2", "spark.locality.wait": "0", "spark.sql.adaptive.enabled": "false",
         "spark.jars": str(JDBC) if JDBC.is_file() else "", **SPECULATION,
     }  # fmt: skip
@@ -194,17 +205,22 @@ def session(found: Cluster) -> Iterator[object]:
         finally:
             gateway = spark.sparkContext._gateway
             spark.stop()
-            _end(gateway)
+            _end(gateway, found)
     finally:
         os.environ.clear()
         os.environ.update(before)
 
 
-def _end(gateway: object) -> None:
+def _end(gateway: object, found: Cluster) -> None:
     """End the Java of the driver, which would outlive its session."""
     from pyspark import SparkContext
 
+    _load_all(gateway.jvm, found.folder)
     gateway.shutdown()
     gateway.proc.stdin.close()
-    gateway.proc.wait(60)
+    gateway.proc.wait(300)
     SparkContext._gateway = SparkContext._jvm = None
+    if (made := found.folder / NEW).is_file():
+        waiting = _archive(found.home).with_suffix(f".{os.getpid()}")
+        shutil.copyfile(made, waiting)
+        waiting.replace(_archive(found.home))

@@ -687,7 +687,7 @@ class Release(Generic[Frame]):
 
         In PostgreSQL a schema is made, in SQLite tables whose names begin with that of the release. The receipt is not
         written: keep ``release.receipt.to_json()``. `shoal.read_release` reads it back, and ``shoal verify URI
-        --release NAME`` checks it.
+        --release NAME`` checks it. A release in parts becomes one table, and is checked part by part.
 
         Parameters
         ----------

@@ -20,7 +20,7 @@ from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
 from shoal.engines.placing import n_parts
 from shoal.engines.steps import Reading, may_have_fractions
-from shoal.errors import InternalError, Problem, Problems, SchemaError, ShoalError, SourceError
+from shoal.errors import InternalError, ParameterError, Problem, Problems, SchemaError, ShoalError, SourceError
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.methods.base import Method
@@ -119,7 +119,7 @@ def anonymize(
         "rows" if schema.person is None else "people", blocks.part_rows,
     )  # fmt: skip
     asked.check_parts()
-    blocks.check(asked)
+    _check_blocks(blocks, asked)
     refuse_on_disk(asked, Recipe(schema, method, publish=shown_by), fix=ONE_MACHINE)
     spark = check_frame(df)
     jobs = Jobs(spark)
@@ -129,6 +129,18 @@ def anonymize(
     except BaseException:
         jobs.drop()
         raise
+
+
+def _check_blocks(blocks: Blocks, asked: Asked) -> None:
+    """Refuse what cannot be published in blocks, in the words of a cluster."""
+    try:
+        blocks.check(asked)
+    except ParameterError as error:
+        fix = "use shoal.anonymize on one machine, without blocks"
+        found = [
+            replace(one, where="shoal.spark", fix=fix) if one.where == "engine=" else one for one in error.problems
+        ]
+        raise ParameterError(found) from None
 
 
 @contextmanager
@@ -260,9 +272,8 @@ class _Path:
         verdict, given = checked_parts(self.jobs, files.entries, manifest, claims=False, survey=self.survey)
         manifest, given = self._stated(manifest, verdict, given)
         digest = hashlib.sha256("\n".join(one[2] for one in said).encode()).hexdigest()
-        receipt = self._receipt(manifest, known, suppressed, cuts, columns, digest)
         outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
-        receipt = receipt.model_copy(update={"achieved": outside})
+        receipt = self._receipt(manifest, known, suppressed, cuts, columns, digest, outside)
         self.jobs.drop(grouped)
         return SparkRelease.of(self.jobs, files, manifest, verdict, receipt, given)
 
@@ -304,7 +315,14 @@ class _Path:
         return manifest, restated(given, manifest)
 
     def _receipt(
-        self, manifest: Manifest, known: Known, suppressed: int, cuts: Cuts, columns: Sequence[Binned], digest: str
+        self,
+        manifest: Manifest,
+        known: Known,
+        suppressed: int,
+        cuts: Cuts,
+        columns: Sequence[Binned],
+        digest: str,
+        achieved: dict[str, float],
     ) -> Receipt:
         """What the holder keeps."""
         table = known.table
@@ -320,6 +338,7 @@ class _Path:
             method=named(self.asked.method),
             rows=InputRows(published=published, suppressed=suppressed, dropped=dict(table.dropped)),
             merged=table.merged,
+            achieved=achieved,
             notes={"blocks": len(cuts.blocks)},
             cuts=tuple(cuts.to_mapping(columns)),  # type: ignore[arg-type]
         )
