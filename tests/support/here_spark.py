@@ -11,7 +11,6 @@ import polars as pl
 import pyarrow as pa
 
 from shoal.spark import path
-from shoal.spark.remote import ENTRY
 
 TYPES = {"key": pl.Int32, "place": pl.Int32, "note": pl.Binary, "rows": pl.Binary}
 
@@ -22,13 +21,12 @@ class Frame:
     def __init__(self, parts: list[pl.DataFrame]) -> None:
         self.parts, self.columns = parts, parts[0].columns
 
-    def mapInArrow(self, function, schema) -> Frame:  # noqa: N802  as Spark calls it
-        empty = pl.DataFrame(schema=TYPES) if schema == ENTRY else schema
+    def mapInArrow(self, function, schema) -> Frame:
+        empty = pl.DataFrame(schema=TYPES) if isinstance(schema, str) else schema
         parts = []
         for part in self.parts:
-            batches = list(
-                function(iter(part.to_arrow().to_batches(max_chunksize=4 if "note" in part.columns else None)))
-            )
+            rows = part.to_arrow().to_batches(max_chunksize=4 if part.columns == list(TYPES) else None)
+            batches = list(function(iter(rows)))
             parts.append(pl.DataFrame(pa.Table.from_batches(batches)) if batches else empty)
         return Frame(parts)
 
@@ -38,7 +36,7 @@ class Frame:
     def select(self, *names: str) -> Frame:
         return Frame([part.select(names) for part in self.parts])
 
-    def selectExpr(self, *_: str) -> Frame:  # noqa: N802  as Spark calls it: rows are left out
+    def selectExpr(self, *_: str) -> Frame:
         return Frame([part.with_columns(rows=pl.lit(None, dtype=pl.Binary)) for part in self.parts])
 
     def repartition(self, n_parts: int, key: str | None = None) -> Frame:
@@ -46,7 +44,7 @@ class Frame:
         place = rows["key"] if key else pl.int_range(rows.height, eager=True)
         return Frame([rows.filter(place % n_parts == part) for part in range(n_parts)])
 
-    def sortWithinPartitions(self, *names: str) -> Frame:  # noqa: N802  as Spark calls it
+    def sortWithinPartitions(self, *names: str) -> Frame:
         return Frame([part.sort(names) for part in self.parts])
 
     def limit(self, n_rows: int) -> Frame:
@@ -74,7 +72,7 @@ class Session:
     def __init__(self) -> None:
         self.conf = SimpleNamespace(get=lambda name: None, set=lambda name, value: None)
 
-    def createDataFrame(self, rows: pa.Table) -> SimpleNamespace:  # noqa: N802  as Spark calls it
+    def createDataFrame(self, rows: pa.Table) -> SimpleNamespace:
         return SimpleNamespace(schema=pl.DataFrame(rows))
 
 
@@ -83,7 +81,7 @@ def here() -> Iterator[None]:
     """Let `shoal.spark.anonymize` take such frames."""
     session = Session()
     with (
-        mock.patch.object(path, "check_frame", lambda df: session),
+        mock.patch.object(path, "check_frame", return_value=session),
         mock.patch.object(path, "plain_columns", lambda df, names, followed=(): df.select(*names)),
     ):
         yield
