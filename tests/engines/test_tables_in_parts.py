@@ -14,13 +14,12 @@ import pytest
 
 import shoal
 from shoal.engines import on_disk
-from shoal.engines.blocks import Blocks, refuse_on_disk
+from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import InfeasibleError, ParameterError
 from shoal.processes import Here, Pool
 from shoal.progress import SILENT
 from shoal.publish.stretching import STEPS, exact_sum
-from shoal.release.description import Asked
 from shoal.release.release import check_directory, read_release
 from shoal.table.sources import Source
 from support.in_parts import people
@@ -222,22 +221,6 @@ def test_slices_that_share_an_attribute_are_refused(source, tmp_path):
     method = shoal.Slicing(l=2, groups=dict.fromkeys(QUASI, 1) | {"disease": 2}, overlap="sex")
     with pytest.raises(ParameterError, match="slices that share an attribute tell more together"):
         publish_in_blocks(shoal.Recipe(SCHEMA, method, source=path), tmp_path / "out", BLOCKS, SILENT)
-
-
-@pytest.mark.parametrize(
-    ("method", "publish"),
-    [
-        (shoal.Mondrian(k=3), shoal.Generalize(shape="classes")),
-        (shoal.Mdav(k=3), shoal.Aggregate(restore_variance=True)),
-        (shoal.Mdav(k=3), shoal.Centres()),
-        (shoal.Anatomy(l=3), shoal.Buckets()),
-        (shoal.Slicing(l=3), shoal.Slices()),
-    ],
-    ids=["classes", "variance", "centres", "buckets", "slices"],
-)
-def test_a_cluster_has_one_table_of_rows(method, publish):
-    with pytest.raises(ParameterError, match=f"{publish.name} with these settings cannot be published in parts"):
-        refuse_on_disk(Asked(method, publish), shoal.Recipe(SCHEMA, method, publish=publish))
 
 
 def test_classes_are_compared_with_all_people(tmp_path, monkeypatch):

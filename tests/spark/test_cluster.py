@@ -156,7 +156,10 @@ def test_the_same_bytes_as_blocks_on_one_machine(published, attempts, tmp_path):
 
 
 def test_people_with_several_rows_stay_together(spark, tmp_path):
-    """Some blocks have too few people once those are together: cuts are taken back, as on one machine."""
+    """Some blocks have too few people once those are together: cuts are taken back, as on one machine.
+
+    Classes are compared with all people, whose rows are in different parts.
+    """
     rng = np.random.default_rng(4)
     who = np.where(np.arange(1200) % 3 == 0, rng.integers(0, 30, 1200), rng.integers(30, 200, 1200))
     frame = table(1200).with_columns(pl.Series("who", who).cast(pl.String))
@@ -164,16 +167,43 @@ def test_people_with_several_rows_stay_together(spark, tmp_path):
     schema = shoal.Schema(quasi=SCHEMA.quasi, sensitive=["disease"], identifying=["name"], person="who")
     blocks = Blocks(rows=300, part_rows=700, workers=1)
     source = Source(path=str(tmp_path / "table.parquet"))
-    recipe = shoal.Recipe(schema, shoal.KMember(k=5), source=source, seed=1, require=ASKED["require"])
+    require = (*ASKED["require"], shoal.TCloseness("disease", t=0.4))
+    given = {"require": require, "seed": 1, "publish": shoal.Generalize(shape="classes")}
+    recipe = shoal.Recipe(schema, shoal.KMember(k=5), source=source, **given)
     made = publish_in_blocks(recipe, tmp_path / "blocks", blocks, SILENT)
-    given = {"require": ASKED["require"], "seed": 1, "blocks": blocks}
-    release = anonymize(on_spark(spark, frame, 2), schema, shoal.KMember(k=5), **given)
+    release = anonymize(on_spark(spark, frame, 2), schema, shoal.KMember(k=5), blocks=blocks, **given)
     release.write(tmp_path / "spark")
     assert_same(tmp_path / "blocks", tmp_path / "spark")
     assert release.receipt.cuts == made.receipt.cuts
     assert repr(release.receipt.achieved) == repr(made.receipt.achieved)  # counted in people
     assert release.verdict.k >= 5
     assert release.verify() == release.verdict
+    release.close()
+
+
+@pytest.mark.parametrize(
+    ("method", "publish", "tables"),
+    [
+        (shoal.Mdav(k=5), shoal.Centres(centre="average"), ["table", "centres"]),
+        (shoal.Slicing(l=2, sensitive_apart=True), shoal.Slices(shape="files"), ["slice_1", "slice_2", "slice_3"]),
+    ],
+    ids=["centres", "slices"],
+)
+def test_several_tables(spark, tmp_path, method, publish, tables):
+    """Numbers are missing in some blocks; which attributes stay together is found by counts of all partitions."""
+    even = pl.int_range(pl.len()) // 2 % 4  # no value is in more than half of the rows
+    frame = table(1200).with_columns(disease=even.replace_strict([0, 1, 2, 3], ["flu", "ulcer", "gout", "mumps"]))
+    blocks = Blocks(rows=400, part_rows=700, workers=1)
+    frame.write_parquet(tmp_path / "table.parquet")
+    source = Source(path=str(tmp_path / "table.parquet"))
+    recipe = shoal.Recipe(SCHEMA, method, source=source, seed=1, publish=publish)
+    assert publish_in_blocks(recipe, tmp_path / "blocks", blocks, SILENT) is not None
+    release = anonymize(on_spark(spark, frame, 2), SCHEMA, method, seed=1, publish=publish, blocks=blocks)
+    release.write(tmp_path / "spark")
+    assert_same(tmp_path / "blocks", tmp_path / "spark")
+    assert list(release.tables) == tables
+    rows = pl.concat([pl.read_parquet(path) for path in sorted((tmp_path / "blocks").glob(f"{tables[-1]}-*.parquet"))])
+    assert Counter(map(tuple, release.tables[tables[-1]].collect())) == Counter(rows.rows())
     release.close()
 
 

@@ -17,7 +17,7 @@ from shoal._version import __version__
 from shoal.engines.cuts import Cut, Cuts
 from shoal.engines.known import PieceFacts
 from shoal.errors import InfeasibleError, ParameterError, Problem, RecipeError, SourceError
-from shoal.spark import people, remote, tasks
+from shoal.spark import parts, people, remote, tasks
 from shoal.spark.frames import packed, stored
 from shoal.spark.jobs import told
 from shoal.spark.joining import together
@@ -56,11 +56,11 @@ def test_facts_of_pieces_are_those_of_all_rows(cuts):
 def test_only_counts_that_are_not_0_travel_and_they_add_up():
     rng = np.random.default_rng(0)
     several = [[rng.integers(0, 3, (4, 50)), rng.integers(0, 2, (4, 3))] for _ in range(3)]
-    one_by_one = [tasks.batch_of(entry) for counts in several for entry in tasks._summed([counts])]
+    one_by_one = [tasks.batch_of(entry) for counts in several for entry in tasks.summed([counts])]
     (entry,) = tasks.join_counts(one_by_one)
     found = tasks.counts_of(entry.note)
     assert all(np.array_equal(one, sum(lists)) for one, lists in zip(found, zip(*several, strict=True), strict=True))
-    assert list(tasks._summed([])) == []
+    assert list(tasks.summed([])) == []
 
 
 def test_pieces_are_of_one_size(monkeypatch):
@@ -205,10 +205,10 @@ def test_rows_that_are_not_those_that_were_checked(tmp_path):
     FRAME.write_parquet(tmp_path / "part.parquet")
     entry = remote.Entry(0, 0, b"", (tmp_path / "part.parquet").read_bytes())
     digest, types = hashlib.sha256(entry.rows).hexdigest(), FRAME.to_arrow().schema
-    (rows,) = tasks.read_files([tasks.batch_of(entry)], [digest], types)
+    (rows,) = parts.read_files([tasks.batch_of(entry)], [digest], types)
     assert pl.DataFrame(rows).equals(FRAME)
     with pytest.raises(SourceError, match="gave other rows when it was read again"):
-        list(tasks.read_files([tasks.batch_of(entry)], ["0" * 64], types))
+        list(parts.read_files([tasks.batch_of(entry)], ["0" * 64], types))
 
 
 # -- recipes -----------------------------------------------------------------------------------------------------------
@@ -238,13 +238,12 @@ def test_an_address_is_not_taken_for_a_path_beside_the_recipe():
 
 
 def test_what_a_cluster_cannot_publish():
-    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"], person="who")
-    require = [shoal.TCloseness("disease", t=0.3)]
-    with pytest.raises(ParameterError, match=r"counted in parts; use shoal\.anonymize on one machine") as caught:
-        shoal.spark.anonymize(None, schema, shoal.Mondrian(k=2), require=require)
+    aliases = shoal.Aliases("disease")
+    with pytest.raises(ParameterError, match=r"in parts; use shoal\.anonymize on one machine, with engine=") as caught:
+        shoal.spark.anonymize(None, SCHEMA, shoal.Mondrian(k=2), publish=[shoal.Generalize(), aliases])
     assert "--block-rows" not in str(caught.value)
-    with pytest.raises(ParameterError, match=r"shoal\.spark: anatomy looks at a whole table.*; use shoal\.anonymize"):
-        shoal.spark.anonymize(None, SCHEMA, shoal.Anatomy(l=2, column="disease"))
+    with pytest.raises(ParameterError, match=r"shoal\.spark: slicing in blocks: .*; use shoal\.anonymize"):
+        shoal.spark.anonymize(None, SCHEMA, shoal.Slicing(l=2, p=2))
 
 
 # -- people ------------------------------------------------------------------------------------------------------------

@@ -16,8 +16,6 @@ from shoal.spec import Maybe, Spec, Whole, param
 
 DEFAULT_ROWS = 100_000
 """Rows of a block. Twice as many took two fifths more memory, half as many lost one in a hundred more."""
-WHOLE_TABLE = ("t-closeness", "beta-likeness", "delta-disclosure")
-"""Models that compare a class with the whole table."""
 BUCKETS = ("anatomy", "slicing")
 """Methods that make buckets, and can do so block by block."""
 IN_PARTS = ("generalize", "aggregate", "centres", "buckets", "slices")
@@ -93,24 +91,18 @@ class Blocks(Spec):
 IN_MEMORY = "run without --block-rows, or use shoal.anonymize(..., engine=shoal.Blocks())"
 
 
-def refuse_on_disk(asked: Asked, recipe: Recipe, fix: str = IN_MEMORY, *, one_machine: bool = False) -> None:
-    """Refuse what can only be published from memory, or from the disk of `one_machine`."""
+def refuse_on_disk(asked: Asked, recipe: Recipe, fix: str = IN_MEMORY) -> None:
+    """Refuse what can only be published from memory."""
     problems, publish = Problems(), asked.publish
     if asked.sensitive:
         problems.add("publish", "aliases and grades are drawn for a whole table, and cannot be published in parts", fix)
-    settings = publish.to_mapping()
-    whole = settings.get("shape") == "classes" or settings.get("restore_variance") or publish.name in APART
-    if publish.name not in IN_PARTS or (whole and not one_machine):
+    if publish.name not in IN_PARTS:
         problems.add("publish", f"{publish.name} with these settings cannot be published in parts", fix)
-    if recipe.target is not None and (publish.name in APART or settings.get("shape") == "classes"):
+    if recipe.target is not None and (publish.name in APART or publish.to_mapping().get("shape") == "classes"):
         what = "a release in parts that has several tables is not written to a database"
         problems.add("target", what, "leave [target] out")
-    if isinstance(asked.method, Slicing) and one_machine:
+    if isinstance(asked.method, Slicing):
         _refuse_slices(asked.method, fix, problems)
-    whole_table = [one.name for one in asked.require if one.name in WHOLE_TABLE]
-    if recipe.schema.person is not None and whole_table and not one_machine:
-        what = f"{whole_table[0]} compares with how many people of the whole table have each value"
-        problems.add("require", f"{what}, which is not counted in parts", fix)
     if recipe.population is not None:
         problems.add("population", "cannot be compared with piece by piece", "leave it out")
     problems.raise_if_any(ParameterError)

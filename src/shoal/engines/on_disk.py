@@ -36,6 +36,7 @@ from shoal.engines.grouping import required
 from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
 from shoal.engines.placing import n_parts
+from shoal.engines.settling import Look, settled
 from shoal.engines.sizes import check_blocks_fit, check_fits
 from shoal.engines.steps import (
     BINS,
@@ -54,16 +55,13 @@ from shoal.engines.steps import (
     facts_of_block,
     facts_of_piece,
     find_homes,
-    fractions_of_block,
     group_block,
     is_feasible,
+    look_at_block,
     make_part,
-    marked_by_block,
-    may_have_fractions,
     note_people,
     show_block,
     sort_piece,
-    sum_block,
 )
 from shoal.engines.tables import has_numbers
 from shoal.engines.work import Work, folder_beside
@@ -77,7 +75,6 @@ from shoal.privacy.base import ColumnRequirement
 from shoal.privacy.required import in_one_spelling
 from shoal.processes import Pool, ended_told, processes
 from shoal.progress import Progress
-from shoal.publish.stretching import Stretch, Sums
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, column_of, described, named
 from shoal.release.manifest import FILE, Layout, Manifest, PublishedTable, Rows
@@ -89,7 +86,7 @@ from shoal.settings import secret_seed
 from shoal.table.frames import check_names
 from shoal.table.markers import note_unknown
 from shoal.table.names import Names
-from shoal.table.schema import Numeric, Schema
+from shoal.table.schema import Schema
 from shoal.table.sources.stream import ROWS as PIECE_ROWS
 from shoal.table.sources.stream import check_unchanged, seen, stream
 
@@ -185,7 +182,7 @@ def publish_in_blocks(
         asked = replace(asked, refine=replace(asked.refine, loss=asked.refine.loss or recipe.publish.loses))
     asked.check_parts()
     blocks.check(asked)
-    refuse_on_disk(asked, recipe, one_machine=True)
+    refuse_on_disk(asked, recipe)
     settle(out)
     if recipe.target is None:
         check_places(out, overwrite=overwrite)
@@ -268,7 +265,7 @@ class _Path:
         parts = n_parts(rows, self.blocks.part_rows)
         if parts == 1:  # so many rows are in no class
             return None
-        shown = self._settled(known, shown, len(blocks), len(pieces))
+        shown = settled(shown, self.asked, self._look(known, len(blocks), len(pieces)))
         layout = self._shown(known, shown, blocks, len(pieces), parts)
         left_out = known.table.n_input - rows
         with changing(out) as change:
@@ -472,26 +469,14 @@ class _Path:
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
-    def _settled(self, known: Known, shown: Known, n_blocks: int, n_pieces: int) -> Known:
-        """What is known of the published rows, with what all blocks must know of each other before they are shown."""
+    def _look(self, known: Known, n_blocks: int, n_pieces: int) -> Look:
+        """Calls a function for the rows of every block."""
 
-        def look(step: Callable[..., Any], told: Known) -> list[Any]:
-            arguments = [(self.work, block, n_pieces, known, told, self.asked) for block in range(n_blocks)]
-            return self._each("publishing", n_blocks)(step, arguments)
+        def look(function: Callable[..., Any], shown: Known) -> list[Any]:
+            arguments = [(self.work, block, n_pieces, known, shown, self.asked) for block in range(n_blocks)]
+            return self._each("publishing", n_blocks)(partial(look_at_block, function), arguments)
 
-        if getattr(self.asked.publish, "restore_variance", False):
-            sums = look(sum_block, shown)
-            stretches = {name: Stretch.of(Sums.together([one[name][0] for one in sums])) for name in sums[0]}
-            sums = look(sum_block, shown.stretching(stretches))
-            whole = {name: one.settled([squares[name][1] for squares in sums]) for name, one in stretches.items()}
-            return shown.stretching(whole)
-        numeric = [name for name, kind in shown.table.quasi.items() if isinstance(kind, Numeric)]
-        if self.asked.publish.name == "centres" and any(shown.missing[name] for name in numeric):
-            marked = frozenset[str]().union(*look(marked_by_block, shown))  # a missing value need not show
-            return replace(shown, missing={name: n * (name in marked) for name, n in shown.missing.items()})
-        if may_have_fractions(shown, self.asked):
-            return shown.fractional(frozenset[str]().union(*look(fractions_of_block, shown)))
-        return shown
+        return look
 
     def _shown(self, known: Known, shown: Known, blocks: Sequence[int], n_pieces: int, parts: int) -> Layout:
         """What every block shows; give what is said of the columns of all of them."""

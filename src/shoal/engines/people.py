@@ -1,18 +1,15 @@
-"""People who may have several rows: how many of them a block has, whether they are enough, and whose rows are shown."""
+"""People who may have several rows: how many of them a block has, and whether they are enough."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
 from shoal.engines.cuts import Ints
 from shoal.engines.grouping import required
 from shoal.privacy.base import Classes
-from shoal.publish.base import Published, arrange
 from shoal.release.description import Asked
-from shoal.release.manifest import Layout
 from shoal.table.numbering import first_of_each
 from shoal.table.prepare import Table
 
@@ -37,10 +34,3 @@ def keeps_as_one(table: Table, asked: Asked) -> bool:
     if asked.method.protects == "links":  # buckets are made of rows
         counted.append(Classes(together, {name: replace(one, people=None) for name, one in table.sensitive.items()}))
     return all(bool(one.satisfied(classes).all()) for one in required(table, asked) for classes in counted)
-
-
-def whose_rows_shown(rows: pl.DataFrame, layout: Layout) -> Ints:
-    """Whose each row of a part is, as a number, in the order in which it is written."""
-    order = arrange(Published({"table": rows.drop(PERSON)}, layout))[1].to_numpy()
-    found: Ints = np.unique(rows[PERSON].to_numpy(), return_inverse=True)[1][order]
-    return found

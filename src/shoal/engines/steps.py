@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,6 @@ from shoal.errors import Problem, Problems
 from shoal.methods.groups import Groups
 from shoal.methods.slicing import Slicing
 from shoal.progress import SILENT
-from shoal.publish.aggregate import Aggregate
-from shoal.publish.base import Published, arrange
-from shoal.publish.stretching import Stretch, Sums
 from shoal.release.description import Asked
 from shoal.release.manifest import FilePart, Layout
 from shoal.release.parquet_writing import write_parquet
@@ -35,10 +32,12 @@ from shoal.table.fingerprint import content_sha256
 from shoal.table.markers import Markers
 from shoal.table.names import Names
 from shoal.table.prepare import Table, cleaned_columns, rows_that_go_on
-from shoal.table.schema import Numeric, Schema
+from shoal.table.schema import Schema
 
 RAW, PIECE, BINS, CODES, SORTED, LABELS, SHOWN = "raw", "piece", "bins", "codes", "sorted", "labels", "shown"
 PEOPLE, SIZES, HOMES, WHOSE, CENTRES = "people", "sizes", "homes", "whose", "centres"
+MadePart = dict[str, tuple[FilePart, tuple[str, ...]]]
+"""The file of each table of a part, and its columns."""
 
 
 @dataclass(frozen=True)
@@ -195,47 +194,14 @@ def _labels(work: Work, block: int) -> tuple[Ints, Ints | None]:
     return work.load_array(LABELS, block).astype(np.int64), centres
 
 
-def sum_block(
-    work: Work, block: int, n_pieces: int, known: Known, shown: Known, asked: Asked
-) -> dict[str, tuple[Sums, tuple[int, int]]]:
-    """The numbers of a block and what stands for them, added up; and their squares, once means are known."""
-    table, groups = _published(_block(work, block, n_pieces, known), *_labels(work, block), shown)
-    assert isinstance(asked.publish, Aggregate)  # noqa: S101  asked only then
-    stretches: dict[str, Stretch] = dict(shown.whole.stretches)
-    rows = asked.publish.stretched_rows(table, groups)
-    return {
-        name: (Sums.of(*one), stretches[name].squares(*one) if name in stretches else (0, 0))
-        for name, one in rows.items()
-    }
+def look_at_block(
+    look: Callable[..., Any], work: Work, block: int, n_pieces: int, known: Known, shown: Known, asked: Asked
+) -> Any:
+    """What a function finds in the rows of a block that was grouped."""
+    return look(_block(work, block, n_pieces, known), *_labels(work, block), shown, asked)
 
 
-def fractions_of_block(
-    work: Work, block: int, n_pieces: int, known: Known, shown: Known, asked: Asked
-) -> frozenset[str]:
-    """The columns of intervals that a block shows with a fraction."""
-    return fractions_of(_block(work, block, n_pieces, known), *_labels(work, block), shown, asked)
-
-
-def may_have_fractions(shown: Known, asked: Asked) -> bool:
-    """Whether blocks must know of each other which numbers are whole, so that equal ones are written alike."""
-    numeric = [name for name, kind in shown.table.quasi.items() if isinstance(kind, Numeric)]
-    return asked.publish.name == "generalize" and any(shown.types[name].is_float() for name in numeric)
-
-
-def fractions_of(block: pl.DataFrame, labels: Ints, centres: Ints | None, shown: Known, asked: Asked) -> frozenset[str]:
-    """The columns of intervals that rows of a block are shown with a fraction in."""
-    quasi = asked.publish.show(*_published(block, labels, centres, shown)).layout.quasi
-    return frozenset(column.name for column in quasi if column.form == "interval" and not column.whole)
-
-
-def marked_by_block(work: Work, block: int, n_pieces: int, known: Known, shown: Known, asked: Asked) -> frozenset[str]:
-    """The columns of which a block shows that values are missing, in a column of its own."""
-    table, groups = _published(_block(work, block, n_pieces, known), *_labels(work, block), shown)
-    quasi = asked.publish.show(table, groups).layout.quasi
-    return frozenset(column.name for column in quasi if f"{column.name}_missing" in column.columns)
-
-
-def _published(block: pl.DataFrame, labels: Ints, centres: Ints | None, shown: Known) -> tuple[Table, Groups]:
+def published_rows(block: pl.DataFrame, labels: Ints, centres: Ints | None, shown: Known) -> tuple[Table, Groups]:
     """The rows of a block that are published, and their groups."""
     kept = labels >= 0
     frame = block.filter(pl.Series(kept))
@@ -265,7 +231,7 @@ def shown_rows(
     centres: npt.NDArray[np.int64] | None = None,
 ) -> tuple[pl.DataFrame, list[int], BlockShown]:
     """What is published of a block, part by part, how many rows go to each part, and what is said of them."""
-    table, groups = _published(block, labels, centres, shown)
+    table, groups = published_rows(block, labels, centres, shown)
     if isinstance(asked.method, Slicing):
         groups = replace(groups, slices=asked.method.slices_of(table))
     published = asked.publish.show(table, groups)
@@ -301,26 +267,27 @@ def count_numbered(work: Work, part: int, n_blocks: int, layout: Layout) -> int:
     return n_numbered(_part(work, part, n_blocks), layout)
 
 
-def make_part(
-    work: Work, part: int, n_blocks: int, layout: Layout, folder: Path, first: int = 1
-) -> dict[str, tuple[FilePart, tuple[str, ...]]]:
-    """Put the rows of a part together from all blocks, in the order that their content gives them, and write them.
+def make_part(work: Work, part: int, n_blocks: int, layout: Layout, folder: Path, first: int = 1) -> MadePart:
+    """Put the rows of a part together from all blocks, and write them; classes have numbers from `first` on."""
+    made, whose = written_part(_part(work, part, n_blocks), part, layout, folder, first)
+    if whose is not None:
+        work.save_array(WHOSE, part, whose)
+    return made
 
-    Classes have numbers from `first` on. Give the file of each table, and its columns.
-    """
-    rows = _part(work, part, n_blocks)
+
+def written_part(
+    rows: pl.DataFrame, part: int, layout: Layout, folder: Path, first: int
+) -> tuple[MadePart, npt.NDArray[np.uint64] | None]:
+    """Write the tables of a part, each in the order that its content gives it; give whose rows they are, if known."""
     tables, order = tables_of(rows.drop(PERSON, strict=False), layout, first)
+    whose = None
     if PERSON in rows.columns:
-        work.save_array(WHOSE, part, rows[PERSON].to_numpy()[whose_order(rows, tables, layout, order)])
-    return {
+        whose = rows[PERSON].to_numpy()[whose_order(rows, tables, layout, order)]
+    made = {
         name: (_written(table, folder / f"{name}-{part + 1:05d}.parquet"), tuple(table.columns))
         for name, table in tables.items()
     }
-
-
-def write_part(rows: pl.DataFrame, layout: Layout, path: Path) -> FilePart:
-    """Write the rows of a part in the order that their content gives them."""
-    return _written(arrange(Published({"table": rows}, layout))[0].tables["table"], path)
+    return made, whose
 
 
 def _written(table: pl.DataFrame, path: Path) -> FilePart:

@@ -31,6 +31,9 @@ HEAP = 1 << 23
 Each = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
 """Calls a function for each of several arguments, perhaps in several processes."""
 
+Pooled = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], int, Callable[[list[Any]], Any]], list[Any]]
+"""Calls a function for each of several arguments and each heap, and another for what was found of a heap."""
+
 
 def one_by_one(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
     """Call a function for each of several arguments, here."""
@@ -44,12 +47,15 @@ def check_parts(
     claims: bool = True,
     survey: bool = True,
     each: Each = one_by_one,
+    pooled: Pooled | None = None,
     whose: Sequence[Path] | None = None,
 ) -> tuple[Verdict, Given]:
     """What a release in parts keeps, and what figures are worked out of; raises `GuaranteeError` where it does not.
 
-    `whose` are files that say whose row each one of a part is, as a number, for promises that count people.
+    `whose` are files that say whose row each one of a part is, as a number, for promises that count people. `pooled`
+    puts together what may be in any part, such as the rows of one person; one heap after the other, if not given.
     """
+    pooled = pooled or partial(_heap_by_heap, each)
     problems = Problems()
     promise = check_layout_of_parts(manifest, problems)
     problems.raise_if_any(GuaranteeError)
@@ -58,18 +64,30 @@ def check_parts(
     wholes = whole_columns(manifest, counts, problems)
     problems.raise_if_any(GuaranteeError)
     people = dict(enumerate(whose or ()))
-    judged = wholes if whose is None else _by_people(folder, manifest, whose, each)
+    judged = wholes if whose is None else _by_people(folder, manifest, whose, pooled)
     arguments = [(folder, manifest, place, judged, promise, people.get(place)) for place in places]
     seen = each(partial(_look, survey=survey), arguments)
     verdict = concluded(seen, manifest, promise, wholes, problems, claims=claims)
     given = _given(seen, verdict, manifest)
     if manifest.layout.laid_out.sensitive_table:  # the same quasi-identifiers may be in any part
-        n_heaps = 1 + manifest.rows.shown // HEAP
-        by_heap = (
-            each(_alike, [(folder, manifest, place, heap, n_heaps) for place in places]) for heap in range(n_heaps)
-        )
-        vars(given)["matching_sizes"] = np.sort(np.concatenate([_added(one) for one in by_heap]))
+        by_heap = pooled(_alike, [(folder, manifest, place) for place in places], _n_heaps(manifest), _added)
+        vars(given)["matching_sizes"] = np.sort(np.concatenate(by_heap))
     return verdict, given
+
+
+def _n_heaps(manifest: Manifest) -> int:
+    return 1 + manifest.rows.shown // HEAP
+
+
+def _heap_by_heap(
+    each: Each,
+    function: Callable[..., Any],
+    arguments: Sequence[tuple[Any, ...]],
+    n_heaps: int,
+    finish: Callable[[list[Any]], Any],
+) -> list[Any]:
+    """What is found of each heap in all parts, put together here."""
+    return [finish(each(function, [(*one, heap, n_heaps) for one in arguments])) for heap in range(n_heaps)]
 
 
 def check_parts_directory(folder: Path, manifest: Manifest, *, survey: bool = True) -> tuple[Verdict, Given]:
@@ -140,15 +158,16 @@ def _values(folder: Path, manifest: Manifest, place: int) -> dict[str, pl.DataFr
     return count_sensitive(tables, layout) if tables else {}
 
 
-def _by_people(folder: Path, manifest: Manifest, whose: Sequence[Path], each: Each) -> dict[str, Values]:
+def _by_people(folder: Path, manifest: Manifest, whose: Sequence[Path], pooled: Pooled) -> dict[str, Values]:
     """The sensitive columns of the whole release, counted in people who have each value; some of them at a time."""
-    n_heaps, counts = 1 + manifest.rows.shown // HEAP, []
-    for heap in range(n_heaps):
-        arguments = [(folder, manifest, place, path, heap, n_heaps) for place, path in enumerate(whose)]
-        found = each(_had_by, arguments)
-        several = {name: pl.concat([one[name] for one in found]).unique() for name in manifest.layout.sensitive}
-        counts.append({name: count_values(one, ["value"])["value"] for name, one in several.items()})
-    return whole_columns(manifest, counts, Problems())
+    arguments = [(folder, manifest, place, path) for place, path in enumerate(whose)]
+    return whole_columns(manifest, pooled(_had_by, arguments, _n_heaps(manifest), _counted), Problems())
+
+
+def _counted(found: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
+    """How many people have each value: each once, whatever parts their rows are in."""
+    several = {name: pl.concat([one[name] for one in found]).unique() for name in found[0]}
+    return {name: count_values(one, ["value"])["value"] for name, one in several.items()}
 
 
 def _had_by(

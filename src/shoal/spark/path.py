@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from shoal._version import __version__
-from shoal.check.parts import content_of_parts
 from shoal.check.release import Verdict
 from shoal.enforce.refine import Refine
 from shoal.engines.bins import Binned
 from shoal.engines.blocks import Blocks, refuse_on_disk
 from shoal.engines.cuts import Cuts, Wanted, find_cuts
+from shoal.engines.grouping import required
 from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
 from shoal.engines.placing import n_parts
-from shoal.engines.steps import Reading, may_have_fractions
+from shoal.engines.settling import settled as settled_blocks
+from shoal.engines.steps import Reading
 from shoal.errors import InternalError, ParameterError, Problem, Problems, SchemaError, ShoalError, SourceError
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.methods.base import Method
+from shoal.methods.slicing import Slicing
 from shoal.personal.base import ColumnPublisher
 from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.privacy.required import in_one_spelling
@@ -38,10 +40,13 @@ from shoal.release.parts import restated
 from shoal.release.receipt import Input, InputRows, Receipt
 from shoal.settings import check_arguments, secret_seed
 from shoal.spark.jobs import Jobs, OnSpark, ran
+from shoal.spark.parts import Files, TableFiles, made_parts
 from shoal.spark.people import brought_together
-from shoal.spark.release import Files, SparkRelease, checked_parts
+from shoal.spark.release import SparkRelease, checked_parts
 from shoal.spark.remote import opened
 from shoal.spark.session import check_frame, plain_columns
+from shoal.spark.slices import placed_for_slices, with_attributes
+from shoal.spark.tasks import GroupedBlock
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema
 
@@ -182,9 +187,12 @@ class _Path:
             self.told.stage("cutting")
             columns, cuts, binned = self._cut(known, pieces, n_partitions)
             if len(cuts.blocks) > 1:
+                known = with_attributes(self.jobs, binned, n_partitions, known, self.asked)
                 known, placed = self._placed(known, cuts, binned)
             if len(cuts.blocks) > 1:
-                return self._in_blocks(known, reading.settled, columns, cuts, placed)
+                release = self._in_blocks(known, reading.settled, columns, cuts, placed)
+                if release is not None:
+                    return release
         return self._whole()
 
     # -- pieces --------------------------------------------------------------------------------------------------------
@@ -234,7 +242,7 @@ class _Path:
     def _cut(self, known: Known, pieces: Any, n_partitions: int) -> tuple[list[Binned], Cuts, Any]:
         """Where the table is cut, by histograms of the executors, level by level."""
         columns = known.bins()
-        by_column = tuple(one for one in self.asked.require if isinstance(one, ColumnRequirement))
+        by_column = tuple(one for one in required(known.table, self.asked) if isinstance(one, ColumnRequirement))
         by_column = by_column if self.schema.person is None else ()  # people are counted when they are together
         sensitive = {one.column: known.whole.sensitive[one.column] for one in by_column}
         binned = self.jobs.keep(self.jobs.step(pieces, "find_bins", known, columns, tuple(sensitive)))
@@ -248,30 +256,33 @@ class _Path:
         if self.schema.person is not None:
             self.told.stage("sorting")
             return brought_together(self.jobs, binned, known, cuts, self.asked, self.schema.person)
+        if isinstance(self.asked.method, Slicing):
+            return known, placed_for_slices(self.jobs, binned, known, cuts, self.asked.method)
         return known, self.jobs.exchanged(self.jobs.step(binned, "place_rows", cuts), len(cuts.blocks))
 
-    def _in_blocks(self, known: Known, settled: Schema, columns: list[Binned], cuts: Cuts, placed: Any) -> SparkRelease:
-        """Group, publish and check block by block and part by part."""
+    def _in_blocks(
+        self, known: Known, settled: Schema, columns: list[Binned], cuts: Cuts, placed: Any
+    ) -> SparkRelease | None:
+        """Group, publish and check block by block and part by part; None where so many rows are in no class."""
         self.told.stage("grouping")
-        n_blocks = len(cuts.blocks)
         grouped = self.jobs.keep(self.jobs.step(placed, "group_rows", known, self.asked, self.seed))
-        said = [opened(note) for _, note in self.jobs.said(grouped)]
+        said: list[GroupedBlock] = [opened(note) for _, note in self.jobs.said(grouped)]
         self.jobs.drop(*(one for one in self.jobs.kept if one is not grouped))
-        if len(said) != n_blocks or sum(one[0] for one in said) != known.whole.n_rows:
+        if len(said) != len(cuts.blocks) or sum(one.n_rows for one in said) != known.whole.n_rows:
             raise SourceError(Problem("table", "was changed while it was read", "publish from a copy of it"))
-        suppressed = sum(one[1] for one in said)
+        suppressed = sum(one.n_suppressed for one in said)
+        if n_parts(known.whole.n_rows - suppressed, self.blocks.part_rows) == 1:
+            return None
         shown = known
         if suppressed:
-            shown = put_together([one[3] for one in said], self.schema, settled, Problems(), warn=False)
+            shown = put_together([one.facts for one in said], self.schema, settled, Problems(), warn=False)
+            shown = shown.gathering(known.whole.gathered)
         self.told.stage("publishing")
-        if may_have_fractions(shown, self.asked):
-            found = self.jobs.said(self.jobs.step(grouped, "find_fractions", shown, self.asked))
-            shown = shown.fractional(frozenset[str]().union(*(opened(note) for _, note in found)))
-        manifest, files = self._parts(known, shown, grouped, n_blocks, suppressed)
+        manifest, files = self._parts(known, shown, grouped, said)
         self.told.stage("verifying")
         verdict, given = checked_parts(self.jobs, files.entries, manifest, claims=False, survey=self.survey)
         manifest, given = self._stated(manifest, verdict, given)
-        digest = hashlib.sha256("\n".join(one[2] for one in said).encode()).hexdigest()
+        digest = hashlib.sha256("\n".join(one.sha256 for one in said).encode()).hexdigest()
         outside = {key: value for key, value in verdict.achieved.items() if key in verdict.outside}
         receipt = self._receipt(manifest, known, suppressed, cuts, columns, digest, outside)
         self.jobs.drop(grouped)
@@ -280,32 +291,33 @@ class _Path:
     # -- parts ---------------------------------------------------------------------------------------------------------
 
     def _parts(
-        self, known: Known, shown: Known, grouped: Any, n_blocks: int, suppressed: int
+        self, known: Known, shown: Known, grouped: Any, blocks: Sequence[GroupedBlock]
     ) -> tuple[Manifest, Files]:
         """The files of parts, kept by executors, and what can be said of them before they are checked."""
-        rows = known.whole.n_rows - suppressed
-        parts = n_parts(rows, self.blocks.part_rows)
-        published = self.jobs.keep(self.jobs.step(grouped, "show_rows", shown, self.asked, parts))
-        found = [opened(note) for _, note in self.jobs.said(published)]
-        if len(found) != n_blocks:
+        rows = known.whole.n_rows - sum(one.n_suppressed for one in blocks)
+        parts, jobs = n_parts(rows, self.blocks.part_rows), self.jobs
+        centred = all(one.has_centres for one in blocks)  # as with all in memory
+
+        def look(function: Callable[..., Any], told: Known) -> list[Any]:
+            found = jobs.step(grouped, "look_at_blocks", function, told, self.asked, centred)
+            return [opened(note) for _, note in jobs.said(found)]
+
+        shown = settled_blocks(shown, self.asked, look)
+        published = jobs.keep(jobs.step(grouped, "show_rows", shown, self.asked, parts, centred))
+        found = [opened(note) for _, note in jobs.said(published)]
+        if len(found) != len(blocks):
             raise InternalError("a block was not published")
         layout = layout_of(found, shown)
-        made = self.jobs.keep(
-            self.jobs.step(self.jobs.exchanged(published.filter("place >= 0"), parts), "make_parts", layout)
-        )
-        said = [opened(note) for _, note in self.jobs.said(made)]
-        files = tuple(one for one, _ in said)
-        self.jobs.drop(published)
-        if len(files) != parts or sum(one.rows for one in files) != rows:
-            raise InternalError("a part was not made, or has other rows than it should")
-        table = PublishedTable(name="table", rows=rows, columns=found[0].columns, content_sha256="", parts=files)
-        table = table.model_copy(update={"content_sha256": content_of_parts(table)})
-        manifest = self._described(layout, rows, known.table.n_input - rows, table)
-        return manifest, Files(made, [one.sha256 for one in files], said[0][1])
+        tables, files = made_parts(jobs, published, layout, parts)
+        jobs.drop(published)
+        counted = layout.laid_out.counted(layout)
+        if any(one.rows != rows for one in tables if one.name in counted):
+            raise InternalError("a part has other rows than it should")
+        return self._described(layout, rows, known.table.n_input - rows, tables), files
 
-    def _described(self, layout: Layout, rows: int, left_out: int, table: PublishedTable) -> Manifest:
+    def _described(self, layout: Layout, rows: int, left_out: int, tables: tuple[PublishedTable, ...]) -> Manifest:
         counted = Rows(published=rows, left_out=left_out if self.asked.left_out == "public" else None)
-        return described(layout, self.asked, counted, (table,))
+        return described(layout, self.asked, counted, tables)
 
     def _stated(self, manifest: Manifest, verdict: Verdict, given: Given) -> tuple[Manifest, Given]:
         """The manifest with what was reached and measured."""
@@ -357,8 +369,11 @@ class _Path:
         }  # fmt: skip
         rows = plain_columns(self.df, self.df.columns).coalesce(1)
         made = self.jobs.keep(self.jobs.step(rows, "publish_whole", self.schema, asked.method, options))
-        manifest, receipt, verdict, given, (digest, types) = opened(self.jobs.said(made)[0][1])
-        return SparkRelease.of(self.jobs, Files(made, [digest], types), manifest, verdict, receipt, given)
+        manifest, receipt, verdict, given, files = opened(self.jobs.said(made)[0][1])
+        tables = [
+            TableFiles(one.name, [digest], types) for one, (digest, types) in zip(manifest.tables, files, strict=True)
+        ]
+        return SparkRelease.of(self.jobs, Files(made, tables), manifest, verdict, receipt, given)
 
 
 __all__ = ["anonymize"]

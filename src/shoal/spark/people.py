@@ -19,11 +19,13 @@ import pyarrow as pa
 from shoal.engines.cuts import Cuts, Ints
 from shoal.engines.known import Known
 from shoal.engines.people import keeps_as_one, people_counted
+from shoal.errors import InfeasibleError, Problems
+from shoal.methods.anatomy import Anatomy
+from shoal.methods.base import Method, check_frequent
 from shoal.release.description import Asked
 from shoal.spark.frames import packed, stored
 from shoal.spark.remote import SUMMARY, Entry, opened
-from shoal.spark.tasks import with_rows
-from shoal.table.prepare import Table
+from shoal.spark.tasks import table_of, with_rows
 
 if TYPE_CHECKING:
     from shoal.spark.jobs import Jobs
@@ -58,13 +60,7 @@ def _apart(numbers: Ints) -> Iterator[tuple[int, Ints]]:
 def count_people(batches: Iterable[pa.RecordBatch], known: Known) -> Iterator[Entry]:
     """How many people of each heap have each sensitive value; none is in two heaps."""
     for heap, found in groupby(with_rows(batches), lambda entry: entry.key):
-        yield Entry(heap, SUMMARY, pickle.dumps(people_counted(_table(found, known))[1]))
-
-
-def _table(found: Iterable[Entry], known: Known) -> Table:
-    """Rows that came in several entries."""
-    rows = pl.concat([stored(entry.rows) for entry in found])
-    return known.block(rows.cast({name: known.types[name] for name in rows.columns}))
+        yield Entry(heap, SUMMARY, pickle.dumps(people_counted(table_of(found, known))[1]))
 
 
 def place_people(batches: Iterable[pa.RecordBatch], person: str, cuts: Cuts) -> Iterator[Entry]:
@@ -82,7 +78,7 @@ def place_people(batches: Iterable[pa.RecordBatch], person: str, cuts: Cuts) -> 
 def judge_people(batches: Iterable[pa.RecordBatch], known: Known, asked: Asked) -> Iterator[Entry]:
     """How many people each block has, and whether they are enough for what is required."""
     for block, found in groupby(with_rows(batches), lambda entry: entry.key):
-        table = _table(found, known)
+        table = table_of(found, known)
         yield Entry(block, SUMMARY, pickle.dumps((table.n_people, keeps_as_one(table, asked))))
 
 
@@ -105,6 +101,17 @@ def brought_together(jobs: Jobs, binned: Any, known: Known, cuts: Cuts, asked: A
         judged = [said.get(block, (0, False)) for block in range(n_blocks)]  # people of some may all be elsewhere
         bad = next((block for block, (people, fits) in enumerate(judged) if people < k or not fits), None)
         if bad is None:
+            _check_people(known, sum(people for people, _ in judged), asked.method)
             return known, placed
         jobs.drop(placed)
         cuts.join(cuts.blocks[bad])
+
+
+def _check_people(known: Known, n_people: int, method: Method) -> None:
+    """Refuse values that too many people have for buckets: rows alone did not tell when the table was checked."""
+    problems = Problems()
+    if isinstance(method, Anatomy):
+        column = method.column or next(iter(known.whole.sensitive))
+        having = known.whole.sensitive[column].counts
+        check_frequent(having, n_people, "people", column, method.l, "Anatomy(l=)", problems)
+    problems.raise_if_any(InfeasibleError)

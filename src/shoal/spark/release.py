@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from shoal.check.release import Verdict
 from shoal.disk.change import changing
 from shoal.disk.recovery import settle
@@ -24,34 +22,26 @@ from shoal.release.receipt import Receipt, receipt_path, warn_of_reuse
 from shoal.release.release import check_places
 from shoal.report.page import check_place
 from shoal.spark.jobs import Jobs
+from shoal.spark.parts import WHOSE, Files
 from shoal.spark.remote import opened
-from shoal.spark.tasks import WHOSE
 from shoal.spark.writing import TOKEN
 
 Page = tuple[Path, Callable[[Verdict, Given, str], bytes]]
 """Where a report goes, and who makes it of what was found."""
 
 
-@dataclass(frozen=True)
-class Files:
-    """The files of a release, as executors keep them."""
-
-    entries: Any
-    digests: list[str]
-    """The SHA-256 of each."""
-    types: pa.Schema
-    """Of the columns."""
-
-
 @dataclass
 class SparkRelease:
-    """A release whose table is on a cluster.
+    """A release whose tables are on a cluster.
 
     Attributes
     ----------
     table
         The published rows as a DataFrame. Write it with whatever Spark writes: ``release.table.write.parquet(...)``,
-        ``.saveAsTable(...)``, ``.jdbc(...)``. It reads the very rows that were checked, or fails.
+        ``.saveAsTable(...)``, ``.jdbc(...)``. It reads the very rows that were checked, or fails. None where every
+        slice has a table of its own.
+    tables
+        All published tables by name, such as ``table`` and ``classes``.
     manifest
         What is said of the release; to be published with it.
     verdict
@@ -65,6 +55,7 @@ class SparkRelease:
     verdict: Verdict
     receipt: Receipt
     seen: Given
+    tables: dict[str, Any]
     _jobs: Jobs = field(repr=False)
     _files: Files = field(repr=False)
     key: None = None
@@ -74,9 +65,12 @@ class SparkRelease:
         cls, jobs: Jobs, files: Files, manifest: Manifest, verdict: Verdict, receipt: Receipt, given: Given
     ) -> SparkRelease:
         """A release whose files executors keep."""
-        schema = jobs.spark.createDataFrame(files.types.empty_table()).schema
-        table = jobs.mapped(files.entries, schema, "read_files", files.digests, files.types)
-        return cls(table, manifest, verdict, receipt, given, jobs, files)
+        tables = {}
+        for place, one in enumerate(files.tables):
+            schema = jobs.spark.createDataFrame(one.types.empty_table()).schema
+            own = files.entries.filter(f"place = {place}")
+            tables[one.name] = jobs.mapped(own, schema, "read_files", one.digests, one.types)
+        return cls(tables.get("table"), manifest, verdict, receipt, given, tables, jobs, files)
 
     def given(self) -> Given:
         """What was found in its parts, for figures; no row is at hand."""
@@ -85,7 +79,7 @@ class SparkRelease:
     def verify(self) -> Verdict:
         """Check the release again, on the executors; raises `GuaranteeError` where it does not keep its promise."""
         with self._jobs.in_batches():
-            if not self.manifest.tables[0].parts:
+            if not self.manifest.in_parts:
                 notes = self._jobs.said(self._jobs.step(self._files.entries, "check_whole", self.manifest))
                 found: Verdict = opened(notes[0][1])
                 return found
@@ -125,22 +119,28 @@ class SparkRelease:
 
     def _filled(self, folder: Path) -> Manifest:
         """Let executors write the parts; give the manifest that names them."""
-        table, token = self.manifest.tables[0], secrets.token_hex(16)
-        names = [part.file for part in table.parts] or ["table.parquet"]
-        wanted = self._files.digests
+        in_parts, token = self.manifest.in_parts, secrets.token_hex(16)
+        names = [
+            [part.file for part in table.parts] if in_parts else [f"{table.name}.parquet"]
+            for table in self.manifest.tables
+        ]
+        digests = [digest for one in self._files.tables for digest in one.digests]
+        wanted = dict(zip((name for own in names for name in own), digests, strict=True))
         (folder.parent / TOKEN).write_text(token, encoding="ascii")
         with self._jobs.in_batches():
             step = self._jobs.step(self._files.entries, "write_files", str(folder.resolve()), names, token)
-            written = {key: note.decode() for key, note in self._jobs.said(step)}
-        found = {place: _digest(folder / name) for place, name in enumerate(names)}
-        there = sorted(one.name for one in folder.iterdir())
-        if found != written or list(found.values()) != list(wanted) or there != sorted(names):
+            written = dict(opened(note) for _, note in self._jobs.said(step))
+        found = {name: _digest(folder / name) for name in wanted}
+        if not found == written == wanted or {one.name for one in folder.iterdir()} != set(wanted):
             what = "the files that executors wrote are not those that were checked"
             raise SourceError(Problem(str(folder), what, "publish from a copy of the table that nobody changes"))
-        if table.parts:
+        if in_parts:
             return self.manifest
-        named = table.model_copy(update={"file": names[0], "sha256": wanted[0]})
-        return self.manifest.model_copy(update={"tables": (named,)})
+        named = [
+            table.model_copy(update={"file": name, "sha256": wanted[name]})
+            for table, (name,) in zip(self.manifest.tables, names, strict=True)
+        ]
+        return self.manifest.model_copy(update={"tables": tuple(named)})
 
     def close(self) -> None:
         """Let executors forget the release; `table` would have to be made anew."""
@@ -161,12 +161,24 @@ def checked_parts(
 
     def each(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         _, said_of, _, *rest = arguments[0]
-        notes = jobs.said(jobs.step(parts, "check_files", function, said_of, tuple(rest)))
-        if [key for key, _ in notes] != list(range(len(arguments))):
-            raise SourceError(Problem("table", "was changed while it was checked", "publish from a copy of it"))
-        return [opened(note) for _, note in notes]
+        return _all_said(jobs, jobs.step(parts, "check_files", function, said_of, tuple(rest)), len(arguments))
+
+    def pooled(
+        function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], n_heaps: int, finish: Callable[..., Any]
+    ) -> list[Any]:
+        _, said_of, _, *rest = arguments[0]
+        found = jobs.exchanged(jobs.step(parts, "pool_files", function, said_of, tuple(rest), n_heaps), n_heaps)
+        return _all_said(jobs, jobs.step(found, "join_heaps", finish), n_heaps)
 
     whose = None
     if manifest.recipe.counts == "people":  # executors have it beside each part
         whose = [Path(WHOSE)] * len(manifest.tables[0].parts)
-    return check_parts(Path(), manifest, claims=claims, survey=survey, each=each, whose=whose)
+    return check_parts(Path(), manifest, claims=claims, survey=survey, each=each, pooled=pooled, whose=whose)
+
+
+def _all_said(jobs: Jobs, step: Any, n_keys: int) -> list[Any]:
+    """What is said of each of so many parts or heaps."""
+    notes = jobs.said(step)
+    if [key for key, _ in notes] != list(range(n_keys)):
+        raise SourceError(Problem("table", "was changed while it was checked", "publish from a copy of it"))
+    return [opened(note) for _, note in notes]

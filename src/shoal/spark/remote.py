@@ -70,7 +70,7 @@ def perform(name: str, version: str, payload: bytes, batches: Iterator[Any]) -> 
         raise RuntimeError(OTHER)
     first = "shoal.spark.tasks" not in sys.modules
     try:
-        from shoal.spark import people, tasks
+        from shoal.spark import parts, people, slices, tasks
     except ImportError:
         raise RuntimeError(LACKING) from None
     if first:
@@ -79,7 +79,7 @@ def perform(name: str, version: str, payload: bytes, batches: Iterator[Any]) -> 
     from shoal.errors import ShoalError
 
     try:
-        step = getattr(people if hasattr(people, name) else tasks, name)
+        step = next(getattr(one, name) for one in (tasks, parts, people, slices) if hasattr(one, name))
         for entry in step(batches, *opened(payload)):
             yield entry if not isinstance(entry, Entry) else tasks.batch_of(entry)
     except ShoalError as error:

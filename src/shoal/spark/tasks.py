@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -26,20 +26,20 @@ from shoal.engines.cuts import Cuts, Ints
 from shoal.engines.grouping import grouped
 from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order
-from shoal.engines.people import PERSON, whose_rows_shown
-from shoal.engines.steps import Reading, followed_rows, fractions_of, shown_rows, write_part
-from shoal.errors import GuaranteeError, Problem, Problems, SchemaError, ShoalWarning, SourceError
+from shoal.engines.steps import Reading, followed_rows, shown_rows
+from shoal.errors import GuaranteeError, Problem, Problems, SchemaError, ShoalWarning
 from shoal.extras import load
 from shoal.measure.base import Given
 from shoal.progress import SILENT
 from shoal.release.description import Asked
-from shoal.release.manifest import Layout, Manifest
+from shoal.release.manifest import Manifest
 from shoal.spark.frames import frame_of, packed, stored
 from shoal.spark.joining import together
 from shoal.spark.remote import ERROR, SUMMARY, Entry, opened
 from shoal.table.fingerprint import content_sha256
 from shoal.table.markers import Markers, note_unknown
 from shoal.table.names import Names
+from shoal.table.prepare import Table
 from shoal.table.schema import Schema
 
 PIECE_ROWS = 1 << 17
@@ -48,8 +48,6 @@ CHUNK_ROWS = 1 << 18
 """Rows of an entry at most: no array of bytes has more than two billion."""
 LABEL = "\0label"
 MOST_PROBLEMS = 100
-WHOSE = "whose.npy"
-"""Whose row each one of a part is, for who checks it."""
 
 
 def batch_of(entry: Entry) -> pa.RecordBatch:
@@ -153,7 +151,7 @@ def count_bins(
     batches: Iterable[pa.RecordBatch], cuts: Cuts, nodes: Sequence[int], columns: Sequence[Binned]
 ) -> Iterator[Entry]:
     """Of each column, how many rows of each node are in each bin."""
-    yield from _summed(histograms(cuts, nodes, bins, columns) for bins, _ in _notes(batches))
+    yield from summed(histograms(cuts, nodes, bins, columns) for bins, _ in _notes(batches))
 
 
 def count_sensitive(
@@ -161,19 +159,19 @@ def count_sensitive(
 ) -> Iterator[Entry]:
     """Of each sensitive column, how often each value is in each node."""
     found = (sensitive_counts(cuts, nodes, bins, codes, n_values) for bins, codes in _notes(batches))
-    yield from _summed([one[name] for name in n_values] for one in found)
+    yield from summed([one[name] for name in n_values] for one in found)
 
 
 def join_counts(batches: Iterable[pa.RecordBatch]) -> Iterator[Entry]:
     """Counts of several partitions as those of one."""
-    yield from _summed(counts_of(entry.note) for entry in entries(batches))
+    yield from summed(counts_of(entry.note) for entry in entries(batches))
 
 
 def _notes(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
     return (opened(entry.note) for entry in with_rows(batches))
 
 
-def _summed(counts: Iterable[Sequence[Any]]) -> Iterator[Entry]:
+def summed(counts: Iterable[Sequence[Any]]) -> Iterator[Entry]:
     """The sums of some counts; nothing for none."""
     total: list[Any] | None = None
     for found in counts:
@@ -206,102 +204,77 @@ def place_rows(batches: Iterable[pa.RecordBatch], cuts: Cuts) -> Iterator[Entry]
             begin += size
 
 
+class GroupedBlock(NamedTuple):
+    """What is said of a block that was grouped."""
+
+    n_rows: int
+    n_suppressed: int
+    sha256: str
+    facts: PieceFacts
+    """Of the rows that are in a class."""
+    has_centres: bool
+
+
+def table_of(found: Iterable[Entry], known: Known) -> Table:
+    """Rows that came in several entries."""
+    rows = pl.concat([stored(entry.rows) for entry in found])
+    return known.block(rows.cast({name: known.types[name] for name in rows.columns}))
+
+
 def group_rows(batches: Iterable[pa.RecordBatch], known: Known, asked: Asked, seed: int) -> Iterator[Entry]:
     """The classes of blocks; first of each what is said of it, then its rows with the number of their class."""
     for block, found in groupby(with_rows(batches), lambda entry: entry.key):
-        rows = pl.concat([stored(entry.rows) for entry in found])
-        rows = rows.cast({name: known.types[name] for name in rows.columns})
+        rows = table_of(found, known).frame
         rows = rows[content_order(rows, known.table.schema)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ShoalWarning)
             groups = grouped(known.block(rows), asked, seed, SILENT, block=block)
         kept = groups.labels >= 0
         facts = PieceFacts.of(rows.filter(pl.Series(kept)), known.table.schema, int(kept.sum()))
-        said = (rows.height, int((~kept).sum()), content_sha256(rows), facts)
+        said = GroupedBlock(rows.height, int((~kept).sum()), content_sha256(rows), facts, groups.centres is not None)
         yield Entry(block, SUMMARY, pickle.dumps(said))
         labelled = rows.with_columns(pl.Series(LABEL, groups.labels.astype(np.int32)))
         chunks = range(0, labelled.height, CHUNK_ROWS)
         for place, begin in enumerate(chunks):
-            last = place + 1 == len(chunks)
-            yield Entry(block, place, b"last" if last else b"", packed(labelled.slice(begin, CHUNK_ROWS)))
+            last = pickle.dumps(groups.centres) if place + 1 == len(chunks) else b""
+            yield Entry(block, place, last, packed(labelled.slice(begin, CHUNK_ROWS)))
 
 
-# -- parts -------------------------------------------------------------------------------------------------------------
+# -- what blocks show ------------------------------------------------------------------------------------------------
 
 
-def _blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pl.DataFrame, Ints]]:
-    """Blocks, each with the class of every row."""
+def _blocks(batches: Iterable[pa.RecordBatch], centred: bool) -> Iterator[tuple[int, pl.DataFrame, Ints, Ints | None]]:
+    """Blocks, each with the class of every row, and the row that each class was formed around."""
     waiting: list[pl.DataFrame] = []
     for entry in with_rows(batches):
         waiting.append(stored(entry.rows))
-        if entry.note == b"last":
+        if entry.note:  # the last of its block
             block = pl.concat(waiting)
             waiting = []
-            yield entry.key, block.drop(LABEL), block[LABEL].to_numpy().astype(np.int64)
+            centres = opened(entry.note) if centred else None
+            yield entry.key, block.drop(LABEL), block[LABEL].to_numpy().astype(np.int64), centres
 
 
-def find_fractions(batches: Iterable[pa.RecordBatch], shown: Known, asked: Asked) -> Iterator[Entry]:
-    """The columns of intervals that blocks show with a fraction."""
-    for number, block, labels in _blocks(batches):
-        yield Entry(number, SUMMARY, pickle.dumps(fractions_of(block, labels, None, shown, asked)))
+def look_at_blocks(
+    batches: Iterable[pa.RecordBatch], look: Callable[..., Any], shown: Known, asked: Asked, centred: bool
+) -> Iterator[Entry]:
+    """What a function finds in the rows of blocks that were grouped."""
+    for number, *block in _blocks(batches, centred):
+        yield Entry(number, SUMMARY, pickle.dumps(look(*block, shown, asked)))
 
 
-def show_rows(batches: Iterable[pa.RecordBatch], shown: Known, asked: Asked, parts: int) -> Iterator[Entry]:
+def show_rows(
+    batches: Iterable[pa.RecordBatch], shown: Known, asked: Asked, parts: int, centred: bool
+) -> Iterator[Entry]:
     """What is published of blocks, part by part, and what is said of it."""
-    for number, block, labels in _blocks(batches):
-        rows, sizes, said = shown_rows(block, labels, shown, asked, parts)
+    for number, block, labels, centres in _blocks(batches, centred):
+        rows, sizes, said = shown_rows(block, labels, shown, asked, parts, centres)
         yield Entry(number, SUMMARY, pickle.dumps(said))
         begin = 0
         for part, size in enumerate(sizes):
             if size or number == 0:  # every part is made, also one without rows
                 yield Entry(part, number, b"", packed(rows.slice(begin, size)))
             begin += size
-
-
-def make_parts(batches: Iterable[pa.RecordBatch], layout: Layout) -> Iterator[Entry]:
-    """The files of parts, and what the manifest says of each."""
-    for part, found in groupby(with_rows(batches), lambda entry: entry.key):
-        in_order = sorted(found, key=lambda entry: entry.place)
-        rows = pl.concat([stored(entry.rows) for entry in in_order], how="vertical_relaxed")
-        with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
-            path = Path(folder) / f"table-{part + 1:05d}.parquet"
-            whose = pickle.dumps(whose_rows_shown(rows, layout)) if PERSON in rows.columns else b""
-            said = (write_part(rows.drop(PERSON, strict=False), layout, path), pq.read_schema(path).remove_metadata())
-            yield Entry(part, SUMMARY, pickle.dumps(said))
-            yield Entry(part, 0, whose, path.read_bytes())
-
-
-def check_files(
-    batches: Iterable[pa.RecordBatch], function: Callable[..., Any], manifest: Manifest, rest: tuple[Any, ...]
-) -> Iterator[Entry]:
-    """What the checker finds in the file of each part."""
-    for entry in with_rows(batches):
-        with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
-            (Path(folder) / manifest.tables[0].parts[entry.key].file).write_bytes(entry.rows)
-            if entry.note:
-                np.save(Path(folder) / WHOSE, opened(entry.note))
-            given = tuple(Path(folder) / one if isinstance(one, Path) else one for one in rest)
-            yield Entry(entry.key, SUMMARY, pickle.dumps(function(Path(folder), manifest, entry.key, *given)))
-
-
-def write_files(batches: Iterable[pa.RecordBatch], folder: str, names: Sequence[str], token: str) -> Iterator[Entry]:
-    """The files of parts written where the driver will look at them; give their SHA-256."""
-    from shoal.spark.writing import write_moved
-
-    for entry in with_rows(batches):
-        yield Entry(entry.key, SUMMARY, write_moved(Path(folder), names[entry.key], token, entry.rows).encode())
-
-
-def read_files(
-    batches: Iterable[pa.RecordBatch], digests: Sequence[str], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    """The rows of parts, as the DataFrame of a release has them; they must be those that were checked."""
-    for entry in with_rows(batches):
-        if hashlib.sha256(entry.rows).hexdigest() != digests[entry.key]:
-            what = "gave other rows when it was read again: the release that was checked is lost"
-            raise SourceError(Problem("table", what, "publish from a copy that nobody changes"))
-        table = pq.read_table(pa.BufferReader(entry.rows)).cast(schema)
-        yield from table.to_batches(max_chunksize=10_000)
 
 
 # -- a table of one block ----------------------------------------------------------------------------------------------
@@ -321,28 +294,34 @@ def publish_whole(
         warnings.simplefilter("ignore", ShoalWarning)
         release = anonymize(rows, schema, method, **options)
         verdict, seen = release.verify(), release.given()
-    given, no_rows = Given({}, release.manifest), release.frames["table"].clear()
-    counted = {name: getattr(seen, name) for name in ("columns", "class_sizes", "matching_sizes", "leading")}
-    vars(given).update(counted, rows=no_rows, cells=no_rows)
+    given = Given({}, release.manifest)
+    counted = {name: getattr(seen, name) for name in ("columns", "class_sizes", "matching_sizes", "leading", "squares")}
+    vars(given).update(counted, rows=seen.rows.clear(), cells=seen.cells.clear())
     with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
-        path = Path(folder) / "table.parquet"
-        write_parquet(release.frames["table"], path)
-        types, content = pq.read_schema(path).remove_metadata(), path.read_bytes()
-        file = (hashlib.sha256(content).hexdigest(), types)
-        receipt = None if release.receipt is None else release.receipt.model_copy(update={"places": None})
-        said = (release.manifest, receipt, replace(verdict, classes=None), given, file)
-        yield Entry(0, SUMMARY, pickle.dumps(said))
-        yield Entry(0, 0, b"", content)
+        paths = {name: Path(folder) / f"{name}.parquet" for name in release.frames}
+        for name, path in paths.items():
+            write_parquet(release.frames[name], path)
+        types = [pq.read_schema(path).remove_metadata() for path in paths.values()]
+        contents = [path.read_bytes() for path in paths.values()]
+    digests = [hashlib.sha256(content).hexdigest() for content in contents]
+    receipt = None if release.receipt is None else release.receipt.model_copy(update={"places": None})
+    said = (release.manifest, receipt, replace(verdict, classes=None), given, list(zip(digests, types, strict=True)))
+    yield Entry(0, SUMMARY, pickle.dumps(said))
+    for place, content in enumerate(contents):
+        yield Entry(0, place, b"", content)
 
 
 def check_whole(batches: Iterable[pa.RecordBatch], manifest: Manifest) -> Iterator[Entry]:
-    """What the checker finds in the file of a release of one part."""
+    """What the checker finds in the files of a release of one part."""
     from shoal.check.release import verify
     from shoal.release.parquet import parse_parquet
 
+    frames = {}
     for entry in with_rows(batches):
         frame, complaints = parse_parquet(entry.rows)
+        name = manifest.tables[entry.place].name
         if frame is None or complaints:
-            raise GuaranteeError([Problem("table.parquet", text) for text in complaints or ["cannot be read"]])
-        verdict = verify({"table": frame}, manifest)
-        yield Entry(0, SUMMARY, pickle.dumps(replace(verdict, classes=None)))
+            raise GuaranteeError([Problem(f"{name}.parquet", text) for text in complaints or ["cannot be read"]])
+        frames[name] = frame
+    if frames:
+        yield Entry(0, SUMMARY, pickle.dumps(replace(verify(frames, manifest), classes=None)))
