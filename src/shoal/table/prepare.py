@@ -164,7 +164,7 @@ class Table:
         if isinstance(hierarchy, Rule):
             raise TypeError("rules are built when a table is prepared")
         if hierarchy is None and not isinstance(kind, (Numeric, Ordinal)):
-            if self.whole is not None:
+            if self.whole is not None and name in self.whole.trees:
                 return self.whole.trees[name]
             if name not in self._flat_trees:
                 values = distinct_values(self.frame[name].cast(pl.String)).to_list()
