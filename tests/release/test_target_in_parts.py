@@ -134,6 +134,27 @@ def test_what_was_changed_is_refused(uri, release):
     assert check_database(shoal.Target(uri, "people"))[0].k >= 4
 
 
+NOT_PLAIN = {
+    "a policy": [f"ALTER TABLE {TABLE} ENABLE ROW LEVEL SECURITY"],
+    "rows elsewhere": [f"CREATE TABLE child (secret TEXT) INHERITS ({TABLE})"],
+    "a size of texts": [f"ALTER TABLE {TABLE} ALTER COLUMN disease TYPE VARCHAR(1234)"],
+    "a default": [f"ALTER TABLE {TABLE} ALTER COLUMN disease SET DEFAULT 'a text'"],
+    "a condition": [f"ALTER TABLE {TABLE} ADD CHECK (disease <> 'a text')"],
+    "a rule": [f"CREATE RULE more AS ON INSERT TO {TABLE} DO ALSO NOTHING"],
+}
+
+
+def test_more_than_tables_of_a_release_is_refused(servers, release):
+    """What shows others other rows, or holds more than rows do, in a schema whose tables are all as they were."""
+    uri = servers()
+    release.write_database(uri, "people")
+    refused_after(uri, "has other tables", "CREATE MATERIALIZED VIEW people.more AS SELECT 'a text' AS name")
+    refused_after(uri, "has other tables", "CREATE SEQUENCE people.a_text")
+    for statements in NOT_PLAIN.values():
+        refused_after(uri, "'table': is not a table as a release has it", *statements)
+    assert check_database(shoal.Target(uri, "people"))[0].k >= 4
+
+
 def test_the_order_of_rows_matters_where_a_database_keeps_it(uri, release):
     release.write_database(uri, "people")
     other = (

@@ -93,11 +93,8 @@ def _sample(different: Floats) -> Floats:
 def whole_of(table: Table) -> Whole:
     """What is known of a table that is at hand."""
     numeric = [name for name, kind in table.quasi.items() if not isinstance(kind, Nominal | Ordinal)]
-    flat = [
-        name
-        for name, kind in table.published.items()
-        if isinstance(kind, Nominal) and kind.hierarchy is None and not (table.frame[name].cast(pl.String) == STAR).any()
-    ]
+    names = [name for name, kind in table.published.items() if isinstance(kind, Nominal) and kind.hierarchy is None]
+    flat = [name for name in names if not (table.frame[name].cast(pl.String) == STAR).any()]  # it is a tree's root
     return Whole(
         table.n_rows,
         {name: NumberFacts.of(table.frame[name]).numbers for name in numeric},
