@@ -67,9 +67,19 @@ from shoal.engines.steps import (
 )
 from shoal.engines.tables import has_numbers
 from shoal.engines.work import Work, folder_beside
-from shoal.errors import InfeasibleError, InternalError, Problems, SchemaError, ShoalError, ShoalWarning
+from shoal.errors import (
+    InfeasibleError,
+    InternalError,
+    ParameterError,
+    Problem,
+    Problems,
+    SchemaError,
+    ShoalError,
+    ShoalWarning,
+)
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
+from shoal.memory import complaint
 from shoal.methods.anatomy import Anatomy
 from shoal.methods.base import check_frequent
 from shoal.methods.slicing import Slicing
@@ -184,6 +194,8 @@ def publish_in_blocks(
     if asked.refine is not None:
         asked = replace(asked, refine=replace(asked.refine, loss=asked.refine.loss or recipe.publish.loses))
     asked.check_parts()
+    if wrong := complaint(memory):
+        raise ParameterError(Problem("memory=", wrong))
     blocks.check(asked)
     refuse_on_disk(asked, recipe, one_machine=True)
     settle(out)
@@ -394,7 +406,7 @@ class _Path:
         while (rows := self.work.noted("blocks_rows")) is None:
             if person is not None:
                 each = self._each("cutting", n_pieces)
-                each(note_people, [(self.work, place, cuts, person, HEAPS) for place in range(n_pieces)])
+                each(note_people, [(self.work, place, known, cuts, person, HEAPS) for place in range(n_pieces)])
                 self._each("cutting", HEAPS)(find_homes, [(self.work, heap, n_pieces) for heap in range(HEAPS)])
             each = self._each("sorting", n_pieces)
             counts = each(sort_piece, [(self.work, place, known, cuts, person, HEAPS) for place in range(n_pieces)])

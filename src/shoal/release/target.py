@@ -346,7 +346,6 @@ def _opened_sqlite(target: Target, *, write: bool) -> Iterator[Database]:
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         yield _SQLite(target, connection)
         connection.execute("COMMIT")
-        made = False
     except ShoalError:
         raise
     except sqlite3.Error as error:  # its messages hold cells
@@ -354,7 +353,7 @@ def _opened_sqlite(target: Target, *, write: bool) -> Iterator[Database]:
     finally:
         if connection is not None:
             connection.close()
-        if made and path.is_file() and not path.stat().st_size:
+        if made and path.is_file() and not path.stat().st_size:  # also where somebody only looked
             path.unlink()
 
 
