@@ -10,7 +10,7 @@ import shoal
 from shoal.engines.blocks import Blocks
 from shoal.engines.facts import NumberFacts
 from shoal.engines.on_disk import publish_in_blocks
-from shoal.errors import ParameterError, SchemaError, SourceError
+from shoal.errors import GuaranteeError, ParameterError, SchemaError, SourceError
 from shoal.progress import SILENT
 from shoal.release.release import read_release
 from shoal.table.sources import Source
@@ -95,6 +95,28 @@ def test_numbers_near_the_largest():
             found = NumberFacts.together(pieces)
             assert (found.count, found.low, found.high) == (4, min(numbers), max(numbers))
             assert not found.squares < np.inf
+
+
+@pytest.mark.parametrize("name", ["\1group", "\1whose row it is"])
+def test_names_that_the_work_needs(tmp_path, name):
+    frame = people(400).with_columns(pl.lit("a").alias(name))
+    with pytest.raises(SchemaError, match="column number 12: has a name that work on blocks needs for itself"):
+        run(frame, tmp_path, shoal.Schema(quasi=QUASI, sensitive=["disease"], neutral=[name], rest="drop"))
+
+
+def test_what_looks_at_a_release_with_its_input_takes_one_in_parts(tmp_path):
+    """Hashes of tables in parts, and of an input that was read in pieces, are others than those of whole frames."""
+    schema = shoal.Schema(quasi=QUASI, sensitive=["disease"], rest="drop")
+    frame = people(400)
+    run(frame, tmp_path, schema)
+    release = read_release(tmp_path / "out", tmp_path / "out.receipt.json")
+    assert release.attack(frame, "singling-out", schema=schema)
+    assert release.measure("sample_uniques", original=frame, schema=schema) is not None
+    changed = shoal.Release({"table": release.table.reverse()}, release.manifest)
+    with pytest.raises(GuaranteeError, match="does not have the hash that the manifest states"):
+        changed.attack(frame, "singling-out", schema=schema)
+    with pytest.raises(ParameterError, match="is not the input of the release"):
+        release.attack(frame.head(399), "singling-out", schema=schema)
 
 
 def test_a_limit_that_is_no_size(tmp_path):

@@ -232,6 +232,17 @@ def test_a_recipe_in_blocks_with_a_target(uri, source, release, call, tmp_path):
     assert (status, "exists already" in told) == (2, True)
 
 
+def test_a_place_that_was_only_looked_at_is_left_as_it_was(source, call, tmp_path):
+    """What cannot be written to a database is refused after its place was looked at: no empty file stays."""
+    target = shoal.Target(f"sqlite:///{tmp_path}/new.db", "people")
+    recipe = shoal.Recipe(SCHEMA, shoal.Anatomy(l=2), source=Source(path=source), target=target, seed=1)
+    (tmp_path / "recipe.toml").write_text(recipe.to_toml(), encoding="utf-8")
+    flags = ("--out", str(tmp_path / "made"), "--block-rows", "400", "--part-rows", "800", "--threads", "1")
+    status, _, told = call("run", str(tmp_path / "recipe.toml"), *flags)
+    assert (status, "several tables is not written to a database" in told) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["recipe.toml"]
+
+
 def test_flags_of_parts(call, source, tmp_path):
     (tmp_path / "recipe.toml").write_text(recipe_for(source).to_toml(), encoding="utf-8")
     run = ("run", str(tmp_path / "recipe.toml"), "--out", str(tmp_path / "out"), "--part-rows")

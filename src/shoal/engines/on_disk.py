@@ -65,7 +65,7 @@ from shoal.engines.steps import (
     sort_piece,
     sum_block,
 )
-from shoal.engines.tables import has_numbers
+from shoal.engines.tables import check_free_names, has_numbers
 from shoal.engines.work import Work, folder_beside
 from shoal.errors import (
     InfeasibleError,
@@ -347,6 +347,7 @@ class _Path:
                 if reading is None:
                     check_names(piece.columns)
                     names = Names.of(piece, schema.roles)
+                    check_free_names(piece.columns, found)
                     note_unknown(source.missing_values, names, found)
                     settled = schema.fit(names, found)
                     found.raise_if_any(SchemaError)

@@ -99,7 +99,7 @@ def note_people(work: Work, number: int, known: Known, cuts: Cuts, person: str, 
 
 
 def _people(work: Work, number: int, known: Known, person: str) -> pl.Series:
-    """Whose each row of a piece is, in the type of the whole table: other pieces may have others for the same person."""
+    """Whose each row of a piece is, in the type of the whole table: another piece may have another for a person."""
     return work.load(PIECE, number)[person].cast(known.types[person])
 
 

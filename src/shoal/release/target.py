@@ -345,7 +345,8 @@ def _opened_sqlite(target: Target, *, write: bool) -> Iterator[Database]:
         connection = sqlite3.connect(address, isolation_level=None, timeout=5, uri=not write)
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         yield _SQLite(target, connection)
-        connection.execute("COMMIT")
+        looked = made and not connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+        connection.execute("ROLLBACK" if looked else "COMMIT")
     except ShoalError:
         raise
     except sqlite3.Error as error:  # its messages hold cells
@@ -353,7 +354,7 @@ def _opened_sqlite(target: Target, *, write: bool) -> Iterator[Database]:
     finally:
         if connection is not None:
             connection.close()
-        if made and path.is_file() and not path.stat().st_size:  # also where somebody only looked
+        if made and path.is_file() and not path.stat().st_size:
             path.unlink()
 
 
