@@ -134,6 +134,27 @@ def test_what_was_changed_is_refused(uri, release):
     assert check_database(shoal.Target(uri, "people"))[0].k >= 4
 
 
+NOT_PLAIN = {
+    "a policy": [f"ALTER TABLE {TABLE} ENABLE ROW LEVEL SECURITY"],
+    "rows elsewhere": [f"CREATE TABLE child (secret TEXT) INHERITS ({TABLE})"],
+    "a size of texts": [f"ALTER TABLE {TABLE} ALTER COLUMN disease TYPE VARCHAR(1234)"],
+    "a default": [f"ALTER TABLE {TABLE} ALTER COLUMN disease SET DEFAULT 'a text'"],
+    "a condition": [f"ALTER TABLE {TABLE} ADD CHECK (disease <> 'a text')"],
+    "a rule": [f"CREATE RULE more AS ON INSERT TO {TABLE} DO ALSO NOTHING"],
+}
+
+
+def test_more_than_tables_of_a_release_is_refused(servers, release):
+    """What shows others other rows, or holds more than rows do, in a schema whose tables are all as they were."""
+    uri = servers()
+    release.write_database(uri, "people")
+    refused_after(uri, "has other tables", "CREATE MATERIALIZED VIEW people.more AS SELECT 'a text' AS name")
+    refused_after(uri, "has other tables", "CREATE SEQUENCE people.a_text")
+    for statements in NOT_PLAIN.values():
+        refused_after(uri, "'table': is not a table as a release has it", *statements)
+    assert check_database(shoal.Target(uri, "people"))[0].k >= 4
+
+
 def test_the_order_of_rows_matters_where_a_database_keeps_it(uri, release):
     release.write_database(uri, "people")
     other = (
@@ -209,6 +230,17 @@ def test_a_recipe_in_blocks_with_a_target(uri, source, release, call, tmp_path):
     assert json.loads(shown)["achieved"] == dict(release.manifest.achieved)
     status, shown, told = call(*run, "--part-rows", "800")
     assert (status, "exists already" in told) == (2, True)
+
+
+def test_a_place_that_was_only_looked_at_is_left_as_it_was(source, call, tmp_path):
+    """What cannot be written to a database is refused after its place was looked at: no empty file stays."""
+    target = shoal.Target(f"sqlite:///{tmp_path}/new.db", "people")
+    recipe = shoal.Recipe(SCHEMA, shoal.Anatomy(l=2), source=Source(path=source), target=target, seed=1)
+    (tmp_path / "recipe.toml").write_text(recipe.to_toml(), encoding="utf-8")
+    flags = ("--out", str(tmp_path / "made"), "--block-rows", "400", "--part-rows", "800", "--threads", "1")
+    status, _, told = call("run", str(tmp_path / "recipe.toml"), *flags)
+    assert (status, "several tables is not written to a database" in told) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["recipe.toml"]
 
 
 def test_flags_of_parts(call, source, tmp_path):

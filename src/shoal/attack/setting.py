@@ -21,7 +21,7 @@ from shoal.errors import GuaranteeError, ParameterError, Problems, ShoalError, S
 from shoal.measure.base import Given, grown_schema, prepared
 from shoal.measure.pairing import refuse_another
 from shoal.release.key import Key
-from shoal.release.manifest import Manifest
+from shoal.release.manifest import Manifest, PublishedTable
 from shoal.release.receipt import Receipt, check_input
 from shoal.table.fingerprint import content_sha256
 from shoal.table.frames import to_polars
@@ -80,13 +80,23 @@ def _check_hashes(
     where: str, tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems
 ) -> None:  # fmt: skip
     """Note tables that are not those of the manifest."""
-    wanted = {table.name: table.content_sha256 for table in manifest.tables}
+    wanted = {table.name: table for table in manifest.tables}
     if set(wanted) != set(tables):
         problems.add(f"{where}manifest", "is of a release with other tables", error=GuaranteeError)
     for name in wanted:
-        if name in tables and content_sha256(tables[name]) != wanted[name]:
+        if name in tables and not _is_stated(tables[name], wanted[name]):
             what = "does not have the hash that the manifest states: one of the two was changed"
             problems.add(f"{where}table {name!r}", what, "get the release again", error=GuaranteeError)
+
+
+def _is_stated(frame: pl.DataFrame, table: PublishedTable) -> bool:
+    """Whether a table has the hash that the manifest states; one in parts, those of its parts one after the other."""
+    if not table.parts:
+        return content_sha256(frame) == table.content_sha256
+    ends = np.cumsum([part.rows for part in table.parts]).tolist()
+    found = [frame.slice(end - part.rows, part.rows) for end, part in zip(ends, table.parts, strict=True)]
+    stated = [part.content_sha256 for part in table.parts]
+    return frame.height == ends[-1] and [content_sha256(one) for one in found] == stated
 
 
 def _input(holder: Holder, original: pl.DataFrame, problems: Problems) -> pl.DataFrame | None:
@@ -268,7 +278,7 @@ def _opened(holder: Holder) -> tuple[Mapping[str, pl.DataFrame], Manifest, froze
 
 def _check_original(holder: Holder, original: pl.DataFrame) -> None:
     """Refuse an original that the release cannot have been made of: guesses would be compared with others' values."""
-    sha256 = None if holder.receipt is None else holder.receipt.input.sha256
+    sha256 = None if holder.receipt is None else holder.receipt.input.of_frame
     refuse_another(
         Given(
             holder.tables, holder.manifest, original, holder.schema, holder.missing_values, holder.labels, holder.key,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.engines.bins import MOST_BOUNDS, Binned, CategoryBins, NumberBins
+from shoal.table.hierarchy.builders import STAR
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal
 from shoal.table.whole import Numbers, Whole
@@ -50,8 +51,9 @@ class NumberFacts:
         if not known:
             return cls(0, math.inf, -math.inf, 0.0, 0.0, np.zeros(0))
         count = sum(piece.count for piece in known)
-        mean = math.fsum(piece.count * piece.mean for piece in known) / count
-        squares = math.fsum(piece.squares + piece.count * (piece.mean - mean) ** 2 for piece in known)
+        mean = _sum([piece.count * piece.mean for piece in known]) / count
+        apart = [piece.mean - mean for piece in known]
+        squares = _sum([one.squares + one.count * (far * far) for one, far in zip(known, apart, strict=True)])
         sample = _sample(np.unique(np.concatenate([piece.sample for piece in known])))
         return cls(count, min(one.low for one in known), max(one.high for one in known), mean, squares, sample)
 
@@ -70,6 +72,14 @@ class NumberFacts:
         return NumberBins(name, np.union1d(self.sample, [self.low]), self.high)
 
 
+def _sum(numbers: Sequence[float]) -> float:
+    """Their sum, in whatever order; infinite where it is too large for a number, as of rows that are at hand."""
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):  # some are infinite, of either sign
+        return math.inf
+
+
 def _sample(different: Floats) -> Floats:
     """At most so many of them as there are bins, drawn by their bits."""
     if len(different) < MOST_BOUNDS:
@@ -83,7 +93,8 @@ def _sample(different: Floats) -> Floats:
 def whole_of(table: Table) -> Whole:
     """What is known of a table that is at hand."""
     numeric = [name for name, kind in table.quasi.items() if not isinstance(kind, Nominal | Ordinal)]
-    flat = [name for name, kind in table.published.items() if isinstance(kind, Nominal) and kind.hierarchy is None]
+    names = [name for name, kind in table.published.items() if isinstance(kind, Nominal) and kind.hierarchy is None]
+    flat = [name for name in names if not (table.frame[name].cast(pl.String) == STAR).any()]  # it is a tree's root
     return Whole(
         table.n_rows,
         {name: NumberFacts.of(table.frame[name]).numbers for name in numeric},

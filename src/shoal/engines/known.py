@@ -14,9 +14,9 @@ import polars as pl
 from shoal.engines.bins import Binned
 from shoal.engines.cuts import Ints
 from shoal.engines.facts import NumberFacts, quasi_bins
-from shoal.errors import Problems, ShoalWarning
+from shoal.errors import Problems, SchemaError, ShoalWarning
 from shoal.table.clean import retyped
-from shoal.table.hierarchy.builders import Flat
+from shoal.table.hierarchy.builders import STAR, Flat
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.markers import Markers
 from shoal.table.prepare import GROWN, Rows, Table, grow_hierarchies
@@ -194,6 +194,7 @@ def put_together(
     columns = {name: _series(name, one, types[name]) for name, one in counts.items()}
     first = max((one["first"].to_numpy() for one in counts.values()), key=len, default=np.zeros(0, dtype=np.int64))
     grown = grow_hierarchies(settled, _Columns(columns), values, found, first)  # type: ignore[arg-type]
+    found.raise_if_any(SchemaError)  # of such values nothing grows
     facts = {name: NumberFacts.together(one.numbers[name] for one in pieces) for name in pieces[0].numbers}
     frame = _stand_in(types, missing, values, facts)
     whole = Whole(
@@ -202,7 +203,7 @@ def put_together(
         {
             name: Hierarchy.grow(Flat(), one.cast(pl.String).to_list())
             for name, one in values.items()
-            if _is_flat(grown, name)
+            if _is_flat(grown, name) and not (one.cast(pl.String) == STAR).any()
         },
         {name: _sensitive(frame[name], grown, counts[name], missing[name]) for name in settled.sensitive},
     )

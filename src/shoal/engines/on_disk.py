@@ -63,11 +63,21 @@ from shoal.engines.steps import (
     show_block,
     sort_piece,
 )
-from shoal.engines.tables import has_numbers
+from shoal.engines.tables import check_free_names, has_numbers
 from shoal.engines.work import Work, folder_beside
-from shoal.errors import InfeasibleError, InternalError, Problems, SchemaError, ShoalError, ShoalWarning
+from shoal.errors import (
+    InfeasibleError,
+    InternalError,
+    ParameterError,
+    Problem,
+    Problems,
+    SchemaError,
+    ShoalError,
+    ShoalWarning,
+)
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
+from shoal.memory import complaint
 from shoal.methods.anatomy import Anatomy
 from shoal.methods.base import check_frequent
 from shoal.methods.slicing import Slicing
@@ -181,6 +191,8 @@ def publish_in_blocks(
     if asked.refine is not None:
         asked = replace(asked, refine=replace(asked.refine, loss=asked.refine.loss or recipe.publish.loses))
     asked.check_parts()
+    if wrong := complaint(memory):
+        raise ParameterError(Problem("memory=", wrong))
     blocks.check(asked)
     refuse_on_disk(asked, recipe)
     settle(out)
@@ -332,6 +344,7 @@ class _Path:
                 if reading is None:
                     check_names(piece.columns)
                     names = Names.of(piece, schema.roles)
+                    check_free_names(piece.columns, found)
                     note_unknown(source.missing_values, names, found)
                     settled = schema.fit(names, found)
                     found.raise_if_any(SchemaError)
@@ -391,7 +404,7 @@ class _Path:
         while (rows := self.work.noted("blocks_rows")) is None:
             if person is not None:
                 each = self._each("cutting", n_pieces)
-                each(note_people, [(self.work, place, cuts, person, HEAPS) for place in range(n_pieces)])
+                each(note_people, [(self.work, place, known, cuts, person, HEAPS) for place in range(n_pieces)])
                 self._each("cutting", HEAPS)(find_homes, [(self.work, heap, n_pieces) for heap in range(HEAPS)])
             each = self._each("sorting", n_pieces)
             counts = each(sort_piece, [(self.work, place, known, cuts, person, HEAPS) for place in range(n_pieces)])

@@ -31,7 +31,7 @@ from shoal.release.parquet_writing import write_parquet
 from shoal.table.fingerprint import content_sha256
 from shoal.table.markers import Markers
 from shoal.table.names import Names
-from shoal.table.prepare import Table, cleaned_columns, rows_that_go_on
+from shoal.table.prepare import Table, check_single_roles, cleaned_columns, rows_that_go_on
 from shoal.table.schema import Schema
 
 RAW, PIECE, BINS, CODES, SORTED, LABELS, SHOWN = "raw", "piece", "bins", "codes", "sorted", "labels", "shown"
@@ -65,9 +65,10 @@ def clean_piece(work: Work, number: int, first: int, reading: Reading) -> tuple[
 def followed_rows(raw: pl.DataFrame, reading: Reading, found: Problems) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What a release depends on of the rows that go on, and all rows, in canonical types."""
     names = Names.of(raw, reading.settled.roles)
-    cleaned, _ = cleaned_columns(names, raw, reading.settled, reading.missing_values, found)
+    cleaned, broken = cleaned_columns(names, raw, reading.settled, reading.missing_values, found)
     kept = rows_that_go_on(cleaned, reading.settled, reading.missing)
     rows = cleaned if len(kept) == cleaned.height else cleaned[kept]
+    check_single_roles(reading.settled, rows, broken, found)
     return rows.select(followed_columns(rows, reading.settled)), cleaned
 
 
@@ -86,14 +87,19 @@ def bin_piece(work: Work, number: int, known: Known, columns: Sequence[Binned], 
     work.save_array(BINS, number, binned(columns, frame))
 
 
-def note_people(work: Work, number: int, cuts: Cuts, person: str, n_heaps: int) -> None:
+def note_people(work: Work, number: int, known: Known, cuts: Cuts, person: str, n_heaps: int) -> None:
     """Write down in which blocks the people of a piece would be, in heaps by a mark of each person."""
     block_of = cuts.blocks_of(np.ascontiguousarray(work.load_array(BINS, number)))
-    marks = work.load(PIECE, number)[person].hash().to_numpy()
+    marks = _people(work, number, known, person).hash().to_numpy()
     heap = (marks % np.uint64(n_heaps)).astype(np.int64)
     order = np.argsort(heap, kind="stable")
     work.save_array(SIZES, number, np.bincount(heap, minlength=n_heaps))
     work.save_array(PEOPLE, number, np.stack([marks[order].view(np.int64), block_of[order]]))
+
+
+def _people(work: Work, number: int, known: Known, person: str) -> pl.Series:
+    """Whose each row of a piece is, in the type of the whole table: another piece may have another for a person."""
+    return work.load(PIECE, number)[person].cast(known.types[person])
 
 
 def find_homes(work: Work, heap: int, n_pieces: int) -> None:
@@ -142,7 +148,7 @@ def sort_piece(work: Work, number: int, known: Known, cuts: Cuts, person: str | 
     if person is None:
         block_of = cuts.blocks_of(np.ascontiguousarray(work.load_array(BINS, number)))
     else:
-        block_of = _homes_of(work, work.load(PIECE, number)[person], n_heaps)
+        block_of = _homes_of(work, _people(work, number, known, person), n_heaps)
     sizes = np.bincount(block_of, minlength=len(cuts.blocks))
     rows = known.typed(work.load(PIECE, number))[np.argsort(block_of, kind="stable")]
     work.save(SORTED, number, rows, sizes.tolist())

@@ -6,12 +6,14 @@ a function of what is published, and says nothing of blocks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
+from shoal.engines.people import PERSON
 from shoal.engines.placing import parts_of, parts_of_buckets
+from shoal.errors import Problems
 from shoal.methods.groups import Labels
 from shoal.publish.base import Published, arrange
 from shoal.publish.buckets import bucket_tables
@@ -23,6 +25,13 @@ from shoal.table.prepare import Table
 
 GROUP = "\1group"
 """The group of a row within its block, where cells do not tell it; never written into a release."""
+
+
+def check_free_names(names: Sequence[str], found: Problems) -> None:
+    """Note columns of the input that are called as columns of the work are."""
+    for place, name in enumerate(names, 1):
+        if name in (GROUP, PERSON):
+            found.add(f"column number {place}", "has a name that work on blocks needs for itself", "rename it")
 
 
 def has_numbers(layout: Layout) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from shoal.errors import Problem, SourceError
 
 SUFFIX = ".blocks"
 STATE = "state.json"
+OURS = re.compile(r"(state\.json|[a-z]+(-\d+)*\.(arrow|npy))(\.\d+)?|release")
+"""Names in such a folder; one with others is somebody's own, and stays."""
 
 
 def folder_beside(target: Path) -> Path:
@@ -42,6 +45,8 @@ class Work:
             return True
         if self.folder.exists() or self.folder.is_symlink():
             self._check_ours()
+            if not all(OURS.fullmatch(path.name) for path in self.folder.iterdir()):
+                raise self._in_the_way()
             shutil.rmtree(self.folder)
         self.folder.mkdir(mode=0o700)
         self.note(**state)
@@ -70,8 +75,11 @@ class Work:
             return
         found = self.folder.lstat()
         if self.folder.is_symlink() or not self.folder.is_dir() or found.st_uid != os.getuid() or found.st_mode & 0o077:
-            what = "is in the way: it is not the private folder of an earlier run of yours"
-            raise SourceError(Problem(str(self.folder), what, "remove it, or choose another place for the release"))
+            raise self._in_the_way()
+
+    def _in_the_way(self) -> SourceError:
+        what = "is in the way: it is not the private folder of an earlier run of yours"
+        return SourceError(Problem(str(self.folder), what, "remove it, or choose another place for the release"))
 
     def end(self) -> None:
         """Remove everything."""

@@ -180,7 +180,8 @@ def check_eligible(table: Table, column: str, l: int, where: str, problems: Prob
     values, before = table.sensitive[column], len(problems)
     check_frequent(np.bincount(values.codes), table.n_rows, "rows", column, l, where, problems)
     if len(problems) == before:
-        check_frequent(values.counts, table.n_people, "people", column, l, where, problems)
+        who = "rows" if table.schema.person is None else "people"  # where no row is at hand, counts are known alone
+        check_frequent(values.counts, table.n_people, who, column, l, where, problems)
 
 
 def check_frequent(

@@ -15,6 +15,7 @@ from shoal.check.part import COUNT, Seen, count_sensitive, count_values, look_at
 from shoal.check.part_places import alike
 from shoal.check.parts import check_file, check_layout_of_parts, concluded, whole_columns
 from shoal.check.release import Verdict
+from shoal.disk.trouble import is_environment, unreadable
 from shoal.errors import GuaranteeError, Problem, Problems
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
@@ -204,11 +205,15 @@ def _added(counts: Sequence[pl.DataFrame]) -> npt.NDArray[np.int64]:
 
 def _columns(folder: Path, manifest: Manifest, place: int, name: str, columns: Sequence[str]) -> pl.DataFrame:
     """Some columns of a part of a table."""
-    file = next(table.parts[place].file for table in manifest.tables if table.name == name)
+    part = next(table.parts[place] for table in manifest.tables if table.name == name)
+    if wrong := check_file(folder, part):  # nobody else reads what was changed
+        raise GuaranteeError(Problem(part.file, wrong))
     try:
-        return pl.read_parquet(folder / file, columns=list(columns), glob=False)
-    except Exception:  # a damaged file; messages may hold cells
-        raise GuaranteeError(Problem(file, "cannot be read as a table")) from None
+        return pl.read_parquet(folder / part.file, columns=list(columns), glob=False)
+    except (Exception, pl.exceptions.PanicException) as error:  # a damaged file; messages may hold cells
+        if is_environment(error):
+            raise unreadable(folder / part.file, error) from None
+        raise GuaranteeError(Problem(part.file, "cannot be read as a table")) from None
 
 
 def _look(

@@ -305,7 +305,7 @@ class Release(Generic[Frame]):
             What aliases and grades stand for; that of the release, if it has it.
         """
         rows = None if original is None else to_polars(original)[0]
-        sha256 = None if self.receipt is None else self.receipt.input.sha256
+        sha256 = None if self.receipt is None else self.receipt.input.of_frame
         known = self._seen is not None and self._seen.tables is self.frames
         return Given(
             self.frames, self.manifest, rows, schema, missing_values, self.labels, key or self.key, self._place_of,

@@ -164,7 +164,7 @@ class Table:
         if isinstance(hierarchy, Rule):
             raise TypeError("rules are built when a table is prepared")
         if hierarchy is None and not isinstance(kind, (Numeric, Ordinal)):
-            if self.whole is not None:
+            if self.whole is not None and name in self.whole.trees:
                 return self.whole.trees[name]
             if name not in self._flat_trees:
                 values = distinct_values(self.frame[name].cast(pl.String)).to_list()
@@ -241,7 +241,7 @@ def prepare(
     n_dropped = cleaned.height - len(kept)
     # Types and trees are those of the rows that go on: a dropped row leaves no trace.
     rows = retyped(spelt[kept], settled.columns, found) if n_dropped else spelt
-    _check_single_roles(settled, rows, broken, found)
+    check_single_roles(settled, rows, broken, found)
     values = distinct_by_column(settled, rows, broken | strange)
     grown = grow_hierarchies(settled, rows, values, found, kept)
     dropped = {"missing quasi-identifier": n_dropped} if n_dropped else {}
@@ -276,7 +276,7 @@ def rows_that_go_on(cleaned: pl.DataFrame, schema: Schema, missing: str) -> Rows
     return np.flatnonzero(~holes).astype(np.int64)
 
 
-def _check_single_roles(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> None:
+def check_single_roles(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> None:
     """Note rows that are nobody's, and weights that are no number of people."""
     person, weight = schema.person, schema.weight
     if person is not None and person in frame.columns and (nobody := _rows_where(frame[person].is_null())):
