@@ -108,9 +108,11 @@ def tried(folder: Path, own=jobs.stepped):
 
             from pyspark import TaskContext
 
-            task = TaskContext.get()
-            place = (task.partitionId(), task.attemptNumber())
-            (Path(name) / f"{place[0]}-{place[1]}").touch()
+            task, came = TaskContext.get().partitionId(), 0
+            while (Path(name) / f"{task}-{came}").exists():
+                came += 1
+            (Path(name) / f"{task}-{came}").touch()  # Spark may give up an attempt before it comes here
+            place = (task, came)
             if place == (1, 0):
                 raise ValueError("canary of a task")
             until = time.monotonic() + most  # so that nobody waits for ever
