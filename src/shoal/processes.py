@@ -87,7 +87,9 @@ def processes(workers: int | None) -> Iterator[Pool]:
     if n_workers == 1:
         yield Pool(Here(), 1)
         return
-    executor = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_begin)
+    executor = ProcessPoolExecutor(
+        n_workers, mp_context=get_context("spawn"), initializer=_begin, initargs=(os.getpid(),)
+    )
     try:
         yield Pool(executor, n_workers)
     except BaseException:
@@ -98,8 +100,10 @@ def processes(workers: int | None) -> Iterator[Pool]:
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin() -> None:
+def _begin(first: int) -> None:
     """Work on one core, and leave it to the first process to stop the work in an orderly way; end with it.
+
+    It may be gone before this one has begun.
 
     Libraries read how many cores they may use when they are loaded, which is later. The environment of the first
     process stays as it is: Numba refuses one that changes.
@@ -110,10 +114,9 @@ def _begin() -> None:
     import time
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = os.getppid()
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == first:
             time.sleep(1)
         os._exit(1)
 
