@@ -61,6 +61,7 @@ bench: $(VENV)/.ready-test   ## speed and memory, as ratios within one run; the 
 	$(BIN)/python bench/roles.py
 	$(BIN)/python bench/size.py
 	$(BIN)/python bench/stages.py
+	$(BIN)/python bench/cores.py
 	$(BIN)/python bench/growth.py
 	$(BIN)/python bench/blocks_loss.py
 	$(BIN)/python bench/blocks.py
