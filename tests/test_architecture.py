@@ -33,6 +33,8 @@ ORDER = [
     ["measure"],
     ["attack", "concerns"],
     ["release.description", "release.parts", "release.stored_parts", "report", "learning.released"],
+    ["release.reading"],
+    ["release.stored", "release.writing"],
     ["recipe", "release.release"],
     ["engines"],
     ["pipeline", "mining"],
@@ -49,8 +51,8 @@ CHECKER_SEES = (
     "release", "check",
 )  # fmt: skip
 CHECKER_NEVER_SEES = (
-    "release.release", "release.description", "release.queries", "release.parquet_writing", "kernels.cluster",
-    "kernels.enforce", "kernels.slicing",
+    "release.release", "release.reading", "release.writing", "release.stored", "release.description",
+    "release.queries", "release.parquet_writing", "kernels.cluster", "kernels.enforce", "kernels.slicing",
 )  # fmt: skip
 HEAVY = (
     "pyspark", "fastapi", "altair", "vl_convert", "sklearn", "mlxtend", "scipy", "pandas", "numba", "polars",

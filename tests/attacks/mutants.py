@@ -24,7 +24,8 @@ from attacks.victims import Files, Victim
 from shoal.release.files import canonical_csv
 from shoal.release.manifest import FILE
 from shoal.release.parquet_writing import write_parquet
-from shoal.release.release import Release, check_directory
+from shoal.release.reading import check_directory
+from shoal.release.release import Release
 from support.forging import fingerprinted, mended, with_entries
 
 Entries = dict[str, Any]

@@ -35,8 +35,8 @@ from attacks.mutants import ACCEPTED, REFUSED, Family, Mutant, edited, entries_o
 from attacks.victims import FORMS, SHAPES, Victim, victim
 from shoal.release import files as release_files
 from shoal.release.manifest import FILE
+from shoal.release.reading import check_directory
 from shoal.release.receipt import check_receipt
-from shoal.release.release import check_directory
 
 FAMILIES: dict[str, Family] = {
     "entries of the manifest": mutants_json.entry_mutants,

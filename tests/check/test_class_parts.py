@@ -9,30 +9,18 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines.blocks import Blocks
-from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import GuaranteeError
-from shoal.progress import SILENT
 from shoal.release.manifest import FILE, Manifest
-from shoal.release.release import check_directory, read_release
-from shoal.table.sources import Source
-from support.forged_parts import frames_of, refused, renumbered, written
+from shoal.release.reading import check_directory
+from shoal.release.release import read_release
+from support.forged_parts import frames_of, made_in_parts, refused, renumbered, written
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("made")
-    shoal.sample.people(600, seed=5).write_parquet(folder / "people.parquet")
-    schema = shoal.Schema(
-        quasi={"age": shoal.Numeric(), "sex": shoal.Nominal(), "education": shoal.Nominal()}, sensitive=["disease"],
-        rest="drop",
-    )  # fmt: skip
-    recipe = shoal.Recipe(
-        schema, shoal.Mondrian(k=4), publish=shoal.Generalize(shape="classes", sets=True),
-        source=Source(path=folder / "people.parquet"), seed=1,
-    )  # fmt: skip
-    assert publish_in_blocks(recipe, folder / "out", Blocks(rows=200, part_rows=300, workers=1), SILENT)
-    return folder / "out"
+    return made_in_parts(
+        tmp_path_factory.mktemp("made"), shoal.Mondrian(k=4), 600, publish=shoal.Generalize(shape="classes", sets=True)
+    )
 
 
 @pytest.fixture

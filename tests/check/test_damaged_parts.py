@@ -10,7 +10,7 @@ import pytest
 from shoal.errors import GuaranteeError
 from shoal.release import parts
 from shoal.release.manifest import Manifest
-from shoal.release.release import check_directory
+from shoal.release.reading import check_directory
 from support.in_parts import BLOCKS, people, recipe_for
 
 

@@ -21,7 +21,7 @@ from shoal.progress import SILENT
 from shoal.publish.base import Published, arrange
 from shoal.release.manifest import FILE, FilePart, Manifest
 from shoal.release.parquet_writing import write_parquet
-from shoal.release.release import check_directory
+from shoal.release.reading import check_directory
 from shoal.table.fingerprint import content_sha256
 from shoal.table.sources import Source
 

@@ -22,8 +22,8 @@ from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.release.description import named
 from shoal.release.manifest import Manifest, Node
+from shoal.release.reading import check_directory
 from shoal.release.receipt import check_receipt
-from shoal.release.release import check_directory
 from shoal.table.prepare import prepare
 from support.forging import fingerprinted, mended, with_entries
 

@@ -15,8 +15,8 @@ import shoal
 import shoal.pipeline
 import shoal.release.manifest
 from shoal.publish.base import Published, arrange
+from shoal.release.reading import check_directory
 from shoal.release.receipt import check_receipt, receipt_path
-from shoal.release.release import check_directory
 from support.forging import fingerprinted, mended, rewritten, with_entries, with_tables
 from support.mixed_table import MIXED, mixed_frame
 from support.on_disk import verify_directory

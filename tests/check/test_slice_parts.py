@@ -9,31 +9,18 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines.blocks import Blocks
-from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import GuaranteeError
-from shoal.progress import SILENT
 from shoal.publish.slices import sliced_tables
 from shoal.release.manifest import FILE, Manifest
-from shoal.release.release import check_directory
-from shoal.table.sources import Source
-from support.forged_parts import Frames, frames_of, refused, written
+from shoal.release.reading import check_directory
+from support.forged_parts import Frames, frames_of, made_in_parts, refused, written
 
 GROUPS = {"age": 1, "sex": 1, "education": 2, "disease": 3}
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("made")
-    shoal.sample.people(500, seed=5).write_parquet(folder / "people.parquet")
-    schema = shoal.Schema(
-        quasi={"age": shoal.Numeric(), "sex": shoal.Nominal(), "education": shoal.Nominal()}, sensitive=["disease"],
-        rest="drop",
-    )  # fmt: skip
-    source = Source(path=folder / "people.parquet")
-    recipe = shoal.Recipe(schema, shoal.Slicing(l=2, groups=GROUPS), source=source, seed=1)
-    assert publish_in_blocks(recipe, folder / "out", Blocks(rows=150, part_rows=250, workers=1), SILENT)
-    return folder / "out"
+    return made_in_parts(tmp_path_factory.mktemp("made"), shoal.Slicing(l=2, groups=GROUPS), 500)
 
 
 @pytest.fixture

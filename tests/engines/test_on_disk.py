@@ -19,7 +19,7 @@ import pytest
 
 import shoal
 from shoal.disk.locks import locked
-from shoal.engines import on_disk
+from shoal.engines import on_disk, spooling
 from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.engines.work import folder_beside
@@ -33,7 +33,8 @@ from shoal.errors import (
 )
 from shoal.progress import SILENT
 from shoal.release.manifest import Manifest
-from shoal.release.release import check_directory, read_release
+from shoal.release.reading import check_directory
+from shoal.release.release import read_release
 from support import postgres
 from support.in_parts import BLOCKS, people, recipe_for
 
@@ -266,7 +267,7 @@ def test_a_source_that_changes_is_noticed(tmp_path, in_parts, monkeypatch):
     *_, frame = in_parts
     path = tmp_path / "people.csv"
     frame.write_csv(path)
-    read = on_disk.stream
+    read = spooling.stream
 
     def changing(source):
         for piece in read(source):
@@ -274,7 +275,7 @@ def test_a_source_that_changes_is_noticed(tmp_path, in_parts, monkeypatch):
                 file.write("\n")
             yield piece
 
-    monkeypatch.setattr(on_disk, "stream", changing)
+    monkeypatch.setattr(spooling, "stream", changing)
     refused(SourceError, "was changed while it was read", recipe_for(path), tmp_path / "out")
 
 
@@ -283,13 +284,13 @@ def test_a_file_that_comes_into_a_folder_meanwhile_is_noticed(tmp_path, in_parts
     folder = tmp_path / "several"
     folder.mkdir()
     frame.write_parquet(folder / "a.parquet")
-    read = on_disk.stream
+    read = spooling.stream
 
     def changing(source):
         yield from read(source)
         frame.write_parquet(folder / "b.parquet")
 
-    monkeypatch.setattr(on_disk, "stream", changing)
+    monkeypatch.setattr(spooling, "stream", changing)
     refused(SourceError, "b.parquet: was changed while it was read", recipe_for(folder), tmp_path / "out")
 
 
@@ -419,6 +420,16 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, in_parts):
     assert not work.exists()
 
 
+def test_a_run_does_not_go_on_with_other_trees(tmp_path):
+    """A recipe names the file of a hierarchy, and that may change."""
+    path, found = tmp_path / "towns.csv", []
+    for above in ("north", "south"):
+        path.write_text(f"a;{above};*\nb;south;*\n", encoding="utf-8")
+        found.append(on_disk._trees(shoal.Schema(quasi={"town": shoal.Nominal(shoal.Hierarchy.from_csv(path))})))
+    assert found[0] != found[1]
+    assert found[1] == on_disk._trees(shoal.Schema(quasi={"town": shoal.Nominal(shoal.Hierarchy.from_csv(path))}))
+
+
 def test_a_run_that_dies_when_all_is_moved_leaves_no_row_of_the_input(tmp_path, in_parts, monkeypatch):
     """What was worked on is beside the release until the next command looks there, and is removed by that."""
     written, recipe, _ = in_parts
@@ -475,7 +486,7 @@ def test_a_killed_process_of_a_block_is_told(tmp_path, in_parts, monkeypatch):
 
 def test_a_process_that_is_killed_while_a_piece_is_read(tmp_path, in_parts, small_pieces, monkeypatch):
     _, recipe, _ = in_parts
-    out, read = tmp_path / "out", on_disk.stream
+    out, read = tmp_path / "out", spooling.stream
 
     def killing(source):
         for piece in read(source):
@@ -484,7 +495,7 @@ def test_a_process_that_is_killed_while_a_piece_is_read(tmp_path, in_parts, smal
                 child.kill()
                 child.join()
 
-    monkeypatch.setattr(on_disk, "stream", killing)
+    monkeypatch.setattr(spooling, "stream", killing)
     with pytest.raises(SourceError, match="was ended by the system"):
         publish_in_blocks(recipe, out, Blocks(rows=400, part_rows=800, workers=2), SILENT)
     assert not out.exists()

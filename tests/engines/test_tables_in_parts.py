@@ -20,7 +20,8 @@ from shoal.errors import InfeasibleError, ParameterError
 from shoal.processes import Here, Pool
 from shoal.progress import SILENT
 from shoal.publish.stretching import STEPS, exact_sum
-from shoal.release.release import check_directory, read_release
+from shoal.release.reading import check_directory
+from shoal.release.release import read_release
 from shoal.table.sources import Source
 from support.in_parts import people
 

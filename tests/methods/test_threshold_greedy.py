@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError, Schema, ThresholdGreedy
 from shoal.kernels.cluster import threshold_greedy as kernel
+from shoal.release.reading import check_directory
 from shoal.release.receipt import Receipt
-from shoal.release.release import check_directory
 from support.forging import mended, put, with_entries
 from support.pairwise import examples
 from support.realdata import ADULT_QUASI, adult

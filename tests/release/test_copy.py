@@ -9,6 +9,7 @@ import pytest
 
 import shoal
 from shoal.release import release as release_module
+from shoal.release import writing
 
 FRAME = pl.DataFrame({"age": [20, 21, 22, 40, 41, 42], "disease": ["flu", "cold", "ulcer"] * 2})
 SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()})
@@ -51,8 +52,8 @@ def test_with_other_tables_it_is_refused(release, form, tmp_path):
 
 
 def test_a_table_that_is_written_wrong_is_refused(release, monkeypatch, tmp_path):
-    write = release_module._write_csv
-    monkeypatch.setattr(release_module, "_write_csv", lambda frame, path: write(frame.reverse(), path))
+    write = writing.write_csv
+    monkeypatch.setattr(writing, "write_csv", lambda frame, path: write(frame.reverse(), path))
     with pytest.raises(shoal.GuaranteeError, match="its content differs"):
         release.write(tmp_path / "out")
 

@@ -13,8 +13,8 @@ from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import GuaranteeError, ParameterError, SourceError
 from shoal.progress import SILENT
 from shoal.release import target as targets
-from shoal.release.release import _check_back as check_in
-from shoal.release.release import check_database, write_to_database
+from shoal.release.stored import check_back as check_in
+from shoal.release.stored import check_database, write_to_database
 from shoal.release.target import opened
 from shoal.table.sources import Source
 from support import postgres

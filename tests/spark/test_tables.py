@@ -14,7 +14,7 @@ from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.progress import SILENT
 from shoal.release import parts
-from shoal.release.release import check_directory
+from shoal.release.reading import check_directory
 from shoal.spark import anonymize, jobs, tasks
 from shoal.table.sources import Source
 from support.here_spark import here, partitioned

@@ -5,20 +5,38 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
+import shoal
 from shoal.check.parts import content_of_parts
+from shoal.engines.blocks import Blocks
+from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import GuaranteeError
+from shoal.progress import SILENT
 from shoal.publish.base import Published, arrange
 from shoal.release.manifest import FILE, FilePart, Manifest
 from shoal.release.parquet_writing import write_parquet
-from shoal.release.release import check_directory
+from shoal.release.reading import check_directory
 from shoal.table.fingerprint import content_sha256
+from shoal.table.sources import Source
 
 Frames = dict[str, list[pl.DataFrame]]
 """Of each table its parts."""
+
+
+def made_in_parts(folder: Path, method: shoal.Method, n_rows: int, **asked: Any) -> Path:
+    """A release of some people in two parts, from several blocks."""
+    shoal.sample.people(n_rows, seed=5).write_parquet(folder / "people.parquet")
+    schema = shoal.Schema(
+        quasi={"age": shoal.Numeric(), "sex": shoal.Nominal(), "education": shoal.Nominal()}, sensitive=["disease"],
+        rest="drop",
+    )  # fmt: skip
+    recipe = shoal.Recipe(schema, method, source=Source(path=folder / "people.parquet"), seed=1, **asked)
+    assert publish_in_blocks(recipe, folder / "out", Blocks(rows=n_rows // 3, part_rows=n_rows // 2, workers=1), SILENT)
+    return folder / "out"
 
 
 def frames_of(folder: Path) -> Frames:

@@ -69,8 +69,8 @@ def republish(
 def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: bool) -> None:
     """Refuse places that are taken or missing, before anything is read or asked."""
     from shoal.errors import ParameterError, Problems
-    from shoal.release.release import check_places
     from shoal.release.sealed import STATE
+    from shoal.release.writing import check_places
 
     problems = Problems()
     if previous is None and state.exists():

@@ -255,8 +255,8 @@ def follow(
     from shoal.errors import Problems, ShoalWarning, SourceError
     from shoal.pipeline import run as run_recipe
     from shoal.release.receipt import receipt_path, warn_of_reuse
-    from shoal.release.release import check_places
     from shoal.release.sealed import KEY
+    from shoal.release.writing import check_places
     from shoal.report.page import check_place
     from shoal.table.sources import check_installed, read
 

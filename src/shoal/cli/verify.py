@@ -130,8 +130,8 @@ def _verify_release(
     from shoal.engines.inputs import check_input_in_pieces
     from shoal.recipe.recipe import Promise, Recipe
     from shoal.release.manifest import Manifest
+    from shoal.release.reading import check_directory
     from shoal.release.receipt import Receipt, check_receipt
-    from shoal.release.release import check_directory
     from shoal.table.sources import read
 
     settle(target)  # before its receipt is read
@@ -189,7 +189,7 @@ def _tell(verdict: Verdict, manifest: Manifest, place: str, *, json: bool | None
 def _verify_database(uri: str, name: str, others: Mapping[str, object], *, json: bool) -> None:
     """Check a release that is in a database."""
     from shoal.errors import ParameterError, Problems
-    from shoal.release.release import check_database
+    from shoal.release.stored import check_database
     from shoal.release.target import Target
 
     problems = Problems()

@@ -13,8 +13,7 @@ import polars as pl
 from shoal.engines.bins import NumberBins
 from shoal.engines.cuts import Ints
 from shoal.engines.known import Known
-from shoal.engines.steps import PIECE, SORTED
-from shoal.engines.work import Work
+from shoal.engines.work import PIECE, SORTED, Work
 from shoal.errors import InfeasibleError, Problem
 from shoal.methods.slicing import Slicing
 from shoal.slicing.attributes import Attributes, Columns, cells_of, compared

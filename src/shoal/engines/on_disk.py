@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -30,30 +30,22 @@ from shoal.disk.trouble import is_environment, unwritable
 from shoal.engines.attributes import gathered_on_disk
 from shoal.engines.bins import Binned
 from shoal.engines.blocks import Blocks, refuse_on_disk
-from shoal.engines.counting import histograms, sensitive_counts
-from shoal.engines.cuts import Cuts, Ints, Wanted, find_cuts
+from shoal.engines.cuts import Cuts, Wanted, find_cuts
 from shoal.engines.grouping import required
 from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
+from shoal.engines.piece_counts import OnDisk
 from shoal.engines.placing import n_parts
+from shoal.engines.running import Running
 from shoal.engines.settling import Look, settled
-from shoal.engines.sizes import check_blocks_fit, check_fits
+from shoal.engines.sizes import check_blocks_fit
+from shoal.engines.spooling import spooled
 from shoal.engines.steps import (
-    BINS,
-    CENTRES,
-    CODES,
-    LABELS,
-    PIECE,
-    RAW,
-    WHOSE,
-    Reading,
     bin_piece,
     can_be_sliced,
-    clean_piece,
     count_numbered,
     count_people,
     facts_of_block,
-    facts_of_piece,
     find_homes,
     group_block,
     is_feasible,
@@ -63,8 +55,8 @@ from shoal.engines.steps import (
     show_block,
     sort_piece,
 )
-from shoal.engines.tables import check_free_names, has_numbers
-from shoal.engines.work import Work, folder_beside
+from shoal.engines.tables import has_numbers
+from shoal.engines.work import BINS, CENTRES, LABELS, PIECE, WHOSE, Work, folder_beside
 from shoal.errors import (
     InfeasibleError,
     InternalError,
@@ -83,22 +75,21 @@ from shoal.methods.base import check_frequent
 from shoal.methods.slicing import Slicing
 from shoal.privacy.base import ColumnRequirement
 from shoal.privacy.required import in_one_spelling
-from shoal.processes import Pool, ended_told, processes
+from shoal.processes import processes
 from shoal.progress import Progress
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, column_of, described, named
 from shoal.release.manifest import FILE, Layout, Manifest, PublishedTable, Rows
 from shoal.release.parts import check_parts, read_part, restated
 from shoal.release.receipt import Input, InputRows, Receipt, receipt_path, warn_of_reuse
-from shoal.release.release import check_places, write_to_database
+from shoal.release.stored import write_to_database
+from shoal.release.writing import check_places
 from shoal.report.page import check_place
 from shoal.settings import secret_seed
-from shoal.table.frames import check_names
-from shoal.table.markers import note_unknown
-from shoal.table.names import Names
+from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.schema import Schema
 from shoal.table.sources.stream import ROWS as PIECE_ROWS
-from shoal.table.sources.stream import check_unchanged, seen, stream
+from shoal.table.sources.stream import seen
 
 HEAPS = 16
 """People are looked at in so many heaps, one after the other: no list of all of them is held."""
@@ -118,37 +109,6 @@ class Written:
     def given(self) -> Given:
         """What was found in its parts, for figures."""
         return self.seen
-
-
-@dataclass(frozen=True)
-class OnDisk:
-    """Counts the rows of pieces that lie on disk."""
-
-    work: Work
-    n_pieces: int
-    columns: Sequence[Binned]
-    required: Sequence[str]
-    n_values: Mapping[str, int]
-
-    def histograms(self, cuts: Cuts, nodes: Sequence[int]) -> list[Ints]:
-        """Of each column, how many rows of each node are in each bin."""
-        found = [histograms(cuts, nodes, self._bins(piece), self.columns) for piece in range(self.n_pieces)]
-        return [np.sum(counts, axis=0) for counts in zip(*found, strict=True)]
-
-    def sensitive(self, cuts: Cuts, nodes: Sequence[int]) -> Mapping[str, Ints]:
-        """Of each sensitive column, how often each value is in each node."""
-        found = [
-            sensitive_counts(cuts, nodes, self._bins(piece), self._codes(piece), self.n_values)
-            for piece in range(self.n_pieces)
-        ]
-        return {name: np.sum([one[name] for one in found], axis=0) for name in self.required}
-
-    def _bins(self, piece: int) -> Any:
-        return np.ascontiguousarray(self.work.load_array(BINS, piece))
-
-    def _codes(self, piece: int) -> dict[str, Ints]:
-        loaded = (self.work.load_array(f"{CODES}-{place}", piece) for place in range(len(self.required)))
-        return dict(zip(self.required, (np.asarray(one) for one in loaded), strict=True))
 
 
 def publish_in_blocks(
@@ -204,6 +164,7 @@ def publish_in_blocks(
     state = {
         "shoal": __version__, "recipe": hashlib.sha256(recipe.to_toml().encode()).hexdigest(),
         "source": [asdict(one) for one in before], "blocks": blocks.to_mapping() | {"workers": None},
+        "trees": _trees(recipe.schema),
     }  # fmt: skip
     with ExitStack() as stack:
         try:
@@ -219,6 +180,13 @@ def publish_in_blocks(
         with _ending(work, out), processes(blocks.workers) as workers:
             path = _Path(recipe, asked, blocks, work, workers, told, memory, source_name)
             return path.follow(out, before, page, overwrite=overwrite)
+
+
+def _trees(schema: Schema) -> str:
+    """A hash of all hierarchies: a recipe names the files that they were read from."""
+    kinds = (column.kind for column in schema.columns.values() if column.kind is not None)
+    trees = [(one.names, one.parents) for kind in kinds if isinstance(one := kind.hierarchy, Hierarchy)]
+    return hashlib.sha256(repr(trees).encode()).hexdigest()
 
 
 @contextmanager
@@ -243,22 +211,12 @@ def _ending(work: Work, out: Path) -> Iterator[None]:
     work.end()
 
 
-@dataclass
-class _Path:
+class _Path(Running):
     """The one path over a table on disk."""
-
-    recipe: Recipe
-    asked: Asked
-    blocks: Blocks
-    work: Work
-    workers: Pool
-    told: Progress
-    memory: str | int | None
-    source_name: str | None
 
     def follow(self, out: Path, before: Sequence[Any], page: Any, *, overwrite: bool) -> Written | None:
         """From the source to the release."""
-        reading, pieces = self._spooled(before)
+        reading, pieces = spooled(self, before)
         known = self._known(pieces, reading.settled)
         if known.whole.n_rows <= self.blocks.part_rows or known.whole.n_rows <= self.blocks.rows:
             return None
@@ -267,7 +225,7 @@ class _Path:
         if len(cuts.blocks) == 1:
             return None
         if isinstance(self.asked.method, Slicing) and self.asked.method.groups is None:
-            each = self._each("gathering attributes", 2 * len(pieces))
+            each = self.each("gathering attributes", 2 * len(pieces))
             known = known.gathering(gathered_on_disk(self.work, len(pieces), known, self.asked.method, each))
         known, blocks = self._sorted(known, cuts, len(pieces))
         if len(blocks) == 1:
@@ -283,7 +241,7 @@ class _Path:
         with changing(out) as change:
             folder = self._folder(change, out, overwrite=overwrite)
             manifest = self._parts(folder, layout, parts, len(blocks), rows, left_out)
-            each = self._each("verifying", parts)
+            each = self.each("verifying", parts)
             whose = [self.work.path(WHOSE, part, "npy") for part in range(parts)]
             verdict, given = check_parts(
                 folder, manifest, claims=False, survey=page is not None, each=each,
@@ -316,55 +274,7 @@ class _Path:
             return change.directory(out, lambda: check_places(out, overwrite=overwrite))
         return self.work.new_folder("release")
 
-    def _each(self, stage: str, total: int) -> Callable[..., list[Any]]:
-        """Calls a function for each of several arguments in the processes, and tells how far that is."""
-        self.told.stage(stage, total)
-        return lambda function, arguments: self.workers.each(function, arguments, lambda _: self.told.advance(1))
-
     # -- pieces --------------------------------------------------------------------------------------------------------
-
-    def _spooled(self, before: Sequence[Any]) -> tuple[Reading, list[PieceFacts]]:
-        """The source as pieces in their canonical types, and what they say of it."""
-        schema, source = self.recipe.schema, self.recipe.require_source()
-        reading: Reading | None = None
-        if (n_rows := self.work.noted("rows")) is not None:
-            settled = schema.fit(Names(self.work.noted("columns")), Problems())
-            reading = Reading(settled, self.asked.missing, source.missing_values)
-            first = np.concatenate([[0], np.cumsum(n_rows)[:-1]]).tolist()
-            arguments = [(self.work, place, reading, n_rows[place], first[place]) for place in range(len(n_rows))]
-            return reading, self._each("reading", len(n_rows))(facts_of_piece, arguments)
-        self.told.stage("reading")
-        found = Problems()
-        facts: list[PieceFacts] = []
-        digests: list[str] = []
-        rows: list[int] = []
-        pending: list[Any] = []
-        with ended_told():
-            for number, piece in enumerate(stream(source)):
-                if reading is None:
-                    check_names(piece.columns)
-                    names = Names.of(piece, schema.roles)
-                    check_free_names(piece.columns, found)
-                    note_unknown(source.missing_values, names, found)
-                    settled = schema.fit(names, found)
-                    found.raise_if_any(SchemaError)
-                    reading = Reading(settled, self.asked.missing, source.missing_values)
-                    self.work.note(columns=piece.columns)
-                    check_fits(self.memory, self.blocks, self.workers.workers, piece, schema)
-                self.work.save(RAW, number, piece)
-                pending.append(self.workers.executor.submit(clean_piece, self.work, number, sum(rows), reading))
-                rows.append(piece.height)
-                self.told.advance(piece.height)
-                while len(pending) - len(facts) > 2 * self.workers.workers:
-                    _taken(pending[len(facts)], facts, digests, found)
-            while len(facts) < len(pending):
-                _taken(pending[len(facts)], facts, digests, found)
-        check_unchanged(source, before)
-        found.raise_if_any(SchemaError)
-        assert reading is not None  # noqa: S101  a source has rows
-        digest = hashlib.sha256("\n".join(digests).encode()).hexdigest()
-        self.work.note(rows=rows, sha256=digest)
-        return reading, facts
 
     def _known(self, pieces: Sequence[PieceFacts], settled: Schema) -> Known:
         """All that must be known of the whole table, and checks that it can be published."""
@@ -389,7 +299,7 @@ class _Path:
         names = tuple(dict.fromkeys(one.column for one in by_column))
         sensitive = {name: known.whole.sensitive[name] for name in names}
         lacking = [place for place in range(n_pieces) if not self.work.has(BINS, place, "npy")]
-        self._each("cutting", n_pieces)(bin_piece, [(self.work, place, known, columns, names) for place in lacking])
+        self.each("cutting", n_pieces)(bin_piece, [(self.work, place, known, columns, names) for place in lacking])
         counting = OnDisk(
             self.work, n_pieces, columns, names, {name: len(one.counts) for name, one in sensitive.items()}
         )
@@ -403,10 +313,10 @@ class _Path:
         person = self.recipe.schema.person
         while (rows := self.work.noted("blocks_rows")) is None:
             if person is not None:
-                each = self._each("cutting", n_pieces)
+                each = self.each("cutting", n_pieces)
                 each(note_people, [(self.work, place, known, cuts, person, HEAPS) for place in range(n_pieces)])
-                self._each("cutting", HEAPS)(find_homes, [(self.work, heap, n_pieces) for heap in range(HEAPS)])
-            each = self._each("sorting", n_pieces)
+                self.each("cutting", HEAPS)(find_homes, [(self.work, heap, n_pieces) for heap in range(HEAPS)])
+            each = self.each("sorting", n_pieces)
             counts = each(sort_piece, [(self.work, place, known, cuts, person, HEAPS) for place in range(n_pieces)])
             found = [int(size) for size in np.sum(counts, axis=0)]
             if (bad := self._unfit(known, found, n_pieces)) is not None:
@@ -431,7 +341,7 @@ class _Path:
 
     def _of_people(self, known: Known, blocks: Sequence[int], n_pieces: int) -> tuple[Known, list[int]]:
         """What is known with sensitive values counted in people, and how many people each block has."""
-        each = self._each("counting", len(blocks))
+        each = self.each("counting", len(blocks))
         found = each(count_people, [(self.work, block, n_pieces, known) for block in range(len(blocks))])
         counts = {name: np.sum([one[name] for _, one in found], axis=0) for name in found[0][1]}
         return known.counted(counts), [n_people for n_people, _ in found]
@@ -443,7 +353,7 @@ class _Path:
         if not isinstance(self.asked.method, Slicing) or len(blocks) == 1:
             return None
         arguments = [(self.work, block, n_pieces, known, self.asked) for block in range(len(blocks))]
-        fits = self._each("counting", len(blocks))(can_be_sliced, arguments)
+        fits = self.each("counting", len(blocks))(can_be_sliced, arguments)
         return next((block for block, fit in enumerate(fits) if not fit), None)
 
     def _too_small(self, known: Known, blocks: Sequence[int], n_pieces: int) -> int | None:
@@ -452,7 +362,7 @@ class _Path:
             return None
         by_people, n_people = self._of_people(known, blocks, n_pieces)
         arguments = [(self.work, block, n_pieces, by_people, self.asked) for block in range(len(blocks))]
-        fits = self._each("counting", len(blocks))(is_feasible, arguments)
+        fits = self.each("counting", len(blocks))(is_feasible, arguments)
         k = self.asked.method.min_group_size
         return next((block for block, fit in enumerate(fits) if n_people[block] < k or not fit), None)
 
@@ -475,7 +385,7 @@ class _Path:
             return 0, known
         arguments = [(self.work, block, n_pieces, known) for block in range(len(blocks))]
         found = Problems()
-        facts = [facts for _, facts in self._each("grouping", len(blocks))(facts_of_block, arguments)]
+        facts = [facts for _, facts in self.each("grouping", len(blocks))(facts_of_block, arguments)]
         shown = put_together(facts, self.recipe.schema, settled, found, warn=False)
         found.raise_if_any(InternalError)
         return suppressed, shown.gathering(known.whole.gathered)
@@ -487,13 +397,13 @@ class _Path:
 
         def look(function: Callable[..., Any], shown: Known) -> list[Any]:
             arguments = [(self.work, block, n_pieces, known, shown, self.asked) for block in range(n_blocks)]
-            return self._each("publishing", n_blocks)(partial(look_at_block, function), arguments)
+            return self.each("publishing", n_blocks)(partial(look_at_block, function), arguments)
 
         return look
 
     def _shown(self, known: Known, shown: Known, blocks: Sequence[int], n_pieces: int, parts: int) -> Layout:
         """What every block shows; give what is said of the columns of all of them."""
-        each = self._each("publishing", len(blocks))
+        each = self.each("publishing", len(blocks))
         arguments = [(self.work, block, n_pieces, known, shown, self.asked, parts) for block in range(len(blocks))]
         found = each(show_block, arguments)
         for piece in range(n_pieces):
@@ -503,7 +413,7 @@ class _Path:
     def _parts(self, folder: Path, layout: Layout, parts: int, n_blocks: int, rows: int, left_out: int) -> Manifest:
         """Write the parts, and say what can be said of them before they are checked."""
         firsts = self._firsts(layout, parts, n_blocks)
-        each = self._each("writing", parts)
+        each = self.each("writing", parts)
         made = each(make_part, [(self.work, part, n_blocks, layout, folder, firsts[part]) for part in range(parts)])
         tables = []
         for name, (_, columns) in made[0].items():
@@ -518,7 +428,7 @@ class _Path:
         """The number of the first class, or bucket, of each part: behind those of the parts before."""
         if not has_numbers(layout):
             return [1] * parts
-        each = self._each("counting", parts)
+        each = self.each("counting", parts)
         counts = each(count_numbered, [(self.work, part, n_blocks, layout) for part in range(parts)])
         return [1, *(1 + np.cumsum(counts)[:-1]).tolist()]
 
@@ -550,12 +460,3 @@ class _Path:
             notes={"blocks": len(cuts.blocks)},
             cuts=tuple(cuts.to_mapping(columns)),  # type: ignore[arg-type]
         )
-
-
-def _taken(future: Any, facts: list[PieceFacts], digests: list[str], found: Problems) -> None:
-    """What a process found in a piece."""
-    piece, digest, problems = future.result()
-    facts.append(piece)
-    digests.append(digest)
-    if len(found) < 100:
-        found.extend(problems)

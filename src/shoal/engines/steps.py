@@ -20,7 +20,21 @@ from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order, followed_columns
 from shoal.engines.people import PERSON, keeps_as_one, people_counted
 from shoal.engines.tables import GROUP, n_numbered, places_of, side_by_side, tables_of, whose_order, with_groups_apart
-from shoal.engines.work import Work
+from shoal.engines.work import (
+    BINS,
+    CENTRES,
+    CODES,
+    HOMES,
+    LABELS,
+    PEOPLE,
+    PIECE,
+    RAW,
+    SHOWN,
+    SIZES,
+    SORTED,
+    WHOSE,
+    Work,
+)
 from shoal.errors import Problem, Problems
 from shoal.methods.groups import Groups
 from shoal.methods.slicing import Slicing
@@ -34,8 +48,6 @@ from shoal.table.names import Names
 from shoal.table.prepare import Table, check_single_roles, cleaned_columns, rows_that_go_on
 from shoal.table.schema import Schema
 
-RAW, PIECE, BINS, CODES, SORTED, LABELS, SHOWN = "raw", "piece", "bins", "codes", "sorted", "labels", "shown"
-PEOPLE, SIZES, HOMES, WHOSE, CENTRES = "people", "sizes", "homes", "whose", "centres"
 MadePart = dict[str, tuple[FilePart, tuple[str, ...]]]
 """The file of each table of a part, and its columns."""
 

@@ -25,6 +25,9 @@ SUFFIX = ".blocks"
 STATE = "state.json"
 OURS = re.compile(r"(state\.json|[a-z]+(-\d+)*\.(arrow|npy))(\.\d+)?|release")
 """Names in such a folder; one with others is somebody's own, and stays."""
+RAW, PIECE, BINS, CODES, SORTED, LABELS, SHOWN = "raw", "piece", "bins", "codes", "sorted", "labels", "shown"
+PEOPLE, SIZES, HOMES, WHOSE, CENTRES = "people", "sizes", "homes", "whose", "centres"
+"""What files hold."""
 
 
 def folder_beside(target: Path) -> Path:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -14,13 +12,11 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.check.original import published_people
-from shoal.check.release import Verdict, check_content, verify
-from shoal.check.row_order import in_order
-from shoal.check.whose import Whose, whose_rows
+from shoal.check.release import Verdict, verify
 from shoal.disk.change import Change, changing
 from shoal.disk.recovery import settle
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
-from shoal.measure import MEASURES, manifest_figures, measure, measure_all
+from shoal.errors import ParameterError, Problem, Problems
+from shoal.measure import MEASURES, measure, measure_all
 from shoal.measure.base import Given
 from shoal.measure.breaches import breaches_by_row
 from shoal.measure.candidates import of_release
@@ -28,20 +24,17 @@ from shoal.measure.membership import Membership, membership
 from shoal.measure.pair_error import pair_errors
 from shoal.measure.pairing import refuse_another
 from shoal.methods.groups import SliceColumns
-from shoal.release.column_types import typed_table
-from shoal.release.directories import check_directory_name, check_outside, check_target
-from shoal.release.files import read_directory
 from shoal.release.key import Key, key_path
-from shoal.release.manifest import FILE, FORMATS, Manifest, files_of, is_release
-from shoal.release.parquet_writing import write_parquet
-from shoal.release.parts import check_frame, check_parts_directory, read_parts
+from shoal.release.manifest import Manifest
+from shoal.release.parts import check_frame
 from shoal.release.queries import Answers
+from shoal.release.reading import check_directory, read_checked, refuse_with_parts, whose_is_what
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
 from shoal.release.sealed import KEY
-from shoal.release.stored_parts import laid_out, write_parts
-from shoal.release.target import Database, Target, check_free, listed_manifest, opened, write_tables
+from shoal.release.stored import read_database, write_checked, write_to_database
+from shoal.release.target import Target
+from shoal.release.writing import check_copy, check_places, write_files
 from shoal.spec import find
-from shoal.table.fingerprint import LARGE, rows_of_a_piece
 from shoal.table.frames import as_pandas, same, to_polars
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema
@@ -205,7 +198,7 @@ class Release(Generic[Frame]):
         return verify(
             self.frames, self.manifest, claims=self.labels is None,
             population=population, guards=guards, schema=schema, original=people, key=key or self.key,
-            people=_whose(self.frames, self.manifest, frame, self._place_of, schema, missing_values),
+            people=whose_is_what(self.frames, self.manifest, frame, self._place_of, schema, missing_values),
         )  # fmt: skip
 
     @property
@@ -716,7 +709,7 @@ class Release(Generic[Frame]):
         if self.manifest.in_parts:
             write_to_database(Target(uri, release), self.manifest, self._parts(), overwrite=overwrite)
         else:
-            _write_checked(Target(uri, release), self.manifest, self.frames, overwrite=overwrite)
+            write_checked(Target(uri, release), self.manifest, self.frames, overwrite=overwrite)
 
     def _parts(self) -> Iterator[pl.DataFrame]:
         """The rows of every part."""
@@ -743,19 +736,9 @@ class Release(Generic[Frame]):
 
     def fill(self, folder: Path, form: str = "csv") -> None:
         """Write tables and manifest into an empty directory, and check them there from their bytes."""
-        if form not in FORMATS:
-            raise ParameterError(Problem("format=", f"needs one of {', '.join(FORMATS)}"))
-        tables = []
-        for table in self.manifest.tables:
-            path = folder / f"{table.name}.{form}"
-            (_write_csv if form == "csv" else write_parquet)(self.frames[table.name], path)
-            with path.open("rb") as file:
-                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-            tables.append(table.model_copy(update={"file": path.name, "sha256": sha256}))
-        manifest = self.manifest.model_copy(update={"tables": tuple(tables)})
-        (folder / FILE).write_bytes(manifest.to_json().encode())
+        manifest = write_files(folder, self.manifest, self.frames, form)
         if self._checked == manifest.fingerprint():
-            _check_copy(folder, manifest)
+            check_copy(folder, manifest)
         else:
             check_directory(folder)
 
@@ -769,156 +752,6 @@ def _refuse_parameters(**given: Any) -> None:
     problems.raise_if_any(ParameterError)
 
 
-def check_places(target: Path, *, overwrite: bool, receipt: bool = True, key: bool = False) -> None:
-    """Refuse places that are taken, before any work starts: those of a release, its receipt and its key."""
-    check_directory_name(target)
-    check_target(target, known=files_of, what="release", overwrite=overwrite)
-    check_outside(target, is_release, "the release and its receipt")
-    beside = receipt_path(target)
-    if receipt and beside.exists() and not (overwrite and beside.is_file()):
-        fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"
-        raise SourceError(Problem(str(beside), "already exists: the receipt of another release", fix))
-    secret = key_path(target)
-    if key and secret.exists() and not (overwrite and secret.is_file()):
-        fix = "move it elsewhere, or overwrite both (overwrite=True, --overwrite)"
-        raise SourceError(Problem(str(secret), "already exists: the key of another release", fix))
-
-
-def _write_csv(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table, times as their text; a missing cell alone on its line is quoted, for many skip blank lines."""
-    frame = frame.with_columns(pl.col(pl.Datetime, pl.Time).cast(pl.String))
-    if frame.width == 1 and frame.to_series().null_count():
-        texts = frame.to_series().cast(pl.String)
-        frame = pl.DataFrame([texts.fill_null("")])
-    rows = rows_of_a_piece(frame.estimated_size(), frame.height, LARGE)
-    with path.open("wb") as file:  # the library knows no names but UTF-8
-        for begin in range(0, max(frame.height, 1), rows):
-            frame.slice(begin, rows).write_csv(file, include_header=begin == 0)
-
-
-def _check_copy(folder: Path, manifest: Manifest) -> None:
-    """Refuse files that do not hold, by their bytes, a manifest and the tables that were checked against it before."""
-    found, tables = read_directory(folder)
-    if found != manifest:
-        raise GuaranteeError(Problem(FILE, "was changed while it was written"))
-    check_content(tables, found, Problems())
-
-
-def check_directory(
-    folder: str | Path,
-    *,
-    population: pl.DataFrame | None = None,
-    guards: pl.Series | None = None,
-    schema: Schema | None = None,
-    original: pl.DataFrame | None = None,
-    missing_values: Markers = (),
-    key: Key | None = None,
-    receipt: Receipt | None = None,
-) -> tuple[Verdict, Manifest]:
-    """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
-    settle(folder)
-    stated = Manifest.read(folder)
-    if stated.in_parts:
-        refuse_with_parts(schema, population=population, guards=guards, original=original, key=key)
-        return check_parts_directory(Path(folder), stated)[0], stated
-    places = None if receipt is None else receipt.place_of
-    release, verdict = _read(Path(folder), population, guards, schema, original, missing_values, key, places)
-    found = manifest_figures(Given.checked(release.frames, release.manifest, verdict))
-    if _written(release.manifest.measures) != _written(found):
-        raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
-    return verdict, release.manifest
-
-
-def refuse_with_parts(schema: Schema | None, **given: object) -> None:
-    """Refuse what a release in parts is not compared with, and a schema by which it would count people."""
-    if schema is not None and schema.person is not None:
-        what = f"counts rows, but column {schema.person!r} says that people may have several"
-        raise GuaranteeError(Problem("release", what, "make it anew with that schema"))
-    problems = Problems()
-    for name, value in given.items():
-        if value is not None:
-            problems.add(f"{name}=", "is not compared with a release in parts, whose files say all that it promises")
-    problems.raise_if_any(ParameterError)
-
-
-def _whose(
-    tables: Mapping[str, pl.DataFrame],
-    manifest: Manifest,
-    original: pl.DataFrame | None,
-    places: npt.NDArray[np.int64] | None,
-    schema: Schema | None,
-    missing_values: Markers,
-) -> Whose | None:
-    """Whose everything is that is published, where promises count people and all is given that tells."""
-    if manifest.recipe.counts == "rows" or original is None or places is None or schema is None:
-        return None
-    return whose_rows(tables, manifest, original, places, schema, missing_values)
-
-
-def _written(figures: Mapping[str, float]) -> list[tuple[str, str]]:
-    """Figures as they are written, in their order: 4 and 4.0 are not the same text."""
-    return [(name, repr(value)) for name, value in figures.items()]
-
-
-@contextmanager
-def _replaced(target: Target, *, overwrite: bool) -> Iterator[Database]:
-    """A database with room for a release, in a transaction."""
-    with opened(target) as database:
-        check_free(database, overwrite=overwrite)
-        if database.exists():
-            database.drop()
-        yield database
-
-
-def _write_checked(target: Target, manifest: Manifest, frames: Mapping[str, pl.DataFrame], *, overwrite: bool) -> None:
-    """Write tables and manifest in one transaction, which ends well if they are what they should be when read back."""
-    with _replaced(target, overwrite=overwrite) as database:
-        write_tables(database, manifest, frames)
-        _read_back(database)
-
-
-def write_to_database(
-    target: Target, manifest: Manifest, parts: Iterable[pl.DataFrame], *, overwrite: bool = False
-) -> None:
-    """Write a release in parts, one of them in memory at a time, in one transaction; checked as it is read back."""
-    with _replaced(target, overwrite=overwrite) as database:
-        write_parts(database, manifest, parts)
-        _check_back(database, survey=False)
-
-
-def _read_back(database: Database) -> tuple[Release[pl.DataFrame], Verdict]:
-    """A release as it is in a database, checked."""
-    manifest = listed_manifest(database)
-    if manifest.in_parts:
-        with laid_out(database, manifest) as (folder, named):
-            verdict = check_parts_directory(folder, named)[0]
-            return Release(read_parts(folder, named), manifest), verdict
-    tables = {table.name: database.read(table.name) for table in manifest.tables}
-    if not database.keeps_order:
-        check_content(tables, manifest, Problems(), hashed=False)  # what is no release has no order to be brought into
-        tables = in_order(tables, manifest.layout)
-    verdict = verify(tables, manifest)
-    found = manifest_figures(Given.checked(tables, manifest, verdict))
-    if _written(manifest.measures) != _written(found):
-        raise GuaranteeError(Problem("measures", "the manifest states other figures than the release has"))
-    return Release({name: typed_table(frame, manifest.layout) for name, frame in tables.items()}, manifest), verdict
-
-
-def _check_back(database: Database, *, survey: bool = True) -> tuple[Verdict, Manifest]:
-    """Check a release in a database; of one in parts, a part at a time is in memory."""
-    manifest = listed_manifest(database)
-    if not manifest.in_parts:
-        return _read_back(database)[1], manifest
-    with laid_out(database, manifest) as (folder, named):
-        return check_parts_directory(folder, named, survey=survey)[0], manifest
-
-
-def check_database(target: Target) -> tuple[Verdict, Manifest]:
-    """Check a release in a database: its promise, and the figures it claims."""
-    with opened(target, write=False) as database:
-        return _check_back(database)
-
-
 def read_release(folder: str | Path | Target, receipt: str | Path | None = None) -> Release[pl.DataFrame]:
     """Read a release directory back, with numbers as numbers whatever the format of its files.
 
@@ -929,41 +762,10 @@ def read_release(folder: str | Path | Target, receipt: str | Path | None = None)
     receipt
         For the data holder: the receipt that was written beside it.
     """
-    if isinstance(folder, Target):
-        with opened(folder, write=False) as database:
-            release = _read_back(database)[0]
-    else:
-        release = _read(Path(folder))[0]
+    read = read_database(folder) if isinstance(folder, Target) else read_checked(Path(folder))
+    release = Release(read.frames, read.manifest)
     if receipt is None:
         return release
     held = Receipt.read(receipt)
     check_receipt(held, release.manifest, str(receipt))
     return replace(release, receipt=held)
-
-
-def _read(
-    folder: Path,
-    population: pl.DataFrame | None = None,
-    guards: pl.Series | None = None,
-    schema: Schema | None = None,
-    original: pl.DataFrame | None = None,
-    missing_values: Markers = (),
-    key: Key | None = None,
-    places: npt.NDArray[np.int64] | None = None,
-) -> tuple[Release[pl.DataFrame], Verdict]:
-    """A release and what it was found to keep: a forged one would lead the readers of cells astray."""
-    settle(folder)
-    manifest = Manifest.read(folder)
-    if manifest.in_parts:
-        verdict, _ = check_parts_directory(folder, manifest)
-        return Release(read_parts(folder, manifest), manifest), verdict
-    manifest, tables = read_directory(folder)
-    people = None if original is None else published_people(manifest, original, missing_values, schema)
-    if key is not None:
-        key.check_belongs(manifest)
-    whose = _whose(tables, manifest, original, places, schema, missing_values)
-    verdict = verify(
-        tables, manifest, population=population, guards=guards, schema=schema, original=people, key=key, people=whose
-    )
-    frames = {name: typed_table(frame, manifest.layout) for name, frame in tables.items()}
-    return Release(frames, manifest), verdict

@@ -7,6 +7,7 @@ The manifest is one row with one text. A table of a database has no order: rows 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -95,7 +96,7 @@ class Target(Spec):
         return Target(with_variables(self.uri, PASSWORD)[0], self.release)
 
 
-class Database:
+class Database(ABC):
     """A connection in a transaction; what is written is there for all when it is committed, or not at all."""
 
     keeps_order: ClassVar[bool] = False
@@ -104,21 +105,21 @@ class Database:
     def __init__(self, target: Target, connection: Any) -> None:
         self.target, self.connection = target, connection
 
+    @abstractmethod
     def tables(self) -> list[str]:
         """The tables of the release that are there, `manifest` among them; in PostgreSQL also those of others."""
-        raise NotImplementedError
 
+    @abstractmethod
     def make(self, name: str, frame: pl.DataFrame) -> None:
         """Make an empty table with these columns."""
-        raise NotImplementedError
 
+    @abstractmethod
     def add(self, name: str, frame: pl.DataFrame) -> None:
         """Add rows to a table."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pieces(self, name: str) -> Iterator[pl.DataFrame]:
         """The rows of a table, some at a time; what is none, or is made in another way than a release, is refused."""
-        raise NotImplementedError
 
     def write(self, name: str, frame: pl.DataFrame) -> None:
         """Make a table with these rows."""
@@ -129,9 +130,9 @@ class Database:
         """All rows of a table."""
         return pl.concat(list(self.pieces(name)), rechunk=True)
 
+    @abstractmethod
     def drop(self) -> None:
         """Remove the release."""
-        raise NotImplementedError
 
     def exists(self) -> bool:
         """Whether something is in the place of the release."""

@@ -26,8 +26,9 @@ from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, describe, holder_figures, receipt_of
 from shoal.release.directories import check_outside
 from shoal.release.manifest import Place, is_release
-from shoal.release.release import Release, check_places
+from shoal.release.release import Release
 from shoal.release.sealed import STATE
+from shoal.release.writing import check_places
 from shoal.series.checks import check_previous, check_shape, check_table, parts_given
 from shoal.series.state import SeriesState
 from shoal.series.values import Coded

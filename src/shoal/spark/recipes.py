@@ -10,7 +10,7 @@ from shoal.engines.blocks import Blocks
 from shoal.errors import Problem, Problems, SourceError, some
 from shoal.progress import SILENT, Progress
 from shoal.recipe.recipe import Recipe
-from shoal.release.release import check_places
+from shoal.release.writing import check_places
 from shoal.spark.jobs import ran
 from shoal.spark.path import anonymize
 from shoal.spark.release import Page, SparkRelease
