@@ -116,8 +116,8 @@ def _expected(found: Curve, rows: int) -> float:
 
 def exponent(found: Curve, first: int) -> float:
     """How fast time grows from a size to the largest: 1 for as fast as the rows, 2 for their square."""
-    last = max(found)
-    return math.log(found[last]["seconds"] / found[first]["seconds"]) / math.log(last / first)
+    last, least = max(found), 1e-3  # a clock that stands still
+    return math.log(max(found[last]["seconds"], least) / max(found[first]["seconds"], least)) / math.log(last / first)
 
 
 # -- what is wanted --------------------------------------------------------------------------------------------------
