@@ -73,6 +73,7 @@ METHODS = {
     "weighted c-means": shoal.WeightedCMeans(k=2, max_iter=4),
     "kaca": shoal.Kaca(k=5),
     "kaca, random": shoal.Kaca(k=4, weights="height", pick="random"),
+    "threshold greedy": shoal.ThresholdGreedy(k=4, delta=30.0, w=1.0, max_size=9),
     "r-cellular": shoal.RCellular(k=4),
     "r-cellular, facility": shoal.RCellular(k=3, facility=0.7),
     "r-gather": shoal.RGather(k=4),
