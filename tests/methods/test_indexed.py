@@ -57,6 +57,7 @@ METHODS = {
     "caat": shoal.Caat(k=5),
     "caat, hull": shoal.Caat(k=4, interval="hull"),
     "caat, gap": shoal.Caat(k=4, interval="gap"),
+    "caat, all ties": shoal.Caat(k=4, ties="all"),
     "mdav": shoal.Mdav(k=4),
     "mdav, assign": shoal.Mdav(k=3, leftover="assign"),
     "v-mdav": shoal.VMdav(k=4),
