@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cluster import box_tree, centroid_distances, centroids, class_index, point_index, row_index
+from shoal.cluster import box_tree, centroid_distances, centroids, class_index, gathering, point_index, row_index
 from shoal.cluster.centroid_index import index_of
 from shoal.enforce.repair import repair
 from shoal.kernels import sharing
@@ -57,6 +57,7 @@ METHODS = {
     "caat": shoal.Caat(k=5),
     "caat, hull": shoal.Caat(k=4, interval="hull"),
     "caat, gap": shoal.Caat(k=4, interval="gap"),
+    "caat, all ties": shoal.Caat(k=4, ties="all"),
     "mdav": shoal.Mdav(k=4),
     "mdav, assign": shoal.Mdav(k=3, leftover="assign"),
     "v-mdav": shoal.VMdav(k=4),
@@ -73,6 +74,7 @@ METHODS = {
     "weighted c-means": shoal.WeightedCMeans(k=2, max_iter=4),
     "kaca": shoal.Kaca(k=5),
     "kaca, random": shoal.Kaca(k=4, weights="height", pick="random"),
+    "threshold greedy": shoal.ThresholdGreedy(k=4, delta=30.0, w=1.0, max_size=9),
     "r-cellular": shoal.RCellular(k=4),
     "r-cellular, facility": shoal.RCellular(k=3, facility=0.7),
     "r-gather": shoal.RGather(k=4),
@@ -192,3 +194,16 @@ def test_where_boxes_do_not_help_classes_are_scanned(monkeypatch):
     labels(monkeypatch, 2, task, METHODS["kaca"])
     assert made[0] is not None
     assert scans
+
+
+@pytest.mark.parametrize("last", [0, 1, 2])
+def test_r_gather_goes_on_with_scans_where_a_tree_does_not_pay(last, monkeypatch):
+    """Noticed before anything is measured, after some rows, and between two centres."""
+    frame = TABLES["numbers"](np.random.default_rng(7), 600)
+    task = Task.of(prepare(frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, NUMBER))))
+    scanned, asked = labels(monkeypatch, 10**9, task, METHODS["r-gather"]), iter(range(10**6))
+    for module in (r_gather, gathering):
+        monkeypatch.setattr(module, "AT_ONCE", 400)
+        monkeypatch.setattr(module, "pays", lambda _: next(asked) < last)
+    assert np.array_equal(labels(monkeypatch, 2, task, METHODS["r-gather"]), scanned)
+    assert next(asked) > last

@@ -74,7 +74,7 @@ def test_a_centre_of_ones(kind):
 def test_the_first_reach_may_not_do():
     """Every row has ten within 9, but the flow to four centres cannot be full; 10 will do."""
     space = Space.of(CHAIN.task, standardize=False)
-    assert gather_search.gather(space, 10, 81.0, SILENT) is None
+    assert gather_search.gather(space, None, 10, 81.0, SILENT) is None
     groups = gathered(CHAIN, k=10, standardize=False)
     d2 = squared(CHAIN, standardize=False)
     assert (groups.labels.tolist(), groups.centres.tolist()) == twin.r_gather(d2, 10)

@@ -1,5 +1,6 @@
 """Threshold greedy clustering against its worked example, its slow twin, and what it suppresses."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numba
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError, Schema, ThresholdGreedy
-from shoal.kernels.cluster import threshold_greedy as kernel
+from shoal.cluster.box_tree import for_few_rows
 from shoal.release.reading import check_directory
 from shoal.release.receipt import Receipt
 from support.forging import mended, put, with_entries
@@ -110,8 +111,11 @@ def test_kernel_equals_twin(data, k):
     for n_secrets in (0, 1, 2):
         method = data.draw(methods(table, k))
         secrets = both(values[:n_secrets], kinds[:n_secrets]) if n_secrets else None
-        labels = partition(with_secrets(table, secrets) if secrets else table, method)
+        whole = with_secrets(table, secrets) if secrets else table
+        labels = partition(whole, method)
         assert labels == twin_of(table, secrets, method, n_rows), n_secrets
+        with for_few_rows():
+            assert partition(whole, method) == labels, "with a tree"
         keeps_its_word(table, method, labels)
 
 
@@ -159,33 +163,49 @@ def test_short_calls_change_nothing(monkeypatch):
     assert table.labels(method) == expected
 
 
-def test_what_is_given_back_is_as_it_was():
+@pytest.mark.parametrize("tree", [False, True])
+def test_what_is_given_back_is_as_it_was(tree):
     """A cluster that is given back leaves the pool as a fresh one without the seed, but for the order of positions."""
     from shoal.cluster.diversity import Diversity
     from shoal.progress import SILENT
 
     table = mixed(60, seed=7)
-    diversity = Diversity(table.task, np.ones(len(table.columns)), 1.0, 1.5, None)
+    with for_few_rows() if tree else nullcontext():
+        diversity = Diversity(table.task, np.ones(len(table.columns)), 1.0, 1.5, None)
     pool = diversity.pool
 
     def free():
-        n = pool.size[0]
+        positions = np.flatnonzero(pool.tuples["next_row"] < pool.tuples["last_row"])
+        assert len(positions) == pool.size[0]
         heads = {
             int(pool.tuples["id"][i]): pool.rows[pool.tuples["next_row"][i] : pool.tuples["last_row"][i]].tolist()
-            for i in range(n)
+            for i in positions
         }
-        cells = {int(pool.tuples["id"][i]): (*pool.lines[:, i], *pool.codes[:, i]) for i in range(n)}
+        cells = {int(pool.tuples["id"][i]): (*pool.lines[:, i], *pool.codes[:, i]) for i in positions}
         return heads, {key: np.nan_to_num(value, nan=-1).tolist() for key, value in cells.items()}
 
     rows, cells = free()
     seed = 31
     members = diversity.grow(seed, 3, SILENT)
     assert len(members) > 5
-    kernel.give_back(pool, diversity.cluster)
+    diversity.give_back()
     rows_after, cells_after = free()
     without = {key: [row for row in value if row != seed] for key, value in rows.items()}
     assert rows_after == {key: value for key, value in without.items() if value}
     assert cells_after == {key: cells[key] for key in rows_after}
+
+
+def test_where_a_tree_does_not_pay_a_scan_goes_on(monkeypatch):
+    """Asked in the middle of a cluster, and before the next one."""
+    table = mixed(300, seed=8)
+    method = ThresholdGreedy(k=4, delta=1.5, w=1)
+    expected = table.labels(method)
+    monkeypatch.setattr("shoal.cluster.diversity.WORK", 1)
+    for last in (0, 7, 90):
+        asked = iter(range(10**6))
+        monkeypatch.setattr("shoal.cluster.diversity.pays", lambda _, asked=asked, last=last: next(asked) < last)
+        with for_few_rows():
+            assert table.labels(method) == expected
 
 
 # -- by trying everything ----------------------------------------------------------------------------------------------

@@ -241,43 +241,12 @@ def follow(
     Gives the release and what to look at in it; None for a release in parts, which nobody looked through. With
     `compare`, other methods are tried on some rows of the table.
     """
-    from functools import partial
-
-    from shoal.cli import report as reports
-    from shoal.cli import show
     from shoal.cli.blocks import blocks_of, follow_in_blocks
-    from shoal.cli.passphrase import passphrase
-    from shoal.cli.target import check_target
-    from shoal.concerns.base import refuse
-    from shoal.concerns.other_method import other_method, others_of
-    from shoal.disk.change import changing
     from shoal.disk.recovery import settle
-    from shoal.errors import Problems, ShoalWarning, SourceError
-    from shoal.pipeline import run as run_recipe
-    from shoal.release.receipt import receipt_path, warn_of_reuse
-    from shoal.release.sealed import KEY
-    from shoal.release.writing import check_places
-    from shoal.report.page import check_place
-    from shoal.table.sources import check_installed, read
 
     settle(out)
     engine = blocks_of(recipe.engine, block_rows, part_rows, threads)
-    problems, page = Problems(), reports.page_path(out)
-    with problems.noting():
-        if recipe.target is None:
-            check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
-        else:
-            check_target(recipe, out, overwrite=overwrite)
-    if report:
-        with problems.noting(), suppress(OSError):  # no name that a file can have, which the release's check said
-            check_place(page, overwrite=overwrite)
-    for source in (recipe.source, recipe.population):
-        with problems.noting():
-            check_installed(source)
-    if recipe.sensitive:
-        with problems.noting():
-            KEY.check_package()
-    problems.raise_if_any(SourceError)
+    _check_before(recipe, out, overwrite=overwrite, report=report)
     if recipe.engine == "spark" or master is not None:
         from shoal.cli.spark import follow_on_spark
 
@@ -292,37 +261,96 @@ def follow(
         )  # fmt: skip
         if written is not None:
             return written, None
+    options = {"source_name": source_name, "threads": threads, "memory": memory, "engine": engine}
+    return _follow_in_memory(
+        recipe, out, options, passphrase_file, overwrite=overwrite, quiet=quiet, report=report, strict=strict,
+        compare=compare,
+    )  # fmt: skip
+
+
+def _check_before(recipe: Any, out: Path, *, overwrite: bool, report: bool) -> None:
+    """Refuse what would go wrong at the end, before anything is read."""
+    from shoal.cli import report as reports
+    from shoal.cli.target import check_target
+    from shoal.errors import Problems, SourceError
+    from shoal.release.sealed import KEY
+    from shoal.release.writing import check_places
+    from shoal.report.page import check_place
+    from shoal.table.sources import check_installed
+
+    problems = Problems()
+    with problems.noting():
+        if recipe.target is None:
+            check_places(out, overwrite=overwrite, key=bool(recipe.sensitive))
+        else:
+            check_target(recipe, out, overwrite=overwrite)
+    if report:
+        with problems.noting(), suppress(OSError):  # no name that a file can have, which the release's check said
+            check_place(reports.page_path(out), overwrite=overwrite)
+    for source in (recipe.source, recipe.population):
+        with problems.noting():
+            check_installed(source)
+    if recipe.sensitive:
+        with problems.noting():
+            KEY.check_package()
+    problems.raise_if_any(SourceError)
+
+
+def _follow_in_memory(
+    recipe: Any, out: Path, options: dict[str, Any], passphrase_file: Path | None, *, overwrite: bool, quiet: bool,
+    report: bool, strict: bool, compare: bool,
+) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
+    """Run a recipe over a table that is in memory; the release, and what to look at in it."""
+    from shoal.cli import show
+    from shoal.cli.passphrase import passphrase
+    from shoal.concerns.base import refuse
+    from shoal.concerns.other_method import other_method, others_of
+    from shoal.errors import ShoalWarning
+    from shoal.pipeline import run as run_recipe
+    from shoal.table.sources import read
+
     secret = passphrase(passphrase_file, new=True, what="key") if recipe.sensitive else None
     noted: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always", ShoalWarning)
             with show.ShownProgress(quiet=quiet) as progress:
-                release = run_recipe(
-                    recipe, source_name=source_name, threads=threads, memory=memory, engine=engine, progress=progress
-                )
+                release = run_recipe(recipe, progress=progress, **options)
                 progress.stage("looking")
                 compare = compare and bool(others_of(recipe, release.manifest.rows.published))
                 better = other_method(recipe, read(recipe.require_source())) if compare else None
                 concerns = release.concerns + (() if better is None else (better,))
                 if strict:
                     refuse(concerns)
-                progress.stage("writing")
-                with changing(out) as change:
-                    if recipe.target is None:
-                        files = release.stage(change, out, recipe.format, overwrite=overwrite, passphrase=secret)
-                    elif release.receipt is not None:
-                        files = None
-                        change.file(receipt_path(out), release.receipt.to_json().encode())
-                    if report:
-                        progress.stage("reporting")
-                        content = reports.public_page(release, files, out)
-                        change.file(page, content, private=False, look=partial(check_place, page, overwrite=overwrite))
-                    if recipe.target is not None:  # the last step that can fail but for moving two files
-                        release.write_database(recipe.target.uri, recipe.target.release, overwrite=overwrite)
-                if release.receipt is not None:
-                    warn_of_reuse(release.receipt, out)
+                _write(recipe, release, out, secret, progress, overwrite=overwrite, report=report)
     finally:
         for one in noted:  # also before an error, which they may explain
             say(f"warning: {one.message}", err=True)
     return release, concerns
+
+
+def _write(recipe: Any, release: Any, out: Path, secret: Any, progress: Any, *, overwrite: bool, report: bool) -> None:
+    """Put a release, its receipt and its report where they belong: all of them, or nothing."""
+    from functools import partial
+
+    from shoal.cli import report as reports
+    from shoal.disk.change import changing
+    from shoal.release.receipt import receipt_path, warn_of_reuse
+    from shoal.report.page import check_place
+
+    progress.stage("writing")
+    page = reports.page_path(out)
+    with changing(out) as change:
+        if recipe.target is None:
+            files = release.stage(change, out, recipe.format, overwrite=overwrite, passphrase=secret)
+        elif release.receipt is not None:
+            files = None
+            change.file(receipt_path(out), release.receipt.to_json().encode())
+        if report:
+            progress.stage("reporting")
+            content = reports.public_page(release, files, out)
+            change.file(page, content, private=False, look=partial(check_place, page, overwrite=overwrite))
+        if recipe.target is not None:  # the last step that can fail but for moving two files
+            release.write_database(recipe.target.uri, recipe.target.release, overwrite=overwrite)
+    if release.receipt is not None:
+        warn_of_reuse(release.receipt, out)

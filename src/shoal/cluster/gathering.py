@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.cluster.point_index import pays
 from shoal.cluster.points import Space
 from shoal.kernels.cluster import r_gather as kernel
+from shoal.kernels.index.balls import reached, spread_by_tree
+from shoal.kernels.index.points import PointIndex
 from shoal.kernels.sharing import in_parts, piece_of, pieces
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import Progress
@@ -18,15 +21,19 @@ from shoal.table.encode import Floats
 FEW = 8
 """Distances not yet decided upon are kept in memory once they are so many per row: as much as a table of eight columns
 takes."""
+AT_ONCE = 256
+"""After so many searches of a tree somebody who wants to stop is heard."""
 
 
-def least_reach(space: Space, distinct: Space, k: int, least: float, progress: Progress) -> Groups:
+def least_reach(
+    space: Space, index: PointIndex | None, distinct: Space, k: int, least: float, progress: Progress
+) -> Groups:
     """Groups by the shortest reach found: one at which all is well, next above one at which it is not.
 
     Parameters
     ----------
-    space, distinct
-        All rows, and each distinct row once.
+    space, index, distinct
+        All rows, a tree of boxes around them, and each distinct row once.
     k
         Smallest group size.
     least
@@ -35,19 +42,19 @@ def least_reach(space: Space, distinct: Space, k: int, least: float, progress: P
     progress
         Is told how far the work is.
     """
-    groups = gather(space, k, least, progress)
+    groups = gather(space, index, k, least, progress)
     if groups is not None:
         return groups
     distances, low, high = Distances(distinct, progress), least, 4.0 * least
     while groups is None:  # once, unless rounding spoils the argument above
         high = distances.up_to(low, high)
-        groups = gather(space, k, high, progress)
+        groups = gather(space, index, k, high, progress)
         low, high = (low, high) if groups is not None else (high, 4.0 * high)
     while True:
         reach = distances.middle(low, high)
         if reach is None:
             return groups
-        found = gather(space, k, reach, progress)
+        found = gather(space, index, k, reach, progress)
         if found is None:
             low = reach
         else:
@@ -111,7 +118,7 @@ class Distances:
             yield piece
 
 
-def gather(space: Space, k: int, reach: float, progress: Progress) -> Groups | None:
+def gather(space: Space, index: PointIndex | None, k: int, reach: float, progress: Progress) -> Groups | None:
     """Groups of k around centres that are more than a reach apart, every row within reach of its centre, if possible.
 
     Rows are made centres in row order. A row that one centre reaches is its own. A centre with fewer than k of its own
@@ -122,7 +129,11 @@ def gather(space: Space, k: int, reach: float, progress: Progress) -> Groups | N
     found["distance"] = np.inf
     n_centres, cursor, most = 0, 0, piece_of(space.columns.size)
     while cursor < n_rows:
-        n_centres, cursor = kernel.spread(space.axes, space.columns, reach, centres, n_centres, cursor, most, found)
+        if index is not None and pays(index):
+            n_centres, cursor = spread_by_tree(index, space.columns, reach, centres, n_centres, cursor, AT_ONCE, found)
+        else:
+            index = None
+            n_centres, cursor = kernel.spread(space.axes, space.columns, reach, centres, n_centres, cursor, most, found)
         progress.advance(0)
         if n_centres * k > n_rows:
             return None
@@ -130,7 +141,7 @@ def gather(space: Space, k: int, reach: float, progress: Progress) -> Groups | N
     own = np.bincount(nearest[within == 1], minlength=n_centres)
     short = np.flatnonzero(own < k)
     if len(short):
-        moved = _fill_up(space, reach, centres[short], k - own[short], within > 1)
+        moved = _fill_up(space, index, reach, centres[short], k - own[short], within > 1)
         if moved is None:
             return None
         nearest[moved[0]] = short[moved[1]]
@@ -138,8 +149,9 @@ def gather(space: Space, k: int, reach: float, progress: Progress) -> Groups | N
 
 
 def _fill_up(
-    space: Space, reach: float, centres: Labels, wants: Labels, shared: npt.NDArray[np.bool_]
-) -> tuple[Labels, Labels] | None:
+    space: Space, index: PointIndex | None, reach: float, centres: Labels, wants: Labels,
+    shared: npt.NDArray[np.bool_],
+) -> tuple[Labels, Labels] | None:  # fmt: skip
     """Give every centre as many of the shared rows within reach as it wants: the rows, and the number of their centre.
 
     A flow from a source through the centres and the rows to a sink; None if it cannot be full.
@@ -149,7 +161,11 @@ def _fill_up(
 
     arcs, room = [], np.empty(len(shared), dtype=np.int64)
     for centre, wanted in zip(centres, wants, strict=True):
-        found = room[: kernel.ball(space.axes, space.columns, centre, reach, shared, room)].copy()
+        if index is None:
+            found = room[: kernel.ball(space.axes, space.columns, centre, reach, shared, room)].copy()
+        else:
+            around = room[: reached(index, space.columns[:, centre].copy(), reach, room)]
+            found = np.sort(around[shared[around]])
         if len(found) < wanted:
             return None
         arcs.append(found)

@@ -101,7 +101,7 @@ class Caat(Method):
         growth = constraints.growth(len(store.codes) - 1, constraints.planned)
         cost_table = with_keys(cost_table_of(encoded, reading, divisor=encoded.n_columns), constraints.n_keys)
         all_ties = self.ties == "all"
-        store, index = (store, None) if all_ties else indexed(store, encoded, cost_table)
+        store, index = indexed(store, encoded, cost_table)
         seed = bring_forward(store, start_row)
         free = FreeRows(store, cost_table, encoded.forest, self.k, index)
         share = shared(n_rows * encoded.n_columns)

@@ -68,7 +68,10 @@ class RGather(Method):
     paper: ClassVar[str] = (
         "Aggarwal, Feder, Kenthapadi, Khuller, Panigrahy, Thomas, Zhu, Achieving anonymity via clustering, PODS 2006"
     )
-    complexity: ClassVar[str] = "time O(n^2 d log n) and O(log n) flows, memory O(n d) and the arcs of a flow"
+    complexity: ClassVar[str] = (
+        "time nearly linear in n where the first reach is enough, O(n^2 d log n) and O(log n) flows at worst; "
+        "memory O(n d) and the arcs of a flow"
+    )
     advice: ClassVar[str] = "Where no row may be far from what is shown for it; the only bound on the worst row."
     publisher: ClassVar[str] = "centres"
 
@@ -90,15 +93,15 @@ class RGather(Method):
         n_rows = task.encoded.n_rows
         n_outliers = min(math.floor(self.epsilon * n_rows), n_rows - 1)
         progress.stage("measuring", n_rows)
+        index = indexed(space.axes, space.columns)
         if n_outliers:
-            index = indexed(space.axes, space.columns)
             near = np.sort(_all_kth(space, index, self.k, progress))
             return _without_outliers(space, index, self.k, float(near[n_rows - n_outliers - 1]), progress)
-        least = float(kth_nearest(space, self.k, progress, only_largest=True).max())
+        least = _largest_kth(space, index, self.k, progress)
         distinct = task.encoded.collapse()
         heads = space.part(distinct.rows[distinct.first[:-1]])
         progress.stage("searching")
-        return least_reach(space, heads, self.k, least, progress)
+        return least_reach(space, index, heads, self.k, least, progress)
 
 
 def kth_nearest(space: Space, k: int, progress: Progress, *, only_largest: bool = False) -> Floats:
@@ -114,6 +117,28 @@ def kth_nearest(space: Space, k: int, progress: Progress, *, only_largest: bool 
         least = largest if only_largest else -1.0
         progress.advance(last - first)
     return out
+
+
+def _largest_kth(space: Space, index: PointIndex | None, k: int, progress: Progress) -> float:
+    """The largest of the squared distances from a row to its k-th nearest.
+
+    A tree is asked for those rows alone that have fewer than k within the largest distance so far among the rows that
+    stand beside them, in an order in which near ones do.
+    """
+    if index is None:
+        return float(kth_nearest(space, k, progress, only_largest=True).max())
+    order, least = order_of(index), -1.0
+    beside, out = space.part(order), np.empty(len(order))
+    room, near = np.empty(len(order), dtype=np.int64), np.empty(k, dtype=NEIGHBOUR)
+    for first in range(0, len(order), AT_ONCE):
+        last = min(first + AT_ONCE, len(order))
+        rest = order[room[: kernel.not_near(space.axes, beside.columns, first, last, k, least, room)]]
+        if not pays(index):
+            return float(kth_nearest(beside, k, progress, only_largest=True).max())
+        kth_by_tree(index, space.columns, rest, near, out)
+        least = max(least, float(out[rest].max(initial=-1.0)))
+        progress.advance(last - first)
+    return least
 
 
 def _all_kth(space: Space, index: PointIndex | None, k: int, progress: Progress) -> Floats:

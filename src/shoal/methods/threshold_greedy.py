@@ -12,7 +12,6 @@ import numpy as np
 from shoal.cluster.diversity import Diversity, least_diversity
 from shoal.cluster.weights import check_weights, weights_of
 from shoal.errors import InfeasibleError, ParameterError, Problem, Problems
-from shoal.kernels.cluster import threshold_greedy as kernel
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
@@ -70,7 +69,7 @@ class ThresholdGreedy(Method):
     paper: ClassVar[str] = (
         "Loukides, Shao, Capturing data usefulness and privacy protection in k-anonymisation, ACM SAC 2007"
     )
-    complexity: ClassVar[str] = "time O(n^2 d), memory O(n d)"
+    complexity: ClassVar[str] = "time nearly linear in n on ordinary data, O(n^2 d) at worst; memory O(n d)"
     advice: ClassVar[str] = (
         "When no group may be wider than a given limit and rows may be suppressed; delta needs trying, and the result "
         "depends on the drawn rows."
@@ -128,7 +127,7 @@ class ThresholdGreedy(Method):
                 labels[members] = n_groups
                 n_groups += 1
             elif self.below == "return":
-                kernel.give_back(diversity.pool, diversity.cluster)
+                diversity.give_back()
                 members = members[:1]
             settled[members] = True
             progress.advance(min(len(members), self.k))

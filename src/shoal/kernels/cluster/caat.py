@@ -19,6 +19,7 @@ from shoal.kernels.cluster.store import (
 )
 from shoal.kernels.cluster.trees import Forest, climb, meet
 from shoal.kernels.enforce.growth import Growth, choose, clear_growth, closes, greet_key
+from shoal.kernels.index.rows import RowIndex
 from shoal.kernels.jit import jit
 
 
@@ -54,8 +55,27 @@ def _join(free: FreeRows, group: Group, growth: Growth | None, position: int, me
 
 
 @jit
-def _take_equal(free: FreeRows, group: Group, growth: Growth | None, nearest: float, members: Any, size: int) -> int:
+def _take_equal(
+    free: FreeRows, index: RowIndex | None, group: Group, growth: Growth | None, nearest: float, members: Any, size: int
+) -> int:
     """Move every free row at distance `nearest` into the group, the literal reading of ties; its size after it."""
+    # What is not there is an argument of its own: only so nothing is compiled for it.
+    if index is None:
+        return _scan_equal(free, group, growth, nearest, members, size)
+    if index.tree.shape[0].off:
+        return _scan_equal(free, group, growth, nearest, members, size)
+    before = Group(group.low.copy(), group.high.copy(), group.holes.copy(), group.node.copy())
+    while free.store.size[0] > 0:
+        position, distance = extreme(free, before, 1.0, None)
+        if distance != nearest:
+            break
+        _join(free, group, growth, position, members, size)
+        size += 1
+    return size
+
+
+@jit
+def _scan_equal(free: FreeRows, group: Group, growth: Growth | None, nearest: float, members: Any, size: int) -> int:
     store = free.store
     out = np.empty(store.size[0])
     fill(store, group, free.cost_table, 0, out)
@@ -76,7 +96,7 @@ def take_ties(free: FreeRows, group: Group, growth: Growth | None, shared: bool 
     size = 1
     while free.store.size[0] > 0 and size < free.k:
         _, nearest = extreme(free, group, 1.0, shared)
-        size = _take_equal(free, group, growth, nearest, members, size)
+        size = _take_equal(free, free.row_index, group, growth, nearest, members, size)
         tree_costs(free.cost_table, free.forest, group)
     return size
 

@@ -33,6 +33,27 @@ def kth_nearest(axes: Any, columns: Any, begin: int, end: int, k: int, least: fl
 
 
 @jit
+def not_near(axes: Any, columns: Any, begin: int, end: int, k: int, least: float, out: Any) -> int:
+    """Rows of a run that have fewer than k within `least` among the rows that stand beside them; how many.
+
+    IN   columns float64[d, n]
+    OUT  out int64[n]
+    """
+    n, point, block, count = columns.shape[1], np.empty(len(columns)), np.empty(BLOCK), 0
+    for row in range(begin, end):
+        read(columns, row, point)
+        first, within = (row // BLOCK) * BLOCK, 0
+        part = block[: n - first]
+        fill(axes, columns, point, first, part)
+        for i in range(len(part)):
+            within += part[i] <= least
+        if within < k:
+            out[count] = row
+            count += 1
+    return count
+
+
+@jit
 def _kth(axes: Any, columns: Any, point: Any, start: int, least: float, block: Any, heap: Any) -> float:
     """Squared distance of one point to the k-th nearest, or `least` as soon as that is known to be enough."""
     n, k, size, within = columns.shape[1], len(heap), 0, 0

@@ -97,6 +97,55 @@ def reached(index: PointIndex, point: Any, reach: float, found: Any) -> int:
 
 
 @jit
+def spread_by_tree(
+    index: PointIndex, columns: Any, reach: float, centres: Any, n_centres: int, cursor: int, most: int, found: Any
+) -> Any:
+    """Make rows centres that no centre reaches, as a scan does; but rows are told of centres that reach them alone.
+
+    IN     columns float64[d, n]
+    INOUT  centres int64[n];  found REACHED[n]
+    """
+    n, point, begun = columns.shape[1], np.empty(len(columns)), n_centres
+    while cursor < n and n_centres - begun < most:
+        if found[cursor].within == 0:
+            read(columns, cursor, point)
+            _note_within(index, point, reach, n_centres, found)
+            centres[n_centres] = cursor
+            n_centres += 1
+        cursor += 1
+    return n_centres, cursor
+
+
+@jit
+def _note_within(index: PointIndex, point: Any, reach: float, centre: int, found: Any) -> None:
+    """Tell the rows up to a squared distance away of one more centre, as `reached` finds them."""
+    tree, first_leaf, out, stack = index.tree, index.tree.shape[0].first_leaf, index.distances, index.tree.stack
+    work, height = 0, 1
+    stack[0] = -1  # the root
+    while height > 0:
+        height -= 1
+        box = stack[height]
+        if box < first_leaf:
+            work += BLOCK_WORK
+            set_bounds(index, point, 1.0, box + 1)
+            for i in range(BLOCK):
+                if tree.bound[i] <= reach:
+                    stack[height] = (box + 1) * BLOCK + i
+                    height += 1
+            continue
+        work += LEAF_WORK
+        leaf = box - first_leaf
+        measure(index, point, leaf)
+        for i in range(tree.live[leaf]):
+            if out[i] <= reach:
+                one = found[index.rows[leaf, i]]
+                one.within += 1
+                if out[i] < one.distance:
+                    one.distance, one.nearest = out[i], centre
+    note_search(tree, work, index.size[0])
+
+
+@jit
 def kth_by_tree(index: PointIndex, columns: Any, rows: Any, near: Any, out: Any) -> None:
     """Squared distance of some rows to their k-th nearest, themselves the first.
 
