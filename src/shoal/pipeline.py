@@ -196,7 +196,8 @@ def anonymize(
     if hiding:
         warn_of_split_aliases(hiding, (*method.promises(table.schema), *require), method.min_group_size)
     hidden = hidden_columns(shown, hiding, seed)
-    published, order = publish.arrange(marked(publish.show(as_shown(shown, hidden), groups.only(kept)), hiding, hidden))
+    published, order = publish.arranged(as_shown(shown, hidden), groups.only(kept))
+    published = marked(published, hiding, hidden)
     manifest = describe(published, asked, left_out=table.n_input - table.n_rows + groups.n_suppressed)
 
     told.stage("verifying")

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.table.numbering import CLOSE, MANY, are_few, coded, few_coded, is_long, long_codes
+from shoal.threads import side_by_side
 
 Ints = npt.NDArray[np.int64]
 MOST = 1 << 62
@@ -53,15 +54,25 @@ class Texts:
 
 def _columns(frame: pl.DataFrame) -> dict[str, Column]:
     """Every column as numbers; all in one query where there are few rows, for queries are what those cost."""
-    found = {series.name: _long(series) for series in frame if is_long(series)}
+    if frame.height >= MANY:
+        found = side_by_side(_many, frame.get_columns(), frame.height * frame.width)
+        return dict(zip(frame.columns, found, strict=True))
+    known = {series.name: _long(series) for series in frame if is_long(series)}
     if are_few(frame.height):
-        return found | {series.name: _few(series) for series in frame if series.name not in found}
-    found |= {series.name: one for series in frame if (one := _whole_numbers(series)) is not None}
-    rest = frame.drop(list(found))
-    for part in [rest] if frame.height < MANY else [rest.select(name) for name in rest.columns]:
-        for name, (values, codes) in coded(part.select(pl.all().cast(pl.String))).items():
-            found[name] = Column(values, _small(codes), len(values))
-    return found
+        return known | {series.name: _few(series) for series in frame if series.name not in known}
+    known |= {series.name: one for series in frame if (one := _whole_numbers(series)) is not None}
+    rest = frame.drop(list(known)).select(pl.all().cast(pl.String))
+    return known | {name: Column(values, codes, len(values)) for name, (values, codes) in coded(rest).items()}
+
+
+def _many(series: pl.Series) -> Column:
+    """A column of many rows."""
+    if is_long(series):
+        return _long(series)
+    if (found := _whole_numbers(series)) is not None:
+        return found
+    values, codes = coded(series.cast(pl.String).to_frame())[series.name]
+    return Column(values, _small(codes), len(values))
 
 
 def _small(codes: Ints) -> npt.NDArray[np.integer]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -125,6 +125,10 @@ class Publisher(Spec, ABC):
         """Bring what is published into the order that its content gives it; for the holder, which row went where."""
         return arrange(published)
 
+    def arranged(self, table: Table, groups: Groups) -> tuple[Published, pl.Series]:
+        """Both at once: the groups of a table all of whose rows are published, and which row went where."""
+        return self.arrange(self.show(table, groups))
+
 
 # -- the order of rows and the numbers of groups: functions of what is shown, and of nothing else ----------------------
 
@@ -150,15 +154,47 @@ def text_codes(table: pl.DataFrame, known: Mapping[str, npt.NDArray[np.integer]]
 
     `known` has columns of which that is known.
     """
-    codes, n_codes = np.zeros(table.height, dtype=np.int64), 1
     found = {**column_codes(table.drop(known)), **known} if known else column_codes(table)
-    for column in (found[name] for name in table.columns):
+    return _codes_together([found[name] for name in table.columns], table.height)
+
+
+def _codes_together(columns: Iterable[npt.NDArray[np.integer]], n_rows: int) -> Labels:
+    """The same of columns whose texts have numbers."""
+    codes, n_codes = np.zeros(n_rows, dtype=np.int64), 1
+    for column in columns:
         n_values = int(column.max(initial=0)) + 1
         if n_codes * n_values >= MOST_CODES:
             codes = np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
             n_codes = int(codes.max(initial=0)) + 1
         codes, n_codes = codes * n_values + column, n_codes * n_values
     return codes
+
+
+@dataclass(frozen=True)
+class GroupRows:
+    """Rows that show the cells of their groups beside their own; texts are copied once, in their last order."""
+
+    cells: pl.DataFrame
+    """What each group shows."""
+    members: Labels
+    """The group of each row."""
+    passed: pl.DataFrame
+    """What each row shows by itself."""
+    columns: Sequence[str]
+    """All columns, as they stand in the table."""
+
+    def table(self, order: Labels | None = None) -> pl.DataFrame:
+        """The rows as they came, or in an order."""
+        if order is None:
+            parts = [self.cells[self.members], self.passed]
+        else:
+            parts = [self.cells[self.members[order]], self.passed[order]]
+        return pl.concat(parts, how="horizontal").select(self.columns)
+
+    def order(self) -> Labels:
+        """The order that their content gives them."""
+        found = {**column_codes(self.passed), **codes_of_groups(self.cells, self.members)}
+        return shuffled_order(_codes_together([found[name] for name in self.columns], len(self.members)))
 
 
 def column_codes(table: pl.DataFrame) -> dict[str, npt.NDArray[np.integer]]:

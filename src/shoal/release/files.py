@@ -23,8 +23,8 @@ PIECE = 1 << 24
 def read_directory(folder: Path, *, just_written: bool = False) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     """Read a release directory, refusing files that are missing, changed, too many, or written in another way.
 
-    How CSV files are written is known if they were `just_written` by `canonical_csv`, and the manifest has the hashes of
-    what it gave.
+    How CSV files are written is known if they were `just_written` by `canonical_csv`, and the manifest has the hashes
+    of what it gave.
     """
     check_is_release(folder)
     problems = Problems()

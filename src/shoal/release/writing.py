@@ -56,7 +56,7 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> str:
 
 
 def write_csv(frame: pl.DataFrame, path: Path) -> str:
-    """Write the texts of a table in the one way; give the SHA-256 of what was to be written, whatever the disk keeps."""
+    """Write the texts of a table in the one way; give the SHA-256 of what the disk was given, whatever it keeps."""
     rows, digest = rows_of_a_piece(frame.estimated_size(), frame.height, LARGE), hashlib.sha256()
     with path.open("wb") as file:  # the library knows no names but UTF-8
         for begin in range(0, max(frame.height, 1), rows):
@@ -70,8 +70,8 @@ def write_csv(frame: pl.DataFrame, path: Path) -> str:
 def check_copy(folder: Path, manifest: Manifest) -> None:
     """Refuse files that do not hold, by their bytes, a manifest and the tables that were checked against it before.
 
-    The bytes of a CSV file are those that `write_csv` gave the disk, as their SHA-256 says. What is read of them is what
-    was written, as the fingerprint of its cells says: so they are not written a second time to be compared.
+    The bytes of a CSV file are those that `write_csv` gave the disk, as their SHA-256 says. What is read of them is
+    what was written, as the fingerprint of its cells says: so they are not written a second time to be compared.
     """
     found, tables = read_directory(folder, just_written=True)
     if found != manifest:
