@@ -51,6 +51,13 @@ class Texts:
             known |= _columns(frame.select(new))
         return {name: known[name] for name in wanted}
 
+    def shown(self, frame: pl.DataFrame, name: str) -> set[str | None]:
+        """What a column of a table shows, None for missing cells."""
+        values, _, n_values = column = self.of(frame, [name])[name]
+        if values is None:
+            return set(frame[name].unique())
+        return {*values.to_list(), *([None] if column.counts[n_values] else [])}
+
 
 def _columns(frame: pl.DataFrame) -> dict[str, Column]:
     """Every column as numbers; all in one query where there are few rows, for queries are what those cost."""
@@ -103,7 +110,7 @@ def _whole_numbers(series: pl.Series) -> Column | None:
     order = texts.arg_sort().to_numpy()
     rank = np.zeros(int(known[-1]) - low + 1, dtype=np.int64)
     rank[known.to_numpy()[order] - low] = np.arange(len(known))
-    codes = rank[(series.fill_null(low) - low).to_numpy()]
+    codes = rank.take((series.fill_null(low) - low).to_numpy())
     codes[series.is_null().to_numpy()] = len(known)
     return Column(texts.gather(order), _small(codes), len(known))
 
@@ -115,5 +122,7 @@ def together(columns: Iterable[Column], n_rows: int) -> Ints:
         if most > MOST // (column.n_values + 1):
             found = np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64)
             most = n_rows
-        found, most = found * (column.n_values + 1) + column.codes, most * (column.n_values + 1)
+        found *= column.n_values + 1
+        found += column.codes
+        most *= column.n_values + 1
     return found

@@ -145,7 +145,7 @@ def _number_error(scaled: _Scaled, labels: Labels) -> float:
     mean = np.divide(total, known, out=np.zeros(n_groups + 1), where=known > 0)
     group = labels if inside.all() else np.where(inside, labels, n_groups)
     if there.all():
-        return float(((x - mean[group]) ** 2).sum())
+        return float(((x - mean.take(group)) ** 2).sum())
     is_missing = 2 * (size - known) > size
     error = np.where(there, (x - mean[group]) ** 2, gap)
     error[is_missing[group]] = np.where(there, gap, 0.0)[is_missing[group]]

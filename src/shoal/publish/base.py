@@ -146,7 +146,7 @@ def shuffled_order(codes: Labels, salt: int = 0) -> Labels:
     Equal rows are the same to every reader, so nothing of the order they came in is left.
     """
     places = _scrambled(np.arange(len(codes), dtype=np.uint64) + np.uint64(salt << 40))
-    return sorted_rows(codes)[sorted_rows(places, distinct=True)]
+    return sorted_rows(codes).take(sorted_rows(places, distinct=True))
 
 
 def text_codes(table: pl.DataFrame, known: Mapping[str, npt.NDArray[np.integer]] | None = None) -> Labels:
@@ -166,7 +166,9 @@ def _codes_together(columns: Iterable[npt.NDArray[np.integer]], n_rows: int) -> 
         if n_codes * n_values >= MOST_CODES:
             codes = np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
             n_codes = int(codes.max(initial=0)) + 1
-        codes, n_codes = codes * n_values + column, n_codes * n_values
+        codes *= n_values
+        codes += column
+        n_codes *= n_values
     return codes
 
 
@@ -188,7 +190,7 @@ class GroupRows:
         if order is None:
             parts = [self.cells[self.members], self.passed]
         else:
-            parts = [self.cells[self.members[order]], self.passed[order]]
+            parts = [self.cells[self.members.take(order)], self.passed[order]]
         return pl.concat(parts, how="horizontal").select(self.columns)
 
     def order(self) -> Labels:
@@ -206,7 +208,7 @@ def column_codes(table: pl.DataFrame) -> dict[str, npt.NDArray[np.integer]]:
 
 def codes_of_groups(cells: pl.DataFrame, members: Labels) -> dict[str, npt.NDArray[np.integer]]:
     """The same of rows that show the cells of their groups: groups are fewer."""
-    return {name: codes.astype(np.int32)[members] for name, codes in column_codes(cells).items()}
+    return {name: codes.astype(np.int32).take(members) for name, codes in column_codes(cells).items()}
 
 
 def _by_text(numbers: Labels) -> Labels:
@@ -216,7 +218,7 @@ def _by_text(numbers: Labels) -> Labels:
     few = are_few(len(known))
     order = np.argsort([str(one) for one in known.tolist()]) if few else pl.Series(known).cast(pl.String).arg_sort()
     rank[np.asarray(order)] = np.arange(len(known))
-    return rank[codes.reshape(-1)]
+    return rank.take(codes.reshape(-1))
 
 
 def numbered_groups(parts: Sequence[tuple[Labels, pl.DataFrame]]) -> Labels:

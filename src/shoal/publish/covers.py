@@ -67,7 +67,7 @@ def cover(
     for column in columns:
         if column.name in known:
             cells = pl.Series(np.append(_places(known[column.name].values, orders[column.name]), 0))
-            line, gone = cells.to_numpy()[known[column.name].codes], known[column.name].missing
+            line, gone = cells.to_numpy().take(known[column.name].codes), known[column.name].missing
         elif column.form == "set":
             line, gone = np.zeros(len(members), dtype=np.int64), frame[column.name].is_null().to_numpy()
         else:
@@ -97,7 +97,7 @@ class _Sorted:
         """The smallest and the largest entry of each group, of those that are there; anything where none is."""
         if not len(self.begin):
             return [line[:0], line[:0]]
-        ordered, missing = line[self.rows], gone[self.rows] if gone.any() else None
+        ordered, missing = line.take(self.rows), gone.take(self.rows) if gone.any() else None
         found = []
         for take, other in ((np.minimum, line.max(initial=0)), (np.maximum, line.min(initial=0))):
             found.append(take.reduceat(ordered if missing is None else np.where(missing, other, ordered), self.begin))

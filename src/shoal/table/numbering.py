@@ -181,9 +181,9 @@ def _coded_of_many(column: tuple[pl.Series, pl.Series | None]) -> Coded:
     texts, which = shown
     few = _coded(texts.to_frame(), values)[series.name]
     if not series.null_count():
-        return Coded(few.values, few.codes[which])
+        return Coded(few.values, few.codes.take(which))  # much quicker than by brackets
     codes = np.full(len(series), len(few.values), dtype=np.int64)
-    codes[series.is_not_null().to_numpy()] = few.codes[which]
+    codes[series.is_not_null().to_numpy()] = few.codes.take(which)
     return Coded(few.values, codes)
 
 
@@ -237,7 +237,7 @@ def _by_place(series: pl.Series, values: pl.Series) -> Ints | None:
         return None
     number = np.zeros(high - low + 1, dtype=np.int64)
     number[values.to_numpy() - low] = np.arange(len(values))
-    found: Ints = number[series.to_numpy() - low]
+    found: Ints = number.take(series.to_numpy() - low)
     return found
 
 
@@ -296,7 +296,7 @@ def renumbered(codes: Ints) -> Ints:
         return np.unique(codes, return_inverse=True)[1].reshape(-1)
     there = np.zeros(most + 1, dtype=np.bool_)
     there[codes] = True
-    found: Ints = (np.cumsum(there) - 1)[codes]
+    found: Ints = (np.cumsum(there) - 1).take(codes)
     return found
 
 

@@ -25,6 +25,7 @@ from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, 
 from shoal.table.sensitive import Values
 from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
 from shoal.table.whole import Numbers, Whole
+from shoal.threads import side_by_side
 
 MISSING_MODES = ("keep", "drop")
 PASSED = ("sensitive", "neutral", "weight")
@@ -260,11 +261,15 @@ def cleaned_columns(
 ) -> tuple[pl.DataFrame, set[str]]:
     """Every column in its canonical type, and which of them have problems; orders of sensitive ones come later."""
     columns, cells, broken = schema.columns, [], set()
-    for series in frame:
-        before, column = len(problems), columns.get(series.name)
-        bring = canonical if series.name in schema.sensitive else clean
-        cells.append(bring(series, column, missing_values, problems, names))
-        if len(problems) > before:
+
+    def cleaned(series: pl.Series) -> tuple[pl.Series, Problems]:
+        bring, found = canonical if series.name in schema.sensitive else clean, Problems()
+        return bring(series, columns.get(series.name), missing_values, found, names), found
+
+    for series, found in side_by_side(cleaned, frame.get_columns(), frame.height * frame.width):
+        cells.append(series)
+        problems.join(found)
+        if len(found):
             broken.add(series.name)
     return pl.DataFrame(cells), broken
 
