@@ -16,7 +16,7 @@ from typing import TypeVar
 
 S = TypeVar("S")
 T = TypeVar("T")
-LEAST = 1 << 18
+LEAST = 1 << 17
 """Fewer cells are looked at before threads have started."""
 _working = threading.local()
 

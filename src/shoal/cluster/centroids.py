@@ -30,6 +30,8 @@ from shoal.table.prepare import Table
 
 ROWS_PER_CALL = 1 << 12
 """Rows of one kernel call where centroids are searched; few enough that Ctrl-C is heard."""
+FEW_CORES = 4
+"""Cores that have enough to do with so many rows; more rows at once, and more of what was found closes meanwhile."""
 MOVES_PER_LOAD = 2
 """How often, per centroid, rows come in before the index is built anew; it changes the time and nothing else."""
 
@@ -176,10 +178,10 @@ class Centroids:
 
         A centroid that closes leaves the others where they are, so what was found stays right until it closes itself.
         """
-        tuples = np.unique(self._tuple_of[rows])
-        near = self._near[tuples]
-        lost = (near < 0) | (index.leaves.room[near] == 0)
-        tuples, near = tuples[lost], near[lost]
+        tuples = self._tuple_of.take(rows)
+        near = self._near.take(tuples)
+        tuples = np.unique(tuples[(near < 0) | (index.leaves.room[near] == 0)])
+        near = self._near.take(tuples)
         if index.tree is not None and parts_of(self._cells(len(tuples))) > 1:
             self._assign(index, (self._tuples[0][tuples], self._tuples[1][tuples]), near)
             self._near[tuples] = near
@@ -189,7 +191,7 @@ class Centroids:
         done = 0
         while done < len(rows):
             step = self._rows_per_call(index)
-            part = rows[done : done + (step if moving else step * parts_of(self._cells(step)))]
+            part = rows[done : done + (step if moving else step * max(1, parts_of(self._cells(step)) // FEW_CORES))]
             if not moving:
                 self._find_ahead(index, part)
             sent = place(self.ruler, self._followed, *index, table, part, moving, labels)

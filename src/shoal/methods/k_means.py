@@ -199,7 +199,8 @@ class Judge:
         apart = numbers - mean
         missing = np.where(np.isnan(numbers) == np.isnan(mean), 0.0, gap)
         each = np.where(np.isnan(apart), missing, apart * apart * weight)
-        return np.bincount(labels, weights=each, minlength=len(sizes))
+        total: Floats = np.bincount(labels, weights=each, minlength=len(sizes))  # type: ignore[assignment]
+        return total
 
     def _means(self, numbers: Floats, labels: Labels, sizes: Labels) -> Floats:
         """Mean of the present numbers of each group; missing where more than half are."""
