@@ -187,11 +187,10 @@ class GroupRows:
 
     def table(self, order: Labels | None = None) -> pl.DataFrame:
         """The rows as they came, or in an order."""
-        if order is None:
-            parts = [self.cells[self.members], self.passed]
-        else:
-            parts = [self.cells[self.members.take(order)], self.passed[order]]
-        return pl.concat(parts, how="horizontal").select(self.columns)
+        members, passed = self.members, self.passed
+        if order is not None:
+            members, passed = members.take(order), passed[order] if passed.width else passed
+        return pl.concat([self.cells[members], passed], how="horizontal").select(self.columns)
 
     def order(self) -> Labels:
         """The order that their content gives them."""
