@@ -31,7 +31,7 @@ from shoal.publish.base import Publisher
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, describe, holder_figures, parts_given, receipt_of, split
 from shoal.release.release import Frame, Release
-from shoal.settings import check_arguments, limited_threads, secret_seed
+from shoal.settings import check_arguments, keeps_to_threads, secret_seed
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
 from shoal.table.prepare import prepare
@@ -68,6 +68,7 @@ def anonymize(
 @overload
 def anonymize(frame: Frame, schema: Schema, method: Method, **options: Unpack[Options]) -> Release[Frame]: ...
 @shows_progress
+@keeps_to_threads
 def anonymize(
     frame: Any,
     schema: Schema,
@@ -183,11 +184,10 @@ def anonymize(
     require = in_one_spelling(require, table)
     asked = replace(asked, require=require)
 
-    with limited_threads(threads):
-        if engine is None:
-            groups = grouped(table, asked, seed, told, people=people)
-        else:
-            groups = grouped_in_blocks(table, asked, engine, seed, told)
+    if engine is None:
+        groups = grouped(table, asked, seed, told, people=people)
+    else:
+        groups = grouped_in_blocks(table, asked, engine, seed, told)
 
     told.stage("publishing")
     check_shown(require, table, groups.labels >= 0)
