@@ -22,14 +22,14 @@ _working = threading.local()
 
 
 def n_threads() -> int:
-    """How many threads there are for columns: as many as Polars has, and no more than kernels may use now.
+    """How many threads there are for columns: one inside a thread that works on a column already."""
+    return 1 if getattr(_working, "on_column", False) else _cores()
 
-    One where a process has one core, and inside a thread that works on a column already.
-    """
+
+def _cores() -> int:
+    """As many as Polars uses, and no more than kernels may use now; one in a process that has one core."""
     import polars as pl
 
-    if getattr(_working, "on_column", False):
-        return 1
     kernels = getattr(sys.modules.get("numba"), "get_num_threads", pl.thread_pool_size)  # who wants fewer has loaded it
     return min(pl.thread_pool_size(), int(kernels()))
 

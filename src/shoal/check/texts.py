@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.table.numbering import CLOSE, MANY, are_few, coded, few_coded, is_long, long_codes
+from shoal.table.numbering import CLOSE, are_few, are_many, coded, few_coded, is_long, long_codes
 from shoal.threads import side_by_side
 
 Ints = npt.NDArray[np.int64]
@@ -61,7 +61,7 @@ class Texts:
 
 def _columns(frame: pl.DataFrame) -> dict[str, Column]:
     """Every column as numbers; all in one query where there are few rows, for queries are what those cost."""
-    if frame.height >= MANY:
+    if are_many(frame.height):
         found = side_by_side(_many, frame.get_columns(), frame.height * frame.width)
         return dict(zip(frame.columns, found, strict=True))
     known = {series.name: _long(series) for series in frame if is_long(series)}
@@ -84,7 +84,7 @@ def _many(series: pl.Series) -> Column:
 
 def _small(codes: Ints) -> npt.NDArray[np.integer]:
     """Numbers in half the room, where there are many."""
-    return codes if len(codes) < MANY else codes.astype(np.int32)
+    return codes.astype(np.int32) if are_many(len(codes)) else codes
 
 
 def _long(series: pl.Series) -> Column:

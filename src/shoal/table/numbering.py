@@ -74,7 +74,7 @@ def distinct_values(series: pl.Series) -> pl.Series:
 
 def values_of(frame: pl.DataFrame) -> dict[str, pl.Series]:
     """The values of each column, each once and in their order, without missing ones."""
-    if frame.height >= MANY:
+    if are_many(frame.height):
         found = side_by_side(_distinct_of_many, frame.get_columns(), frame.height * frame.width)
         return dict(zip(frame.columns, found, strict=True))
     return _values_of(frame)
@@ -121,6 +121,11 @@ def are_few(n_cells: int) -> bool:
     return n_cells <= FEW
 
 
+def are_many(n_rows: int) -> bool:
+    """Whether a table has so many rows that its columns are worked on one by one, side by side on several cores."""
+    return n_rows >= MANY
+
+
 def has_few(series: pl.Series) -> bool:
     """Whether a column has texts, and few enough for Python."""
     return series.dtype == pl.String and are_few(len(series)) and not is_long(series)
@@ -165,7 +170,7 @@ class Coded(NamedTuple):
 
 def coded(frame: pl.DataFrame, values: Mapping[str, pl.Series] | None = None) -> dict[str, Coded]:
     """The values of each column, and every cell as the number of its value; `values` has those that are known."""
-    if frame.height >= MANY:
+    if are_many(frame.height):
         columns = ((series, None if values is None else values.get(series.name)) for series in frame)
         found = side_by_side(_coded_of_many, columns, frame.height * frame.width)
         return dict(zip(frame.columns, found, strict=True))

@@ -19,7 +19,7 @@ from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.markers import Markers, note_unknown
 from shoal.table.names import Names
-from shoal.table.numbering import MANY, Coded, coded, distinct_values, number_people, values_of
+from shoal.table.numbering import Coded, are_many, coded, distinct_values, number_people, values_of
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 from shoal.table.sensitive import Values
@@ -345,7 +345,7 @@ def _coded_quasi(schema: Schema, frame: pl.DataFrame, broken: Iterable[str]) -> 
     """Quasi-identifiers of texts as numbers, where there are many rows: to find their values takes nearly as long."""
     names = (name for name, kind in schema.quasi.items() if not isinstance(kind, Numeric) and name in frame.columns)
     texts = [name for name in names if frame.schema[name] == pl.String and name not in broken]
-    return coded(frame.select(texts)) if frame.height >= MANY else {}
+    return coded(frame.select(texts)) if are_many(frame.height) else {}
 
 
 def grow_hierarchies(
