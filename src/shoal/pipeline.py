@@ -206,7 +206,8 @@ def anonymize(
     whose = None
     if table.people is not None:
         whose = whose_rows(published.tables, manifest, given, places, schema, missing_values)
-    people_shown, choice = table.frame.filter(pl.Series(kept)), table.schema.choice
+    people_shown = table.frame if kept.all() else table.frame.filter(pl.Series(kept))
+    choice = table.schema.choice
     verdict = verify(
         published.tables, manifest, claims=False, hashed=False, population=people,
         guards=None if choice is None else people_shown[choice][order], schema=schema, original=people_shown,

@@ -27,6 +27,7 @@ from shoal.table.numbering import are_few, distinct_values, sorted_rows, value_c
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 from shoal.table.shown import only_rows
+from shoal.threads import side_by_side
 
 MOST_CODES = 1 << 62
 """How many combinations of texts have numbers of their own before they are numbered anew."""
@@ -207,7 +208,9 @@ def column_codes(table: pl.DataFrame) -> dict[str, npt.NDArray[np.integer]]:
 
 def codes_of_groups(cells: pl.DataFrame, members: Labels) -> dict[str, npt.NDArray[np.integer]]:
     """The same of rows that show the cells of their groups: groups are fewer."""
-    return {name: codes.astype(np.int32).take(members) for name, codes in column_codes(cells).items()}
+    known = column_codes(cells)
+    found = side_by_side(lambda codes: codes.astype(np.int32).take(members), known.values(), len(members) * len(known))
+    return dict(zip(known, found, strict=True))
 
 
 def _by_text(numbers: Labels) -> Labels:

@@ -20,6 +20,7 @@ from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbering import Coded, sorted_rows
 from shoal.table.numbering import coded as numbered
 from shoal.table.numbers import number_text
+from shoal.threads import side_by_side
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ def cover(
     sets = [column.name for column in columns if column.form == "set"]
     values = _sets(frame.select(sets), members) if sets else {}
     none = pl.repeat(None, len(rows.sizes), eager=True)
-    found = []
-    for column in columns:
+
+    def covered(column: QuasiColumn) -> Cover:
         if column.name in known:
             cells = pl.Series(np.append(_places(known[column.name].values, orders[column.name]), 0))
             line, gone = cells.to_numpy().take(known[column.name].codes), known[column.name].missing
@@ -76,8 +77,9 @@ def cover(
         n_missing = np.bincount(members[gone], minlength=len(rows.sizes))
         whole, empty = n_missing == 0, n_missing == rows.sizes
         low, high = (pl.Series(end).set(pl.Series(empty), None) for end in rows.ends(line, gone))
-        found.append(Cover(low, high, values.get(column.name, none), whole, empty))
-    return found
+        return Cover(low, high, values.get(column.name, none), whole, empty)
+
+    return list(side_by_side(covered, columns, len(members) * len(columns)))
 
 
 @dataclass(frozen=True)
