@@ -178,13 +178,14 @@ class Centroids:
 
         A centroid that closes leaves the others where they are, so what was found stays right until it closes itself.
         """
+        if index.tree is None or parts_of(self._cells(len(rows))) == 1:
+            return
         tuples = self._tuple_of.take(rows)
         near = self._near.take(tuples)
         tuples = np.unique(tuples[(near < 0) | (index.leaves.room[near] == 0)])
         near = self._near.take(tuples)
-        if index.tree is not None and parts_of(self._cells(len(tuples))) > 1:
-            self._assign(index, (self._tuples[0][tuples], self._tuples[1][tuples]), near)
-            self._near[tuples] = near
+        self._assign(index, (self._tuples[0][tuples], self._tuples[1][tuples]), near)
+        self._near[tuples] = near
 
     def _place_part(self, index: CentroidIndex, table: Rows, rows: Labels, moving: bool, labels: Labels) -> int:
         """Send rows to the centroids of an index until all are closed; how many were sent."""

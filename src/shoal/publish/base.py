@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -146,8 +147,14 @@ def shuffled_order(codes: Labels, salt: int = 0) -> Labels:
 
     Equal rows are the same to every reader, so nothing of the order they came in is left.
     """
-    places = _scrambled(np.arange(len(codes), dtype=np.uint64) + np.uint64(salt << 40))
-    return sorted_rows(codes).take(sorted_rows(places, distinct=True))
+    steps = [partial(sorted_rows, codes), partial(_shuffled, len(codes), salt)]
+    rows, shuffled = side_by_side(lambda step: step(), steps, 2 * len(codes))
+    return rows.take(shuffled)
+
+
+def _shuffled(n_rows: int, salt: int) -> Labels:
+    """The fixed way to shuffle so many rows."""
+    return sorted_rows(_scrambled(np.arange(n_rows, dtype=np.uint64) + np.uint64(salt << 40)), distinct=True)
 
 
 def text_codes(table: pl.DataFrame, known: Mapping[str, npt.NDArray[np.integer]] | None = None) -> Labels:
@@ -188,10 +195,15 @@ class GroupRows:
 
     def table(self, order: Labels | None = None) -> pl.DataFrame:
         """The rows as they came, or in an order."""
-        members, passed = self.members, self.passed
-        if order is not None:
-            members, passed = members.take(order), passed[order] if passed.width else passed
-        return pl.concat([self.cells[members], passed], how="horizontal").select(self.columns)
+        members = pl.Series(self.members if order is None else self.members.take(order))
+        own = order if order is None else pl.Series(order)
+
+        def column(name: str) -> pl.Series:
+            if name in self.cells.columns:
+                return self.cells[name].gather(members)
+            return self.passed[name] if own is None else self.passed[name].gather(own)
+
+        return pl.DataFrame(list(side_by_side(column, self.columns, len(members) * len(self.columns))))
 
     def order(self) -> Labels:
         """The order that their content gives them."""
