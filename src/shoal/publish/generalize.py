@@ -12,11 +12,12 @@ import polars as pl
 from shoal.errors import Problems, SchemaError
 from shoal.methods.groups import Groups, Labels
 from shoal.publish.base import GroupRows, Published, Publisher, check_clashes, numbered_groups, passed_columns
-from shoal.publish.covers import as_shown, cover, published_nodes, text_cells, typed_cells
+from shoal.publish.covers import Cover, as_shown, cover, published_nodes, text_cells, typed_cells
 from shoal.release.manifest import Layout, QuasiColumn
 from shoal.spec import OneOf, YesNo, param
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal, kind_name
+from shoal.threads import side_by_side
 
 MOST_IN_A_SET = 1000
 """A cell that lists more categories than this, in every row of its class, fills the memory and helps nobody."""
@@ -108,7 +109,9 @@ class Generalize(Publisher):
         found = {column.name: table.hierarchy(column.name) for column in columns if column.form == "node"}
         trees = {name: tree for name, tree in found.items() if tree is not None}
         covers = cover(columns, table.frame, trees, members, table.coded)
-        for column, covered in zip(columns, covers, strict=True):
+
+        def written(one: tuple[QuasiColumn, Cover]) -> tuple[QuasiColumn, pl.DataFrame]:
+            column, covered = one
             hierarchy = trees.get(column.name)
             settled = as_shown(column, covered, hierarchy)
             if table.whole is not None and column.name in table.whole.fractions:
@@ -117,7 +120,10 @@ class Generalize(Publisher):
             cells = write(settled, covered, hierarchy)
             grown, bare = table.is_grown(column.name), table.is_grown_by_values(column.name)
             nodes = published_nodes(cells, hierarchy, grown=grown, bare=bare)
-            yield settled.model_copy(update={"nodes": nodes}), cells
+            return settled.model_copy(update={"nodes": nodes}), cells
+
+        n_groups = len(covers[0].low) if covers else 0
+        return side_by_side(written, zip(columns, covers, strict=True), len(columns) * n_groups)
 
     def columns(self, table: Table) -> list[QuasiColumn]:
         """How each quasi-identifier is going to be published, before its cells are known."""
