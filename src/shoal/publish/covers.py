@@ -67,8 +67,8 @@ def cover(
 
     def covered(column: QuasiColumn) -> Cover:
         if column.name in known:
-            cells = pl.Series(np.append(_places(known[column.name].values, orders[column.name]), 0))
-            line, gone = cells.to_numpy().take(known[column.name].codes), known[column.name].missing
+            places = np.append(_places(known[column.name].values, orders[column.name]), 0).astype(np.int32)
+            line, gone = places.take(known[column.name].codes), known[column.name].missing
         elif column.form == "set":
             line, gone = np.zeros(len(members), dtype=np.int64), frame[column.name].is_null().to_numpy()
         else:
