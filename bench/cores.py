@@ -1,7 +1,8 @@
 """What two cores gain over one, stage by stage, 300,000 rows: `python cores.py [ROWS]`.
 
 Every number of cores has a process of its own, since libraries read it when they are loaded; the two are asked for each
-stage in turns, so that both meet the same neighbours on a busy machine. Wall time, the best of a few runs.
+stage in turns, so that both meet the same neighbours on a busy machine. Wall time, the best of as many runs as fit into
+some seconds, for a short stage may find both cores free. `python cores.py ROWS STAGE ...` looks at some stages alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 ROWS = 300_000
-TIMES = 3
+TIMES, SECONDS = 3, 12.0
+"""Runs of a stage at least, and how long it is tried for."""
 WANTED = 1.6
 STAGES = {
     "reading and preparing": "a frame into canonical types",
@@ -116,8 +118,10 @@ def main() -> None:
         return
     one, two = started(1, rows), started(2, rows)
     print(f"{rows:,} Adult-like rows, wall seconds; two cores are to gain {WANTED}")
-    for stage, what in STAGES.items():
-        times = [(asked(one, stage), asked(two, stage)) for _ in range(TIMES)]
+    for stage in sys.argv[2:] or STAGES:
+        what, times, begin = STAGES[stage], [], time.perf_counter()
+        while len(times) < TIMES or time.perf_counter() - begin < SECONDS:
+            times.append((asked(one, stage), asked(two, stage)))
         alone, shared = (min(found) for found in zip(*times, strict=True))
         print(f"{stage:22} {alone:8.3f} {shared:8.3f}   {alone / shared:5.2f}   {what}", flush=True)
     for process in (one, two):

@@ -16,7 +16,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "shoal"
 ORDER = [
     ["redaction"],
     ["_version", "errors", "kernels"],
-    ["spec", "progress", "registry", "extras", "cards", "disk", "processes"],
+    ["spec", "progress", "registry", "extras", "cards", "disk", "processes", "threads"],
     ["declared", "table"],
     ["release", "memory", "mining.rules"],
     ["privacy", "sample", "settings", "learning"],
@@ -47,8 +47,8 @@ ORDER = [
 LEVEL = {entry: level for level, entries in enumerate(ORDER) for entry in entries}
 # What the checker may see: nothing that decides or writes what is published.
 CHECKER_SEES = (
-    "redaction", "errors", "kernels", "spec", "registry", "extras", "cards", "disk", "declared", "table", "privacy",
-    "release", "check",
+    "redaction", "errors", "kernels", "spec", "registry", "extras", "cards", "disk", "threads", "declared", "table",
+    "privacy", "release", "check",
 )  # fmt: skip
 CHECKER_NEVER_SEES = (
     "release.release", "release.reading", "release.writing", "release.stored", "release.description",

@@ -35,6 +35,7 @@ from shoal.release.manifest import FORMATS, Layout
 from shoal.release.release import read_release
 from shoal.series import republish
 from shoal.spec import OneOf, Real, YesNo
+from shoal.table.numbering import distinct_views
 from shoal.table.prepare import prepare
 from shoal.table.schema import Schema
 from shoal.table.sources import Source, read
@@ -90,6 +91,7 @@ def _jobs() -> Iterator[Callable[[], Any]]:
     yield partial(_attacked, "generalize")
     yield partial(_attacked, "aggregate")
     yield _bounded
+    yield partial(distinct_views, pl.Series(["a"] * N_ROWS))  # of many rows
 
 
 def _among_people() -> None:

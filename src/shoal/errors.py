@@ -159,6 +159,10 @@ class Problems:
         """Note problems that somebody else found."""
         self._found.extend((None, problem) for problem in problems)
 
+    def join(self, others: Problems) -> None:
+        """Note the problems of another collection, each with its class."""
+        self._found.extend(others._found)
+
     def add(
         self,
         where: str,

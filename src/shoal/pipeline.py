@@ -31,7 +31,7 @@ from shoal.publish.base import Publisher
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, describe, holder_figures, parts_given, receipt_of, split
 from shoal.release.release import Frame, Release
-from shoal.settings import check_arguments, limited_threads, secret_seed
+from shoal.settings import check_arguments, keeps_to_threads, secret_seed
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
 from shoal.table.prepare import prepare
@@ -68,6 +68,7 @@ def anonymize(
 @overload
 def anonymize(frame: Frame, schema: Schema, method: Method, **options: Unpack[Options]) -> Release[Frame]: ...
 @shows_progress
+@keeps_to_threads
 def anonymize(
     frame: Any,
     schema: Schema,
@@ -183,11 +184,10 @@ def anonymize(
     require = in_one_spelling(require, table)
     asked = replace(asked, require=require)
 
-    with limited_threads(threads):
-        if engine is None:
-            groups = grouped(table, asked, seed, told, people=people)
-        else:
-            groups = grouped_in_blocks(table, asked, engine, seed, told)
+    if engine is None:
+        groups = grouped(table, asked, seed, told, people=people)
+    else:
+        groups = grouped_in_blocks(table, asked, engine, seed, told)
 
     told.stage("publishing")
     check_shown(require, table, groups.labels >= 0)
@@ -196,7 +196,8 @@ def anonymize(
     if hiding:
         warn_of_split_aliases(hiding, (*method.promises(table.schema), *require), method.min_group_size)
     hidden = hidden_columns(shown, hiding, seed)
-    published, order = publish.arrange(marked(publish.show(as_shown(shown, hidden), groups.only(kept)), hiding, hidden))
+    published, order = publish.arranged(as_shown(shown, hidden), groups.only(kept))
+    published = marked(published, hiding, hidden)
     manifest = describe(published, asked, left_out=table.n_input - table.n_rows + groups.n_suppressed)
 
     told.stage("verifying")
@@ -205,7 +206,8 @@ def anonymize(
     whose = None
     if table.people is not None:
         whose = whose_rows(published.tables, manifest, given, places, schema, missing_values)
-    people_shown, choice = table.frame.filter(pl.Series(kept)), table.schema.choice
+    people_shown = table.frame if kept.all() else table.frame.filter(pl.Series(kept))
+    choice = table.schema.choice
     verdict = verify(
         published.tables, manifest, claims=False, hashed=False, population=people,
         guards=None if choice is None else people_shown[choice][order], schema=schema, original=people_shown,

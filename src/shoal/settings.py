@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from shoal import memory
 from shoal.errors import ParameterError, Problems
@@ -15,6 +16,8 @@ from shoal.spec import Bound, Maybe, OneOf, Share, Whole, YesNo
 from shoal.table import markers
 from shoal.table.prepare import MISSING_MODES
 
+P = ParamSpec("P")
+R = TypeVar("R")
 SEED_BITS = 128
 """Bits of a seed that is drawn: more than anybody can try."""
 ENGINES = ("local", "spark")
@@ -39,17 +42,14 @@ def check_arguments(
     parts: Iterable[Part], *, missing_values: object, threads: object, limit: object = None, **settings: object
 ) -> None:
     """Refuse arguments of the wrong type and settings out of bounds, all at once."""
-    import numba
-
     problems = Problems()
     for name, value, wanted, registry, example in parts:
         if not isinstance(value, wanted):
             problems.add(f"{name}=", f"needs something like {example}, got {type(value).__name__}")
         elif registry is not None and value is not None and (unknown := stranger(registry, value)):
             problems.add(f"{name}=", *unknown)
-    cores = Maybe(Whole(1, int(numba.config.NUMBA_NUM_THREADS)))  # type: ignore[attr-defined]
     bounds = {name: SETTINGS[name][0] for name in settings}
-    for name, bound in (bounds | {"threads": cores}).items():
+    for name, bound in (bounds | {"threads": _cores()}).items():
         if complaint := bound.complaint(threads if name == "threads" else settings[name]):
             problems.add(f"{name}=", complaint)
     if wrong := memory.complaint(limit):
@@ -76,3 +76,22 @@ def limited_threads(wanted: int | None) -> Iterator[None]:
         yield
     finally:
         numba.set_num_threads(before)
+
+
+def keeps_to_threads(work: Callable[P, R]) -> Callable[P, R]:
+    """Have a function with the parameter ``threads`` use so many cores; what is no such number it refuses itself."""
+
+    @wraps(work)
+    def kept(*args: P.args, **options: P.kwargs) -> R:
+        wanted: Any = options.get("threads")
+        with limited_threads(wanted if _cores().complaint(wanted) is None else None):
+            return work(*args, **options)
+
+    return kept
+
+
+def _cores() -> Bound:
+    """How many cores may be asked for."""
+    import numba
+
+    return Maybe(Whole(1, int(numba.config.NUMBA_NUM_THREADS)))  # type: ignore[attr-defined]

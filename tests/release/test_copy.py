@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date, datetime
 
 import polars as pl
 import pytest
@@ -56,6 +57,34 @@ def test_a_table_that_is_written_wrong_is_refused(release, monkeypatch, tmp_path
     monkeypatch.setattr(writing, "write_csv", lambda frame, path: write(frame.reverse(), path))
     with pytest.raises(shoal.GuaranteeError, match="its content differs"):
         release.write(tmp_path / "out")
+
+
+def test_a_file_that_the_disk_keeps_in_another_notation_is_refused(release, monkeypatch, tmp_path):
+    write = writing.write_csv
+
+    def quoted(frame, path):
+        sha256 = write(frame, path)
+        frame.write_csv(path, quote_style="always")
+        return sha256
+
+    monkeypatch.setattr(writing, "write_csv", quoted)
+    with pytest.raises(shoal.GuaranteeError, match="its SHA-256 differs"):
+        release.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [1.0, 2.5, 1e16, 1e-7, 0.1, 3.25], [True, False, None, True, False, True], [None, "a", "b,c", '"', "d\ne", "f"],
+        [datetime(2020, 1, day, 7, 30) for day in range(1, 7)], [date(2020, 1, day) for day in range(1, 7)],
+    ],
+)  # fmt: skip
+def test_files_are_written_as_the_checker_writes_them(cells, tmp_path):
+    frame = pl.DataFrame({"age": [20, 21, 22, 40, 41, 42], "cells": cells})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, neutral=["cells"])
+    shoal.anonymize(frame, schema, shoal.Mondrian(k=3), seed=1).write(tmp_path / "out")
+    assert shoal.read_release(tmp_path / "out").verify().k == 3  # which compares every byte
 
 
 def test_promises_that_need_more_than_the_tables_are_checked_without_it(whole, tmp_path):

@@ -53,6 +53,39 @@ def test_releases_are_the_same_whether_columns_are_few_or_not(method, monkeypatc
     assert found[0] == found[1]
 
 
+LONGER = "a text that is longer than twelve bytes"
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.lists(st.none() | st.sampled_from(["", "b", "a", "twelve bytes", LONGER, LONGER + "!"]), max_size=40),
+    st.integers(1, 8), st.booleans(),
+)  # fmt: skip
+def test_texts_of_many_rows_are_numbered_by_their_views(cells, repeated, gathered):
+    """Whether a longer text lies in one place or in several."""
+    series = pl.Series("a", cells, dtype=pl.String)
+    if gathered:
+        series = pl.Series("a", [*cells, *cells], dtype=pl.String).gather([*range(len(cells))] * 2).slice(len(cells))
+    values = sorted({cell for cell in cells if cell is not None})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbering, "MANY", 0)
+        patch.setattr(numbering, "REPEATED", repeated)
+        found, alone = coded(series.to_frame())["a"], numbering.values_of(series.to_frame())["a"]
+        known = coded(series.to_frame(), {"a": pl.Series(["", *values, "z"]).unique().sort()})["a"]
+    assert found.values.to_list() == alone.to_list() == values
+    assert found.codes.tolist() == [len(values) if cell is None else values.index(cell) for cell in cells]
+    shown = known.values.to_list()
+    assert known.codes.tolist() == [len(shown) if cell is None else shown.index(cell) for cell in cells]
+
+
+def test_texts_of_which_most_are_different_are_not_numbered_by_their_views():
+    different = pl.Series([str(number) for number in range(100)])
+    assert numbering.distinct_views(different) is None
+    shown = numbering.distinct_views(pl.concat([different.head(3)] * 30))
+    assert shown is not None
+    assert (shown[0].to_list(), shown[1].tolist()) == (["0", "1", "2"], [0, 1, 2] * 30)
+
+
 def test_texts_are_in_the_order_of_their_bytes():
     """Also beyond the letters of two bytes, where the order of another encoding differs."""
     texts = ["\U0001f600", "\uffee", "z", "é", "", "Z", None]

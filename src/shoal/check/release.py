@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,10 +36,12 @@ from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.release.key import Key
-from shoal.release.manifest import Manifest
+from shoal.release.manifest import Layout, Manifest
 from shoal.release.shapes import Shape
 from shoal.table.fingerprint import content_sha256
+from shoal.table.numbering import sorted_rows
 from shoal.table.schema import Schema
+from shoal.threads import side_by_side
 
 
 @dataclass(frozen=True)
@@ -183,8 +186,7 @@ def verify(
     if any(one.spelt(sensitive) != one for one in promise if getattr(one, "column", None) not in layout.hidden):
         problems.add("promise", "has values that are not in Shoal's notation")
     problems.raise_if_any(GuaranteeError)
-    check_order(shown, written.layout, problems, texts)
-    labels = class_numbers(rows, layout.class_columns, texts)
+    labels = _ordered_classes(shown, written.layout, rows, layout.class_columns, texts, problems)
     matches, lacking = _outside(cells, labels, manifest, promise, population, schema, whose)
     chances = None if together is None or original is None else together.chances(original, schema)
     sealed = frozenset(layout.hidden)
@@ -327,9 +329,10 @@ def _check_rows(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems
 def _check_cells(cells: pl.DataFrame, manifest: Manifest, texts: Texts, problems: Problems) -> list[ReadColumn]:
     """Every cell is one its column could hold, written in the one way, and the manifest says of them what they show."""
     found = []
+    texts.of(cells, [name for name in cells.columns if cells.schema[name] == pl.String])  # all of them side by side
     for column in manifest.layout.quasi:
         if column.form == "node":
-            complaint = tree_complaint(column.nodes, set(cells[column.columns[0]].unique()))
+            complaint = tree_complaint(column.nodes, texts.shown(cells, column.columns[0]))
             if complaint:
                 problems.add(f"column {column.name!r}", f"the manifest's hierarchy {complaint}")
             if complaint == NO_TREE:
@@ -343,10 +346,34 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, texts: Texts, problems
     return found
 
 
+def _ordered_classes(
+    shown: Mapping[str, pl.DataFrame],
+    layout: Layout,
+    rows: pl.DataFrame,
+    class_columns: list[str],
+    texts: Texts,
+    problems: Problems,
+) -> npt.NDArray[np.int64]:
+    """The class of each row; rows that do not stand in the one order are noted meanwhile."""
+    found = Problems()
+    texts.of(rows)
+    steps: list[Callable[[], Any]] = [
+        partial(check_order, shown, layout, found, texts),
+        partial(class_numbers, rows, class_columns, texts),
+    ]
+    labels: npt.NDArray[np.int64]
+    _, labels = side_by_side(lambda step: step(), steps, rows.height * rows.width)
+    problems.join(found)
+    return labels
+
+
 def class_numbers(cells: pl.DataFrame, columns: list[str], texts: Texts | None = None) -> npt.NDArray[np.int64]:
     """Number of each row's class, in the order in which they come; a missing cell equals another missing cell."""
     labels = together((texts or Texts()).of(cells, columns).values(), cells.height)
-    _, first, found = np.unique(labels, return_index=True, return_inverse=True)
-    places = np.empty(len(first), dtype=np.int64)
-    places[np.argsort(first)] = np.arange(len(first))
-    return places[found.reshape(-1)]
+    rows = sorted_rows(labels)
+    begins = np.diff(labels.take(rows), prepend=-1) != 0
+    number = np.empty(int(begins.sum()), dtype=np.int64)
+    number[np.argsort(rows[begins])] = np.arange(len(number))
+    found = np.empty(len(rows), dtype=np.int64)
+    found[rows] = number.take(np.cumsum(begins) - 1)
+    return found

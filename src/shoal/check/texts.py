@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.table.numbering import CLOSE, MANY, are_few, coded, few_coded, is_long, long_codes
+from shoal.table.numbering import CLOSE, are_few, are_many, coded, few_coded, is_long, long_codes
+from shoal.threads import side_by_side
 
 Ints = npt.NDArray[np.int64]
 MOST = 1 << 62
@@ -50,23 +51,40 @@ class Texts:
             known |= _columns(frame.select(new))
         return {name: known[name] for name in wanted}
 
+    def shown(self, frame: pl.DataFrame, name: str) -> set[str | None]:
+        """What a column of a table shows, None for missing cells."""
+        values, _, n_values = column = self.of(frame, [name])[name]
+        if values is None:
+            return set(frame[name].unique())
+        return {*values.to_list(), *([None] if column.counts[n_values] else [])}
+
 
 def _columns(frame: pl.DataFrame) -> dict[str, Column]:
     """Every column as numbers; all in one query where there are few rows, for queries are what those cost."""
-    found = {series.name: _long(series) for series in frame if is_long(series)}
+    if are_many(frame.height):
+        found = side_by_side(_many, frame.get_columns(), frame.height * frame.width)
+        return dict(zip(frame.columns, found, strict=True))
+    known = {series.name: _long(series) for series in frame if is_long(series)}
     if are_few(frame.height):
-        return found | {series.name: _few(series) for series in frame if series.name not in found}
-    found |= {series.name: one for series in frame if (one := _whole_numbers(series)) is not None}
-    rest = frame.drop(list(found))
-    for part in [rest] if frame.height < MANY else [rest.select(name) for name in rest.columns]:
-        for name, (values, codes) in coded(part.select(pl.all().cast(pl.String))).items():
-            found[name] = Column(values, _small(codes), len(values))
-    return found
+        return known | {series.name: _few(series) for series in frame if series.name not in known}
+    known |= {series.name: one for series in frame if (one := _whole_numbers(series)) is not None}
+    rest = frame.drop(list(known)).select(pl.all().cast(pl.String))
+    return known | {name: Column(values, codes, len(values)) for name, (values, codes) in coded(rest).items()}
+
+
+def _many(series: pl.Series) -> Column:
+    """A column of many rows."""
+    if is_long(series):
+        return _long(series)
+    if (found := _whole_numbers(series)) is not None:
+        return found
+    values, codes = coded(series.cast(pl.String).to_frame())[series.name]
+    return Column(values, _small(codes), len(values))
 
 
 def _small(codes: Ints) -> npt.NDArray[np.integer]:
     """Numbers in half the room, where there are many."""
-    return codes if len(codes) < MANY else codes.astype(np.int32)
+    return codes.astype(np.int32) if are_many(len(codes)) else codes
 
 
 def _long(series: pl.Series) -> Column:
@@ -92,7 +110,7 @@ def _whole_numbers(series: pl.Series) -> Column | None:
     order = texts.arg_sort().to_numpy()
     rank = np.zeros(int(known[-1]) - low + 1, dtype=np.int64)
     rank[known.to_numpy()[order] - low] = np.arange(len(known))
-    codes = rank[(series.fill_null(low) - low).to_numpy()]
+    codes = rank.take((series.fill_null(low) - low).to_numpy())
     codes[series.is_null().to_numpy()] = len(known)
     return Column(texts.gather(order), _small(codes), len(known))
 
@@ -104,5 +122,7 @@ def together(columns: Iterable[Column], n_rows: int) -> Ints:
         if most > MOST // (column.n_values + 1):
             found = np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64)
             most = n_rows
-        found, most = found * (column.n_values + 1) + column.codes, most * (column.n_values + 1)
+        found *= column.n_values + 1
+        found += column.codes
+        most *= column.n_values + 1
     return found

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.index.boxes import BLOCK, HEAD, NOBODY, SHAPE, WORDS, BoxTree
 from shoal.kernels.index.cutting import cut_runs
-from shoal.kernels.sharing import in_parts
+from shoal.kernels.sharing import in_parts, parts_of
 from shoal.table.encode import Floats, Ints
 
 Scaled = npt.NDArray[np.float32]
@@ -35,17 +36,26 @@ def for_few_rows() -> Iterator[None]:
 
 
 def order_of(columns: Scaled, leaf: int) -> Ints:
-    """Rows so that those near each other stand side by side: cut in halves until a run has no more than a leaf."""
-    n_rows = columns.shape[1]
-    order, n_runs = np.arange(n_rows), 1
-    while n_runs < _leaves_of(n_rows, leaf):
+    """Rows so that those near each other stand side by side: cut in halves until a run has no more than a leaf.
 
-        def part(begin: int, end: int, n_runs: int = n_runs) -> None:
-            cut_runs(columns, order, begin, end, n_runs)
-
-        in_parts(part, 0, n_runs, columns.size)
+    Once there is a run for each core, cores go on by themselves: the halves of a run lie inside it.
+    """
+    n_rows, order = columns.shape[1], np.arange(columns.shape[1])
+    n_leaves, n_runs = _leaves_of(n_rows, leaf), 1
+    cells = columns.size * n_leaves.bit_length()
+    while n_runs < min(parts_of(cells), n_leaves):
+        in_parts(partial(_cut, columns, order, n_runs, 2 * n_runs), 0, n_runs, columns.size)
         n_runs *= 2
+    in_parts(partial(_cut, columns, order, n_runs, n_leaves), 0, n_runs, cells)
     return order
+
+
+def _cut(columns: Scaled, order: Ints, n_runs: int, n_leaves: int, begin: int, end: int) -> None:
+    """Cut some of the runs of a level, and what becomes of them, until a level would have so many runs."""
+    level = n_runs
+    while level < n_leaves:
+        cut_runs(columns, order, begin * level // n_runs, end * level // n_runs, level)
+        level *= 2
 
 
 def scaled(line: Floats, span: float) -> Scaled:

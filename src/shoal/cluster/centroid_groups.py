@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,6 +12,7 @@ from shoal.cluster.grid import on_grid
 from shoal.kernels.cluster.centroids import VALUE, CentroidGroups, Ruler
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
+from shoal.threads import side_by_side
 
 Ints = npt.NDArray[np.signedinteger]
 RecordArray = npt.NDArray[np.void]
@@ -25,13 +28,19 @@ def fill(groups: CentroidGroups, ruler: Ruler, lines: Floats, codes: Ints, label
     rows = np.flatnonzero(labels >= 0)
     of = labels[rows]
     groups.size[:] = np.bincount(of, minlength=len(groups.size))
-    for line, means, numbers in zip(ruler.lines, groups.means, lines, strict=True):
-        _fill_line(line, means, numbers[rows], of, groups.size)
-    for tree, modes, values, nodes in zip(ruler.trees, groups.modes, groups.values, codes, strict=True):
+
+    def fill_column(j: int) -> None:
+        if j < len(lines):
+            _fill_line(ruler.lines[j], groups.means[j], lines[j].take(rows), of, groups.size)
+            return
+        tree, modes, nodes = ruler.trees[j - len(lines)], groups.modes[j - len(lines)], codes[j - len(lines)].take(rows)
         if tree["common"]:
-            _fill_common(ruler.nodes[tree["first"] :][: tree["size"]], modes, nodes[rows], of)
+            _fill_common(ruler.nodes[tree["first"] :][: tree["size"]], modes, nodes, of)
         else:
-            _fill_counted(modes, values, nodes[rows].astype(np.int64), of, rows)
+            _fill_counted(modes, groups.values[j - len(lines)], nodes.astype(np.int64), of, rows)
+
+    n_columns = len(lines) + len(codes)
+    deque(side_by_side(fill_column, range(n_columns), len(rows) * n_columns), maxlen=0)
 
 
 def _fill_line(line: np.void, means: RecordArray, numbers: Floats, of: Labels, size: Labels) -> None:

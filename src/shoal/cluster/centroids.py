@@ -15,13 +15,13 @@ import numpy as np
 
 from shoal.cluster import box_tree
 from shoal.cluster.centroid_distances import RulerMaker, distances
-from shoal.cluster.centroid_groups import fill
+from shoal.cluster.centroid_groups import Ints, fill
 from shoal.cluster.centroid_index import CentroidIndex, index_of, is_off, own_scratch
 from shoal.cluster.grid import from_smallest, grid_for
 from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import centroids as kernel
 from shoal.kernels.cluster.nearest import Rows, assign, place
-from shoal.kernels.sharing import in_parts, piece_of
+from shoal.kernels.sharing import in_parts, parts_of, piece_of
 from shoal.methods.base import Method
 from shoal.methods.groups import Labels
 from shoal.progress import SILENT, Progress
@@ -30,6 +30,8 @@ from shoal.table.prepare import Table
 
 ROWS_PER_CALL = 1 << 12
 """Rows of one kernel call where centroids are searched; few enough that Ctrl-C is heard."""
+FEW_CORES = 4
+"""Cores that have enough to do with so many rows; more rows at once, and more of what was found closes meanwhile."""
 MOVES_PER_LOAD = 2
 """How often, per centroid, rows come in before the index is built anew; it changes the time and nothing else."""
 
@@ -122,21 +124,24 @@ class Centroids:
             tuples = np.arange(len(self._near))
             self._place_part(index, Rows(*self._tuples, tuples, self._near), tuples, False, self._near)
         else:
-            self._assign(index)
+            self._boxes = not self._assign(index, self._tuples, self._near)
         return self._near[self._tuple_of]
 
-    def _assign(self, index: CentroidIndex) -> None:
-        """Have cores share the tuples."""
-        n = len(self._near)
+    def _assign(self, index: CentroidIndex, rows: tuple[Floats, Ints], near: Labels) -> bool:
+        """Have cores share some rows, to find who is nearest; whether the tree of any of them was dropped."""
 
         def part(begin: int, end: int) -> bool:
             mine, done = own_scratch(index), begin
             while done < end:
                 first, done = done, min(done + self._rows_per_call(mine), end)
-                assign(self.ruler, *mine, *self._tuples, first, done, self._near)
+                assign(self.ruler, *mine, *rows, first, done, near)
             return is_off(mine)
 
-        self._boxes = not any(in_parts(part, 0, n, n * self.n_columns * self.n_groups))
+        return any(in_parts(part, 0, len(near), self._cells(len(near))))
+
+    def _cells(self, n_rows: int) -> int:
+        """How many values would be read to compare so many rows with all centroids."""
+        return n_rows * self.n_columns * self.n_groups
 
     def in_turn(self, k: int) -> Labels:
         """A group for every row, in row order: the nearest of those still below k, then the nearest of all."""
@@ -168,11 +173,28 @@ class Centroids:
             progress.advance(sent)
             self._boxes &= closing or not is_off(index)
 
+    def _find_ahead(self, index: CentroidIndex, rows: Labels) -> None:
+        """Have cores share the search for rows that are sent one after the other: who is nearest of all that are open.
+
+        A centroid that closes leaves the others where they are, so what was found stays right until it closes itself.
+        """
+        if index.tree is None or parts_of(self._cells(len(rows))) == 1:
+            return
+        tuples = self._tuple_of.take(rows)
+        near = self._near.take(tuples)
+        tuples = np.unique(tuples[(near < 0) | (index.leaves.room[near] == 0)])
+        near = self._near.take(tuples)
+        self._assign(index, (self._tuples[0][tuples], self._tuples[1][tuples]), near)
+        self._near[tuples] = near
+
     def _place_part(self, index: CentroidIndex, table: Rows, rows: Labels, moving: bool, labels: Labels) -> int:
         """Send rows to the centroids of an index until all are closed; how many were sent."""
         done = 0
         while done < len(rows):
-            part = rows[done : done + self._rows_per_call(index)]
+            step = self._rows_per_call(index)
+            part = rows[done : done + (step if moving else step * max(1, parts_of(self._cells(step)) // FEW_CORES))]
+            if not moving:
+                self._find_ahead(index, part)
             sent = place(self.ruler, self._followed, *index, table, part, moving, labels)
             done += sent
             if sent < len(part):

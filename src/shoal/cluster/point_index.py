@@ -17,7 +17,10 @@ from shoal.kernels.index import numbers
 from shoal.kernels.index import points as kernel
 from shoal.kernels.index.boxes import BLOCK, PATIENCE, WORD, WORDS, BoxTree
 from shoal.kernels.index.numbers import NumberIndex
+from shoal.kernels.sharing import in_parts
 from shoal.table.encode import Floats, Ints
+from shoal.table.numbering import renumbered
+from shoal.threads import side_by_side
 
 LEAF = 32
 """Most points of a leaf."""
@@ -91,8 +94,14 @@ class _Layout:
 
     def filled(self, columns: Any) -> Any:
         """Values of the points, column by column, leaf by leaf."""
-        found = np.zeros((len(self.tree.live), len(columns), LEAF), columns.dtype)
-        found[self.leaves, :, self.slots] = columns[:, self.order].T
+        found, first = np.zeros((len(self.tree.live), len(columns), LEAF), columns.dtype), np.cumsum(self.tree.live)
+        first = np.append(0, first)
+
+        def part(begin: int, end: int) -> None:
+            rows = slice(first[begin], first[end])
+            found[self.leaves[rows], :, self.slots[rows]] = columns.take(self.order[rows], axis=1).T
+
+        in_parts(part, 0, len(self.tree.live), columns.size)
         return found
 
     def rows(self, rows: Ints) -> Ints:
@@ -138,7 +147,7 @@ def _tree(axes: Any, columns: Floats, all_columns: Floats, some: Ints | None = N
     some = np.arange(columns.shape[1]) if some is None else some
     columns = columns[:, some]
     names = axes["kind"] == NAME
-    spread = np.stack([_spread(axis, column) for axis, column in zip(axes, columns, strict=True)])
+    spread = np.stack(list(side_by_side(lambda one: _spread(*one), zip(axes, columns, strict=True), columns.size)))
     layout = _layout(spread, int((~names).sum()), int(names.sum()))
     fields = np.where(names, WORDS + np.cumsum(names) - 1, WORDS + names.sum() + 2 * (np.cumsum(~names) - 1))
     index = kernel.PointIndex(
@@ -186,7 +195,7 @@ def pays(index: kernel.PointIndex) -> bool:
 def _spread(axis: Any, column: Floats) -> Scaled:
     """A column for cutting rows in halves: as wide as it counts in a distance."""
     if axis["kind"] == NAME:
-        _, ranks = np.unique(column, return_inverse=True)
+        ranks = renumbered(column.astype(np.int64))
         return (ranks / max(int(ranks.max()), 1)).astype(np.float32)
     return scaled(column, 1.0 / math.sqrt(axis["weight"])) if axis["weight"] else np.zeros(len(column), np.float32)
 
@@ -196,7 +205,7 @@ def _places(axes: Any, columns: Floats) -> Ints:
     places = np.full(max(int(axes["end"][-1]), 1), -1, dtype=np.int64)
     for axis, column in zip(axes, columns, strict=True):
         if axis["kind"] == NAME:
-            codes = np.unique(column).astype(np.int64)
+            codes = np.flatnonzero(np.bincount(column.astype(np.int64)))
             rank, n = np.arange(len(codes)), len(codes)
             places[axis["first"] + codes] = rank if n <= WORD else -1 - rank * WORD // n
     return places

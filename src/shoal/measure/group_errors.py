@@ -145,7 +145,7 @@ def _number_error(scaled: _Scaled, labels: Labels) -> float:
     mean = np.divide(total, known, out=np.zeros(n_groups + 1), where=known > 0)
     group = labels if inside.all() else np.where(inside, labels, n_groups)
     if there.all():
-        return float(((x - mean[group]) ** 2).sum())
+        return float(((x - mean.take(group)) ** 2).sum())
     is_missing = 2 * (size - known) > size
     error = np.where(there, (x - mean[group]) ** 2, gap)
     error[is_missing[group]] = np.where(there, gap, 0.0)[is_missing[group]]
@@ -155,7 +155,9 @@ def _number_error(scaled: _Scaled, labels: Labels) -> float:
 def _mismatches(codes: Labels, labels: Labels) -> float:
     """Rows that differ from the most frequent value of their group; suppressed ones from that of the whole table."""
     inside = labels >= 0
-    leading = n_leading(labels, codes) if inside.all() else n_leading(labels[inside], codes[inside])
+    if inside.all():
+        return float(len(labels) - n_leading(labels, codes))
+    leading = n_leading(labels[inside], codes[inside])
     mode = np.argmax(np.bincount(codes, minlength=1))  # the smallest value of those that tie, missing last
     return float(len(labels) - leading - (codes[~inside] == mode).sum())
 

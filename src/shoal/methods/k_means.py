@@ -22,6 +22,7 @@ from shoal.table.encode import Encoded, Floats, encode
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Numeric
+from shoal.threads import side_by_side
 
 FARTHEST = 1e300
 """Numbers beyond this are too far apart to be compared."""
@@ -184,15 +185,22 @@ class Judge:
         """Of a partition of all rows: group by group, its numbers first, each sum in row order."""
         sizes = np.bincount(labels, minlength=n_groups)
         errors = np.zeros(n_groups)
-        for numbers, (weight, gap) in zip(self._numbers, self._standards, strict=True):
-            mean = self._means(numbers, labels, sizes)[labels]
-            apart = numbers - mean
-            missing = np.where(np.isnan(numbers) == np.isnan(mean), 0.0, gap)
-            each = np.where(np.isnan(apart), missing, apart * apart * weight)
-            errors += np.bincount(labels, weights=each, minlength=n_groups)
-        for names in self._names:
-            errors += sizes - _most_frequent(names, labels, n_groups)
+        cells = len(labels) * (len(self._numbers) + len(self._names))
+        for each in side_by_side(lambda j: self._apart(j, labels, sizes), range(len(self._numbers)), cells):
+            errors += each
+        for most in side_by_side(lambda names: _most_frequent(names, labels, n_groups), self._names, cells):
+            errors += sizes - most
         return float(np.cumsum(errors)[-1])
+
+    def _apart(self, j: int, labels: Labels, sizes: Labels) -> Floats:
+        """How far the numbers of a column are from the mean of each group, squared."""
+        numbers, (weight, gap) = self._numbers[j], self._standards[j]
+        mean = self._means(numbers, labels, sizes).take(labels)
+        apart = numbers - mean
+        missing = np.where(np.isnan(numbers) == np.isnan(mean), 0.0, gap)
+        each = np.where(np.isnan(apart), missing, apart * apart * weight)
+        total: Floats = np.bincount(labels, weights=each, minlength=len(sizes))  # type: ignore[assignment]
+        return total
 
     def _means(self, numbers: Floats, labels: Labels, sizes: Labels) -> Floats:
         """Mean of the present numbers of each group; missing where more than half are."""

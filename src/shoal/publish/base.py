@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from shoal.table.numbering import are_few, distinct_values, sorted_rows, value_c
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 from shoal.table.shown import only_rows
+from shoal.threads import side_by_side
 
 MOST_CODES = 1 << 62
 """How many combinations of texts have numbers of their own before they are numbered anew."""
@@ -125,6 +127,10 @@ class Publisher(Spec, ABC):
         """Bring what is published into the order that its content gives it; for the holder, which row went where."""
         return arrange(published)
 
+    def arranged(self, table: Table, groups: Groups) -> tuple[Published, pl.Series]:
+        """Both at once: the groups of a table all of whose rows are published, and which row went where."""
+        return self.arrange(self.show(table, groups))
+
 
 # -- the order of rows and the numbers of groups: functions of what is shown, and of nothing else ----------------------
 
@@ -141,8 +147,14 @@ def shuffled_order(codes: Labels, salt: int = 0) -> Labels:
 
     Equal rows are the same to every reader, so nothing of the order they came in is left.
     """
-    places = _scrambled(np.arange(len(codes), dtype=np.uint64) + np.uint64(salt << 40))
-    return sorted_rows(codes)[sorted_rows(places, distinct=True)]
+    steps = [partial(sorted_rows, codes), partial(_shuffled, len(codes), salt)]
+    rows, shuffled = side_by_side(lambda step: step(), steps, 2 * len(codes))
+    return rows.take(shuffled)
+
+
+def _shuffled(n_rows: int, salt: int) -> Labels:
+    """The fixed way to shuffle so many rows."""
+    return sorted_rows(_scrambled(np.arange(n_rows, dtype=np.uint64) + np.uint64(salt << 40)), distinct=True)
 
 
 def text_codes(table: pl.DataFrame, known: Mapping[str, npt.NDArray[np.integer]] | None = None) -> Labels:
@@ -150,15 +162,53 @@ def text_codes(table: pl.DataFrame, known: Mapping[str, npt.NDArray[np.integer]]
 
     `known` has columns of which that is known.
     """
-    codes, n_codes = np.zeros(table.height, dtype=np.int64), 1
     found = {**column_codes(table.drop(known)), **known} if known else column_codes(table)
-    for column in (found[name] for name in table.columns):
+    return _codes_together([found[name] for name in table.columns], table.height)
+
+
+def _codes_together(columns: Iterable[npt.NDArray[np.integer]], n_rows: int) -> Labels:
+    """The same of columns whose texts have numbers."""
+    codes, n_codes = np.zeros(n_rows, dtype=np.int64), 1
+    for column in columns:
         n_values = int(column.max(initial=0)) + 1
         if n_codes * n_values >= MOST_CODES:
             codes = np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
             n_codes = int(codes.max(initial=0)) + 1
-        codes, n_codes = codes * n_values + column, n_codes * n_values
+        codes *= n_values
+        codes += column
+        n_codes *= n_values
     return codes
+
+
+@dataclass(frozen=True)
+class GroupRows:
+    """Rows that show the cells of their groups beside their own; texts are copied once, in their last order."""
+
+    cells: pl.DataFrame
+    """What each group shows."""
+    members: Labels
+    """The group of each row."""
+    passed: pl.DataFrame
+    """What each row shows by itself."""
+    columns: Sequence[str]
+    """All columns, as they stand in the table."""
+
+    def table(self, order: Labels | None = None) -> pl.DataFrame:
+        """The rows as they came, or in an order."""
+        members = pl.Series(self.members if order is None else self.members.take(order))
+        own = order if order is None else pl.Series(order)
+
+        def column(name: str) -> pl.Series:
+            if name in self.cells.columns:
+                return self.cells[name].gather(members)
+            return self.passed[name] if own is None else self.passed[name].gather(own)
+
+        return pl.DataFrame(list(side_by_side(column, self.columns, len(members) * len(self.columns))))
+
+    def order(self) -> Labels:
+        """The order that their content gives them."""
+        found = {**column_codes(self.passed), **codes_of_groups(self.cells, self.members)}
+        return shuffled_order(_codes_together([found[name] for name in self.columns], len(self.members)))
 
 
 def column_codes(table: pl.DataFrame) -> dict[str, npt.NDArray[np.integer]]:
@@ -170,7 +220,9 @@ def column_codes(table: pl.DataFrame) -> dict[str, npt.NDArray[np.integer]]:
 
 def codes_of_groups(cells: pl.DataFrame, members: Labels) -> dict[str, npt.NDArray[np.integer]]:
     """The same of rows that show the cells of their groups: groups are fewer."""
-    return {name: codes.astype(np.int32)[members] for name, codes in column_codes(cells).items()}
+    known = column_codes(cells)
+    found = side_by_side(lambda codes: codes.astype(np.int32).take(members), known.values(), len(members) * len(known))
+    return dict(zip(known, found, strict=True))
 
 
 def _by_text(numbers: Labels) -> Labels:
@@ -180,7 +232,7 @@ def _by_text(numbers: Labels) -> Labels:
     few = are_few(len(known))
     order = np.argsort([str(one) for one in known.tolist()]) if few else pl.Series(known).cast(pl.String).arg_sort()
     rank[np.asarray(order)] = np.arange(len(known))
-    return rank[codes.reshape(-1)]
+    return rank.take(codes.reshape(-1))
 
 
 def numbered_groups(parts: Sequence[tuple[Labels, pl.DataFrame]]) -> Labels:

@@ -20,6 +20,7 @@ from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbering import Coded, sorted_rows
 from shoal.table.numbering import coded as numbered
 from shoal.table.numbers import number_text
+from shoal.threads import side_by_side
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,11 @@ def cover(
     sets = [column.name for column in columns if column.form == "set"]
     values = _sets(frame.select(sets), members) if sets else {}
     none = pl.repeat(None, len(rows.sizes), eager=True)
-    found = []
-    for column in columns:
+
+    def covered(column: QuasiColumn) -> Cover:
         if column.name in known:
-            cells = pl.Series(np.append(_places(known[column.name].values, orders[column.name]), 0))
-            line, gone = cells.to_numpy()[known[column.name].codes], known[column.name].missing
+            places = np.append(_places(known[column.name].values, orders[column.name]), 0).astype(np.int32)
+            line, gone = places.take(known[column.name].codes), known[column.name].missing
         elif column.form == "set":
             line, gone = np.zeros(len(members), dtype=np.int64), frame[column.name].is_null().to_numpy()
         else:
@@ -76,8 +77,9 @@ def cover(
         n_missing = np.bincount(members[gone], minlength=len(rows.sizes))
         whole, empty = n_missing == 0, n_missing == rows.sizes
         low, high = (pl.Series(end).set(pl.Series(empty), None) for end in rows.ends(line, gone))
-        found.append(Cover(low, high, values.get(column.name, none), whole, empty))
-    return found
+        return Cover(low, high, values.get(column.name, none), whole, empty)
+
+    return list(side_by_side(covered, columns, len(members) * len(columns)))
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class _Sorted:
         """The smallest and the largest entry of each group, of those that are there; anything where none is."""
         if not len(self.begin):
             return [line[:0], line[:0]]
-        ordered, missing = line[self.rows], gone[self.rows] if gone.any() else None
+        ordered, missing = line.take(self.rows), gone.take(self.rows) if gone.any() else None
         found = []
         for take, other in ((np.minimum, line.max(initial=0)), (np.maximum, line.min(initial=0))):
             found.append(take.reduceat(ordered if missing is None else np.where(missing, other, ordered), self.begin))

@@ -11,12 +11,13 @@ import polars as pl
 
 from shoal.errors import Problems, SchemaError
 from shoal.methods.groups import Groups, Labels
-from shoal.publish.base import Published, Publisher, check_clashes, codes_of_groups, numbered_groups, passed_columns
-from shoal.publish.covers import as_shown, cover, published_nodes, text_cells, typed_cells
+from shoal.publish.base import GroupRows, Published, Publisher, check_clashes, numbered_groups, passed_columns
+from shoal.publish.covers import Cover, as_shown, cover, published_nodes, text_cells, typed_cells
 from shoal.release.manifest import Layout, QuasiColumn
 from shoal.spec import OneOf, YesNo, param
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal, kind_name
+from shoal.threads import side_by_side
 
 MOST_IN_A_SET = 1000
 """A cell that lists more categories than this, in every row of its class, fills the memory and helps nobody."""
@@ -78,17 +79,28 @@ class Generalize(Publisher):
 
     def show(self, table: Table, groups: Groups) -> Published:
         """Show the groups of a table, in the order of its rows."""
+        layout, rows = self._shown(table, groups)
+        if self.shape == "classes":
+            return Published(class_tables(rows.cells, rows.members, rows.passed), layout)
+        return Published({"table": rows.table()}, layout)
+
+    def arranged(self, table: Table, groups: Groups) -> tuple[Published, pl.Series]:
+        """The same in the order that content gives rows, and which row went where."""
+        if self.shape == "classes":
+            return super().arranged(table, groups)
+        layout, rows = self._shown(table, groups)
+        order = rows.order()
+        return Published({"table": rows.table(order)}, layout), pl.Series(order)
+
+    def _shown(self, table: Table, groups: Groups) -> tuple[Layout, GroupRows]:
+        """What is said of the columns, and what groups and rows show."""
         members, frame = groups.labels, table.frame
         quasi, cells = zip(*self.cells(table, self.columns(table), members), strict=True)
         layout = Layout(shape=self.shape, quasi=quasi, passed=passed_columns(table, frame))  # type: ignore[arg-type]
         passed = [column.name for column in layout.passed]
-        by_group = pl.concat(cells, how="horizontal")
-        if self.shape == "classes":
-            return Published(class_tables(by_group, members, frame.select(passed)), layout)
         carriers = {column.name: column.columns for column in quasi} | {name: (name,) for name in passed}
-        order = [shown for name in table.frame.columns for shown in carriers.get(name, ())]
-        rows = pl.concat([by_group[members], frame.select(passed)], how="horizontal")
-        return Published({"table": rows.select(order)}, layout, codes_of_groups(by_group, members))
+        order = [shown for name in frame.columns for shown in carriers.get(name, ())]
+        return layout, GroupRows(pl.concat(cells, how="horizontal"), members, frame.select(passed), order)
 
     def cells(
         self, table: Table, columns: Sequence[QuasiColumn], members: Labels
@@ -97,7 +109,9 @@ class Generalize(Publisher):
         found = {column.name: table.hierarchy(column.name) for column in columns if column.form == "node"}
         trees = {name: tree for name, tree in found.items() if tree is not None}
         covers = cover(columns, table.frame, trees, members, table.coded)
-        for column, covered in zip(columns, covers, strict=True):
+
+        def written(one: tuple[QuasiColumn, Cover]) -> tuple[QuasiColumn, pl.DataFrame]:
+            column, covered = one
             hierarchy = trees.get(column.name)
             settled = as_shown(column, covered, hierarchy)
             if table.whole is not None and column.name in table.whole.fractions:
@@ -106,7 +120,10 @@ class Generalize(Publisher):
             cells = write(settled, covered, hierarchy)
             grown, bare = table.is_grown(column.name), table.is_grown_by_values(column.name)
             nodes = published_nodes(cells, hierarchy, grown=grown, bare=bare)
-            yield settled.model_copy(update={"nodes": nodes}), cells
+            return settled.model_copy(update={"nodes": nodes}), cells
+
+        n_groups = len(covers[0].low) if covers else 0
+        return side_by_side(written, zip(columns, covers, strict=True), len(columns) * n_groups)
 
     def columns(self, table: Table) -> list[QuasiColumn]:
         """How each quasi-identifier is going to be published, before its cells are known."""

@@ -11,7 +11,7 @@ import polars as pl
 from shoal.check.release import check_content
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
 from shoal.release.directories import check_directory_name, check_outside, check_target
-from shoal.release.files import read_directory
+from shoal.release.files import canonical_csv, read_directory
 from shoal.release.key import key_path
 from shoal.release.manifest import FILE, FORMATS, Manifest, files_of, is_release
 from shoal.release.parquet_writing import write_parquet
@@ -41,30 +41,39 @@ def write_files(folder: Path, manifest: Manifest, frames: Mapping[str, pl.DataFr
     tables = []
     for table in manifest.tables:
         path = folder / f"{table.name}.{form}"
-        (write_csv if form == "csv" else write_parquet)(frames[table.name], path)
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        sha256 = (write_csv if form == "csv" else _write_parquet)(frames[table.name], path)
         tables.append(table.model_copy(update={"file": path.name, "sha256": sha256}))
     named = manifest.model_copy(update={"tables": tuple(tables)})
     (folder / FILE).write_bytes(named.to_json().encode())
     return named
 
 
-def write_csv(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table, times as their text; a missing cell alone on its line is quoted, for many skip blank lines."""
-    frame = frame.with_columns(pl.col(pl.Datetime, pl.Time).cast(pl.String))
-    if frame.width == 1 and frame.to_series().null_count():
-        texts = frame.to_series().cast(pl.String)
-        frame = pl.DataFrame([texts.fill_null("")])
-    rows = rows_of_a_piece(frame.estimated_size(), frame.height, LARGE)
+def _write_parquet(frame: pl.DataFrame, path: Path) -> str:
+    """Write a table; give the SHA-256 of its file."""
+    write_parquet(frame, path)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_csv(frame: pl.DataFrame, path: Path) -> str:
+    """Write the texts of a table in the one way; give the SHA-256 of what the disk was given, whatever it keeps."""
+    rows, digest = rows_of_a_piece(frame.estimated_size(), frame.height, LARGE), hashlib.sha256()
     with path.open("wb") as file:  # the library knows no names but UTF-8
         for begin in range(0, max(frame.height, 1), rows):
-            frame.slice(begin, rows).write_csv(file, include_header=begin == 0)
+            texts = frame.slice(begin, rows).select(pl.all().cast(pl.String))
+            written = canonical_csv(texts, header=begin == 0)
+            digest.update(written)
+            file.write(written)
+    return digest.hexdigest()
 
 
 def check_copy(folder: Path, manifest: Manifest) -> None:
-    """Refuse files that do not hold, by their bytes, a manifest and the tables that were checked against it before."""
-    found, tables = read_directory(folder)
+    """Refuse files that do not hold, by their bytes, a manifest and the tables that were checked against it before.
+
+    The bytes of a CSV file are those that `write_csv` gave the disk, as their SHA-256 says. What is read of them is
+    what was written, as the fingerprint of its cells says: so they are not written a second time to be compared.
+    """
+    found, tables = read_directory(folder, just_written=True)
     if found != manifest:
         raise GuaranteeError(Problem(FILE, "was changed while it was written"))
     check_content(tables, found, Problems())

@@ -21,6 +21,7 @@ from shoal.table.hierarchy.tree import TreeArrays
 from shoal.table.numbering import are_few
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
+from shoal.threads import side_by_side
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -120,7 +121,7 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
     """Turn the quasi-identifiers of a table, or the columns given with their kinds, into arrays."""
     lines: list[Floats] = []
     spans: list[float] = []
-    codes: list[npt.NDArray[np.int64]] = []
+    codes: list[npt.NDArray[np.integer]] = []
     trees: list[TreeArrays] = []
     is_tree, slot = [], []
     kinds = table.quasi if kinds is None else kinds
@@ -150,12 +151,12 @@ def encode(table: Table, kinds: Mapping[str, Kind] | None = None) -> Encoded:
         np.array(slot, dtype=np.int64),
         np.ascontiguousarray(np.stack(lines)) if lines else np.zeros((0, n_rows)),
         np.array(spans, dtype=np.float64),
-        np.stack(codes).astype(np.uint32) if codes else np.zeros((0, n_rows), dtype=np.uint32),
+        np.stack(codes).astype(np.uint32, copy=False) if codes else np.zeros((0, n_rows), dtype=np.uint32),
         tuple(trees),
     )
 
 
-def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, Ints]:
+def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, npt.NDArray[np.integer]]:
     """Every cell of nominal columns as its node, and of ordinal columns as its rank, -1 where it is missing."""
     code_of: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
@@ -166,8 +167,12 @@ def _numbers(table: Table, kinds: Mapping[str, Kind]) -> dict[str, Ints]:
             hierarchy = table.hierarchy(name)
             assert hierarchy is not None  # noqa: S101  a nominal column always has a tree
             code_of[name], missing[name] = hierarchy.node_of, hierarchy.arrays.missing
-    numbers = {}
-    for name, (values, codes) in table.coded(code_of).items():
-        known = [code_of[name][one] for one in values.cast(pl.String).to_list()]
-        numbers[name] = np.array([*known, missing[name]], dtype=np.int64)[codes]
-    return numbers
+    coded = table.coded(code_of)
+
+    def numbered(name: str) -> npt.NDArray[np.integer]:
+        known = [code_of[name][one] for one in coded[name].values.cast(pl.String).to_list()]
+        dtype: type[np.integer] = np.int64 if missing[name] < 0 else np.uint32
+        found: npt.NDArray[np.integer] = np.array([*known, missing[name]], dtype=dtype).take(coded[name].codes)
+        return found
+
+    return dict(zip(code_of, side_by_side(numbered, code_of, table.n_rows * len(code_of)), strict=True))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.table.numbering import are_few
+from shoal.threads import side_by_side
 
 LARGE = 1 << 22
 """Bytes of a table that is looked at piece by piece, and of such a piece."""
@@ -29,8 +31,9 @@ def content_sha256(frame: pl.DataFrame) -> str:
             _add_cells(digest, series)
         return digest.hexdigest()
     if frame.estimated_size() > LARGE:
-        for series in frame:
-            _add_column(digest, series)
+        for facts in side_by_side(_facts_of, frame.get_columns(), frame.height * frame.width):
+            for fact in facts:
+                digest.update(fact)
         return digest.hexdigest()
     texts = frame.select(pl.all().cast(pl.String))  # all columns in one query: queries are what small tables cost
     filled = pl.all().fill_null("")
@@ -57,24 +60,19 @@ def _add_cells(digest: Any, series: pl.Series) -> None:
     digest.update(b"".join(texts))
 
 
-def _add_column(digest: Any, series: pl.Series) -> None:
-    """Add what a column says: its texts side by side, or in pieces, where a second copy of them would be large."""
-    digest.update(f"{len(series.name.encode())}\n".encode() + series.name.encode())
-    digest.update(series.is_not_null().to_numpy())
-    texts = series.cast(pl.String)
+def _facts_of(series: pl.Series) -> Iterable[Any]:
+    """What a column says, in bytes: all its texts, or in pieces, where a second copy of them would be large."""
+    name = f"{len(series.name.encode())}\n".encode() + series.name.encode()
+    there, texts = series.is_not_null().to_numpy(), series.cast(pl.String)
     if texts.estimated_size() <= COPIED:
-        lengths, joined = _side_by_side(_texts(texts))
-        digest.update(lengths)
-        digest.update(joined)
-        return
+        return name, there, *_lengths_and_letters(_texts(texts))
     rows = rows_of_a_piece(texts.estimated_size(), len(texts), LARGE)
-    found = [_side_by_side(_texts(piece))[0] for piece in _pieces(texts, rows)]
-    digest.update(np.concatenate(found))
-    for piece in _pieces(texts, rows):
-        digest.update(_side_by_side(_texts(piece))[1])
+    lengths = [_lengths_and_letters(_texts(piece))[0] for piece in _pieces(texts, rows)]
+    letters = (_lengths_and_letters(_texts(piece))[1] for piece in _pieces(texts, rows))
+    return chain((name, there, np.concatenate(lengths)), letters)
 
 
-def _side_by_side(texts: pl.Series) -> tuple[npt.NDArray[np.int64], memoryview]:
+def _lengths_and_letters(texts: pl.Series) -> tuple[npt.NDArray[np.int64], memoryview]:
     """How long each of some texts is, in bytes, and all of them together."""
     kept = texts.to_arrow(compat_level=pl.CompatLevel.oldest())
     _, ends, data = kept.buffers()

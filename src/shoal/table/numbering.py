@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.threads import side_by_side
+
 Ints = npt.NDArray[np.int64]
 MOST_CODES = 1 << 62
 """How many combinations of numbers have numbers of their own before they are numbered anew."""
@@ -21,6 +23,8 @@ MANY = 100_000
 """Rows from which on columns are numbered one after the other."""
 FEW = 256
 """Cells of a column up to which Python is done with them sooner than a query is asked."""
+REPEATED = 8
+"""How often a text is shown on average, for it to be looked at once only."""
 CLOSE = 4
 """Whole numbers that span at most so many times the rows have a table of their numbers."""
 
@@ -70,18 +74,56 @@ def distinct_values(series: pl.Series) -> pl.Series:
 
 def values_of(frame: pl.DataFrame) -> dict[str, pl.Series]:
     """The values of each column, each once and in their order, without missing ones."""
+    if are_many(frame.height):
+        found = side_by_side(_distinct_of_many, frame.get_columns(), frame.height * frame.width)
+        return dict(zip(frame.columns, found, strict=True))
+    return _values_of(frame)
+
+
+def _values_of(frame: pl.DataFrame) -> dict[str, pl.Series]:
+    """The same of all columns in one query."""
     few = {one.name: pl.Series(_sorted(one.to_list()), dtype=pl.String) for one in frame if has_few(one)}
     if len(few) == frame.width:
         return few
     others = frame.drop(few) if few else frame
-    found = others.select(pl.all().drop_nulls().unique().sort().implode())  # queries are what small tables cost
-    few |= {series.name: series[0] for series in found}
+    rest = others.select(pl.all().drop_nulls().unique().sort().implode())  # queries are what small tables cost
+    few |= {series.name: series[0] for series in rest}
     return {name: few[name] for name in frame.columns}
+
+
+def _distinct_of_many(series: pl.Series) -> pl.Series:
+    """The same of a column of many rows."""
+    shown = distinct_views(series)
+    return distinct_values(series if shown is None else shown[0])
+
+
+def distinct_views(series: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]] | None:
+    """Texts of which hardly any is there twice, and which of them each row that is not missing has.
+
+    Most columns of many rows show few texts, which are short or lie in few places. None for others.
+    """
+    if series.dtype != pl.String or is_long(series) or len(series) - series.null_count() < REPEATED:
+        return None
+    from shoal.kernels.table.texts import number_views  # numba takes its time to load
+
+    present = (series.drop_nulls() if series.null_count() else series).rechunk()
+    kept = present.to_arrow(compat_level=pl.CompatLevel.newest())
+    views = np.frombuffer(kept.buffers()[1], dtype=np.int64).reshape(-1, 2)[kept.offset : kept.offset + len(kept)]
+    room = len(present) // REPEATED
+    slots, known = np.full(1 << (2 * room).bit_length(), -1, dtype=np.int32), np.empty((room, 2), dtype=np.int64)
+    codes, first = np.empty(len(present), dtype=np.int32), np.empty(room, dtype=np.int64)
+    n_views = number_views(views, slots, codes, known, first)
+    return None if n_views < 0 else (present.gather(first[:n_views]), codes)
 
 
 def are_few(n_cells: int) -> bool:
     """Whether a column is so short that Python is done with it sooner than a query is asked."""
     return n_cells <= FEW
+
+
+def are_many(n_rows: int) -> bool:
+    """Whether a table has so many rows that its columns are worked on one by one, side by side on several cores."""
+    return n_rows >= MANY
 
 
 def has_few(series: pl.Series) -> bool:
@@ -128,14 +170,38 @@ class Coded(NamedTuple):
 
 def coded(frame: pl.DataFrame, values: Mapping[str, pl.Series] | None = None) -> dict[str, Coded]:
     """The values of each column, and every cell as the number of its value; `values` has those that are known."""
+    if are_many(frame.height):
+        columns = ((series, None if values is None else values.get(series.name)) for series in frame)
+        found = side_by_side(_coded_of_many, columns, frame.height * frame.width)
+        return dict(zip(frame.columns, found, strict=True))
+    return _coded(frame, values)
+
+
+def _coded_of_many(column: tuple[pl.Series, pl.Series | None]) -> Coded:
+    """A column of many rows as the numbers of its values, which may be known."""
+    series, known = column
+    values = None if known is None else {series.name: known}
+    if (shown := distinct_views(series)) is None:
+        return _coded(series.to_frame(), values)[series.name]
+    texts, which = shown
+    few = _coded(texts.to_frame(), values)[series.name]
+    if not series.null_count():
+        return Coded(few.values, few.codes.take(which))  # much quicker than by brackets
+    codes = np.full(len(series), len(few.values), dtype=np.int64)
+    codes[series.is_not_null().to_numpy()] = few.codes.take(which)
+    return Coded(few.values, codes)
+
+
+def _coded(frame: pl.DataFrame, values: Mapping[str, pl.Series] | None) -> dict[str, Coded]:
+    """The same of all columns in one query."""
     few = {one.name: few_coded(one) for one in frame if one.name not in (values or {}) and has_few(one)}
     if len(few) == frame.width:
         return few
     if few:
-        few |= coded(frame.drop(few), values)
+        few |= _coded(frame.drop(few), values)
         return {name: few[name] for name in frame.columns}
     known = dict(values or {})
-    known |= values_of(frame.drop(known)) if len(known) < frame.width else {}
+    known |= _values_of(frame.drop(known)) if len(known) < frame.width else {}
     known = {name: known[name] for name in frame.columns}
     whole = {name: found for name, values in known.items() if (found := _by_place(frame[name], values)) is not None}
     whole |= {series.name: long_codes(series) for series in frame if is_long(series)}
@@ -176,7 +242,7 @@ def _by_place(series: pl.Series, values: pl.Series) -> Ints | None:
         return None
     number = np.zeros(high - low + 1, dtype=np.int64)
     number[values.to_numpy() - low] = np.arange(len(values))
-    found: Ints = number[series.to_numpy() - low]
+    found: Ints = number.take(series.to_numpy() - low)
     return found
 
 
@@ -235,7 +301,7 @@ def renumbered(codes: Ints) -> Ints:
         return np.unique(codes, return_inverse=True)[1].reshape(-1)
     there = np.zeros(most + 1, dtype=np.bool_)
     there[codes] = True
-    found: Ints = (np.cumsum(there) - 1)[codes]
+    found: Ints = (np.cumsum(there) - 1).take(codes)
     return found
 
 

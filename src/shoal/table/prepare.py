@@ -19,12 +19,13 @@ from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.markers import Markers, note_unknown
 from shoal.table.names import Names
-from shoal.table.numbering import Coded, coded, distinct_values, number_people, values_of
+from shoal.table.numbering import Coded, are_many, coded, distinct_values, number_people, values_of
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 from shoal.table.sensitive import Values
 from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
 from shoal.table.whole import Numbers, Whole
+from shoal.threads import side_by_side
 
 MISSING_MODES = ("keep", "drop")
 PASSED = ("sensitive", "neutral", "weight")
@@ -242,11 +243,13 @@ def prepare(
     # Types and trees are those of the rows that go on: a dropped row leaves no trace.
     rows = retyped(spelt[kept], settled.columns, found) if n_dropped else spelt
     check_single_roles(settled, rows, broken, found)
-    values = distinct_by_column(settled, rows, broken | strange)
+    codes = _coded_quasi(settled, rows, broken)
+    values = {name: one.values for name, one in codes.items()}
+    values |= distinct_by_column(settled, rows.drop(codes), broken | strange)
     grown = grow_hierarchies(settled, rows, values, found, kept)
     dropped = {"missing quasi-identifier": n_dropped} if n_dropped else {}
     table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept, merged)
-    vars(table)["_values"] = values
+    vars(table).update(_values=values, _coded=codes)
     if extra_check is not None:
         extra_check(table, found)
     found.raise_if_any(SchemaError)
@@ -258,11 +261,15 @@ def cleaned_columns(
 ) -> tuple[pl.DataFrame, set[str]]:
     """Every column in its canonical type, and which of them have problems; orders of sensitive ones come later."""
     columns, cells, broken = schema.columns, [], set()
-    for series in frame:
-        before, column = len(problems), columns.get(series.name)
-        bring = canonical if series.name in schema.sensitive else clean
-        cells.append(bring(series, column, missing_values, problems, names))
-        if len(problems) > before:
+
+    def cleaned(series: pl.Series) -> tuple[pl.Series, Problems]:
+        bring, found = canonical if series.name in schema.sensitive else clean, Problems()
+        return bring(series, columns.get(series.name), missing_values, found, names), found
+
+    for series, found in side_by_side(cleaned, frame.get_columns(), frame.height * frame.width):
+        cells.append(series)
+        problems.join(found)
+        if len(found):
             broken.add(series.name)
     return pl.DataFrame(cells), broken
 
@@ -332,6 +339,13 @@ def distinct_by_column(schema: Schema, frame: pl.DataFrame, broken: Iterable[str
     """The values of every column that has a kind and no problem, each once and in their order."""
     fit = {column.name for column in schema if column.role in GROWN and column.kind is not None}.difference(broken)
     return values_of(frame.select(name for name in frame.columns if name in fit))
+
+
+def _coded_quasi(schema: Schema, frame: pl.DataFrame, broken: Iterable[str]) -> dict[str, Coded]:
+    """Quasi-identifiers of texts as numbers, where there are many rows: to find their values takes nearly as long."""
+    names = (name for name, kind in schema.quasi.items() if not isinstance(kind, Numeric) and name in frame.columns)
+    texts = [name for name in names if frame.schema[name] == pl.String and name not in broken]
+    return coded(frame.select(texts)) if are_many(frame.height) else {}
 
 
 def grow_hierarchies(
