@@ -17,6 +17,8 @@ from shoal.kernels.jit import jit
 
 MOST = 4
 """How many groups are put together at most."""
+FAR = 0.5
+"""How often a new group begins at the row that is farthest from the last one, and not at one drawn at random."""
 OTHER = 0.2
 """How often one group fewer is tried, and one more."""
 DRAW = np.dtype([("many", np.float64), ("other", np.float64), ("chance", np.float64)], align=True)
@@ -31,8 +33,12 @@ COVER = np.dtype(
 )  # fmt: skip
 """What is known of a column in a new group: the lowest and the highest value, the share left open, how many values are
 missing, how many differ, and which occur, as bits; whether the column has missing values anywhere."""
-GROWN = np.dtype([("group", np.int64), ("room", np.int64), ("size", np.int64), ("share", np.float64)], align=True)
-"""A new group: where it will be, how many rows it may have, how many it has, and the share all columns leave open."""
+GROWN = np.dtype(
+    [("group", np.int64), ("room", np.int64), ("size", np.int64), ("share", np.float64), ("becomes", np.int64)],
+    align=True,
+)  # fmt: skip
+"""A new group: where it will be, how many rows it may have, how many it has, and the share all columns leave open; and
+of an old one, which of them it becomes."""
 
 
 class Draft(NamedTuple):
@@ -43,7 +49,7 @@ class Draft(NamedTuple):
     rows: Any  # int64[room]          INOUT  rows of the groups
     values: Any  # float64[d, room]   INOUT  their values, column by column
     parts: Any  # float64[d, room]    INOUT  what each would open of a column if it joined the group that grows
-    opened: Any  # float64[room]      INOUT  and of all columns; infinite once it is in a group
+    opened: Any  # float64[room]      INOUT  and of all columns
     before: Any  # int64[room]        INOUT  in which of them each row is
     after: Any  # int64[room]         INOUT  and in which new one it will be, -1 for none yet
     spare: Any  # int64[1]            INOUT  a group that has no rows, -1 for none
@@ -125,46 +131,74 @@ def _how_many(partition: Partition, draft: Draft, n: int, n_rows: int, other: fl
 @jit
 def _grow_all(partition: Partition, covers: Covers, draft: Draft, n: int, n_rows: int, picks: Any, most: float) -> bool:
     """Grow new groups of k rows each, put the others where they add least; say whether less than `most` is lost."""
-    lost, k = 0.0, partition.k
+    lost, k, n_free = 0.0, partition.k, n_rows
     for g in range(n):
-        at: int = np.int64(picks[g].seed * n_rows)  # type: ignore[assignment]
-        while draft.after[at] >= 0:
-            at = at + 1 if at + 1 < n_rows else 0
-        if not _grow(covers, draft, g, at, n_rows, k, (most - lost) / k):
+        far = g > 0 and picks[g].seed < FAR
+        drawn = picks[g].seed if g == 0 else (picks[g].seed - FAR) / (1.0 - FAR)
+        seed = _farthest(draft.opened[:n_free]) if far else np.int64(drawn * n_free)
+        if not _grow(covers, draft, g, seed, n_free, k, (most - lost) / k):
             return False
         lost += k * draft.grown[g].share
-    for i in range(n_rows):
-        if draft.after[i] < 0:
-            lost += _put(covers, draft, n, i)
+        n_free -= k
+    for i in range(n_free):
+        lost += _put(covers, draft, n, i)
         if lost >= most:
             return False
     return True
 
 
 @jit
-def _grow(covers: Covers, draft: Draft, g: int, seed: int, n_rows: int, k: int, most: float) -> bool:
-    """Grow one group from a row, always by the row that opens least; say whether less than `most` is left open."""
+def _grow(covers: Covers, draft: Draft, g: int, seed: int, n_free: int, k: int, most: float) -> bool:
+    """Grow one group from a row, always by the row that opens least; say whether less than `most` is left open.
+
+    Rows that are in no group yet come first, so many as are given; those that join go to the end of these.
+    """
     # One function and few calls: to hand over so many arrays takes longer than to grow by a row.
-    cells, values, parts, opened = draft.cover[g], draft.values, draft.parts, draft.opened[:n_rows]
+    cells, values, parts, opened, all_join = draft.cover[g], draft.values, draft.parts, draft.opened, n_free == k
     columns, tree, who, share = covers.column, covers.tree, seed, 0.0
-    for i in range(len(opened)):
-        opened[i] = 0.0 if draft.after[i] < 0 else np.inf
+    for i in range(n_free):
+        opened[i] = 0.0
     for size in range(k):
+        last = n_free - 1 - size
         if size:
-            who = _cheapest(opened)
+            who = last if all_join else _cheapest(opened[: last + 1])
+        _swap(draft, who, last)
         for j in range(len(cells)):
-            x, cell = values[j, who], cells[j]
+            x, cell = values[j, last], cells[j]
             if size == 0:
                 cell.low, cell.high, cell.share = np.inf, -np.inf, 0.0
                 cell.n_missing, cell.n_distinct, cell.values = 0, 0, np.uint64(0)
             if not _fits(columns[j].kind, cell, x):
                 share += _open(tree, columns[j], cell, size, x)
-                _weigh(tree, columns[j], cell, size + 1, values[j, :n_rows], parts[j, :n_rows], opened)
-        draft.after[who], opened[who] = g, np.inf
+                if not all_join:
+                    _weigh(tree, columns[j], cell, size + 1, values[j, :last], parts[j, :last], opened[:last])
+        draft.after[last] = g
         if share >= most:
             return False
     draft.grown[g].size, draft.grown[g].share = k, share
     return True
+
+
+@jit
+def _swap(draft: Draft, one: int, other: int) -> None:
+    """Let two rows change places."""
+    rows, before, opened, values, parts = draft.rows, draft.before, draft.opened, draft.values, draft.parts
+    rows[one], rows[other] = rows[other], rows[one]
+    before[one], before[other] = before[other], before[one]
+    opened[one], opened[other] = opened[other], opened[one]
+    for j in range(len(values)):
+        values[j, one], values[j, other] = values[j, other], values[j, one]
+        parts[j, one], parts[j, other] = parts[j, other], parts[j, one]
+
+
+@jit
+def _farthest(opened: Any) -> int:
+    """Who would have opened most of the last group, the first of those that tie."""
+    most, who = -1.0, 0
+    for i in range(len(opened)):
+        if opened[i] > most:
+            most, who = opened[i], i
+    return who
 
 
 @jit
@@ -301,9 +335,13 @@ def _divide(
 @jit
 def _same(draft: Draft, n_rows: int) -> bool:
     """Whether the new groups are the old ones, maybe in another order: none was parted, and there are as many."""
-    same = True
-    for i in range(1, n_rows):  # rows of an old group stand side by side
-        same &= draft.before[i] != draft.before[i - 1] or draft.after[i] == draft.after[i - 1]
+    grown, same = draft.grown, True
+    for g in range(len(grown)):
+        grown[g].becomes = -1
+    for i in range(n_rows):
+        one = grown[draft.before[i]]
+        one.becomes = draft.after[i] if one.becomes < 0 else one.becomes
+        same &= one.becomes == draft.after[i]
     return same
 
 
