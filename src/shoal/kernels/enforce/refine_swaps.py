@@ -6,37 +6,56 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.enforce.partition import Partition, may_become, members_of
-from shoal.kernels.enforce.refine import Search, both_keep, change, exchange
+from shoal.kernels.enforce.partition import NOBODY, Partition, may_become, members_of
+from shoal.kernels.enforce.refine import LEAST, Search, both_keep, change, exchange
+from shoal.kernels.enforce.refine_anew_points import Anew, divide_anew
 from shoal.kernels.jit import jit
 
-DRAW = np.dtype([("near", np.float64), ("member", np.float64), ("chance", np.float64)], align=True)
-"""Random numbers in [0, 1) for one try: which near row, which member of its group, and what decides."""
+DRAW = np.dtype([("near", np.float64), ("chance", np.float64)], align=True)
+"""Random numbers in [0, 1) for one try: which near row, and what decides."""
+EVERY = 25
+"""After how many steps groups are divided anew once."""
 
 
 @jit
-def anneal(partition: Partition, loss: Any, search: Search, rows: Any, draws: Any, heat: Any) -> int:
+def anneal(
+    partition: Partition, loss: Any, search: Search, rows: Any, draws: Any, heat: Any, anew: Anew | None
+) -> int:
     """Try steps at random, taking one that adds d to the loss with probability exp(-d / heat); how many were taken.
 
-    Each row in its turn is to join the group of a row near it, by a move, or by a swap with any of its members.
+    Each row in its turn is to join the group of a row near it, by a move, or by a swap with any of its members: by
+    whatever adds least.
 
-    IN     rows int64[tries], whose turn it is;  draws DRAW[tries]
+    IN     rows int64[tries], whose turn it is;  draws DRAW[tries];  anew: where groups are also divided anew
     INOUT  heat float64[2]: what is left of it, and by what it is multiplied after every try
     """
     taken, near = 0, search.near
     for i in range(len(draws)):
         heat[0] *= heat[1]
-        row, draw = rows[i], draws[i]
-        here, there = partition.label[row], partition.label[near[row, np.int64(draw.near * near.shape[1])]]
-        if here == there:
-            continue
-        members = members_of(partition, there)
-        at = np.int64(draw.member * (len(members) + 1))
-        back = members[at] if at < len(members) else -1
-        if not (may_become(partition, here, row, back) and may_become(partition, there, back, row)):
-            continue
-        added = change(partition, loss, here, row, back) + change(partition, loss, there, back, row)
-        if draw.chance < np.exp(-added / heat[0]) and both_keep(partition, search.needs, here, row, there, back):
-            taken += 1
-            exchange(partition, loss, here, row, there, back)
+        row = rows[i]
+        here, there = partition.label[row], partition.label[near[row, np.int64(draws[i].near * near.shape[1])]]
+        if here != there:
+            most = -heat[0] * np.log(1.0 - draws[i].chance)
+            taken += _join(partition, loss, search, row, there, most)
+        if anew is not None and i % EVERY == EVERY - 1:
+            taken += divide_anew(partition, loss, search, anew, i // EVERY, heat[0])
     return taken
+
+
+@jit
+def _join(partition: Partition, loss: Any, search: Search, row: int, there: int, most: float) -> bool:
+    """Let a row join a group by the move or the swap that adds least, if that is less than `most`; say whether."""
+    here, best, found, back = partition.label[row], most, False, NOBODY
+    joined, relief = change(partition, loss, there, NOBODY, row), change(partition, loss, here, row, NOBODY)
+    movable = may_become(partition, here, row, NOBODY) and may_become(partition, there, NOBODY, row)
+    if movable and joined + relief < best - LEAST and both_keep(partition, search.needs, here, row, there, NOBODY):
+        best, found = joined + relief, True
+    for other in members_of(partition, there):
+        if not (may_become(partition, here, row, other) and may_become(partition, there, other, row)):
+            continue
+        added = change(partition, loss, here, row, other) + change(partition, loss, there, other, row)
+        if added < best - LEAST and both_keep(partition, search.needs, here, row, there, other):
+            best, found, back = added, True, other
+    if found:
+        exchange(partition, loss, here, row, there, back)
+    return found
