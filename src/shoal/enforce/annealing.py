@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.kernels.enforce import refine_anew, refine_anew_points, refine_draft, refine_swaps
 from shoal.kernels.enforce.partition import Partition
-from shoal.kernels.enforce.refine import Search
+from shoal.kernels.enforce.refine import Search, relieve_all
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_points import Points
 from shoal.methods.groups import Labels
@@ -38,6 +38,7 @@ class Swapping:
         self._parts = partition, loss, search
         self._heat = _cooling(heat, tries)
         self._draft = None
+        relieve_all(*self._parts)
         if isinstance(loss, Points):
             grown, rows, before, after, spare = _room(partition)
             centre = np.zeros((len(grown), loss.flat.shape[1]))

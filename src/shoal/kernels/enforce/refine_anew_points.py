@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.kernels.enforce.partition import Partition
-from shoal.kernels.enforce.refine import LEAST, Search
-from shoal.kernels.enforce.refine_draft import divide, first_row, how_many, lost_by, put_together, rows_of
+from shoal.kernels.enforce.refine import LEAST, Search, relieve
+from shoal.kernels.enforce.refine_draft import FAR, divide, first_row, how_many, lost_by, put_together, rows_of
 from shoal.kernels.enforce.refine_points import Points
 from shoal.kernels.jit import jit
 
@@ -50,7 +50,11 @@ def divide_anew(partition: Partition, points: Points, search: Search, anew: Anew
     n_after = how_many(partition, draft, n_before, n_rows, draw.other)
     if not _grow_all(partition, points, draft, n_after, n_rows, picks, most):
         return False
-    return divide(partition, points, search, draft, n_before, n_after, n_rows, most)
+    if not divide(partition, points, search, draft, n_before, n_after, n_rows, most):
+        return False
+    for g in range(n_after):
+        relieve(partition, points, search, draft.grown[g].group)
+    return True
 
 
 @jit
@@ -60,8 +64,10 @@ def _grow_all(
     """Grow new groups of k rows each, put the others where they add least; say whether less than `most` is lost."""
     lost, n_free = 0.0, n_rows
     for g in range(n):
+        if g and picks[g].seed < FAR:
+            _measure(points, draft, g - 1, n_free)
         seed = first_row(draft.far, n_free, g, picks[g].seed)
-        lost += _grow(points, draft, g, seed, n_free, partition.k)
+        lost += _grow(points, draft, g, seed, n_free, partition.k, most - lost)
         n_free -= partition.k
         if lost >= most:
             return False
@@ -73,23 +79,27 @@ def _grow_all(
 
 
 @jit
-def _grow(points: Points, draft: PointDraft, g: int, seed: int, n_free: int, k: int) -> float:
-    """Grow one group from a row, always by the row nearest to its mean; the squared error.
+def _grow(points: Points, draft: PointDraft, g: int, seed: int, n_free: int, k: int, most: float) -> float:
+    """Grow one group from a row, always by the row nearest to its mean, while less than `most` is lost; what is lost.
 
     Rows that are in no group yet come first, so many as are given; those that join go to the end of these.
     """
-    lost, who, share = 0.0, seed, 0.0
+    lost, who = 0.0, seed
     for j in range(draft.centre.shape[1]):
         draft.centre[g, j] = 0.0
     for size in range(k):
-        last = n_free - 1 - size
-        if size:
+        last, share = n_free - 1 - size, size / (size + 1.0)
+        if size and n_free == k:  # all join
+            who, lost = last, lost + _distance(points, draft, g, last) * share
+        elif size:
+            _measure(points, draft, g, last + 1)
             who = _nearest(draft.far, last + 1, share)
             lost += draft.far[who] * share
+        if lost >= most:
+            return lost
         _join(points, draft, g, who, size + 1)
         _swap(draft, who, last)
-        draft.after[last], share = g, (size + 1.0) / (size + 2.0)
-        _measure(points, draft, g, last)
+        draft.after[last] = g
     draft.grown[g].size = k
     return lost
 

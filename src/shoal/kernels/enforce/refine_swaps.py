@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.enforce.partition import NOBODY, Partition, may_become, members_of
-from shoal.kernels.enforce.refine import LEAST, Search, both_keep, change, exchange
+from shoal.kernels.enforce.refine import LEAST, ROUNDING, Search, both_keep, change, exchange, least_swap, relieve
 from shoal.kernels.enforce.refine_anew_points import Anew, divide_anew
 from shoal.kernels.jit import jit
 
 DRAW = np.dtype([("near", np.float64), ("chance", np.float64)], align=True)
 """Random numbers in [0, 1) for one try: which near row, and what decides."""
-EVERY = 25
+EVERY = 30
 """After how many steps groups are divided anew once."""
 
 
@@ -46,11 +46,14 @@ def anneal(
 def _join(partition: Partition, loss: Any, search: Search, row: int, there: int, most: float) -> bool:
     """Let a row join a group by the move or the swap that adds least, if that is less than `most`; say whether."""
     here, best, found, back = partition.label[row], most, False, NOBODY
-    joined, relief = change(partition, loss, there, NOBODY, row), change(partition, loss, here, row, NOBODY)
+    joined, relief = change(partition, loss, there, NOBODY, row), search.rows[row].relief
     movable = may_become(partition, here, row, NOBODY) and may_become(partition, there, NOBODY, row)
     if movable and joined + relief < best - LEAST and both_keep(partition, search.needs, here, row, there, NOBODY):
         best, found = joined + relief, True
+    least = least_swap(partition, loss, here, there, relief, joined) - ROUNDING
     for other in members_of(partition, there):
+        if least + search.rows[other].slack >= best:
+            continue
         if not (may_become(partition, here, row, other) and may_become(partition, there, other, row)):
             continue
         added = change(partition, loss, here, row, other) + change(partition, loss, there, other, row)
@@ -58,4 +61,6 @@ def _join(partition: Partition, loss: Any, search: Search, row: int, there: int,
             best, found, back = added, True, other
     if found:
         exchange(partition, loss, here, row, there, back)
+        relieve(partition, loss, search, here)
+        relieve(partition, loss, search, there)
     return found
