@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.enforce.partition import NOBODY, Partition, may_become, members_of
+from shoal.kernels.enforce.partition import NOBODY, Partition, may_become
 from shoal.kernels.enforce.refine import LEAST, ROUNDING, Search, both_keep, change, exchange, least_swap, relieve
 from shoal.kernels.enforce.refine_anew_points import Anew, divide_anew
 from shoal.kernels.jit import jit
@@ -29,38 +29,32 @@ def anneal(
     IN     rows int64[tries], whose turn it is;  draws DRAW[tries];  anew: where groups are also divided anew
     INOUT  heat float64[2]: what is left of it, and by what it is multiplied after every try
     """
-    taken, near = 0, search.near
+    # One function and few calls: to hand over so many arrays takes longer than to look at a group.
+    taken, near, known, groups = 0, search.near, search.rows, partition.groups
     for i in range(len(draws)):
         heat[0] *= heat[1]
-        row = rows[i]
-        here, there = partition.label[row], partition.label[near[row, np.int64(draws[i].near * near.shape[1])]]
-        if here != there:
-            most = -heat[0] * np.log(1.0 - draws[i].chance)
-            taken += _join(partition, loss, search, row, there, most)
         if anew is not None and i % EVERY == EVERY - 1:
             taken += divide_anew(partition, loss, search, anew, i // EVERY, heat[0])
+        row = rows[i]
+        here, there = partition.label[row], partition.label[near[row, np.int64(draws[i].near * near.shape[1])]]
+        if here == there:
+            continue
+        best, back = -heat[0] * np.log(1.0 - draws[i].chance), -2  # no step yet
+        relief, joined = known[row].relief, change(partition, loss, there, NOBODY, row)
+        movable = may_become(partition, here, row, NOBODY) and may_become(partition, there, NOBODY, row)
+        if movable and relief + joined < best and both_keep(partition, search.needs, here, row, there, NOBODY):
+            best, back = relief + joined, -1
+        least = least_swap(partition, loss, here, there, relief, joined) - ROUNDING
+        for at in range(groups[there].begin, groups[there].begin + groups[there].size):
+            other = partition.members[at]
+            if least + known[other].slack >= best:
+                continue
+            added = change(partition, loss, here, row, other) + change(partition, loss, there, other, row)
+            if added < best - LEAST and both_keep(partition, search.needs, here, row, there, other):
+                best, back = added, other
+        if back >= -1:
+            taken += 1
+            exchange(partition, loss, here, row, there, back)
+            relieve(partition, loss, search, here)
+            relieve(partition, loss, search, there)
     return taken
-
-
-@jit
-def _join(partition: Partition, loss: Any, search: Search, row: int, there: int, most: float) -> bool:
-    """Let a row join a group by the move or the swap that adds least, if that is less than `most`; say whether."""
-    here, best, found, back = partition.label[row], most, False, NOBODY
-    joined, relief = change(partition, loss, there, NOBODY, row), search.rows[row].relief
-    movable = may_become(partition, here, row, NOBODY) and may_become(partition, there, NOBODY, row)
-    if movable and joined + relief < best - LEAST and both_keep(partition, search.needs, here, row, there, NOBODY):
-        best, found = joined + relief, True
-    least = least_swap(partition, loss, here, there, relief, joined) - ROUNDING
-    for other in members_of(partition, there):
-        if least + search.rows[other].slack >= best:
-            continue
-        if not (may_become(partition, here, row, other) and may_become(partition, there, other, row)):
-            continue
-        added = change(partition, loss, here, row, other) + change(partition, loss, there, other, row)
-        if added < best - LEAST and both_keep(partition, search.needs, here, row, there, other):
-            best, found, back = added, True, other
-    if found:
-        exchange(partition, loss, here, row, there, back)
-        relieve(partition, loss, search, here)
-        relieve(partition, loss, search, there)
-    return found
