@@ -209,9 +209,21 @@ def assert_same_as_twin(table, labels, k, loss, *, every=True, sets=False, round
         rounds=rounds,
         heat=Squared.heat if loss == "sse" else Covered.heat,
         divides=loss == "ncp",
+        points=all(isinstance(kind, Numeric) for kind in kinds) and not any(None in row for row in table.rows),
         rng=np.random.default_rng(0),
     )
     assert found == wanted
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(data=st.data(), k=st.integers(2, 3))
+def test_annealing_of_numbers_equals_twin(data, k):
+    """Where all columns are numbers, groups are divided anew between the steps."""
+    numbers = st.lists(st.integers(0, 30), min_size=12, max_size=12)
+    values = data.draw(st.lists(numbers, min_size=1, max_size=3))
+    table = both(values, [Numeric()] * len(values))
+    labels = data.draw(partitions(12, k))
+    assert_same_as_twin(table, labels, k, "sse", rounds=2)
 
 
 @LOSSES
