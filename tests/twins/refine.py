@@ -219,7 +219,9 @@ class Refinement:
             heat *= cooling
             if points and i % EVERY == EVERY - 1:
                 at, draw, picks = next(divisions)
-                spare = self.divide(self.turns[at % len(self.turns)], draw, picks, lambda *_: heat, spare, self.loss)
+                spare = self.divide(
+                    self.turns[at % len(self.turns)], draw, picks, lambda *_, warm=heat: warm, spare, self.loss
+                )
             row = self.turns[i % len(self.turns)]
             here, there = self.where(row), self.where(self.near[row][int(pick * len(self.near[row]))])
             if here == there:

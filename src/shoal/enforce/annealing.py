@@ -42,9 +42,7 @@ class Swapping:
         if isinstance(loss, Points):
             grown, rows, before, after, spare = _room(partition)
             centre = np.zeros((len(grown), loss.flat.shape[1]))
-            self._draft = refine_anew_points.PointDraft(
-                grown, centre, rows, np.zeros(len(rows)), before, after, spare
-            )
+            self._draft = refine_anew_points.PointDraft(grown, centre, rows, np.zeros(len(rows)), before, after, spare)
 
     def go_on(self, rows: Labels, rng: np.random.Generator) -> int:
         """Try a step of each of some rows."""

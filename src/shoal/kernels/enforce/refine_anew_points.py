@@ -1,7 +1,7 @@
 """Groups near each other put together and divided anew, where the squared error of numbers is lowered.
 
-New groups are grown from a row drawn at random, or one far from the last group, always by the row nearest to their mean;
-as many as there were, or one fewer or more.
+New groups are grown from a row drawn at random, or one far from the last group, always by the row nearest to their
+mean; as many as there were, or one fewer or more.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Groups near each other put together, and divided as it was drafted, whichever loss is lowered.
 
-A draft is a record with at least the fields `grown` (GROWN[MOST + 1]), `rows`, `before` and `after` (int64[room]: rows of
-the groups, in which of them each is, and in which new one it will be) and `spare` (int64[1]: a group that has no rows,
--1 for none). Rows that are in no new group yet stand first.
+A draft is a record with at least the fields `grown` (GROWN[MOST + 1]), `rows`, `before` and `after` (int64[room]: rows
+of the groups, in which of them each is, and in which new one it will be) and `spare` (int64[1]: a group that has no
+rows, -1 for none). Rows that are in no new group yet stand first.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def first_row(far: Any, n_free: int, g: int, seed: float) -> int:
     IN  far float64[rows]: how far free rows are from the last group
     """
     if g == 0 or seed >= FAR:
-        return np.int64((seed if g == 0 else (seed - FAR) / (1.0 - FAR)) * n_free)
-    most, who = -1.0, np.int64(0)
+        return np.int64((seed if g == 0 else (seed - FAR) / (1.0 - FAR)) * n_free)  # type: ignore[return-value]
+    most, who = -1.0, 0
     for i in range(n_free):
         if far[i] > most + LEAST:
             most, who = far[i], i

@@ -18,9 +18,7 @@ EVERY = 30
 
 
 @jit
-def anneal(
-    partition: Partition, loss: Any, search: Search, rows: Any, draws: Any, heat: Any, anew: Anew | None
-) -> int:
+def anneal(partition: Partition, loss: Any, search: Search, rows: Any, draws: Any, heat: Any, anew: Anew | None) -> int:
     """Try steps at random, taking one that adds d to the loss with probability exp(-d / heat); how many were taken.
 
     Each row in its turn is to join the group of a row near it, by a move, or by a swap with any of its members: by
