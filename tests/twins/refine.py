@@ -7,7 +7,7 @@ from twins import mdav
 from twins.trees import leaves_below, meet
 
 LEAST = 1e-9
-POINT_TRIES, MIXED_TRIES, EVERY = 40, 100, 30
+POINT_TRIES, MIXED_TRIES, EVERY = 38, 100, 30
 MOST, OTHER, FAR, DIVIDED = 4, 0.2, 0.5, 64
 
 

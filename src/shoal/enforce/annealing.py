@@ -13,7 +13,7 @@ from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_points import Points
 from shoal.methods.groups import Labels
 
-POINT_TRIES = 40
+POINT_TRIES = 38
 """Steps that one round tries for each row, where all columns are numbers."""
 MIXED_TRIES = 100
 """And where they are not: how many rows are looked at for that, about."""
