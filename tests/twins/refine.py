@@ -1,6 +1,6 @@
 """Refinement, slowly: every step is judged by the loss of its groups before and after, worked out from their rows."""
 
-from math import fsum, inf, log, sqrt
+from math import fsum, inf, log
 
 from shoal import Nominal, Numeric
 from twins import mdav
@@ -8,7 +8,7 @@ from twins.trees import leaves_below, meet
 
 LEAST = 1e-9
 POINT_TRIES, MIXED_TRIES, EVERY = 38, 100, 30
-MOST, OTHER, FAR, DIVIDED = 4, 0.2, 0.5, 64
+MOST, OTHER, FAR, DIVIDED = 4, 0.2, 0.5, 120
 
 
 class Refinement:
@@ -198,7 +198,7 @@ class Refinement:
     def anneal(self, rounds, heat, rng, *, divides, points):
         n_groups, total = sum(map(bool, self.groups)), self.total()
         each = POINT_TRIES if points else max(MIXED_TRIES // (self.k + 1), 1)
-        tries = rounds * len(self.turns) * (max(int(DIVIDED / sqrt(self.k)), 1) if divides else each)
+        tries = rounds * len(self.turns) * (DIVIDED // self.k if divides else each)
         if not tries or n_groups < 2 or total <= 0:
             return
         hot, cold = heat

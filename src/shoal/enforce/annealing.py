@@ -17,14 +17,15 @@ POINT_TRIES = 38
 """Steps that one round tries for each row, where all columns are numbers."""
 MIXED_TRIES = 100
 """And where they are not: how many rows are looked at for that, about."""
-DIVIDED = 64
-"""Where groups are divided anew: how often one round does that for each row, times the root of k."""
+DIVIDED, MORE, ENOUGH = 120, 200, 20
+"""Where groups are divided anew: how often one round does that for each row, times k; and what more is done up to
+enough."""
 
 
 def tries_of(loss: Any, k: int) -> int:
     """How many steps one round tries for each row."""
     if isinstance(loss, Covers):
-        return max(int(DIVIDED / k**0.5), 1)
+        return max(DIVIDED // k, min(MORE // k, ENOUGH), 1)
     return POINT_TRIES if isinstance(loss, Points) else max(MIXED_TRIES // (k + 1), 1)
 
 
