@@ -17,11 +17,12 @@ from shoal.enforce import neighbours
 from shoal.enforce import refine as method
 from shoal.enforce.by_model import classes_of
 from shoal.enforce.losses import Covered, Squared
-from shoal.enforce.refine import Refine
+from shoal.enforce.refine import Refine, Search
 from shoal.enforce.slots import with_room
 from shoal.kernels.enforce.refine import change, learn
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
+from shoal.progress import SILENT
 from shoal.table.prepare import prepare
 from support.pairwise import examples
 from support.realdata import ADULT_QUASI, adult, census
@@ -209,9 +210,25 @@ def assert_same_as_twin(table, labels, k, loss, *, every=True, sets=False, round
         rounds=rounds,
         heat=Squared.heat if loss == "sse" else Covered.heat,
         divides=loss == "ncp",
+        points=all(isinstance(kind, Numeric) for kind in kinds) and not any(None in row for row in table.rows),
         rng=np.random.default_rng(0),
     )
     assert found == wanted
+
+
+@pytest.mark.parametrize(("k", "rounds"), [(2, 1), (3, 2), (4, 1)])
+def test_annealing_of_numbers_equals_twin(k, rounds, monkeypatch):
+    """Steps, and groups divided anew between them, where all columns are numbers: before anything descends."""
+    monkeypatch.setattr(neighbours, "NEAR", 64)
+    values = np.random.default_rng(k).integers(0, 1000, (2, 36)).tolist()
+    table, labels = both(values, [Numeric(), Numeric()]), [row % (36 // k - 1) for row in range(36)]
+    task, of = Task.of(table.table), twin.squared_error(table.rows, kinds_of(table))
+    search = Search(Space.of(task), task.encoded, np.array(labels), k, None, Squared(Space.of(task)))
+    search.anneal(rounds, total(of, labels), np.random.default_rng(0), SILENT)
+    near = {row: [other for other in range(36) if other != row] for row in range(36)}
+    slow = twin.Refinement(of, labels, k, twin.turns(table.rows, kinds_of(table), labels), near)
+    slow.anneal(rounds, Squared.heat, np.random.default_rng(0), divides=False, points=True)
+    assert search.labels().tolist() == slow.labels() != labels
 
 
 @LOSSES

@@ -1,14 +1,14 @@
 """Refinement, slowly: every step is judged by the loss of its groups before and after, worked out from their rows."""
 
-from math import exp, fsum, inf, log
+from math import fsum, inf, log
 
 from shoal import Nominal, Numeric
 from twins import mdav
 from twins.trees import leaves_below, meet
 
 LEAST = 1e-9
-TRIES = 100
-MOST, OTHER, DIVIDED = 4, 0.2, 120
+POINT_TRIES, MIXED_TRIES, EVERY = 38, 100, 30
+MOST, OTHER, FAR, DIVIDED = 4, 0.2, 0.5, 120
 
 
 class Refinement:
@@ -195,60 +195,90 @@ class Refinement:
             if not self.regroup():
                 return
 
-    def anneal(self, rounds, heat, rng, *, divides):
+    def anneal(self, rounds, heat, rng, *, divides, points):
         n_groups, total = sum(map(bool, self.groups)), self.total()
-        tries = rounds * len(self.turns) * (DIVIDED // self.k if divides else TRIES)
+        each = POINT_TRIES if points else max(MIXED_TRIES // (self.k + 1), 1)
+        tries = rounds * len(self.turns) * (DIVIDED // self.k if divides else each)
         if not tries or n_groups < 2 or total <= 0:
             return
         hot, cold = heat
         cooling = (cold / hot) ** (1 / tries)
         if divides:
             self.divide_all(tries, hot, cooling, rng)
-            return
-        hot *= total / n_groups
-        for i, (pick, member, luck) in enumerate(rng.random((tries, 3))):
-            hot *= cooling
+        else:
+            self.swap_all(tries, hot * total / len(self.turns), cooling, rng, points=points)
+        self.wake(self.turns)
+
+    def swap_all(self, tries, heat, cooling, rng, *, points):
+        """Try steps into near groups, the one that adds least; of points, also divide groups."""
+        draws, spare = rng.random((tries, 2)), self.spare()
+        if points:
+            around = rng.integers(tries, size=tries // EVERY)
+            divisions = zip(around, *self.drawn(len(around), rng), strict=True)
+        for i, (pick, luck) in enumerate(draws):
+            heat *= cooling
+            if points and i % EVERY == EVERY - 1:
+                at, draw, picks = next(divisions)
+                spare = self.divide(
+                    self.turns[at % len(self.turns)], draw, picks, lambda *_, warm=heat: warm, spare, self.loss
+                )
             row = self.turns[i % len(self.turns)]
             here, there = self.where(row), self.where(self.near[row][int(pick * len(self.near[row]))])
             if here == there:
                 continue
-            back = [*self.groups[there], -1][int(member * (len(self.groups[there]) + 1))]
-            if self.may(here, row, back) and self.may(there, back, row):
-                added = self.change(here, row, back) + self.change(there, back, row)
-                if added <= 0 or luck < exp(-added / hot):
-                    self.step(row, back, there)
-        self.wake(self.turns)
+            best, found = -heat * log(1 - luck), None
+            for back in (-1, *self.groups[there]):
+                if self.may(here, row, back) and self.may(there, back, row):
+                    added = self.change(here, row, back) + self.change(there, back, row)
+                    if added < best - LEAST:
+                        best, found = added, back
+            if found is not None:
+                self.step(row, found, there)
 
     # -- groups divided anew
 
+    def spare(self):
+        return self.groups.index([]) if [] in self.groups else None
+
+    def drawn(self, tries, rng):
+        return rng.random((tries, 3)).tolist(), rng.random((tries, MOST + 1, 4)).tolist()
+
     def divide_all(self, tries, heat, cooling, rng):
-        spare, draws, picks = None, rng.random((tries, 3)), rng.random((tries, MOST + 1, 4))
-        for i, ((many, other, chance), pick) in enumerate(zip(draws.tolist(), picks.tolist(), strict=True)):
-            if i == 0:
-                spare = self.groups.index([]) if [] in self.groups else None
+        spare = self.spare()
+        for i, (draw, picks) in enumerate(zip(*self.drawn(tries, rng), strict=True)):
             heat *= cooling
-            chosen = self.put_together(self.turns[i % len(self.turns)], many, pick)
-            if len(chosen) < 2:
-                continue
-            rows = [row for g in chosen for row in self.groups[g]]
-            lost = sum(self.loss(self.groups[g]) for g in chosen)
-            most = lost - heat * log(1.0 - chance) * lost / len(chosen)
-            homes = list(chosen)
-            if other < OTHER and len(rows) <= (len(chosen) - 1) * (2 * self.k - 1):
-                homes.pop()
-            elif other >= 1 - OTHER and len(rows) >= (len(chosen) + 1) * self.k and spare is not None:
-                homes.append(spare)
-            made = self.grow_all(rows, homes, pick, most)
-            if made is None or sorted(made) == sorted(sorted(self.groups[g]) for g in chosen):
-                continue
-            if sum(map(self.loss, made)) < most:
-                for g in chosen:
-                    self.groups[g] = []
-                for g, group in zip(homes, made, strict=True):
-                    self.groups[g] = group
-                if len(homes) != len(chosen):
-                    spare = chosen[-1] if len(homes) < len(chosen) else None
-        self.wake(self.turns)
+            row, warm = self.turns[i % len(self.turns)], heat
+            spare = self.divide(row, draw, picks, lambda lost, n, warm=warm: warm * lost / n, spare, self.share)
+
+    def share(self, group):
+        return self.loss(group) / len(group)
+
+    def divide(self, row, draw, picks, heat_of, spare, grows_by):
+        """Put groups together and divide them, if that is taken; the spare group afterwards."""
+        many, other, chance = draw
+        chosen = self.put_together(row, many, picks)
+        if len(chosen) < 2:
+            return spare
+        rows = [row for g in chosen for row in self.groups[g]]
+        lost = sum(self.loss(self.groups[g]) for g in chosen)
+        most = lost - heat_of(lost, len(chosen)) * log(1.0 - chance)
+        homes = list(chosen)
+        if other < OTHER and len(rows) <= (len(chosen) - 1) * (2 * self.k - 1):
+            homes.pop()
+        elif other >= 1 - OTHER and len(rows) >= (len(chosen) + 1) * self.k and spare is not None:
+            homes.append(spare)
+        made = self.grow_all(rows, homes, picks, most, grows_by)
+        if made is None or sorted(made) == sorted(sorted(self.groups[g]) for g in chosen):
+            return spare
+        if sum(map(self.loss, made)) >= most:
+            return spare
+        for g in chosen:
+            self.groups[g] = []
+        for g, group in zip(homes, made, strict=True):
+            self.groups[g] = group
+        if len(homes) == len(chosen):
+            return spare
+        return chosen[-1] if len(homes) < len(chosen) else None
 
     def put_together(self, row, many, pick):
         chosen = []
@@ -264,27 +294,36 @@ class Refinement:
                 return []
         return chosen
 
-    def grow_all(self, rows, homes, pick, most):
-        """New groups, each grown from a row by those that open least; None once they lose as much as they may."""
+    def grow_all(self, rows, homes, pick, most, grows_by):
+        """New groups, each grown from a row by those that add least; None once they lose as much as they may.
 
-        def share(group):
-            return self.loss(group) / len(group)
+        Free rows stand in the order that comes of this: who joins changes places with the last of them.
+        """
+
+        def take(at):
+            free[at], free[-1] = free[-1], free[at]
+            return free.pop()
+
+        def added(group, row):
+            return grows_by([*group, row]) - grows_by(group)
 
         made, free = [], list(rows)
         for g in range(len(homes)):
-            at = int(pick[g][3] * len(rows))
-            while rows[at] not in free:
-                at = (at + 1) % len(rows)
-            group = [rows[at]]
-            free.remove(rows[at])
+            seed = pick[g][3]
+            if g and seed < FAR:
+                at, farthest = 0, -1.0
+                for i, row in enumerate(free):
+                    if added(made[-1], row) * self.scale(made[-1], grows_by) > farthest + LEAST:
+                        at, farthest = i, added(made[-1], row) * self.scale(made[-1], grows_by)
+            else:
+                at = int((seed if g == 0 else (seed - FAR) / (1 - FAR)) * len(free))
+            group = [take(at)]
             while len(group) < self.k:
                 best, who = inf, None
-                for row in free:
-                    opened = share([*group, row]) - share(group)
-                    if opened < best - LEAST:
-                        best, who = opened, row
-                group.append(who)
-                free.remove(who)
+                for i, row in enumerate(free):
+                    if added(group, row) < best - LEAST:
+                        best, who = added(group, row), i
+                group.append(take(who))
             made.append(group)
             if sum(map(self.loss, made)) >= most:
                 return None
@@ -299,6 +338,10 @@ class Refinement:
                 return None
         return [sorted(group) for group in made]
 
+    def scale(self, group, grows_by):
+        """What makes a squared distance of what a further row adds to a squared error."""
+        return (len(group) + 1) / len(group) if grows_by == self.loss else 1.0
+
     def total(self):
         return fsum(map(self.loss, self.groups))
 
@@ -308,12 +351,12 @@ class Refinement:
         return [number.get(row, -1) for row in range(self.n_rows)]
 
 
-def refine(loss, labels, k, turns, near, *, every=True, rounds=0, heat=None, rng=None, divides=False):
+def refine(loss, labels, k, turns, near, *, every=True, rounds=0, heat=None, rng=None, divides=False, points=False):
     """Labels after refinement."""
     search = Refinement(loss, labels, k, turns, near, every=every)
     best, least = list(labels), search.total()
     for some in (0, rounds) if rounds else (0,):
-        search.anneal(some, heat, rng, divides=divides)
+        search.anneal(some, heat, rng, divides=divides, points=points)
         search.descend(divides=divides)
         if search.total() < least - LEAST:
             best, least = search.labels(), search.total()

@@ -6,47 +6,97 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.enforce import refine_anew, refine_swaps
+from shoal.kernels.enforce import refine_anew, refine_anew_points, refine_draft, refine_swaps
 from shoal.kernels.enforce.partition import Partition
-from shoal.kernels.enforce.refine import Search
+from shoal.kernels.enforce.refine import Search, relieve_all
+from shoal.kernels.enforce.refine_covers import Covers
+from shoal.kernels.enforce.refine_points import Points
 from shoal.methods.groups import Labels
+
+POINT_TRIES = 38
+"""Steps that one round tries for each row, where all columns are numbers."""
+MIXED_TRIES = 100
+"""And where they are not: how many rows are looked at for that, about."""
+DIVIDED, MORE, ENOUGH = 120, 200, 20
+"""Where groups are divided anew: how often one round does that for each row, times k; and what more is done up to
+enough."""
+
+
+def tries_of(loss: Any, k: int) -> int:
+    """How many steps one round tries for each row."""
+    if isinstance(loss, Covers):
+        return max(DIVIDED // k, min(MORE // k, ENOUGH), 1)
+    return POINT_TRIES if isinstance(loss, Points) else max(MIXED_TRIES // (k + 1), 1)
 
 
 class Swapping:
-    """Rows that move and swap: what the squared error is lowered by. Heat is a loss."""
+    """Rows that move and swap, and groups of numbers divided anew: what the squared error is lowered by.
+
+    Heat is a loss.
+    """
 
     def __init__(self, partition: Partition, loss: Any, search: Search, heat: tuple[float, float], tries: int) -> None:
         self._parts = partition, loss, search
-        hot, cold = heat
-        self._heat = np.array([hot, (cold / hot) ** (1.0 / tries)])
+        self._heat = _cooling(heat, tries)
+        self._draft = None
+        relieve_all(*self._parts)
+        if isinstance(loss, Points):
+            grown, rows, before, after, spare = _room(partition)
+            centre = np.zeros((len(grown), loss.flat.shape[1]))
+            self._draft = refine_anew_points.PointDraft(grown, centre, rows, np.zeros(len(rows)), before, after, spare)
 
     def go_on(self, rows: Labels, rng: np.random.Generator) -> int:
         """Try a step of each of some rows."""
-        draws = rng.random((len(rows), 3)).view(refine_swaps.DRAW).reshape(-1)
-        return int(refine_swaps.anneal(*self._parts, rows, draws, self._heat))
+        draws, anew = rng.random((len(rows), 2)).view(refine_swaps.DRAW).reshape(-1), None
+        if self._draft is not None:
+            around = rows[rng.integers(len(rows), size=len(rows) // refine_swaps.EVERY)]
+            _find_spare(self._draft, self._parts[0])
+            anew = refine_anew_points.Anew(around, *_draws(len(around), rng), self._draft)
+        return int(refine_swaps.anneal(*self._parts, rows, draws, self._heat, anew))
 
 
 class Dividing:
     """Groups divided anew: what the generalisation loss is lowered by. Heat is a multiple of what those groups lose."""
 
     def __init__(self, partition: Partition, loss: Any, search: Search, heat: tuple[float, float], tries: int) -> None:
-        self._parts, most = (partition, loss, search), refine_anew.MOST
-        hot, cold = heat
-        self._heat = np.array([hot, (cold / hot) ** (1.0 / tries)])
-        n_columns, room = len(loss.column), most * (2 * partition.k - 1)
+        self._parts = partition, loss, search
+        self._heat = _cooling(heat, tries)
+        grown, rows, before, after, spare = _room(partition)
+        cover = np.zeros((len(grown), len(loss.column)), dtype=refine_anew.COVER)
+        cover["holes"] = np.isnan(loss.values).any(axis=0)
+        by_column = len(loss.column), len(rows)
         self._draft = refine_anew.Draft(
-            grown=np.zeros(most + 1, dtype=refine_anew.GROWN),
-            cover=np.zeros((most + 1, n_columns), dtype=refine_anew.COVER),
-            rows=np.zeros(room, dtype=np.int64), values=np.zeros((n_columns, room)),
-            parts=np.zeros((n_columns, room)), opened=np.zeros(room),
-            before=np.zeros(room, dtype=np.int64), after=np.zeros(room, dtype=np.int64), spare=np.full(1, -1),
-        )  # fmt: skip
-        self._draft.cover["holes"] = np.isnan(loss.values).any(axis=0)
+            grown, cover, rows, np.zeros(by_column), np.zeros(by_column), np.zeros(len(rows)), before, after, spare
+        )
 
     def go_on(self, rows: Labels, rng: np.random.Generator) -> int:
         """Try to divide anew the groups around each of some rows."""
-        empty = np.flatnonzero(self._parts[0].groups["size"] == 0)
-        self._draft.spare[0] = empty[0] if len(empty) else -1
-        draws = rng.random((len(rows), 3)).view(refine_anew.DRAW).reshape(-1)
-        picks = rng.random((len(rows), 4 * (refine_anew.MOST + 1))).view(refine_anew.PICK)
+        _find_spare(self._draft, self._parts[0])
+        draws, picks = _draws(len(rows), rng)
         return int(refine_anew.anneal(*self._parts, rows, draws, picks, self._draft, self._heat))
+
+
+def _cooling(heat: tuple[float, float], tries: int) -> Any:
+    """What heat is at first, and by what it is multiplied after every try."""
+    hot, cold = heat
+    return np.array([hot, (cold / hot) ** (1.0 / tries)])
+
+
+def _room(partition: Partition) -> tuple[Any, ...]:
+    """Room for what every draft has; see `kernels/enforce/refine_draft.py`."""
+    most = refine_draft.MOST
+    room = most * (2 * partition.k - 1)
+    rows, before, after = (np.zeros(room, dtype=np.int64) for _ in range(3))
+    return np.zeros(most + 1, dtype=refine_draft.GROWN), rows, before, after, np.full(1, -1)
+
+
+def _find_spare(draft: Any, partition: Partition) -> None:
+    """Note a group that has no rows."""
+    empty = np.flatnonzero(partition.groups["size"] == 0)
+    draft.spare[0] = empty[0] if len(empty) else -1
+
+
+def _draws(tries: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Random numbers for so many tries to divide groups."""
+    draws = rng.random((tries, 3)).view(refine_draft.DRAW).reshape(-1)
+    return draws, rng.random((tries, 4 * (refine_draft.MOST + 1))).view(refine_draft.PICK)

@@ -36,7 +36,7 @@ class Loss(Protocol):
     """What a refinement lowers."""
 
     heat: ClassVar[tuple[float, float]]
-    """What annealing begins and ends with, in the average loss of a group: of all, or of those divided anew."""
+    """What annealing begins and ends with, in the average loss: of a row, or of the groups that are divided anew."""
 
     def state(self, partition: Partition) -> Points | Mixed | Covers:
         """What the kernels have to know of every group; they work it out themselves."""
@@ -61,7 +61,7 @@ def loss_of(task: Task, space: Space, loses: str, sets: bool, groups: Groups) ->
 class Squared:
     """Squared error around the average records of the groups."""
 
-    heat: ClassVar[tuple[float, float]] = (0.3, 0.005)
+    heat: ClassVar[tuple[float, float]] = (0.8, 0.02)
 
     def __init__(self, space: Space) -> None:
         self._space = space
@@ -112,7 +112,7 @@ class Covered:
     A column is as wide as the rows that are published (`shown`) make it, as in the figures of a release.
     """
 
-    heat: ClassVar[tuple[float, float]] = (0.1, 0.03)
+    heat: ClassVar[tuple[float, float]] = (0.15, 0.02)
 
     def __init__(
         self, task: Task, space: Space, *, sets: bool, shown: npt.NDArray[np.bool_] | slice = slice(None)

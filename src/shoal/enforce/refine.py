@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
-from shoal.enforce.annealing import Dividing, Swapping
+from shoal.enforce.annealing import Dividing, Swapping, tries_of
 from shoal.enforce.constraints import Constraints
 from shoal.enforce.losses import Loss, loss_of, total_loss
 from shoal.enforce.neighbours import near_lists
@@ -29,10 +29,6 @@ from shoal.table.encode import Encoded
 
 EVERY_PAIR = 2048
 """Up to how many rows the search looks at every pair of them."""
-TRIES = 100
-"""Steps that one round tries for each row."""
-DIVIDED = 120
-"""Where groups are divided anew: how often one round does that for each row, times k."""
 AT_ONCE = 1 << 15
 """Tries of one kernel call."""
 ROWS_AT_ONCE = 2048
@@ -49,8 +45,8 @@ class Refine(Spec):
         What is lowered: ``"sse"``, the squared error around the average records, which fits aggregated releases;
         ``"ncp"``, the share that generalised cells leave open. Chosen by the way of publishing when not given.
     rounds
-        How long the search goes on after its first local optimum, by annealing: in each round, 100 steps are tried for
-        every row, or the groups around it are divided anew 120 / k times.
+        How long the search goes on after its first local optimum, by annealing: in each round, some steps are tried for
+        every row, or the groups around it are divided anew some times.
 
     Guarantee
     ---------
@@ -211,12 +207,11 @@ class Search:
         if not rounds or n_groups < 2 or total <= 0.0:
             return
         parts, (hot, cold) = (self._partition, self._loss, self._nearby), self._measure.heat
-        divides, average = isinstance(self._loss, Covers), total / n_groups
-        tries = rounds * len(self._rows) * (max(DIVIDED // self._k, 1) if divides else TRIES)
+        tries, average = rounds * len(self._rows) * tries_of(self._loss, self._k), total / len(self._rows)
         progress.stage("annealing", tries)
         annealing = (
             Dividing(*parts, (hot, cold), tries)
-            if divides
+            if isinstance(self._loss, Covers)
             else Swapping(*parts, (hot * average, cold * average), tries)
         )
         for begin in range(0, tries, AT_ONCE):

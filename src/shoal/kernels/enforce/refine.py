@@ -49,6 +49,8 @@ least_swapped = chosen_by_type(1, {loss: kernels.least_swapped for loss, kernels
 """How the loss of a group changes at least when a row is replaced, by the change when it leaves."""
 least_joined = chosen_by_type(1, {loss: kernels.least_joined for loss, kernels in LOSSES.items()})
 """What is added to that at least by a row that takes the place of another, by the change when it only joins."""
+least_swap = chosen_by_type(1, {loss: LOSSES[loss].least_swap for loss in (Points, Mixed)})
+"""What a swap adds to the loss of both groups at least, but for the slack of the row that comes back."""
 least_added = chosen_by_type(1, {loss: kernels.least_added for loss, kernels in LOSSES.items()})
 """What a further row adds to the loss of a group at least, known at a glance."""
 
@@ -83,11 +85,11 @@ def relieve_all(partition: Partition, loss: Any, search: Search) -> None:
     """Note for every row what its leaving would gain its group."""
     learn(partition, loss)
     for group in range(len(partition.groups)):
-        _relieve(partition, loss, search, group)
+        relieve(partition, loss, search, group)
 
 
 @jit
-def _relieve(partition: Partition, loss: Any, search: Search, group: int) -> None:
+def relieve(partition: Partition, loss: Any, search: Search, group: int) -> None:
     """Note how the loss of a group would change if a member left: no step of the member can gain its group more."""
     for row in members_of(partition, group):
         relief = change(partition, loss, group, row, NOBODY)
@@ -100,7 +102,7 @@ def _note_change(partition: Partition, loss: Any, search: Search, group: int) ->
     """Note that a group has changed."""
     search.clock[0] += 1
     search.changed[group] = search.clock[0]
-    _relieve(partition, loss, search, group)
+    relieve(partition, loss, search, group)
 
 
 @jit

@@ -1,7 +1,8 @@
 """Groups near each other put together and divided anew, hot at first, then cooler and cooler: the generalisation loss.
 
 A cell stays open as long as two rows need it open, so that no single step gains. New groups are grown instead: from a
-row drawn at random, always by the row that opens least; as many as there were, or one fewer or more.
+row drawn at random or one far from the last group, always by the row that opens least; as many as there were, or one
+fewer or more.
 """
 
 from __future__ import annotations
@@ -10,20 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.kernels.enforce.partition import NOBODY, Partition, enter, keeps
-from shoal.kernels.enforce.refine import LEAST, Search, renew
+from shoal.kernels.enforce.partition import Partition
+from shoal.kernels.enforce.refine import LEAST, Search
 from shoal.kernels.enforce.refine_covers import BITS, RUN, SET, TREE, Covers, node_share
+from shoal.kernels.enforce.refine_draft import divide, first_row, how_many, lost_by, put_together, rows_of
 from shoal.kernels.jit import jit
 
-MOST = 4
-"""How many groups are put together at most."""
-OTHER = 0.2
-"""How often one group fewer is tried, and one more."""
-DRAW = np.dtype([("many", np.float64), ("other", np.float64), ("chance", np.float64)], align=True)
-"""Random numbers in [0, 1) for one try: how many groups, whether fewer or more become of them, and what decides."""
-PICK = np.dtype([("group", np.float64), ("member", np.float64), ("near", np.float64), ("seed", np.float64)], align=True)
-"""Random numbers for each group of a try: next to which group, to which member, and at which row near to that; and
-where a new group begins."""
 COVER = np.dtype(
     [("low", np.float64), ("high", np.float64), ("share", np.float64), ("n_missing", np.int64),
      ("n_distinct", np.int64), ("values", np.uint64), ("holes", np.bool_)],
@@ -31,8 +24,6 @@ COVER = np.dtype(
 )  # fmt: skip
 """What is known of a column in a new group: the lowest and the highest value, the share left open, how many values are
 missing, how many differ, and which occur, as bits; whether the column has missing values anywhere."""
-GROWN = np.dtype([("group", np.int64), ("room", np.int64), ("size", np.int64), ("share", np.float64)], align=True)
-"""A new group: where it will be, how many rows it may have, how many it has, and the share all columns leave open."""
 
 
 class Draft(NamedTuple):
@@ -43,7 +34,7 @@ class Draft(NamedTuple):
     rows: Any  # int64[room]          INOUT  rows of the groups
     values: Any  # float64[d, room]   INOUT  their values, column by column
     parts: Any  # float64[d, room]    INOUT  what each would open of a column if it joined the group that grows
-    opened: Any  # float64[room]      INOUT  and of all columns; infinite once it is in a group
+    opened: Any  # float64[room]      INOUT  and of all columns
     before: Any  # int64[room]        INOUT  in which of them each row is
     after: Any  # int64[room]         INOUT  and in which new one it will be, -1 for none yet
     spare: Any  # int64[1]            INOUT  a group that has no rows, -1 for none
@@ -63,60 +54,24 @@ def anneal(
     taken = 0
     for i in range(len(rows)):
         heat[0] *= heat[1]
-        n_before = _put_together(partition, covers, search, draft, rows[i], draws[i].many, picks[i])
+        n_before = put_together(partition, search, draft, rows[i], draws[i].many, picks[i])
         if n_before < 2:
             continue
-        lost, n_rows = 0.0, 0
-        for g in range(n_before):
-            lost += covers.lost[draft.grown[g].group]
-            n_rows += draft.grown[g].size
-        limit = -heat[0] * np.log(1.0 - draws[i].chance) * lost / n_before
-        n_after = _how_many(partition, draft, n_before, n_rows, draws[i].other)
-        if _grow_all(partition, covers, draft, n_after, n_rows, picks[i], lost + limit):
-            taken += _divide(partition, covers, search, draft, n_before, n_after, n_rows, lost + limit)
+        lost, n_rows = lost_by(partition, covers, draft, n_before), rows_of(draft, n_before)
+        limit = lost - heat[0] * np.log(1.0 - draws[i].chance) * lost / n_before
+        n_after = how_many(partition, draft, n_before, n_rows, draws[i].other)
+        _fetch(covers, draft, n_rows)
+        if _grow_all(partition, covers, draft, n_after, n_rows, picks[i], limit):
+            taken += divide(partition, covers, search, draft, n_before, n_after, n_rows, limit)
     return taken
 
 
 @jit
-def _put_together(
-    partition: Partition, covers: Covers, search: Search, draft: Draft, row: int, many: float, picks: Any
-) -> int:
-    """Note the group of a row and some near it, with their rows; how many they are."""
-    grown, wanted = draft.grown, 2 + np.int64(many * (MOST - 1))
-    n, n_rows, group = 0, 0, partition.label[row]
-    for i in range(wanted):
-        if i:
-            near = partition.groups[grown[np.int64(picks[i].group * n)].group]
-            member = partition.members[near.begin + np.int64(picks[i].member * near.size)]
-            group = partition.label[search.near[member, np.int64(picks[i].near * search.near.shape[1])]]
-        one, new = partition.groups[group], True
-        for g in range(n):
-            new &= grown[g].group != group
-        if not new or one.size >= 2 * partition.k:
-            if n == 0:
-                return 0
-            continue
-        for at in range(one.begin, one.begin + one.size):
-            draft.rows[n_rows], draft.before[n_rows], draft.after[n_rows] = partition.members[at], n, -1
-            for j in range(len(draft.values)):
-                draft.values[j, n_rows] = covers.values[partition.members[at], j]
-            n_rows += 1
-        grown[n].group, grown[n].room, grown[n].size = group, one.end - one.begin, one.size
-        n += 1
-    return n
-
-
-@jit
-def _how_many(partition: Partition, draft: Draft, n: int, n_rows: int, other: float) -> int:
-    """How many groups are made of some: as many, or one fewer or more if that is drawn and can be."""
-    k, spare = partition.k, draft.spare[0]
-    if other < OTHER and n_rows <= (n - 1) * (2 * k - 1):
-        return n - 1
-    if other >= 1.0 - OTHER and n_rows >= (n + 1) * k and spare >= 0:
-        one = partition.groups[spare]
-        draft.grown[n].group, draft.grown[n].room = spare, one.end - one.begin
-        return n + 1
-    return n
+def _fetch(covers: Covers, draft: Draft, n_rows: int) -> None:
+    """Lay the values of all rows out column by column."""
+    for i in range(n_rows):
+        for j in range(len(draft.values)):
+            draft.values[j, i] = covers.values[draft.rows[i], j]
 
 
 # -- growing ----------------------------------------------------------------------------------------------------------
@@ -125,46 +80,62 @@ def _how_many(partition: Partition, draft: Draft, n: int, n_rows: int, other: fl
 @jit
 def _grow_all(partition: Partition, covers: Covers, draft: Draft, n: int, n_rows: int, picks: Any, most: float) -> bool:
     """Grow new groups of k rows each, put the others where they add least; say whether less than `most` is lost."""
-    lost, k = 0.0, partition.k
+    lost, k, n_free = 0.0, partition.k, n_rows
     for g in range(n):
-        at: int = np.int64(picks[g].seed * n_rows)  # type: ignore[assignment]
-        while draft.after[at] >= 0:
-            at = at + 1 if at + 1 < n_rows else 0
-        if not _grow(covers, draft, g, at, n_rows, k, (most - lost) / k):
+        seed = first_row(draft.opened, n_free, g, picks[g].seed)
+        if not _grow(covers, draft, g, seed, n_free, k, (most - lost) / k):
             return False
         lost += k * draft.grown[g].share
-    for i in range(n_rows):
-        if draft.after[i] < 0:
-            lost += _put(covers, draft, n, i)
+        n_free -= k
+    for i in range(n_free):
+        lost += _put(covers, draft, n, i)
         if lost >= most:
             return False
     return True
 
 
 @jit
-def _grow(covers: Covers, draft: Draft, g: int, seed: int, n_rows: int, k: int, most: float) -> bool:
-    """Grow one group from a row, always by the row that opens least; say whether less than `most` is left open."""
+def _grow(covers: Covers, draft: Draft, g: int, seed: int, n_free: int, k: int, most: float) -> bool:
+    """Grow one group from a row, always by the row that opens least; say whether less than `most` is left open.
+
+    Rows that are in no group yet come first, so many as are given; those that join go to the end of these.
+    """
     # One function and few calls: to hand over so many arrays takes longer than to grow by a row.
-    cells, values, parts, opened = draft.cover[g], draft.values, draft.parts, draft.opened[:n_rows]
+    cells, values, parts, opened, all_join = draft.cover[g], draft.values, draft.parts, draft.opened, n_free == k
     columns, tree, who, share = covers.column, covers.tree, seed, 0.0
-    for i in range(len(opened)):
-        opened[i] = 0.0 if draft.after[i] < 0 else np.inf
+    for i in range(n_free):
+        opened[i] = 0.0
     for size in range(k):
+        last = n_free - 1 - size
         if size:
-            who = _cheapest(opened)
+            who = last if all_join else _cheapest(opened[: last + 1])
+        _swap(draft, who, last)
         for j in range(len(cells)):
-            x, cell = values[j, who], cells[j]
+            x, cell = values[j, last], cells[j]
             if size == 0:
                 cell.low, cell.high, cell.share = np.inf, -np.inf, 0.0
                 cell.n_missing, cell.n_distinct, cell.values = 0, 0, np.uint64(0)
             if not _fits(columns[j].kind, cell, x):
                 share += _open(tree, columns[j], cell, size, x)
-                _weigh(tree, columns[j], cell, size + 1, values[j, :n_rows], parts[j, :n_rows], opened)
-        draft.after[who], opened[who] = g, np.inf
+                if not all_join:
+                    _weigh(tree, columns[j], cell, size + 1, values[j, :last], parts[j, :last], opened[:last])
+        draft.after[last] = g
         if share >= most:
             return False
     draft.grown[g].size, draft.grown[g].share = k, share
     return True
+
+
+@jit
+def _swap(draft: Draft, one: int, other: int) -> None:
+    """Let two rows change places."""
+    rows, before, opened, values, parts = draft.rows, draft.before, draft.opened, draft.values, draft.parts
+    rows[one], rows[other] = rows[other], rows[one]
+    before[one], before[other] = before[other], before[one]
+    opened[one], opened[other] = opened[other], opened[one]
+    for j in range(len(values)):
+        values[j, one], values[j, other] = values[j, other], values[j, one]
+        parts[j, one], parts[j, other] = parts[j, other], parts[j, one]
 
 
 @jit
@@ -268,51 +239,3 @@ def _share_with(tree: Any, column: Any, cell: Any, size: int, x: float) -> float
     if column.kind == RUN:
         return (high - low) / column.whole if column.whole > 0.0 else 0.0
     return node_share(tree, column.first, low, high)
-
-
-# -- dividing ---------------------------------------------------------------------------------------------------------
-
-
-@jit
-def _divide(
-    partition: Partition, covers: Covers, search: Search, draft: Draft, n_before: int, n_after: int, n_rows: int,
-    most: float,
-) -> bool:  # fmt: skip
-    """Divide the rows as drafted, if groups keep their promises and less than `most` is lost; say whether."""
-    if n_before == n_after and _same(draft, n_rows):
-        return False
-    n = n_before if n_before > n_after else n_after
-    _lay_out(partition, covers, draft, draft.after, n, n_rows)
-    lost, fine = 0.0, True
-    for g in range(n):
-        lost += covers.lost[draft.grown[g].group]
-    for g in range(n_after):
-        fine = fine and keeps(partition, search.needs, draft.grown[g].group, NOBODY, NOBODY)
-    if not fine or lost >= most:
-        _lay_out(partition, covers, draft, draft.before, n, n_rows)
-        return False
-    if n_after < n_before:
-        draft.spare[0] = draft.grown[n_after].group
-    elif n_after > n_before:
-        draft.spare[0] = -1
-    return True
-
-
-@jit
-def _same(draft: Draft, n_rows: int) -> bool:
-    """Whether the new groups are the old ones, maybe in another order: none was parted, and there are as many."""
-    same = True
-    for i in range(1, n_rows):  # rows of an old group stand side by side
-        same &= draft.before[i] != draft.before[i - 1] or draft.after[i] == draft.after[i - 1]
-    return same
-
-
-@jit
-def _lay_out(partition: Partition, covers: Covers, draft: Draft, which: Any, n: int, n_rows: int) -> None:
-    """Put rows into groups as stated."""
-    for g in range(n):
-        partition.groups[draft.grown[g].group].size = 0
-    for i in range(n_rows):
-        enter(partition, draft.rows[i], draft.grown[which[i]].group)
-    for g in range(n):
-        renew(partition, covers, draft.grown[g].group)

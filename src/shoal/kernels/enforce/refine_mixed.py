@@ -54,6 +54,12 @@ def least_swapped(partition: Partition, mixed: Mixed, group: int, relief: float)
 
 
 @jit
+def least_swap(partition: Partition, mixed: Mixed, here: int, there: int, relief: float, joined: float) -> float:  # noqa: ARG001
+    """What a swap adds at least, but for what the other row gains its group if it leaves."""
+    return least_swapped(partition, mixed, here, relief)
+
+
+@jit
 def least_joined(partition: Partition, mixed: Mixed, group: int, joined: float) -> float:  # noqa: ARG001
     """What is added to that at least."""
     return 0.0

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from shoal.kernels.enforce.partition import Partition
 from shoal.kernels.jit import jit
 
@@ -36,6 +38,18 @@ def least_swapped(partition: Partition, points: Points, group: int, relief: floa
 def least_joined(partition: Partition, points: Points, group: int, joined: float) -> float:  # noqa: ARG001
     """What is added to that at least."""
     return 0.0
+
+
+@jit
+def least_swap(partition: Partition, points: Points, here: int, there: int, relief: float, joined: float) -> float:  # noqa: ARG001
+    """What a swap adds at least, but for what the other row gains its group if it leaves.
+
+    With X and Y the squared distances of the rows from their own means, and Z that of the first from the other mean, a
+    swap adds Z - X - Y + |y - a|^2 - w |y - x|^2, where w = 1/m + 1/n. For any y that is at least Z - X / (1 - w) - Y.
+    """
+    m, n = partition.groups[here].size, partition.groups[there].size
+    left = 1.0 - 1.0 / m - 1.0 / n
+    return joined * (n + 1.0) / n + relief * (m - 1.0) / m / left if left > 0.0 else -np.inf
 
 
 @jit
