@@ -18,6 +18,7 @@ from shoal.enforce import refine as method
 from shoal.enforce.by_model import classes_of
 from shoal.enforce.losses import Covered, Squared
 from shoal.enforce.refine import Refine, Search
+from shoal.enforce.repair import repair
 from shoal.enforce.slots import with_room
 from shoal.kernels.enforce.refine import change, learn
 from shoal.methods.base import Task
@@ -162,6 +163,25 @@ def test_groups_stay_as_close_to_all_rows_as_they_were(seed):
     after = Refine(rounds=1).improve(task, before, 3, "sse", False, np.random.default_rng(0))
     assert after.notes["refine_moves"] > 0
     assert close.satisfied(classes_of(task, after.labels)).all()
+
+
+@pytest.mark.parametrize(
+    "model", [shoal.LDiversity("illness", l=3), shoal.TCloseness("illness", t=0.35)], ids=lambda one: one.name
+)
+def test_groups_of_numbers_that_are_divided_anew_keep_what_is_promised(model):
+    """Groups of three that each need three of four values, or nearly the shares of the whole table."""
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame(
+        {"a": rng.normal(size=120), "b": rng.normal(size=120), "illness": rng.choice(list("wxyz"), 120)}
+    )
+    schema = shoal.Schema(quasi={"a": Numeric(), "b": Numeric()}, sensitive={"illness": Nominal()})
+    task = Task.of(prepare(frame, schema), [model])
+    groups = repair(task, shoal.Mdav(k=3).partition(task, np.random.default_rng(0)), 3, "sse", sets=False)
+    refined = Refine(rounds=3).improve(task, groups, 3, "sse", False, np.random.default_rng(0))
+    assert not np.array_equal(refined.labels, groups.labels)
+    for labels in (groups.labels, refined.labels):
+        assert np.bincount(labels).min() >= 3
+        assert model.satisfied(classes_of(task, labels)).all()
 
 
 def test_where_nothing_is_gained_no_row_moves():
