@@ -10,7 +10,9 @@ import pandas as pd
 frame = pd.read_csv(sys.argv[1])
 quasi = [name for name in frame.columns if name != "income"]
 for name in frame.columns:
-    if name != "age":
+    if sys.argv[2] != "Mondrian" and name != "income":  # it would number categories itself, which Pandas refuses now
+        frame[name] = (frame[name] if name == "age" else pd.factorize(frame[name])[0]) * 1.0
+    elif name != "age":
         frame[name] = frame[name].astype("category")
 begin = time.process_time()
 made = anonypyx.Anonymiser(
