@@ -12,15 +12,14 @@ from shoal.concerns.base import Concern
 from shoal.errors import ShoalError
 from shoal.methods import METHODS
 from shoal.pipeline import anonymize
+from shoal.recipe.defaults import MANY
 from shoal.recipe.recipe import Recipe
 
 ROWS = 1000
 """So many rows are tried: a second or two of work."""
 MUCH = 1.5
 """From this many times the loss of another method on, it is worth a word."""
-QUADRATIC = 50_000
-"""Up to how many rows methods are proposed whose time grows with their square."""
-OTHERS = {"k-member": QUADRATIC, "mondrian": 10_000_000}
+OTHERS = {"k-member": MANY, "mondrian": 10_000_000}
 """Methods that others are compared with, and up to how many rows they are proposed."""
 
 

@@ -8,8 +8,8 @@ from shoal.table.schema import Nominal, Schema
 
 K = 5
 """The smallest class that many offices ask for."""
-QUADRATIC = 30_000
-"""Up to how many rows a method is taken whose time grows with their square: some ten seconds of work."""
+MANY = 300_000
+"""Up to how many rows a method is taken that is quick on ordinary tables alone: some minutes at worst."""
 
 
 class Default(NamedTuple):
@@ -29,7 +29,7 @@ def default_parts(n_rows: int, schema: Schema) -> Default:
     >>> default_parts(10**6, Schema(quasi={"town": Nominal()}))[:2]
     ({'name': 'mondrian', 'k': 5}, {'name': 'generalize', 'sets': True})
     """
-    if n_rows <= QUADRATIC:
+    if n_rows <= MANY:
         method, why = "k-member", f"of the methods that can be used for {n_rows:,} rows it loses little"
     else:
         method, why = "mondrian", f"{n_rows:,} rows are many for methods that lose less, and it is quick"
