@@ -40,11 +40,6 @@ class Members:
         """How many of some rows each group has."""
         return np.bincount(self.owner[which], minlength=len(self.sizes))
 
-    def ends(self, values: Floats) -> tuple[Floats, Floats]:
-        """The lowest and the highest value of each group; NaN where all are missing."""
-        begin = np.cumsum(self.sizes) - self.sizes
-        return (np.fmin.reduceat(values, begin), np.fmax.reduceat(values, begin)) if len(begin) else (values, values)
-
     def n_distinct(self, values: Floats) -> Labels:
         """How many different values each group has."""
         order = np.lexsort((values, self.owner))

@@ -136,7 +136,7 @@ class Constraints:
             [np.bincount(codes, minlength=n) for codes, n in zip(needs.codes, n_values, strict=True)]
         )
         supply["free"] = supply["whole"]
-        state = np.array([(0, len(self.keys), planned, at)], dtype=STATE)
+        state = np.array([(0, len(self.keys), planned, at, 0)], dtype=STATE)
         values, counts = np.zeros((2, n_promises, room), dtype=np.int64)
         return Growth(needs, self.seen_as, values, counts, np.zeros(n_promises, dtype=np.int64), supply, state)
 

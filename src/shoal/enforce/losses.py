@@ -147,30 +147,40 @@ class Covered:
 
     def of_each(self, groups: Sequence[Labels]) -> Floats:
         """The share that the cells of each group leave open, over its rows and columns."""
-        members = Members.of(groups)
-        total = np.zeros(len(groups))
-        for j, column in enumerate(self.cells.column):
-            values = self.cells.values[members.rows, j]
-            n_missing = members.count(np.isnan(values))
-            share = self._open(column, values, members)
-            total += np.where(n_missing > 0, n_missing < members.sizes, share)
+        members, total = Members.of(groups), np.zeros(len(groups))
+        if not len(groups):
+            return total
+        values, begin = self.cells.values[members.rows], np.cumsum(members.sizes) - members.sizes
+        n_missing = np.add.reduceat(np.isnan(values), begin, axis=0, dtype=np.int64)
+        low, high = (nearest.reduceat(values, begin, axis=0) for nearest in (np.fmin, np.fmax))
+        shares = self._open(values, low, high, members)
+        for column in np.where(n_missing > 0, n_missing < members.sizes[:, None], shares).T:
+            total += column
         return members.sizes * total
 
-    def _open(self, column: np.void, values: Floats, members: Members) -> Floats:
-        """Share of one column that the cells of groups without a missing value leave open."""
-        if column["kind"] == covers.SET:
-            n = members.n_distinct(values)
-            return np.where(n > 1, (n - 1.0) / (column["whole"] - 1.0 or 1.0), 0.0)
-        low, high = members.ends(values)
-        if column["kind"] == covers.RUN:
-            return (high - low) / column["whole"] if column["whole"] > 0.0 else np.zeros(len(low))
-        tree, known = self.cells.tree[column["first"] :], ~np.isnan(low)
-        left, right = (tree["leaf"][np.where(known, end, 0.0).astype(np.int64)] for end in (low, high))
+    def _open(self, values: Floats, low: Floats, high: Floats, members: Members) -> Floats:
+        """Share of each column that the cells of groups without a missing value leave open."""
+        column, shares = self.cells.column, np.zeros(low.shape)
+        runs, sets, trees = ((column["kind"] == kind) for kind in (covers.RUN, covers.SET, covers.TREE))
+        np.divide(high - low, column["whole"], out=shares, where=runs & (column["whole"] > 0.0))
+        shares[:, trees] = self._open_in_trees(column["first"][trees], low[:, trees], high[:, trees])
+        for j in np.flatnonzero(sets):
+            n = members.n_distinct(values[:, j])
+            shares[:, j] = np.where(n > 1, (n - 1.0) / (column["whole"][j] - 1.0 or 1.0), 0.0)
+        return shares
+
+    def _open_in_trees(self, first: Labels, low: Floats, high: Floats) -> Floats:
+        """Share of all leaves below the lowest nodes over two places each, column by column.
+
+        The trees stand one after the other; each begins at its `first`, from which its nodes are counted.
+        """
+        tree, known = self.cells.tree, ~np.isnan(low)
+        left, right = (first + tree["leaf"][first + np.where(known, end, 0.0).astype(np.int64)] for end in (low, high))
         while (apart := left != right).any():
             deeper = tree["depth"][left] >= tree["depth"][right]
             left, right = (
-                np.where(apart & deeper, tree["parent"][left], left),
-                np.where(apart & ~deeper, tree["parent"][right], right),
+                np.where(apart & deeper, first + tree["parent"][left], left),
+                np.where(apart & ~deeper, first + tree["parent"][right], right),
             )
         shares: Floats = tree["share"][left]
         return shares

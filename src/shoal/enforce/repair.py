@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -186,11 +187,13 @@ class Repair:
         """What it adds to the loss at least if the group joins a near one and both keep their promises by that."""
         rows = _rows(partition, group)
         near = [_rows(partition, int(other)) for other in others]
-        joined = [_joined(rows, there) for there in near]
+        joined = _joined(rows, near)
         fine = np.flatnonzero(self._violations_of(joined) == 0)
-        before = self._measure.of_each([rows, *(near[place] for place in fine)])
-        after = self._measure.of_each([joined[place] for place in fine])
-        return float((after - before[0] - before[1:]).min(initial=np.inf))
+        if not len(fine):
+            return math.inf
+        losses = self._measure.of_each([rows, *(groups[place] for groups in (near, joined) for place in fine)])
+        before, after = np.split(losses[1:], 2)
+        return float((after - losses[0] - before).min())
 
     # -- join -----------------------------------------------------------------------------------------------------
 
@@ -219,7 +222,7 @@ class Repair:
         self, group: int, others: Labels, members: Sequence[Labels], violations: Floats, losses: Floats
     ) -> int:
         """The group that it costs least to join, for what it brings both nearer to their promises; -1 if none does."""
-        joined = [_joined(members[group], members[other]) for other in others]
+        joined = _joined(members[group], [members[other] for other in others])
         left, right = 1, np.ones(len(others), dtype=np.int64)
         whole = right
         if self._by_size:
@@ -360,9 +363,13 @@ def _rows(partition: Partition, group: int) -> Labels:
     return rows
 
 
-def _joined(left: Labels, right: Labels) -> Labels:
-    """Rows of two groups, in rising order."""
-    return np.sort(np.concatenate([left, right]))
+def _joined(rows: Labels, others: Sequence[Labels]) -> list[Labels]:
+    """Rows of a group and of each of several others, in rising order."""
+    ends = np.cumsum([len(rows) + len(other) for other in others], dtype=np.int64)
+    together = np.concatenate([np.zeros(0, dtype=np.int64), *(part for other in others for part in (rows, other))])
+    owner = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    together = together[np.lexsort((together, owner))]
+    return [together[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
 
 
 def _blocked(one: Requirement, classes: Classes, whole: Classes) -> tuple[str, str]:

@@ -23,11 +23,14 @@ BURST = 20.0
 """By how many rows the free ones of a value may fall below its share, where groups must resemble the table."""
 LEAST = 1e-12
 """By how much a row must bring a group nearer to its promises to be called a help."""
-SUPPLY = np.dtype([("free", np.int64), ("whole", np.int64)], align=True)
-"""Of a sensitive value: how many of its rows are free, how many rows have it."""
-STATE = np.dtype([("size", np.int64), ("free", np.int64), ("planned", np.int64), ("at", np.int64)], align=True)
+SUPPLY = np.dtype([("free", np.int64), ("whole", np.int64), ("turn", np.int64), ("fits", np.bool_)], align=True)
+"""Of a sensitive value: how many of its rows are free, how many rows have it; in which turn was last found out whether
+the group can still close with one more of it, and whether it can."""
+STATE = np.dtype(
+    [("size", np.int64), ("free", np.int64), ("planned", np.int64), ("at", np.int64), ("turn", np.int64)], align=True
+)
 """How many rows are in the group; how many are free; how many rows a group is planned to have that must resemble the
-table; where the keys are among the codes of a store."""
+table; where the keys are among the codes of a store; how often somebody was to be chosen."""
 
 
 class Growth(NamedTuple):
@@ -140,19 +143,30 @@ def closing_size(growth: Growth, k: int, most: int) -> int:
 
 
 @jit
-def fits(growth: Growth, key: int, k: int, limit: int) -> bool:
+def fits(growth: Growth, key: int, limit: int) -> bool:
     """Whether the group can still close at `limit` rows once a row of a key is in."""
     for promise in range(len(growth.n_runs)):
-        if not may_be_spent(growth, promise, growth.seen_as[promise, key]):
+        if not value_fits(growth, promise, growth.seen_as[promise, key], limit):
             return False
-    for promise in range(len(growth.n_runs)):
-        _note(growth, promise, growth.seen_as[promise, key], 1)
-    growth.state[0].size += 1
-    fine = closing_size(growth, k, limit) <= limit
-    growth.state[0].size -= 1
-    for promise in range(len(growth.n_runs)):
-        _note(growth, promise, growth.seen_as[promise, key], -1)
-    return fine
+    return growth.state[0].size < limit  # type: ignore[no-any-return]
+
+
+@jit
+def value_fits(growth: Growth, promise: int, value: int, limit: int) -> bool:
+    """Whether the group can still keep one promise at `limit` rows with one more of a value.
+
+    Promises do not ask about each other, so this is found out once for each value, and holds until the next turn.
+    """
+    supply, state = growth.supply[growth.needs.promises[promise].first + value], growth.state[0]
+    if supply.turn != state.turn:
+        supply.turn, supply.fits = state.turn, False
+        if may_be_spent(growth, promise, value):
+            _note(growth, promise, value, 1)
+            state.size += 1
+            supply.fits = state.size + _rows_needed(growth, promise, limit - state.size) <= limit
+            state.size -= 1
+            _note(growth, promise, value, -1)
+    return supply.fits  # type: ignore[no-any-return]
 
 
 @jit
@@ -227,27 +241,41 @@ def choose(free: FreeRows, group: Group, growth: Growth | None, shared: bool | N
         return position
     state, n_keys = growth.state[0], growth.seen_as.shape[1]
     begin, size, far = cost_table.starts[state.at], state.size, violation(growth)
-    limit, nearest, at_nearest = closing_size(growth, k, (k if k > size else size) + FARTHEST), -1, np.inf
-    while position >= 0:
-        key: Any = store.codes[state.at, position]
-        if nearest >= 0:  # somebody at the same distance who helps
-            nearest = position if distance == at_nearest else nearest
+    costs, nearest, at_nearest = cost_table.costs[begin : begin + n_keys], -1, np.inf
+    limit = closing_size(growth, k, (k if k > size else size) + FARTHEST)
+    state.turn += 1
+    while position >= 0 and (nearest < 0 or distance == at_nearest):
+        key: Any = np.int64(store.codes[state.at, position])
+        if not fits(growth, key, limit):
+            _shut_out(growth, key, limit, costs)
+        elif nearest >= 0:  # somebody at the same distance who helps
+            nearest = position
             break
-        if not fits(growth, key, k, limit):
-            cost_table.costs[begin + key] = np.inf
         else:
             nearest, at_nearest = position, distance
             if far == 0.0 or helps(growth, key, far):
                 break
-            for number in range(n_keys):
-                other: Any = np.uint32(number)
-                if not helps(growth, other, far):
-                    cost_table.costs[begin + number] = np.inf
+            for other in range(n_keys):
+                costs[other] = costs[other] if helps(growth, other, far) else np.inf
         position, distance = extreme(free, group, 1.0, shared)
-    cost_table.costs[begin : begin + n_keys] = 0.0
+    costs[:] = 0.0
     if nearest < 0 and size < k:
         nearest, _ = extreme(free, group, 1.0, shared)
     return nearest
+
+
+@jit
+def _shut_out(growth: Growth, key: int, limit: int, costs: Any) -> None:
+    """Have all keys cost infinitely much that may not join for the reason for which one of them may not.
+
+    OUT  costs float64[keys]
+    """
+    costs[key] = np.inf
+    for promise in range(len(growth.n_runs)):
+        seen_as = growth.seen_as[promise]
+        if not value_fits(growth, promise, seen_as[key], limit):
+            for other in range(len(costs)):
+                costs[other] = np.inf if seen_as[other] == seen_as[key] else costs[other]
 
 
 @jit
@@ -270,12 +298,14 @@ def choose_near(growth: Growth, keys: Any, rows: Any, k: int, chosen: Any) -> in
     clear_growth(growth)
     state = growth.state[0]
     n, limit = 0, closing_size(growth, k, k + FARTHEST)
+    state.turn += 1
     for place in range(len(rows)):
         if closes(growth, state.size, k):
             return n
-        if state.planned > k or fits(growth, keys[rows[place]], k, limit):
+        if state.planned > k or fits(growth, keys[rows[place]], limit):
             join(growth, keys[rows[place]])
             limit = closing_size(growth, k, limit if limit > state.size else state.size)
+            state.turn += 1
             chosen[n] = place
             n += 1
     return n if closes(growth, state.size, k) else -1
