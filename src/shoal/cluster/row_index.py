@@ -45,13 +45,30 @@ def _places(store: Store, encoded: Encoded, starts: Ints) -> tuple[Ints, list[Sc
     """
     places, ranks = np.full(starts[-1], -1, dtype=np.int64), []
     for t, (begin, end) in enumerate(pairwise(starts)):
-        occurring = np.unique(store.codes[t]).astype(np.int64)
-        if t < len(encoded.trees):
-            occurring = occurring[np.argsort(encoded.trees[t].first_leaf[occurring], kind="stable")]
+        occurring, often = np.unique(store.codes[t], return_counts=True)
+        occurring = occurring.astype(np.int64)
+        if t >= len(encoded.trees):
+            places[begin + occurring] = _own_if_frequent(often)
+            continue
+        occurring = occurring[np.argsort(encoded.trees[t].first_leaf[occurring], kind="stable")]
         rank, n = np.arange(len(occurring)), len(occurring)
         places[begin + occurring] = rank if n <= WORD else rank * WORD // n
-        if t < len(encoded.trees):
-            share = np.zeros(end - begin, dtype=np.float32)
-            share[occurring] = rank / max(n - 1, 1)
-            ranks.append(share[store.codes[t]])
+        share = np.zeros(end - begin, dtype=np.float32)
+        share[occurring] = rank / max(n - 1, 1)
+        ranks.append(share[store.codes[t]])
     return places, ranks
+
+
+def _own_if_frequent(often: Ints) -> Ints:
+    """Places of keys that occur so often: the most frequent have one of their own, the others share half of them.
+
+    A key that may not join shuts boxes out only if no other key has its place. The frequent ones are in all boxes.
+    """
+    n = len(often)
+    if n <= WORD:
+        return np.arange(n)
+    order, places = np.argsort(-often, kind="stable"), np.empty(n, dtype=np.int64)
+    own, shared = order[: WORD // 2], np.sort(order[WORD // 2 :])
+    places[own] = np.arange(len(own))
+    places[shared] = len(own) + np.arange(len(shared)) * (WORD - len(own)) // len(shared)
+    return places
