@@ -16,7 +16,7 @@ def compile_all(
     from shoal.kernels.jit import stop_telling
     from shoal.kernels.machine_code import place_to_write
 
-    stop_telling()  # that it takes some seconds
+    stop_telling()  # that it takes its time
     with show.ShownProgress(quiet=quiet) as progress:
         compile_ahead(progress)
     place = place_to_write()

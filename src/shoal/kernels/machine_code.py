@@ -47,7 +47,7 @@ VERSION = re.compile("[0-9a-f]{16}")
 """What the folder of one version of the sources is called."""
 ABANDONED = 3600.0
 """Seconds after which a file that is half-written is one of a process that died."""
-INSTEAD = "kernels are compiled in memory instead, which takes some seconds and changes nothing else"
+INSTEAD = "kernels are compiled in memory instead, which takes up to half a minute and changes nothing else"
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
