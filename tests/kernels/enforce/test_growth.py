@@ -100,7 +100,26 @@ def groups_of_equals(constraints, k):
 @settings(max_examples=examples(20))
 @given(data=st.data())
 def test_groups_of_equal_rows_grow_as_stated(data):
-    task, k = data.draw(promising(6)), data.draw(st.integers(2, 5), "k")
+    check_growth(data.draw(promising(6)), data.draw(st.integers(2, 5), "k"))
+
+
+def check_growth(task, k):
     labels = shoal.KMember(k=k, start=0).partition(task, np.random.default_rng(0)).labels
     for number, group in enumerate(groups_of_equals(Constraints.of(task), k)):
         assert (labels[group] == number).all()
+
+
+def test_a_row_that_helps_but_may_not_join_does_not_come_first():
+    """Of rows at equal distance those come first that help; here some of them help one promise, and break another."""
+    cells = {
+        "illness": list("12212212112221221122121222122111222221"),
+        "stage": list("11121212212111222221111212112122222222"),
+    }
+    frame = pl.DataFrame(cells).with_columns(age=pl.lit(30))
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["illness", "stage"])
+    require = [
+        shoal.LDiversity("illness", l=1.3, variant="entropy"),
+        shoal.AlphaK("stage", alpha=0.7),
+        shoal.LDiversity("illness", l=2, variant="recursive", c=2.0),
+    ]
+    check_growth(Task.of(prepare(frame, schema), require), 3)
