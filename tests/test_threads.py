@@ -13,16 +13,7 @@ import shoal
 from shoal import threads
 from shoal.check.release import verify
 from shoal.kernels import pool
-from shoal.table import numbering
 from support.mixed_table import MIXED, mixed_frame
-
-
-@pytest.fixture
-def three(monkeypatch):
-    """Three threads, however little there is to do, and tables that count as large from one row on."""
-    monkeypatch.setattr(threads, "_cores", lambda: 3)
-    monkeypatch.setattr(threads, "LEAST", 0)
-    monkeypatch.setattr(numbering, "MANY", 1)
 
 
 @pytest.mark.usefixtures("three")
@@ -148,3 +139,17 @@ def test_problems_of_columns_are_noted_in_the_order_of_columns(request):
     )
     request.getfixturevalue("three")
     assert said() == one
+
+
+@pytest.mark.usefixtures("three")
+def test_work_is_done_beside_what_follows_and_may_share_columns():
+    met = threading.Barrier(2, timeout=60)
+    task = threads.meanwhile(lambda: (met.wait(), threads.n_threads()), 1)
+    met.wait()  # the work and this thread are there at once
+    assert task.result()[1] == 3
+
+
+def test_one_thread_does_it_at_once():
+    task = threads.meanwhile(threading.get_ident, threads.LEAST - 1)
+    assert task.done
+    assert task.result() == threading.get_ident()

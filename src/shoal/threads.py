@@ -65,6 +65,18 @@ def side_by_side(function: Callable[[S], T], items: Iterable[S], cells: int) -> 
             helper.drop()
 
 
+def meanwhile(work: Callable[[], T], cells: int) -> Task[T]:
+    """Begin work on so many cells that is done beside what follows; at once, where there is one thread, or little.
+
+    It may share columns between threads itself.
+    """
+    if n_threads() > 1 and cells >= LEAST:
+        return begun(work)
+    task = Task(work)
+    task.run()
+    return task
+
+
 def _work_on(tasks: deque[Task[T]], until: Task[T] | None = None) -> None:
     """Do tasks that nobody has begun, one after the other, until one of them is done or none is left."""
     while (until is None or not until.done) and (task := next((one for one in tuple(tasks) if not one.taken), None)):
