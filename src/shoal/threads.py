@@ -48,16 +48,22 @@ def side_by_side(function: Callable[[S], T], items: Iterable[S], cells: int) -> 
     if n < 2:
         yield from map(function, items)
         return
-    rest, ahead, helpers = iter(items), deque[Task[T]](), list[Task[None]]()
+    rest, ahead, helpers = iter(items), deque[Task[T]](), deque[Task[None]]()
+
+    def look_ahead() -> None:
+        ahead.extend(Task(partial(_alone, function, item)) for item in islice(rest, n + AHEAD - len(ahead)))
+        for _ in range(len(helpers)):  # those that found nothing to do any more have ended
+            if not (helper := helpers.popleft()).done:
+                helpers.append(helper)
+        helpers.extend(begun(partial(_work_on, ahead)) for _ in range(min(n - 1, len(ahead)) - len(helpers)))
+
     try:
-        while True:
-            ahead.extend(Task(partial(_alone, function, item)) for item in islice(rest, n + AHEAD - len(ahead)))
-            if not ahead:
-                return
-            helpers = [one for one in helpers if not one.done]
-            helpers += [begun(partial(_work_on, ahead)) for _ in range(min(n - 1, len(ahead)) - len(helpers))]
+        look_ahead()
+        while ahead:
             _work_on(ahead, until=ahead[0])
-            yield ahead.popleft().result()
+            found = ahead.popleft().result()
+            look_ahead()
+            yield found
     finally:
         for task in ahead:
             task.drop()
