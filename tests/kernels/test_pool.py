@@ -111,3 +111,20 @@ def test_a_process_ends_and_one_that_was_forked_has_threads_of_its_own(how, said
     line = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", PROGRAM, how]  # later Pythons warn of any fork
     found = subprocess.run(line, capture_output=True, text=True, check=False, timeout=300)
     assert (found.returncode, found.stdout, found.stderr) == (0, said, "")
+
+
+ONE_CORE = """
+import threading
+from shoal import threads
+from shoal.kernels import sharing
+assert list(threads.side_by_side(abs, range(5), 1 << 40)) == [0, 1, 2, 3, 4]
+assert threads.meanwhile(int, 1 << 40).done
+assert sharing.in_parts(lambda begin, end: (begin, end), 0, 9, 1 << 40) == [(0, 9)]
+print(threading.active_count())
+"""
+
+
+def test_a_process_with_one_core_starts_no_thread():
+    given = os.environ | {"NUMBA_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    found = subprocess.run([sys.executable, "-c", ONE_CORE], capture_output=True, text=True, check=True, env=given)
+    assert found.stdout == "1\n"
