@@ -22,8 +22,8 @@ PIECE = 1 << 26
 PART = 1 << 20
 """How many values each core has to read at least, for sharing to pay.
 
-Reading so many takes about 1 ms. To hand work to a thread takes a hundredth of that, but it may wait for a core: two that
-shared 2^20 values between them were no quicker than one, on a machine with far more work than cores.
+Reading so many takes about 1 ms. To hand work to a thread takes a hundredth of that, but it may wait for a core: two
+that shared 2^20 values between them were no quicker than one, on a machine with far more work than cores.
 """
 
 
