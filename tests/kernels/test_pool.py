@@ -55,6 +55,28 @@ def test_who_is_told_to_stop_stops():
         pool.Task(stop).run()
 
 
+def test_who_is_stopped_just_after_taking_work_leaves_nobody_waiting():
+    class Stopping:
+        """A lock whose owner is stopped before they know that it is theirs."""
+
+        def __init__(self):
+            self.taken = False
+
+        def acquire(self, blocking):
+            if self.taken:
+                return False
+            self.taken = True
+            raise KeyboardInterrupt
+
+    task = pool.Task(int)
+    task._taken = Stopping()
+    with pytest.raises(KeyboardInterrupt):
+        task.run()
+    task.drop()
+    with pytest.raises(KeyboardInterrupt):
+        task.result()
+
+
 def test_what_is_dropped_is_not_done_and_what_was_begun_is_waited_for():
     calls, begun, goes_on = [], threading.Event(), threading.Event()
 

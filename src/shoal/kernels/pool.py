@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -38,12 +39,12 @@ class Task(Generic[T]):
 
         Who is told to stop (Ctrl-C) stops at once.
         """
-        if not self._taken.acquire(blocking=False):
-            return
         try:
-            self._found.set_result(self._work())
-        except BaseException as error:
-            self._found.set_exception(error)
+            if self._taken.acquire(blocking=False):
+                self._found.set_result(self._work())
+        except BaseException as error:  # wherever Ctrl-C came, also just after it was taken: nobody waits for ever
+            with suppress(InvalidStateError):
+                self._found.set_exception(error)
             if not isinstance(error, Exception):
                 raise
 
