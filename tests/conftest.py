@@ -64,6 +64,19 @@ def n_threads():
 
 
 @pytest.fixture
+def three(monkeypatch):
+    """Three threads for columns, however little there is to do, and tables that count as large from one row on."""
+    from shoal import threads
+    from shoal.table import fingerprint, numbering
+
+    monkeypatch.setattr(threads, "_cores", lambda: 3)
+    monkeypatch.setattr(threads, "LEAST", 0)
+    monkeypatch.setattr(numbering, "MANY", 1)
+    monkeypatch.setattr(numbering, "FEW", -1)
+    monkeypatch.setattr(fingerprint, "LARGE", 0)
+
+
+@pytest.fixture
 def share_work(monkeypatch):
     """A way to have three threads share what methods on points let cores share, undone afterwards."""
 

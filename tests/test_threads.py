@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numba
 import polars as pl
@@ -11,16 +12,8 @@ import pytest
 import shoal
 from shoal import threads
 from shoal.check.release import verify
-from shoal.table import numbering
+from shoal.kernels import pool
 from support.mixed_table import MIXED, mixed_frame
-
-
-@pytest.fixture
-def three(monkeypatch):
-    """Three threads, however little there is to do, and tables that count as large from one row on."""
-    monkeypatch.setattr(threads, "_cores", lambda: 3)
-    monkeypatch.setattr(threads, "LEAST", 0)
-    monkeypatch.setattr(numbering, "MANY", 1)
 
 
 @pytest.mark.usefixtures("three")
@@ -40,7 +33,7 @@ def test_items_are_worked_on_at_once_and_none_much_too_early():
 
     found = threads.side_by_side(lambda item: met.wait() if item < 3 else item, items(), 1)
     next(found)  # no barrier lets fewer than three through
-    assert len(taken) <= 5
+    assert len(taken) <= 1 + 3 + threads.AHEAD
     assert list(found)[2:] == list(range(3, 30))
 
 
@@ -55,6 +48,50 @@ def test_an_error_comes_where_a_loop_would_raise_it():
     assert [next(found), next(found)] == [0, 1]
     with pytest.raises(ValueError, match="2"):
         next(found)
+
+
+@pytest.mark.usefixtures("three")
+def test_items_that_nobody_asks_for_are_left_and_none_is_worked_on_afterwards():
+    begun, ended = [], []
+
+    def slow(item):
+        begun.append(item)
+        time.sleep(0.01)
+        ended.append(item)
+        return item
+
+    found = threads.side_by_side(slow, range(100), 1)
+    assert next(found) == 0
+    found.close()
+    assert sorted(begun) == sorted(ended)
+    n_begun = len(begun)
+    assert n_begun <= 1 + 3 + threads.AHEAD
+    time.sleep(0.05)
+    assert len(begun) == n_begun
+
+
+@pytest.mark.usefixtures("three")
+def test_who_is_stopped_while_helping_stops_at_once():
+    here, others = threading.get_ident(), threading.Event()
+
+    def stopped(item):
+        if threading.get_ident() == here:
+            others.set()
+            raise KeyboardInterrupt
+        others.wait(60)  # so that there is one left for the thread that asks
+        return item
+
+    with pytest.raises(KeyboardInterrupt):
+        list(threads.side_by_side(stopped, range(5), 1))
+
+
+@pytest.mark.usefixtures("three")
+def test_loops_that_run_at_the_same_time_share_the_threads_and_end():
+    def squares(n):
+        return list(threads.side_by_side(lambda item: item * item, range(n), 1))
+
+    tasks = [pool.begun(lambda n=n: squares(n)) for n in range(40)]
+    assert [task.result() for task in tasks] == [[item * item for item in range(n)] for n in range(40)]
 
 
 @pytest.mark.usefixtures("three")
@@ -102,3 +139,17 @@ def test_problems_of_columns_are_noted_in_the_order_of_columns(request):
     )
     request.getfixturevalue("three")
     assert said() == one
+
+
+@pytest.mark.usefixtures("three")
+def test_work_is_done_beside_what_follows_and_may_share_columns():
+    met = threading.Barrier(2, timeout=60)
+    task = threads.meanwhile(lambda: (met.wait(), threads.n_threads()), 1)
+    met.wait()  # the work and this thread are there at once
+    assert task.result()[1] == 3
+
+
+def test_one_thread_does_it_at_once():
+    task = threads.meanwhile(threading.get_ident, threads.LEAST - 1)
+    assert task.done
+    assert task.result() == threading.get_ident()

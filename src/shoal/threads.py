@@ -10,14 +10,18 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from typing import TypeVar
+
+from shoal.kernels.pool import Task, begun
 
 S = TypeVar("S")
 T = TypeVar("T")
 LEAST = 1 << 17
 """Fewer cells are looked at before threads have started."""
+AHEAD = 2
+"""How many more items than threads are worked on ahead of the one that is asked for."""
 _working = threading.local()
 
 
@@ -44,15 +48,52 @@ def side_by_side(function: Callable[[S], T], items: Iterable[S], cells: int) -> 
     if n < 2:
         yield from map(function, items)
         return
-    rest = iter(items)
-    with ThreadPoolExecutor(n, initializer=_begin) as pool:
-        ahead = deque(pool.submit(function, item) for item in islice(rest, n + 1))
+    rest, ahead, helpers = iter(items), deque[Task[T]](), deque[Task[None]]()
+
+    def look_ahead() -> None:
+        ahead.extend(Task(partial(_alone, function, item)) for item in islice(rest, n + AHEAD - len(ahead)))
+        for _ in range(len(helpers)):  # those that found nothing to do any more have ended
+            if not (helper := helpers.popleft()).done:
+                helpers.append(helper)
+        helpers.extend(begun(partial(_work_on, ahead)) for _ in range(min(n - 1, len(ahead)) - len(helpers)))
+
+    try:
+        look_ahead()
         while ahead:
+            _work_on(ahead, until=ahead[0])
             found = ahead.popleft().result()
-            ahead.extend(pool.submit(function, item) for item in islice(rest, 1))
+            look_ahead()
             yield found
+    finally:
+        for task in ahead:
+            task.drop()
+        for helper in helpers:
+            helper.drop()
 
 
-def _begin() -> None:
-    """Note in a new thread what it is for."""
+def meanwhile(work: Callable[[], T], cells: int) -> Task[T]:
+    """Begin work on so many cells that is done beside what follows; at once, where there is one thread, or little.
+
+    It may share columns between threads itself.
+    """
+    if n_threads() > 1 and cells >= LEAST:
+        return begun(work)
+    task = Task(work)
+    task.run()
+    return task
+
+
+def _work_on(tasks: deque[Task[T]], until: Task[T] | None = None) -> None:
+    """Do tasks that nobody has begun, one after the other, until one of them is done or none is left."""
+    while (until is None or not until.done) and (task := next((one for one in tuple(tasks) if not one.taken), None)):
+        task.run()
+
+
+def _alone(function: Callable[[S], T], item: S) -> T:
+    """Call a function in a thread that has no other threads for columns."""
+    before = getattr(_working, "on_column", False)
     _working.on_column = True
+    try:
+        return function(item)
+    finally:
+        _working.on_column = before

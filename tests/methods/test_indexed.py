@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal import threads
 from shoal.cluster import box_tree, centroid_distances, centroids, class_index, gathering, point_index, row_index
 from shoal.cluster.centroid_index import index_of
 from shoal.enforce.repair import repair
@@ -144,8 +145,26 @@ def test_centroids_are_those_of_a_scan_in_trees_of_any_size(name, monkeypatch):
     assert np.array_equal(labels(monkeypatch, 2, task, METHODS[name]), scanned)
     monkeypatch.setattr(centroid_distances, "LARGEST_TREE", 1)
     monkeypatch.setattr(centroids, "ROWS_PER_CALL", 60)  # cores look for the next rows over and over, some in vain
-    with sharing.at_once():
-        assert np.array_equal(labels(monkeypatch, 2, task, METHODS[name]), scanned)
+    for ahead, still_open in (((1, 60), 0.95), ((60, 60), 0.5), ((10**6, 10**6), 0.0)):
+        monkeypatch.setattr(centroids, "ROWS_AHEAD", ahead)
+        monkeypatch.setattr(centroids, "OPEN", still_open)
+        with sharing.at_once():
+            assert np.array_equal(labels(monkeypatch, 2, task, METHODS[name]), scanned)
+
+
+@pytest.mark.parametrize("name", CENTROIDS)
+def test_centroids_are_the_same_whatever_the_number_of_threads(name, monkeypatch):
+    task = Task.of(prepare(mixed_frame(700), MIXED))
+    found = []
+    for n in (1, 2, 3):
+        monkeypatch.setattr(threads, "_cores", lambda n=n: n)
+        monkeypatch.setattr(threads, "LEAST", 0)
+        for module in (sharing, centroids, box_tree):
+            monkeypatch.setattr(module, "parts_of", lambda cells, n=n: n)
+        monkeypatch.setattr(box_tree, "LEAST", 2)
+        groups = METHODS[name].partition(task, np.random.default_rng(0))
+        found.append((groups.labels.tobytes(), groups.notes))
+    assert found[0] == found[1] == found[2]
 
 
 def test_where_boxes_do_not_help_centroids_are_scanned(monkeypatch):

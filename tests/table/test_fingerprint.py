@@ -12,9 +12,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal import Nominal, Numeric, Schema
+from shoal import Nominal, Numeric, Schema, threads
 from shoal.table import fingerprint, numbering
-from shoal.table.fingerprint import content_sha256
+from shoal.table.fingerprint import content_sha256, sha256_beside
 from shoal.table.frames import to_polars
 from shoal.table.prepare import prepare
 from support.pairwise import examples
@@ -130,3 +130,28 @@ def test_large_tables_are_looked_at_in_pieces_and_say_the_same(columns, size):
         assert content_sha256(frame) == whole
         patch.setattr(fingerprint, "COPIED", 0)
         assert content_sha256(frame) == whole
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("large", [0, 1 << 40])
+@settings(max_examples=examples(20), deadline=None)
+@given(columns=TABLES, n_steps=st.integers(0, 6))
+def test_steps_beside_are_done_in_their_order_and_change_no_fingerprint(n_threads, large, columns, n_steps):
+    frame = pl.DataFrame([pl.Series(f"c{j}", cells, pl.String) for j, cells in enumerate(columns)])
+    whole = content_sha256(frame)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbering, "FEW", -1)
+        patch.setattr(fingerprint, "LARGE", large)
+        patch.setattr(threads, "LEAST", 0)
+        patch.setattr(threads, "_cores", lambda: n_threads)
+        found = sha256_beside(frame, [lambda place=place: place * place for place in range(n_steps)])
+    assert found == (whole, [place * place for place in range(n_steps)])
+
+
+@pytest.mark.usefixtures("three")
+def test_an_error_of_a_step_beside_comes_out():
+    def bad():
+        raise ValueError("step fell over")
+
+    with pytest.raises(ValueError, match="step fell over"):
+        sha256_beside(FRAME, [int, bad, int])

@@ -17,6 +17,7 @@ from shoal.errors import Problems, rows_at
 from shoal.release.column_types import ANY, NUMBER, NUMBERS, TEXT, TRUTH, TYPES, column_sorts
 from shoal.release.manifest import Layout
 from shoal.release.shapes import GENERALISED
+from shoal.threads import side_by_side
 
 MINUS_ZERO = "-0.0"
 """Equal to zero, and written in another way."""
@@ -30,10 +31,13 @@ def check_written(
     In a part of a table numbers may all be whole though the column is not: see `has_fractions`.
     """
     sorts = column_sorts(layout)
-    for table, columns in layout.contents.items():
-        for name in columns:
-            if complaint := _complaint(tables[table][name], sorts.get(name, ANY), part=part):
-                problems.add(f"column {name!r}", complaint)
+    series = [tables[table][name] for table, columns in layout.contents.items() for name in columns]
+    complaints = side_by_side(
+        lambda one: _complaint(one, sorts.get(one.name, ANY), part=part), series, sum(len(one) for one in series)
+    )
+    for one, complaint in zip(series, complaints, strict=True):
+        if complaint:
+            problems.add(f"column {one.name!r}", complaint)
 
 
 def has_fractions(series: pl.Series, layout: Layout) -> bool:

@@ -18,9 +18,10 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.cards import card
-from shoal.check.cell_text import check_facts, check_types, check_written
+from shoal.check.cell_text import check_facts
 from shoal.check.cells import ReadColumn, read_column
 from shoal.check.classes import check_class_table
+from shoal.check.content import check_forms, compared_meanwhile
 from shoal.check.counterfeits import check_counterfeits, fewest_people
 from shoal.check.hidden import check_absent, check_hidden, opened
 from shoal.check.meanings import check_meanings
@@ -38,7 +39,6 @@ from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.release.key import Key
 from shoal.release.manifest import Layout, Manifest
 from shoal.release.shapes import Shape
-from shoal.table.fingerprint import content_sha256
 from shoal.table.numbering import sorted_rows
 from shoal.table.schema import Schema
 from shoal.threads import side_by_side
@@ -146,78 +146,69 @@ def verify(
         what = f"counts rows, but column {schema.person!r} says that people may have several"
         problems.add("release", what, "make it anew with that schema")
     promise = check_closed(manifest, problems)
-    check_content(tables, manifest, problems, hashed=hashed)
-    _check_rows(tables, manifest, problems)
-    shown, written, told = tables, manifest, frozenset[str]()
-    if key is not None:
-        check_absent(manifest, key, problems)
-        tables, manifest, told = opened(tables, manifest, key, problems)
-        problems.raise_if_any(GuaranteeError)  # what cannot be opened cannot be looked at further
-    layout, shape = manifest.layout, manifest.layout.laid_out
-    counted = manifest.recipe.counts == "people"
-    slices = SlicesRead.of(tables, layout, problems) if layout.slices else None
-    if slices is not None:  # slices that do not fit cannot be looked at further
+    with compared_meanwhile(tables, manifest, problems, hashed=hashed):
+        check_forms(tables, manifest, problems)
+        _check_rows(tables, manifest, problems)
+        shown, written, told = tables, manifest, frozenset[str]()
+        if key is not None:
+            check_absent(manifest, key, problems)
+            tables, manifest, told = opened(tables, manifest, key, problems)
+            problems.raise_if_any(GuaranteeError)  # what cannot be opened cannot be looked at further
+        layout, shape = manifest.layout, manifest.layout.laid_out
+        counted = manifest.recipe.counts == "people"
+        slices = SlicesRead.of(tables, layout, problems) if layout.slices else None
+        if slices is not None:  # slices that do not fit cannot be looked at further
+            problems.raise_if_any(GuaranteeError)
+            p, l = (manifest.recipe.method.get(name) for name in ("p", "l"))  # noqa: E741
+            if isinstance(p, int) and isinstance(l, int):
+                slices.check_generalised(p, l, problems)
+            if counted and (p is not None or slices.joined() is not slices):
+                problems.add(
+                    "recipe", "promises of people, but has p or slices that share an attribute, which count rows"
+                )
+            if counted and people is not None:
+                slices = replace(slices, whose=people.slices)
+        together = None if slices is None else slices.joined()
+        if shape.class_table:
+            check_class_table(tables, layout, problems)
+        check_counterfeits(tables, manifest, problems)
+        cells = shape.cells(tables, layout, problems)
+        texts = Texts()
+        read = _check_cells(cells, manifest, texts, problems)
+        before = len(problems)
+        as_shown = shape.rows(shown, written.layout, problems)
+        if len(problems) > before:  # rows that cannot be told cannot be looked at further
+            problems.raise_if_any(GuaranteeError)
+        # Two aliases of one value are two lines of a bucket, and the same line once they are known: no mistake.
+        rows = as_shown if key is None else shape.rows(tables, layout, Problems())
+        if key is not None and original is not None:
+            check_meanings(shown, written, key, original, schema, problems)
+        check_hidden(as_shown, written, problems)
+        whose = _whose(people, manifest, rows.height)
+        sensitive = sensitive_values(rows, manifest, problems, schema, people if counted else None)
+        if any(one.spelt(sensitive) != one for one in promise if getattr(one, "column", None) not in layout.hidden):
+            problems.add("promise", "has values that are not in Shoal's notation")
         problems.raise_if_any(GuaranteeError)
-        p, l = (manifest.recipe.method.get(name) for name in ("p", "l"))  # noqa: E741
-        if isinstance(p, int) and isinstance(l, int):
-            slices.check_generalised(p, l, problems)
-        if counted and (p is not None or slices.joined() is not slices):
-            problems.add("recipe", "promises of people, but has p or slices that share an attribute, which count rows")
-        if counted and people is not None:
-            slices = replace(slices, whose=people.slices)
-    together = None if slices is None else slices.joined()
-    if shape.class_table:
-        check_class_table(tables, layout, problems)
-    check_counterfeits(tables, manifest, problems)
-    cells = shape.cells(tables, layout, problems)
-    texts = Texts()
-    read = _check_cells(cells, manifest, texts, problems)
-    before = len(problems)
-    as_shown = shape.rows(shown, written.layout, problems)
-    if len(problems) > before:  # rows that cannot be told cannot be looked at further
+        labels = _ordered_classes(shown, written.layout, rows, layout.class_columns, texts, problems)
+        matches, lacking = _outside(cells, labels, manifest, promise, population, schema, whose)
+        chances = None if together is None or original is None else together.chances(original, schema)
+        sealed = frozenset(layout.hidden)
+        classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances, sealed, whose)
+        found = reached(promise, classes, problems, lacking, people=counted)
+        if together is not None and not counted:  # rows in a bucket tell nothing certain of people
+            _look_at_all(together, promise, found, sealed, problems)
+        for one in promise:
+            if getattr(one, "column", None) in told:
+                found.needing.update((one.key, one.every) if isinstance(one, SliceDiversity) else (one.key,))
+        if shape.has_counterfeits:  # they hide nobody, and everybody can count them
+            found.achieved["k"] = fewest_people(tables, manifest)
+        check_reached(found, written, problems, claims=claims)
         problems.raise_if_any(GuaranteeError)
-    # Two aliases of one value are two lines of a bucket, and the same line once they are known: no mistake.
-    rows = as_shown if key is None else shape.rows(tables, layout, Problems())
-    if key is not None and original is not None:
-        check_meanings(shown, written, key, original, schema, problems)
-    check_hidden(as_shown, written, problems)
-    whose = _whose(people, manifest, rows.height)
-    sensitive = sensitive_values(rows, manifest, problems, schema, people if counted else None)
-    if any(one.spelt(sensitive) != one for one in promise if getattr(one, "column", None) not in layout.hidden):
-        problems.add("promise", "has values that are not in Shoal's notation")
-    problems.raise_if_any(GuaranteeError)
-    labels = _ordered_classes(shown, written.layout, rows, layout.class_columns, texts, problems)
-    matches, lacking = _outside(cells, labels, manifest, promise, population, schema, whose)
-    chances = None if together is None or original is None else together.chances(original, schema)
-    sealed = frozenset(layout.hidden)
-    classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances, sealed, whose)
-    found = reached(promise, classes, problems, lacking, people=counted)
-    if together is not None and not counted:  # rows in a bucket tell nothing certain of people
-        _look_at_all(together, promise, found, sealed, problems)
-    for one in promise:
-        if getattr(one, "column", None) in told:
-            found.needing.update((one.key, one.every) if isinstance(one, SliceDiversity) else (one.key,))
-    if shape.has_counterfeits:  # they hide nobody, and everybody can count them
-        found.achieved["k"] = fewest_people(tables, manifest)
-    check_reached(found, written, problems, claims=claims)
-    problems.raise_if_any(GuaranteeError)
-    unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
-    return Verdict(
-        rows.height, classes.n_classes, found.achieved, shape.reading, unchecked, classes, found.outside, tuple(read)
-    )
-
-
-def check_content(
-    tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems, *, hashed: bool = True
-) -> None:
-    """Refuse tables that are not those of a manifest, or that hold cells of another sort than a release has."""
-    _check_tables(tables, manifest, problems, hashed=hashed)
-    problems.raise_if_any(GuaranteeError)
-    for table in manifest.tables:
-        if str(table.file).endswith(".parquet"):
-            check_types(tables[table.name], manifest.layout, problems)
-    check_written(tables, manifest.layout, problems)
-    problems.raise_if_any(GuaranteeError)  # cells that are none cannot be looked at further
+        unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
+        return Verdict(
+            rows.height, classes.n_classes, found.achieved, shape.reading, unchecked, classes, found.outside,
+            tuple(read),
+        )  # fmt: skip
 
 
 def _look_at_all(
@@ -298,24 +289,6 @@ def same_figure(one: float, other: float) -> bool:
     if isinstance(one, int) or isinstance(other, int):
         return type(one) is type(other) and one == other
     return repr(one) == repr(other) or math.isclose(one, other, rel_tol=64 * sys.float_info.epsilon)
-
-
-def _check_tables(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems, *, hashed: bool) -> None:
-    """The tables there are, their columns, and their fingerprints."""
-    columns = manifest.layout.contents
-    if [table.name for table in manifest.tables] != list(columns) or set(tables) != set(columns):
-        problems.add("release", f"needs exactly the tables {', '.join(columns)}, in this order")
-        return
-    for table in manifest.tables:
-        frame = tables[table.name]
-        if set(frame.columns) != set(columns[table.name]) or tuple(frame.columns) != table.columns:
-            problems.add(f"table {table.name!r}", "has other columns than the manifest lists")
-        elif frame.height != table.rows:
-            problems.add(f"table {table.name!r}", f"has {frame.height} rows, the manifest says {table.rows}")
-        elif any(dtype.is_nested() or dtype in (pl.Object, pl.Binary) for dtype in frame.dtypes):
-            problems.add(f"table {table.name!r}", "has a column of a data type that Shoal never writes")
-        elif hashed and content_sha256(frame) != table.content_sha256:
-            problems.add(f"table {table.name!r}", "was changed since it was released: its content differs")
 
 
 def _check_rows(tables: Mapping[str, pl.DataFrame], manifest: Manifest, problems: Problems) -> None:

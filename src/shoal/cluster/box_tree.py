@@ -20,6 +20,8 @@ LEAST = 8192
 """Below so many different rows a scan takes a fraction of a second, less than to compile the kernels of a tree."""
 MOST_LINES = 64
 """A box has a bit for each column of numbers."""
+CUT = 4
+"""How much longer it takes to cut a value off than to read it."""
 BEYOND = 1.25
 """Where missing numbers are put when rows are cut in halves; the others lie between 0 and 1."""
 
@@ -42,9 +44,9 @@ def order_of(columns: Scaled, leaf: int) -> Ints:
     """
     n_rows, order = columns.shape[1], np.arange(columns.shape[1])
     n_leaves, n_runs = _leaves_of(n_rows, leaf), 1
-    cells = columns.size * n_leaves.bit_length()
+    cells = CUT * columns.size * n_leaves.bit_length()
     while n_runs < min(parts_of(cells), n_leaves):
-        in_parts(partial(_cut, columns, order, n_runs, 2 * n_runs), 0, n_runs, columns.size)
+        in_parts(partial(_cut, columns, order, n_runs, 2 * n_runs), 0, n_runs, CUT * columns.size)
         n_runs *= 2
     in_parts(partial(_cut, columns, order, n_runs, n_leaves), 0, n_runs, cells)
     return order

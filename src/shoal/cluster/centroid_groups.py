@@ -40,7 +40,9 @@ def fill(groups: CentroidGroups, ruler: Ruler, lines: Floats, codes: Ints, label
             _fill_counted(modes, groups.values[j - len(lines)], nodes.astype(np.int64), of, rows)
 
     n_columns = len(lines) + len(codes)
-    deque(side_by_side(fill_column, range(n_columns), len(rows) * n_columns), maxlen=0)
+    # Columns of many values take longest: they come first.
+    order = [*(np.argsort(-ruler.trees["size"], kind="stable") + len(lines)).tolist(), *range(len(lines))]
+    deque(side_by_side(fill_column, order, len(rows) * n_columns), maxlen=0)
 
 
 def _fill_line(line: np.void, means: RecordArray, numbers: Floats, of: Labels, size: Labels) -> None:

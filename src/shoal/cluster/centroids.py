@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
@@ -27,13 +28,20 @@ from shoal.methods.groups import Labels
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Encoded, Floats
 from shoal.table.prepare import Table
+from shoal.threads import meanwhile
 
 ROWS_PER_CALL = 1 << 12
 """Rows of one kernel call where centroids are searched; few enough that Ctrl-C is heard."""
+ROWS_AHEAD = 1 << 10, 1 << 13
+"""Rows that are looked for ahead: a quarter of the open centroids, but no fewer and no more than these. Of more, many
+find their centroid closed; with fewer, cores wait for each other more often."""
 FEW_CORES = 4
 """Cores that have enough to do with so many rows; more rows at once, and more of what was found closes meanwhile."""
 MOVES_PER_LOAD = 2
-"""How often, per centroid, rows come in before the index is built anew; it changes the time and nothing else."""
+"""How often, per centroid, rows come in before an index of centroids that move is built anew; like the next, it changes
+the time and nothing else."""
+OPEN = 0.5
+"""The share of centroids that are still open when an index of those that stay where they are is built anew."""
 
 
 class Centroids:
@@ -67,14 +75,31 @@ class Centroids:
         self.ruler = self.rulers.ruler(np.ones(encoded.n_columns))
         self.groups = self._no_groups(lca)
         self._followed = self.groups if following else None
-        self._distinct = encoded.collapse()
-        self._tuples = self.lines[self._distinct.heads], self.codes[self._distinct.heads]
-        self._near = np.full(self._distinct.n_tuples, -1, dtype=np.int64)
-        self._tuple_of = np.empty(self.n_rows, dtype=np.int64)
-        self._tuple_of[self._distinct.rows] = np.repeat(np.arange(len(self._near)), np.diff(self._distinct.first))
-        # With less, to scan takes less time than to compile the kernels of a tree.
-        many = len(self._near) * n_groups >= box_tree.LEAST**2 // 128
-        self._boxes = many and len(lines) <= box_tree.MOST_LINES
+        self._collapsed = meanwhile(encoded.collapse, self.n_rows * self.n_columns)
+        self._dropped = len(lines) > box_tree.MOST_LINES
+
+    @cached_property
+    def _tuples(self) -> tuple[Floats, Ints]:
+        """The different rows."""
+        heads = self._collapsed.result().heads
+        return self.lines[heads], self.codes[heads]
+
+    @cached_property
+    def _near(self) -> Labels:
+        """The group that each of them went to last, -1 for none."""
+        return np.full(self._collapsed.result().n_tuples, -1, dtype=np.int64)
+
+    @cached_property
+    def _tuple_of(self) -> Labels:
+        """Which of them every row is."""
+        distinct, found = self._collapsed.result(), np.empty(self.n_rows, dtype=np.int64)
+        found[distinct.rows] = np.repeat(np.arange(len(self._near)), np.diff(distinct.first))
+        return found
+
+    @property
+    def _boxes(self) -> bool:
+        """Whether centroids have a tree: with less, to scan takes less time than to compile its kernels."""
+        return not self._dropped and len(self._near) * self.n_groups >= box_tree.LEAST**2 // 128
 
     def _no_groups(self, common: bool) -> kernel.CentroidGroups:
         n_lines, n_trees, n = self.lines.shape[1], self.codes.shape[1], self.n_groups
@@ -124,7 +149,7 @@ class Centroids:
             tuples = np.arange(len(self._near))
             self._place_part(index, Rows(*self._tuples, tuples, self._near), tuples, False, self._near)
         else:
-            self._boxes = not self._assign(index, self._tuples, self._near)
+            self._dropped = self._assign(index, self._tuples, self._near)
         return self._near[self._tuple_of]
 
     def _assign(self, index: CentroidIndex, rows: tuple[Floats, Ints], near: Labels) -> bool:
@@ -166,12 +191,12 @@ class Centroids:
                 closing, table.near[:] = False, -1  # all are open now
             index = self.index(members, k - sizes[members]) if closing else self.index(np.arange(self.n_groups))
             # Boxes grow as centroids move, and become empty as they close: after a while a new index is quicker.
-            last = done + max(256, MOVES_PER_LOAD * index.leaves.live.sum()) if moving or closing else len(rows)
+            last = done + max(256, MOVES_PER_LOAD * index.leaves.live.sum()) if moving else len(rows)
             sent = self._place_part(index, table, rows[done:last], moving, labels)
             np.add.at(sizes, labels[rows[done : done + sent]], 1)
             done += sent
             progress.advance(sent)
-            self._boxes &= closing or not is_off(index)
+            self._dropped |= not closing and is_off(index)
 
     def _find_ahead(self, index: CentroidIndex, rows: Labels) -> None:
         """Have cores share the search for rows that are sent one after the other: who is nearest of all that are open.
@@ -188,11 +213,10 @@ class Centroids:
         self._near[tuples] = near
 
     def _place_part(self, index: CentroidIndex, table: Rows, rows: Labels, moving: bool, labels: Labels) -> int:
-        """Send rows to the centroids of an index until all are closed; how many were sent."""
-        done = 0
-        while done < len(rows):
-            step = self._rows_per_call(index)
-            part = rows[done : done + (step if moving else step * max(1, parts_of(self._cells(step)) // FEW_CORES))]
+        """Send rows to the centroids of an index until many are closed; how many were sent."""
+        done, n_open = 0, index.leaves.live.sum()
+        while done < len(rows) and (moving or index.leaves.live.sum() >= OPEN * n_open):
+            part = rows[done : done + (self._rows_per_call(index) if moving else self._rows_ahead(index))]
             if not moving:
                 self._find_ahead(index, part)
             sent = place(self.ruler, self._followed, *index, table, part, moving, labels)
@@ -200,6 +224,14 @@ class Centroids:
             if sent < len(part):
                 break
         return done
+
+    def _rows_ahead(self, index: CentroidIndex) -> int:
+        """How many rows, of those sent to centroids that do not move, cores look for before they are sent."""
+        if is_off(index):
+            return self._rows_per_call(index)
+        least, most = ROWS_AHEAD
+        step = int(min(max(index.leaves.live.sum() // 4, least), most))
+        return step * max(1, parts_of(self._cells(step)) // FEW_CORES)
 
     def _rows_per_call(self, index: CentroidIndex) -> int:
         return min(piece_of(self.n_groups * self.n_columns), ROWS_PER_CALL) if is_off(index) else ROWS_PER_CALL

@@ -7,12 +7,14 @@ time for it, which would cost more than most tables take.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from typing import TypeVar
 
 import numba
+
+from shoal.kernels.pool import begun
 
 T = TypeVar("T")
 PIECE = 1 << 26
@@ -20,8 +22,8 @@ PIECE = 1 << 26
 PART = 1 << 20
 """How many values each core has to read at least, for sharing to pay.
 
-Reading so many takes about 1 ms. To start a thread and wait for it took up to 0.4 ms, on a machine with far more work
-than cores; two cores that shared 2^20 values between them there were no quicker than one.
+Reading so many takes about 1 ms. To hand work to a thread takes a hundredth of that, but it may wait for a core: two
+that shared 2^20 values between them were no quicker than one, on a machine with far more work than cores.
 """
 
 
@@ -70,6 +72,9 @@ def in_parts(run: Callable[[int, int], T], begin: int, end: int, cells: int) -> 
     if n_parts < 2:
         return [run(begin, end)]
     edges = [begin + (end - begin) * part // n_parts for part in range(n_parts + 1)]
-    with ThreadPoolExecutor(n_parts - 1) as pool:
-        others = [pool.submit(run, *part) for part in pairwise(edges[1:])]
+    others = [begun(partial(run, *part)) for part in pairwise(edges[1:])]
+    try:
         return [run(begin, edges[1]), *(other.result() for other in others)]
+    finally:
+        for other in others:  # nobody goes on after an error
+            other.drop()

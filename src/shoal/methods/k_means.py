@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from shoal.table.encode import Encoded, Floats, encode
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Numeric
-from shoal.threads import side_by_side
+from shoal.threads import meanwhile, side_by_side
 
 FARTHEST = 1e300
 """Numbers beyond this are too far apart to be compared."""
@@ -122,7 +123,8 @@ class _Run:
     def __init__(
         self, method: KMeans, encoded: Encoded, kinds: dict[str, Kind], seeds: Labels, rank: Floats | None
     ) -> None:
-        self._method, self._rank, self._judge = method, rank, Judge(encoded, kinds)
+        self._method, self._rank = method, rank
+        self._judge = meanwhile(partial(Judge, encoded, kinds), encoded.n_rows * encoded.n_columns)
         common, following = method.centroid == "lca", method.variant != 2
         self._centroids = Centroids(encoded, len(seeds), lca=common, following=following)
         self._labels = self._best = self._centroids.start_at(seeds)
@@ -151,7 +153,7 @@ class _Run:
             self._keep_best()
 
     def _keep_best(self) -> None:
-        error = self._judge.square_error(self._labels, self._centroids.n_groups)
+        error = self._judge.result().square_error(self._labels, self._centroids.n_groups)
         if error < self._error:
             self._best, self._error = self._labels, error
 
@@ -184,12 +186,17 @@ class Judge:
     def square_error(self, labels: Labels, n_groups: int) -> float:
         """Of a partition of all rows: group by group, its numbers first, each sum in row order."""
         sizes = np.bincount(labels, minlength=n_groups)
+        names = [partial(_unlike, column, labels, sizes) for column in self._names]
+        numbers = [partial(self._apart, j, labels, sizes) for j in range(len(self._numbers))]
+        # Columns of many values take longest: they are begun first, and added up in their order.
+        begun = sorted(range(len(names)), key=lambda j: -int(self._names[j].max(initial=0)))
+        steps = [*(names[j] for j in begun), *numbers]
+        found = list(side_by_side(lambda step: step(), steps, len(labels) * len(steps)))
         errors = np.zeros(n_groups)
-        cells = len(labels) * (len(self._numbers) + len(self._names))
-        for each in side_by_side(lambda j: self._apart(j, labels, sizes), range(len(self._numbers)), cells):
+        for each in found[len(names) :]:
             errors += each
-        for most in side_by_side(lambda names: _most_frequent(names, labels, n_groups), self._names, cells):
-            errors += sizes - most
+        for place in np.argsort(begun):
+            errors += found[place]
         return float(np.cumsum(errors)[-1])
 
     def _apart(self, j: int, labels: Labels, sizes: Labels) -> Floats:
@@ -213,12 +220,13 @@ class Judge:
         return np.where(2 * (sizes - n_present) > sizes, np.nan, means)
 
 
-def _most_frequent(names: Labels, labels: Labels, n_groups: int) -> Labels:
-    """How often the most frequent value of each group occurs in it."""
-    _, counts, first = pairs_of(labels, names, n_groups)
-    most = np.zeros(n_groups, dtype=np.int64)
+def _unlike(names: Labels, labels: Labels, sizes: Labels) -> Floats:
+    """How many rows of each group do not have its most frequent value."""
+    _, counts, first = pairs_of(labels, names, len(sizes))
+    most = np.zeros(len(sizes), dtype=np.int64)
     np.maximum.at(most, labels[first], counts)
-    return most
+    unlike: Floats = (sizes - most).astype(np.float64)
+    return unlike
 
 
 def _standard(line: Floats) -> tuple[float, float]:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import polars as pl
 
-from shoal.check.release import Verdict, check_content, verify
+from shoal.check.content import check_content
+from shoal.check.release import Verdict, verify
 from shoal.check.row_order import in_order
 from shoal.errors import Problems
 from shoal.release.column_types import typed_table

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.check.release import check_content
+from shoal.check.content import check_content
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SourceError
 from shoal.release.directories import check_directory_name, check_outside, check_target
 from shoal.release.files import canonical_csv, read_directory

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, zip_longest
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import polars as pl
 from shoal.table.numbering import are_few
 from shoal.threads import side_by_side
 
+T = TypeVar("T")
 LARGE = 1 << 22
 """Bytes of a table that is looked at piece by piece, and of such a piece."""
 COPIED = 1 << 26
@@ -25,17 +26,42 @@ def content_sha256(frame: pl.DataFrame) -> str:
 
     A cell counts by its text, so that a column of numbers and the same numbers read from a CSV file agree.
     """
+    return sha256_beside(frame, ())[0]
+
+
+def sha256_beside(frame: pl.DataFrame, steps: Sequence[Callable[[], T]]) -> tuple[str, list[T]]:
+    """The fingerprint of a table, and what some steps give: other cores do these while one hashes."""
     digest = hashlib.sha256(f"shoal content 1\n{frame.width} {frame.height}\n".encode())
     if are_few(frame.height):
         for series in frame:
             _add_cells(digest, series)
-        return digest.hexdigest()
-    if frame.estimated_size() > LARGE:
-        for facts in side_by_side(_facts_of, frame.get_columns(), frame.height * frame.width):
-            for fact in facts:
+    elif frame.estimated_size() > LARGE:
+        return _large_beside(digest, frame, steps)
+    else:
+        _add_columns(digest, frame)
+    return digest.hexdigest(), [step() for step in steps]
+
+
+def _large_beside(digest: Any, frame: pl.DataFrame, steps: Sequence[Callable[[], T]]) -> tuple[str, list[T]]:
+    """The same of a large table: steps are done in turns with columns, which are hashed in their order."""
+    work: list[Any] = [one for both in zip_longest(frame, steps) for one in both if one is not None]
+
+    def done(one: Any) -> tuple[bool, Any]:
+        return (True, _facts_of(one)) if isinstance(one, pl.Series) else (False, one())
+
+    found: list[T] = []
+    for is_column, given in side_by_side(done, work, frame.height * len(work)):
+        if is_column:
+            for fact in given:
                 digest.update(fact)
-        return digest.hexdigest()
-    texts = frame.select(pl.all().cast(pl.String))  # all columns in one query: queries are what small tables cost
+        else:
+            found.append(given)
+    return digest.hexdigest(), found
+
+
+def _add_columns(digest: Any, frame: pl.DataFrame) -> None:
+    """Add what all columns say, asked for in one query: queries are what small tables cost."""
+    texts = frame.select(pl.all().cast(pl.String))
     filled = pl.all().fill_null("")
     facts = texts.select(
         pl.all().is_not_null().implode().name.prefix("there "),
@@ -47,7 +73,6 @@ def content_sha256(frame: pl.DataFrame) -> str:
         digest.update(facts[f"there {name}"][0].to_numpy().tobytes())
         digest.update(np.ascontiguousarray(facts[f"lengths {name}"][0].to_numpy(), dtype="<i8").tobytes())
         digest.update(facts[f"joined {name}"][0].encode())
-    return digest.hexdigest()
 
 
 def _add_cells(digest: Any, series: pl.Series) -> None:

@@ -171,15 +171,15 @@ class Coded(NamedTuple):
 def coded(frame: pl.DataFrame, values: Mapping[str, pl.Series] | None = None) -> dict[str, Coded]:
     """The values of each column, and every cell as the number of its value; `values` has those that are known."""
     if are_many(frame.height):
-        columns = ((series, None if values is None else values.get(series.name)) for series in frame)
-        found = side_by_side(_coded_of_many, columns, frame.height * frame.width)
+        known = values or {}
+        columns = ((series, known.get(series.name)) for series in frame)
+        found = side_by_side(lambda one: coded_column(*one), columns, frame.height * frame.width)
         return dict(zip(frame.columns, found, strict=True))
     return _coded(frame, values)
 
 
-def _coded_of_many(column: tuple[pl.Series, pl.Series | None]) -> Coded:
+def coded_column(series: pl.Series, known: pl.Series | None = None) -> Coded:
     """A column of many rows as the numbers of its values, which may be known."""
-    series, known = column
     values = None if known is None else {series.name: known}
     if (shown := distinct_views(series)) is None:
         return _coded(series.to_frame(), values)[series.name]

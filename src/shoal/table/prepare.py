@@ -13,13 +13,13 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError, ShoalWarning, rows_at
 from shoal.table.clean import canonical, clean, in_order, retyped
-from shoal.table.fingerprint import content_sha256
+from shoal.table.fingerprint import content_sha256, sha256_beside
 from shoal.table.frames import check_names
 from shoal.table.hierarchy.builders import STAR, Flat, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.markers import Markers, note_unknown
 from shoal.table.names import Names
-from shoal.table.numbering import Coded, are_many, coded, distinct_values, number_people, values_of
+from shoal.table.numbering import Coded, are_many, coded, coded_column, distinct_values, number_people, values_of
 from shoal.table.numbers import number_text
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, kind_name
 from shoal.table.sensitive import Values
@@ -243,12 +243,10 @@ def prepare(
     # Types and trees are those of the rows that go on: a dropped row leaves no trace.
     rows = retyped(spelt[kept], settled.columns, found) if n_dropped else spelt
     check_single_roles(settled, rows, broken, found)
-    codes = _coded_quasi(settled, rows, broken)
-    values = {name: one.values for name, one in codes.items()}
-    values |= distinct_by_column(settled, rows.drop(codes), broken | strange)
+    sha256, codes, values = _hashed_and_numbered(cleaned, rows, settled, broken, strange)
     grown = grow_hierarchies(settled, rows, values, found, kept)
     dropped = {"missing quasi-identifier": n_dropped} if n_dropped else {}
-    table = Table(rows, grown, schema, content_sha256(cleaned), cleaned.height, dropped, kept, merged)
+    table = Table(rows, grown, schema, sha256, cleaned.height, dropped, kept, merged)
     vars(table).update(_values=values, _coded=codes)
     if extra_check is not None:
         extra_check(table, found)
@@ -341,11 +339,20 @@ def distinct_by_column(schema: Schema, frame: pl.DataFrame, broken: Iterable[str
     return values_of(frame.select(name for name in frame.columns if name in fit))
 
 
-def _coded_quasi(schema: Schema, frame: pl.DataFrame, broken: Iterable[str]) -> dict[str, Coded]:
-    """Quasi-identifiers of texts as numbers, where there are many rows: to find their values takes nearly as long."""
-    names = (name for name, kind in schema.quasi.items() if not isinstance(kind, Numeric) and name in frame.columns)
-    texts = [name for name in names if frame.schema[name] == pl.String and name not in broken]
-    return coded(frame.select(texts)) if are_many(frame.height) else {}
+def _hashed_and_numbered(
+    cleaned: pl.DataFrame, rows: pl.DataFrame, schema: Schema, broken: set[str], strange: set[str]
+) -> tuple[str, dict[str, Coded], dict[str, pl.Series]]:
+    """The fingerprint of all rows; where these are many, quasi-identifiers of texts as numbers; values of columns."""
+    if not are_many(rows.height):
+        return content_sha256(cleaned), {}, distinct_by_column(schema, rows, broken | strange)
+    texts = [name for name, kind in schema.quasi.items() if not isinstance(kind, Numeric) and name in rows.columns]
+    texts = [name for name in texts if rows.schema[name] == pl.String and name not in broken]
+    # To number texts takes little longer than to find their values.
+    steps: list[Callable[[], object]] = [partial(coded_column, rows[name]) for name in texts]
+    steps.append(partial(distinct_by_column, schema, rows.drop(texts), broken | strange))
+    sha256, (*found, others) = sha256_beside(cleaned, steps)
+    codes: dict[str, Coded] = dict(zip(texts, found, strict=True))  # type: ignore[arg-type]
+    return sha256, codes, {name: one.values for name, one in codes.items()} | others  # type: ignore[operator]
 
 
 def grow_hierarchies(

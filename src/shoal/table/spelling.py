@@ -17,7 +17,7 @@ import polars as pl
 
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.markers import Markers, markers_of
-from shoal.table.numbering import LONG, distinct_values, is_long
+from shoal.table.numbering import LONG, is_long, values_of
 from shoal.table.schema import Kind, Ordinal
 
 UNSEEN = re.compile(
@@ -109,7 +109,7 @@ def _alike(series: pl.Series, known: set[str], gone: set[str]) -> dict[str, list
     """Values that share a normal form with another, or with a known spelling, or with missing: by that form, sorted."""
     groups: dict[str, list[str]] = {}
     short = series.filter(series.str.len_bytes() <= LONG) if is_long(series) else series  # long ones are not compared
-    for value in known.union(distinct_values(short).to_list()):
+    for value in known.union(values_of(short.to_frame())[series.name].to_list()):
         groups.setdefault(normal_form(value), []).append(value)
     return {form: sorted(groups[form]) for form in sorted(groups) if len(groups[form]) > 1 or form in gone}
 
