@@ -22,12 +22,13 @@ from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_near import Nearness
 from shoal.kernels.enforce.refine_points import Points
 from shoal.methods.base import Task
-from shoal.methods.groups import Groups, Labels, members_of
+from shoal.methods.groups import Groups, Labels
 from shoal.table.encode import Floats
 from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
 from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
 from shoal.table.schema import Nominal, Numeric
+from shoal.threads import side_by_side
 
 RecordArray = npt.NDArray[np.void]
 
@@ -41,7 +42,7 @@ class Loss(Protocol):
     def state(self, partition: Partition) -> Points | Mixed | Covers:
         """What the kernels have to know of every group; they work it out themselves."""
 
-    def of_each(self, groups: Sequence[Labels]) -> Floats:
+    def of_each(self, groups: Sequence[Labels] | Members) -> Floats:
         """The loss of each of some groups, their rows in rising order."""
 
     def nearness(self) -> Nearness:
@@ -50,7 +51,7 @@ class Loss(Protocol):
 
 def total_loss(loss: Loss, labels: Labels) -> float:
     """The loss of a partition, worked out from its members."""
-    return math.fsum(loss.of_each(members_of(labels)).tolist())
+    return math.fsum(loss.of_each(Members.of_labels(labels)).tolist())
 
 
 def loss_of(task: Task, space: Space, loses: str, sets: bool, groups: Groups) -> Loss:
@@ -81,12 +82,12 @@ class Squared:
         ranks = np.zeros((len(other), len(partition.members)))
         return Mixed(flat, centre, np.ascontiguousarray(columns[other].T), column, average, ranks, lost)
 
-    def of_each(self, groups: Sequence[Labels]) -> Floats:
+    def of_each(self, groups: Sequence[Labels] | Members) -> Floats:
         """Squared error of each group, summed row by row, and of a row column by column."""
-        members = Members.of(groups)
+        members = groups if isinstance(groups, Members) else Members.of(groups)
         averages = averages_of(self._space, members)
         distance = distances_to(self._space, self._space.columns[:, members.rows], averages[members.owner])
-        return np.bincount(members.owner, weights=distance, minlength=len(groups)).astype(np.float64)
+        return np.bincount(members.owner, weights=distance, minlength=len(members.sizes)).astype(np.float64)
 
     def nearness(self) -> Nearness:
         """Squared distances."""
@@ -145,16 +146,20 @@ class Covered:
         cell = np.zeros((n_groups, len(self.cells.column)), dtype=covers.CELL)
         return Covers(*self.cells, cell, np.full(n_groups, np.nan))
 
-    def of_each(self, groups: Sequence[Labels]) -> Floats:
+    def of_each(self, groups: Sequence[Labels] | Members) -> Floats:
         """The share that the cells of each group leave open, over its rows and columns."""
-        members = Members.of(groups)
-        total = np.zeros(len(groups))
-        for j, column in enumerate(self.cells.column):
-            values = self.cells.values[members.rows, j]
-            n_missing = members.count(np.isnan(values))
-            share = self._open(column, values, members)
-            total += np.where(n_missing > 0, n_missing < members.sizes, share)
+        members = groups if isinstance(groups, Members) else Members.of(groups)
+        members.owner  # noqa: B018  known before threads ask for it
+        columns, total = range(len(self.cells.column)), np.zeros(len(members.sizes))
+        for share in side_by_side(lambda j: self._share(j, members), columns, len(columns) * len(members.rows)):
+            total += share
         return members.sizes * total
+
+    def _share(self, j: int, members: Members) -> Floats:
+        """Share of one column that the cells of groups leave open."""
+        values = self.cells.values[members.rows, j]
+        n_missing = members.count(np.isnan(values))
+        return np.where(n_missing > 0, n_missing < members.sizes, self._open(self.cells.column[j], values, members))
 
     def _open(self, column: np.void, values: Floats, members: Members) -> Floats:
         """Share of one column that the cells of groups without a missing value leave open."""

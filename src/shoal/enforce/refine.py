@@ -12,7 +12,7 @@ from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
 from shoal.enforce.annealing import Dividing, Swapping, tries_of
 from shoal.enforce.constraints import Constraints
-from shoal.enforce.looking_ahead import CHAINS, STEPS, Kind, cells_of, groups_look, rows_look, watchers_of
+from shoal.enforce.looking_ahead import CHAINS, STEPS, Kind, cells_of, groups_look, take_turns, watchers_of
 from shoal.enforce.losses import Loss, loss_of, total_loss
 from shoal.enforce.neighbours import near_lists
 from shoal.enforce.slots import with_room
@@ -20,11 +20,10 @@ from shoal.errors import Problems
 from shoal.kernels.enforce import refine as kernel
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_groups import regroup
-from shoal.kernels.enforce.refine_near import Around
 from shoal.kernels.enforce.violation import Needs
 from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Method, Task
-from shoal.methods.groups import Groups, Labels, members_of
+from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Spec, Whole, param
 from shoal.table.encode import Encoded
@@ -158,14 +157,12 @@ class Search:
         nobody = np.zeros((len(labels), 0), dtype=np.int64)
         never, clock = np.zeros_like(changed), np.array([1, -1])
         self._everywhere = kernel.Search(needs, nobody, known, changed, never, clock, watchers_of(nobody))
-        self._averages = np.ascontiguousarray(averages_of(space, Members.of(members_of(labels))).T)
         self.moves = 0
 
     @cached_property
     def _nearby(self) -> kernel.Search:
         """A search among rows near to every row, judged by the groups as they were given."""
-        around = Around(self._measure.nearness(), self._space.columns, self._averages, self._partition)
-        near = near_lists(self._space, self._encoded, self._rows, around)
+        near = near_lists(self._space, self._encoded, self._rows, self._measure.nearness(), self._partition)
         return self._everywhere._replace(near=near, watchers=watchers_of(near))
 
     def labels(self) -> Labels:
@@ -198,12 +195,9 @@ class Search:
 
     def _take(self, kind: Kind, search: kernel.Search) -> int:
         """Let rows take steps of a kind, a few of them at a time; how many they took."""
-        taken, at_once, parts = 0, _at_once(len(self._rows)), (self._partition, self._loss, search)
-        for begin in range(0, len(self._rows), at_once):
-            rows = self._rows[begin : begin + at_once]
-            if rows_look(kind, parts, rows, cells_of(parts, len(self._space.columns))):
-                taken += kind.take(*parts, rows)
-            search.clock[1] = -1
+        parts = self._partition, self._loss, search
+        cells, at_once = cells_of(parts, len(self._space.columns)), _at_once(len(self._rows))
+        taken = take_turns(kind, parts, self._rows, cells, at_once)
         self.moves += taken
         return taken
 

@@ -21,55 +21,60 @@ from shoal.kernels.jit import chosen_by_type, jit
 
 
 @jit
-def turn_round(near: Any, first: Any, rows: Any) -> None:
-    """Who has a row among those near it, for every row.
+def count_watchers(near: Any, begin: int, end: int, counts: Any) -> None:
+    """How many rows have each of a run of rows among those near them.
 
-    IN   near int64[n, m], -1 for none
-    OUT  first int64[n + 1], zeros at first;  rows int64[n * m]
+    IN     near int64[n, m], -1 for none
+    INOUT  counts int64[n], zeros at first
     """
     for row in range(len(near)):
         for other in near[row]:
-            if other >= 0:
-                first[other + 1] += 1
-    for row in range(len(near)):
-        first[row + 1] += first[row]
+            if begin <= other < end:
+                counts[other] += 1
+
+
+@jit
+def list_watchers(near: Any, begin: int, end: int, places: Any, rows: Any) -> None:
+    """Which rows these are, in rising order.
+
+    IN     near int64[n, m]
+    INOUT  places int64[n]: where those of each row begin, and in the end where they end
+    OUT    rows int64[...]
+    """
     for row in range(len(near)):
         for other in near[row]:
-            if other >= 0:
-                rows[first[other]] = row
-                first[other] += 1
-    for row in range(len(near), 0, -1):  # each begin has moved to the next one
-        first[row] = first[row - 1]
-    first[0] = 0
+            if begin <= other < end:
+                rows[places[other]] = row
+                places[other] += 1
 
 
 # -- steps and chains -------------------------------------------------------------------------------------------------
 
 
 @jit
-def who_may_step(partition: Partition, search: Search, rows: Any, found: Any) -> int:  # noqa: ARG001
-    """Those of some rows that look for a step; how many they are.
+def who_may_step(partition: Partition, search: Search, rows: Any, begin: int, end: int, places: Any) -> int:  # noqa: ARG001
+    """Places of those of a run of rows that look for a step; how many they are.
 
-    IN  rows int64[some];  OUT  found int64[some]
+    IN  rows int64[some];  OUT  places int64[some], from the beginning of the run on
     """
     n = 0
-    for row in rows:
-        if has_news(search, row):
-            found[n] = row
+    for place in range(begin, end):
+        if has_news(search, rows[place]):
+            places[begin + n] = place
             n += 1
     return n
 
 
 @jit
-def who_may_pull(partition: Partition, search: Search, rows: Any, found: Any) -> int:
-    """Those of some rows that look for a chain; how many they are.
+def who_may_pull(partition: Partition, search: Search, rows: Any, begin: int, end: int, places: Any) -> int:
+    """Places of those of a run of rows that look for a chain; how many they are.
 
-    IN  rows int64[some];  OUT  found int64[some]
+    IN  rows int64[some];  OUT  places int64[some], from the beginning of the run on
     """
     n = 0
-    for row in rows:
-        if may_pull(partition, search, row):
-            found[n] = row
+    for place in range(begin, end):
+        if may_pull(partition, search, rows[place]):
+            places[begin + n] = place
             n += 1
     return n
 
