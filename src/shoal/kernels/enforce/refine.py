@@ -219,10 +219,15 @@ def pull(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
 
     IN  rows int64[some]
     """
-    steps = 0
+    steps, ahead = 0, search.clock[1]
     for row in rows:
-        here = partition.label[row]
-        if not may_pull(partition, search, row) and not _is_outdated(partition, search, row):
+        known, here = search.rows[row], partition.label[row]
+        if known.relief >= -LEAST:
+            continue
+        # One row after the other without a call: to hand over so many arrays takes longer than all the rest.
+        if search.changed[here] <= known.chains and (known.chains != ahead or search.clock[0] == ahead):
+            continue
+        if search.changed[here] <= known.chains and not _is_outdated(partition, search, row, ahead):
             continue
         other, last, third = best_chain(partition, loss, search, row)
         if other < 0:
@@ -245,12 +250,9 @@ def may_pull(partition: Partition, search: Search, row: int) -> bool:
 
 
 @jit
-def _is_outdated(partition: Partition, search: Search, row: int) -> bool:
-    """Whether a row looked for a chain ahead, in vain, and some group that one could pass through has changed since."""
-    known, ahead = search.rows[row], search.clock[1]
-    if known.chains != ahead or known.relief >= -LEAST or search.clock[0] == ahead:
-        return False
-    outdated = known.news > ahead
+def _is_outdated(partition: Partition, search: Search, row: int, ahead: int) -> bool:
+    """Whether some group that a chain of a row could pass through has changed since it looked ahead."""
+    outdated = search.rows[row].news > ahead
     for near in search.near[row]:
         for other in members_of(partition, partition.label[near]):
             outdated |= search.rows[other].news > ahead
