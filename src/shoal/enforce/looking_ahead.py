@@ -67,8 +67,13 @@ def take_turns(kind: Kind, parts: Parts, rows: Labels, cells: int, at_once: int)
         return sum(kind.take(*parts, rows[begin : begin + at_once]) for begin in range(0, len(rows), at_once))
     places = _who_looks(kind, parts, rows)
     n_runs = max(min(len(places) * cells // (4 * parts_of(len(places) * cells) * PART), RUNS), 1)
-    edges = [0, *places[np.arange(1, n_runs) * len(places) // n_runs].tolist(), len(rows)] if len(places) else []
-    return sum(_take_run(kind, parts, rows[begin:end], cells) for begin, end in pairwise(edges))
+    if n_runs == 1:
+        return _take_run(kind, parts, rows, rows[places], cells)
+    taken, edges = 0, [0, *places[np.arange(1, n_runs) * len(places) // n_runs].tolist(), len(rows)]
+    for begin, end in pairwise(edges):
+        run = rows[begin:end]
+        taken += _take_run(kind, parts, run, run[_who_looks(kind, parts, run)], cells)
+    return taken
 
 
 def _who_looks(kind: Kind, parts: Parts, rows: Labels) -> Labels:
@@ -82,10 +87,9 @@ def _who_looks(kind: Kind, parts: Parts, rows: Labels) -> Labels:
     return np.concatenate(in_parts(find, 0, len(rows), len(rows) * RANDOM * RANDOM))
 
 
-def _take_run(kind: Kind, parts: Parts, rows: Labels, cells: int) -> int:
-    """Let rows look ahead, if that pays, and then take their steps; how many."""
-    search, who = parts[2], rows[_who_looks(kind, parts, rows)]
-    n_parts = parts_of(len(who) * cells)
+def _take_run(kind: Kind, parts: Parts, rows: Labels, who: Labels, cells: int) -> int:
+    """Let those of some rows who have to look ahead, if that pays, and then all of them take steps; how many."""
+    search, n_parts = parts[2], parts_of(len(who) * cells)
     if n_parts > 1:
         search.clock[0] += 1  # a time of its own, by which to know who looked ahead now
         search.clock[1] = search.clock[0]

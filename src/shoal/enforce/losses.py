@@ -49,9 +49,9 @@ class Loss(Protocol):
         """How far apart values are, as far as this loss minds."""
 
 
-def total_loss(loss: Loss, labels: Labels) -> float:
+def total_loss(loss: Loss, members: Members) -> float:
     """The loss of a partition, worked out from its members."""
-    return math.fsum(loss.of_each(Members.of_labels(labels)).tolist())
+    return math.fsum(loss.of_each(members).tolist())
 
 
 def loss_of(task: Task, space: Space, loses: str, sets: bool, groups: Groups) -> Loss:

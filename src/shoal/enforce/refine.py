@@ -15,7 +15,7 @@ from shoal.enforce.constraints import Constraints
 from shoal.enforce.looking_ahead import CHAINS, STEPS, Kind, cells_of, groups_look, take_turns, watchers_of
 from shoal.enforce.losses import Loss, loss_of, total_loss
 from shoal.enforce.neighbours import near_lists
-from shoal.enforce.slots import with_room
+from shoal.enforce.slots import members_in, with_room
 from shoal.errors import Problems
 from shoal.kernels.enforce import refine as kernel
 from shoal.kernels.enforce.refine_covers import Covers
@@ -110,17 +110,16 @@ class Refine(Spec):
         """
         space = Space.of(task)
         measure = loss_of(task, space, self.loss or loss, sets, groups)
-        before = after = total_loss(measure, groups.labels)
         constraints = Constraints.of(task, groups.labels >= 0)
         search = Search(space, task.encoded, groups.labels, k, constraints.of_any_kind, measure)
+        before = after = total_loss(measure, search.members())
         labels, moves = groups.labels, 0
         for rounds in (0, self.rounds) if self.rounds else (0,):
             search.anneal(rounds, after, rng, progress)
             search.descend(progress)
-            found = search.labels()
-            total = total_loss(measure, found)
+            total = total_loss(measure, search.members())
             if total < after - kernel.LEAST:
-                labels, after, moves = found, total, search.moves
+                labels, after, moves = search.labels(), total, search.moves
         notes = {"refine_before": before, "refine_after": after, "refine_moves": moves, "refine_rounds": self.rounds}
         # The row a group was formed around may have left it.
         centres = groups.centres if labels is groups.labels else None
@@ -153,10 +152,10 @@ class Search:
         self._loss = measure.state(self._partition)
         known = np.zeros(len(labels), dtype=kernel.ROW)
         known["news"] = 1
-        changed = np.ones(len(self._partition.groups), dtype=np.int64)
+        seen = np.zeros(len(self._partition.groups), dtype=kernel.SEEN)
+        seen["changed"] = seen["news"] = 1
         nobody = np.zeros((len(labels), 0), dtype=np.int64)
-        never, clock = np.zeros_like(changed), np.array([1, -1])
-        self._everywhere = kernel.Search(needs, nobody, known, changed, never, clock, watchers_of(nobody))
+        self._everywhere = kernel.Search(needs, nobody, known, seen, np.array([1, -1]), watchers_of(nobody))
         self.moves = 0
 
     @cached_property
@@ -164,6 +163,10 @@ class Search:
         """A search among rows near to every row, judged by the groups as they were given."""
         near = near_lists(self._space, self._encoded, self._rows, self._measure.nearness(), self._partition)
         return self._everywhere._replace(near=near, watchers=watchers_of(near))
+
+    def members(self) -> Members:
+        """The rows of all groups that are there."""
+        return members_in(self._partition)
 
     def labels(self) -> Labels:
         """A label per row; groups keep their order, those that are gone leave no hole."""
@@ -228,8 +231,9 @@ class Search:
             turns = np.arange(begin, min(begin + AT_ONCE, tries)) % len(self._rows)
             self.moves += annealing.go_on(self._rows[turns], rng)
             progress.advance(len(turns))
+        everybody, every_group = self._everywhere.rows, self._everywhere.groups
         self._everywhere.clock[0] += 1
-        self._everywhere.changed[:] = self._everywhere.rows["news"] = self._everywhere.clock[0]
+        everybody["news"] = every_group["changed"] = every_group["news"] = self._everywhere.clock[0]
 
 
 def _at_once(n: int) -> int:

@@ -25,3 +25,11 @@ def with_room(labels: Labels, k: int, *, doubled: bool = False) -> Partition:
     places = np.arange(len(members.rows)) - np.repeat(np.cumsum(members.sizes) - members.sizes, members.sizes)
     slots[groups["begin"][members.owner] + places] = members.rows
     return Partition(labels.astype(np.int64), slots, groups, k)
+
+
+def members_in(partition: Partition) -> Members:
+    """The rows of all groups of a partition that have any."""
+    groups = partition.groups[partition.groups["size"] > 0]
+    first = np.cumsum(groups["size"]) - groups["size"]
+    slots = np.arange(int(groups["size"].sum())) + np.repeat(groups["begin"] - first, groups["size"])
+    return Members(partition.members[slots], groups["size"].copy())

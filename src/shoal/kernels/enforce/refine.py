@@ -31,6 +31,10 @@ ROW = np.dtype(
 row takes its place; when it last looked for a step, and for a chain, and found none; when its group, or that of a row
 near it, last changed."""
 
+SEEN = np.dtype([("changed", np.int64), ("news", np.int64), ("tried", np.int64)], align=True)
+"""What is known of a group: when it last changed; when it did, or a group near one of its rows; when it was last tried
+to dissolve it, in vain."""
+
 
 class Watchers(NamedTuple):
     """Which rows have a row among those near them, row after row."""
@@ -45,8 +49,7 @@ class Search(NamedTuple):
     needs: Needs | None  #   IN     what every group must keep besides its size
     near: Any  # int64[n, m]  IN     rows whose groups are looked at; with m = 0, every group is
     rows: Any  # ROW[n]       INOUT
-    changed: Any  # int64[groups]  INOUT  when a group last changed
-    tried: Any  # int64[groups]    INOUT  when it was last tried to dissolve a group, in vain
+    groups: Any  # SEEN[groups]  INOUT
     clock: Any  # int64[2]    INOUT  the time, which goes on with every change; when rows looked ahead, -1 for never
     watchers: Watchers  #     IN     who has news when a group changes
 
@@ -116,12 +119,13 @@ def note_change(partition: Partition, loss: Any, search: Search, group: int) -> 
     """Note that a group has changed, for its rows and for all that have one of them near."""
     search.clock[0] += 1
     now, rows, watchers = search.clock[0], search.rows, search.watchers
-    search.changed[group] = now
+    search.groups[group].changed = search.groups[group].news = now
     relieve(partition, loss, search, group)
     for row in members_of(partition, group):
         rows[row].news = now
         for at in range(watchers.first[row], watchers.first[row + 1]):
             rows[watchers.rows[at]].news = now
+            search.groups[partition.label[watchers.rows[at]]].news = now
 
 
 @jit
@@ -159,11 +163,11 @@ def best_step(partition: Partition, loss: Any, search: Search, row: int) -> Any:
     """The move or swap of a row that gains most: the group it goes to and the row that comes back, -1 for none."""
     here, n_near, rows = partition.label[row], search.near.shape[1], search.rows
     best, where, back, relief = -LEAST, -1, -1, rows[row].relief
-    since = rows[row].steps if search.changed[here] <= rows[row].steps else -1
+    since = rows[row].steps if search.groups[here].changed <= rows[row].steps else -1
     leaves = may_become(partition, here, row, NOBODY)
     for i in range(n_near if n_near else len(partition.groups)):
         group = partition.label[search.near[row, i]] if n_near else i
-        if group == here or search.changed[group] <= since or not partition.groups[group].size:
+        if group == here or search.groups[group].changed <= since or not partition.groups[group].size:
             continue
         if n_near and _seen_before(partition, search, row, i):
             continue
@@ -225,9 +229,9 @@ def pull(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
         if known.relief >= -LEAST:
             continue
         # One row after the other without a call: to hand over so many arrays takes longer than all the rest.
-        if search.changed[here] <= known.chains and (known.chains != ahead or search.clock[0] == ahead):
+        if search.groups[here].changed <= known.chains and (known.chains != ahead or search.clock[0] == ahead):
             continue
-        if search.changed[here] <= known.chains and not _is_outdated(partition, search, row, ahead):
+        if search.groups[here].changed <= known.chains and not _is_outdated(partition, search, row, ahead):
             continue
         other, last, third = best_chain(partition, loss, search, row)
         if other < 0:
@@ -246,7 +250,7 @@ def pull(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
 def may_pull(partition: Partition, search: Search, row: int) -> bool:
     """Whether a row looks for a chain: its group would gain if it left, and has changed since it looked in vain."""
     known = search.rows[row]
-    return known.relief < -LEAST and search.changed[partition.label[row]] > known.chains  # type: ignore[no-any-return]
+    return known.relief < -LEAST and search.groups[partition.label[row]].changed > known.chains  # type: ignore[no-any-return]
 
 
 @jit
@@ -254,8 +258,7 @@ def _is_outdated(partition: Partition, search: Search, row: int, ahead: int) -> 
     """Whether some group that a chain of a row could pass through has changed since it looked ahead."""
     outdated = search.rows[row].news > ahead
     for near in search.near[row]:
-        for other in members_of(partition, partition.label[near]):
-            outdated |= search.rows[other].news > ahead
+        outdated |= search.groups[partition.label[near]].news > ahead
     return outdated  # type: ignore[no-any-return]
 
 

@@ -137,7 +137,7 @@ def look_at_groups(partition: Partition, loss: Any, search: Search, begin: int, 
     for group in range(begin, end):
         if may_dissolve(partition, search, group):
             if _stays(partition, loss, search, group):
-                search.tried[group] = search.clock[0]
+                search.groups[group].tried = search.clock[0]
             else:
                 n += 1
         n += partition.groups[group].size >= 2 * partition.k

@@ -6,8 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from shoal.kernels.enforce.partition import NOBODY, Partition, keeps, may_become, members_of
-from shoal.kernels.enforce.refine import LEAST, Search, both_keep, change, error, exchange, least_added, note_change
+from shoal.kernels.enforce.partition import NOBODY, Partition, enter, keeps, leave, may_become, members_of
+from shoal.kernels.enforce.refine import (
+    LEAST,
+    Search,
+    both_keep,
+    change,
+    error,
+    exchange,
+    least_added,
+    note_change,
+    renew,
+)
 from shoal.kernels.jit import jit
 
 
@@ -33,10 +43,8 @@ def may_dissolve(partition: Partition, search: Search, group: int) -> bool:
     """Whether to try to dissolve a group: it is small, and has news since that was tried in vain."""
     if not 0 < partition.groups[group].size < 2 * partition.k:
         return False
-    worth = search.near.shape[1] == 0
-    for row in members_of(partition, group):
-        worth |= search.rows[row].news > search.tried[group]
-    return worth
+    seen = search.groups[group]
+    return search.near.shape[1] == 0 or seen.news > seen.tried  # type: ignore[no-any-return]
 
 
 @jit
@@ -57,18 +65,25 @@ def dissolve(partition: Partition, loss: Any, search: Search, group: int) -> boo
         total += best
         if where < 0 or total >= most:
             break
-        exchange(partition, loss, group, row, where, NOBODY)
+        leave(partition, row)
+        enter(partition, row, where)
+        renew(partition, loss, where)
         moved += 1
     fine = moved == len(rows)
     for row in rows:
         fine = fine and keeps(partition, search.needs, partition.label[row], NOBODY, NOBODY)
+    before = search.clock[0]
     for row in rows[:moved]:
-        if fine:
-            note_change(partition, loss, search, partition.label[row])
-        else:
-            exchange(partition, loss, partition.label[row], row, group, NOBODY)
+        where = partition.label[row]
+        if fine and search.groups[where].changed <= before:  # once for all that joined it
+            note_change(partition, loss, search, where)
+        elif not fine:
+            leave(partition, row)
+            enter(partition, row, group)
+            renew(partition, loss, where)
+    renew(partition, loss, group)
     if not fine:
-        search.tried[group] = search.clock[0]
+        search.groups[group].tried = search.clock[0]
     return fine
 
 
