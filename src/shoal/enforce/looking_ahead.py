@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.kernels import sharing
 from shoal.kernels.enforce import refine as kernel
 from shoal.kernels.enforce import refine_ahead as ahead
 from shoal.kernels.enforce.partition import Partition
-from shoal.kernels.sharing import PART, in_parts, parts_of
+from shoal.kernels.sharing import in_parts
 from shoal.methods.groups import Labels
 
 Parts = tuple[Partition, Any, kernel.Search]
@@ -25,6 +26,9 @@ RANDOM = 4
 """How many values in a row are read in the time of one that lies anywhere."""
 RUNS = 32
 """Into how many runs turns are cut at most: all of a run look ahead, and what changes in it makes some look again."""
+
+EACH = 4
+"""How many times what sharing pays for at least each core reads in a run, about."""
 
 
 class Kind(NamedTuple):
@@ -63,10 +67,10 @@ def take_turns(kind: Kind, parts: Parts, rows: Labels, cells: int, at_once: int)
     To look at a group takes about so many cells for each row; not more than so many rows have their turns at once.
     """
     cells *= kind.n_groups
-    if parts_of(len(rows) * cells) < 2:
+    if sharing.parts_of(len(rows) * cells) < 2:
         return sum(kind.take(*parts, rows[begin : begin + at_once]) for begin in range(0, len(rows), at_once))
     places = _who_looks(kind, parts, rows)
-    n_runs = max(min(len(places) * cells // (4 * parts_of(len(places) * cells) * PART), RUNS), 1)
+    n_runs = max(min(len(places) * cells // (EACH * sharing.parts_of(len(places) * cells) * sharing.PART), RUNS), 1)
     if n_runs == 1:
         return _take_run(kind, parts, rows, rows[places], cells)
     taken, edges = 0, [0, *places[np.arange(1, n_runs) * len(places) // n_runs].tolist(), len(rows)]
@@ -89,7 +93,7 @@ def _who_looks(kind: Kind, parts: Parts, rows: Labels) -> Labels:
 
 def _take_run(kind: Kind, parts: Parts, rows: Labels, who: Labels, cells: int) -> int:
     """Let those of some rows who have to look ahead, if that pays, and then all of them take steps; how many."""
-    search, n_parts = parts[2], parts_of(len(who) * cells)
+    search, n_parts = parts[2], sharing.parts_of(len(who) * cells)
     if n_parts > 1:
         search.clock[0] += 1  # a time of its own, by which to know who looked ahead now
         search.clock[1] = search.clock[0]
@@ -104,6 +108,6 @@ def _take_run(kind: Kind, parts: Parts, rows: Labels, who: Labels, cells: int) -
 def groups_look(parts: Parts, begin: int, end: int, cells: int) -> bool:
     """Let groups of a run look ahead, if that pays; say whether any may be split or dissolved."""
     all_cells = (end - begin) * parts[0].k * cells
-    if parts_of(all_cells) < 2:
+    if sharing.parts_of(all_cells) < 2:
         return True
     return sum(in_parts(lambda first, last: ahead.look_at_groups(*parts, first, last), begin, end, all_cells)) > 0
