@@ -58,13 +58,13 @@ def watchers_of(near: Labels) -> kernel.Watchers:
 def cells_of(parts: Parts, n_columns: int) -> int:
     """About how many values a row reads that looks at the groups near it."""
     partition, _, search = parts
-    return 2 * partition.k * n_columns * search.near.shape[1]
+    return 2 * partition.k * n_columns * int(search.near.shape[1])
 
 
 def take_turns(kind: Kind, parts: Parts, rows: Labels, cells: int, at_once: int) -> int:
     """Let rows take steps of a kind in their turns, on all cores as far as that pays; how many they took.
 
-    To look at a group takes about so many cells for each row; not more than so many rows have their turns at once.
+    A row reads about so many cells to look at all groups near it. On one core, so many rows have their turns at once.
     """
     cells *= kind.n_groups
     if sharing.parts_of(len(rows) * cells) < 2:

@@ -33,7 +33,7 @@ near it, last changed."""
 
 SEEN = np.dtype([("changed", np.int64), ("news", np.int64), ("tried", np.int64)], align=True)
 """What is known of a group: when it last changed; when it did, or a group near one of its rows; when it was last tried
-to dissolve it, in vain."""
+to dissolve or to split it, in vain."""
 
 
 class Watchers(NamedTuple):

@@ -14,7 +14,7 @@ from shoal.kernels.enforce.partition import NOBODY, Partition, may_become, membe
 from shoal.kernels.enforce.refine import LEAST, Search, best_chain, best_step, change, error, has_news, may_pull
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_covers import least_added as share_of
-from shoal.kernels.enforce.refine_groups import may_dissolve
+from shoal.kernels.enforce.refine_groups import may_dissolve, may_split
 from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_points import Points
 from shoal.kernels.jit import chosen_by_type, jit
@@ -140,7 +140,7 @@ def look_at_groups(partition: Partition, loss: Any, search: Search, begin: int, 
                 search.groups[group].tried = search.clock[0]
             else:
                 n += 1
-        n += partition.groups[group].size >= 2 * partition.k
+        n += may_split(partition, search, group)
     return n
 
 

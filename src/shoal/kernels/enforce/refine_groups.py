@@ -27,7 +27,7 @@ def regroup(partition: Partition, loss: Any, search: Search, begin: int, end: in
     groups, changed, empty = partition.groups, 0, 0
     for group in range(begin, end):
         splits = True
-        while splits and groups[group].size >= 2 * partition.k:
+        while splits and may_split(partition, search, group):
             while empty < len(groups) and groups[empty].size:
                 empty += 1
             splits = empty < len(groups) and split(partition, loss, search, group, empty)
@@ -36,6 +36,13 @@ def regroup(partition: Partition, loss: Any, search: Search, begin: int, end: in
             changed += 1
             empty = group if group < empty else empty
     return changed
+
+
+@jit
+def may_split(partition: Partition, search: Search, group: int) -> bool:
+    """Whether to try to split a group: it is large, and has changed since that was tried in vain."""
+    seen = search.groups[group]
+    return partition.groups[group].size >= 2 * partition.k and seen.changed > seen.tried  # type: ignore[no-any-return]
 
 
 @jit
@@ -109,4 +116,5 @@ def split(partition: Partition, loss: Any, search: Search, group: int, empty: in
         return True
     for row in members_of(partition, empty).copy():
         exchange(partition, loss, empty, row, group, NOBODY)
+    search.groups[group].tried = search.clock[0]
     return False
