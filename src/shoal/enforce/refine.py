@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -34,6 +36,17 @@ AT_ONCE = 1 << 15
 """Tries of one kernel call."""
 ROWS_AT_ONCE, PIECES = 2048, 32
 """Turns of one kernel call at least, and how many calls there are for all rows at most."""
+
+
+@contextmanager
+def near_rows_alone() -> Iterator[None]:
+    """A search that looks at near rows only, however few there are, for a while; not for several threads at once."""
+    global EVERY_PAIR
+    before, EVERY_PAIR = EVERY_PAIR, 0
+    try:
+        yield
+    finally:
+        EVERY_PAIR = before
 
 
 @dataclass(frozen=True)
