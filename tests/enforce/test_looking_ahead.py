@@ -162,14 +162,17 @@ def test_rows_of_any_table_end_where_the_twin_puts_them(data, k, threads):
 
 @pytest.mark.parametrize(("kind", "loss"), list(product(("numbers", "mixed"), BOTH_LOSSES)))
 def test_a_group_that_is_said_to_stay_cannot_be_dissolved(kind, loss, with_threads):
+    """Whoever is near: rows follow those of their own group to groups that they do not see themselves."""
     with_threads(1)
-    task, n, k, n_stay = task_of(kind, 300), 300, 3, 0
+    task, n, k, n_stay = task_of(kind, 120), 120, 3, 0
     space = Space.of(task)
-    for seed in range(6):
-        labels = refined(task, dealt(n, k, seed), k, loss).labels if seed % 2 else dealt(n, k, seed)
+    for seed in range(60):
+        rng, labels = np.random.default_rng(seed), dealt(120, k, seed)
         measure = loss_of(task, space, loss, False, Groups(labels))
         search = Search(space, task.encoded, labels, k, None, measure)
-        parts = search._partition, search._loss, search._nearby
+        near = rng.integers(n, size=(n, 4))
+        near[:, 0] = [rng.choice(np.flatnonzero(labels == label)) for label in labels]
+        parts = search._partition, search._loss, search._nearby._replace(near=near)
         n_groups = len(search._partition.groups)
         relieve_all(*parts, 0, n_groups)
         n_others = look_at_groups(*parts, 0, n_groups)
@@ -180,6 +183,22 @@ def test_a_group_that_is_said_to_stay_cannot_be_dissolved(kind, loss, with_threa
         assert search.labels().tolist() == before
         n_stay += len(stay)
     assert n_stay > 0
+
+
+def test_a_row_follows_one_of_its_own_group():
+    """The second row sees the first, and a group that costs too much; with the first it joins others for nothing."""
+    frame = pl.DataFrame({"a": [50, 50, 100, 50, 50, 50, 0, 0, 0, 100, 100, 100]})
+    task, labels = Task.of(prepare(frame, shoal.Schema(quasi={"a": Numeric()}))), np.arange(12) // 3
+    space = Space.of(task)
+    search = Search(space, task.encoded, labels, 3, None, loss_of(task, space, "ncp", False, Groups(labels)))
+    near = np.repeat(np.arange(12), 2).reshape(12, 2)
+    near[:3] = [[3, 3], [0, 6], [9, 9]]
+    parts = search._partition, search._loss, search._nearby._replace(near=near)
+    relieve_all(*parts, 0, 4)
+    look_at_groups(*parts, 0, 4)
+    assert parts[2].groups["tried"][0] == 0
+    assert dissolve(*parts, 0)
+    assert search.labels().tolist() == [0, 0, 2, 0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
 @settings(max_examples=examples(30), deadline=None)
