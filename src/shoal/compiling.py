@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -17,7 +17,7 @@ import polars as pl
 from shoal import sample
 from shoal.check.slices import SlicesRead
 from shoal.cluster.box_tree import for_few_rows
-from shoal.enforce.refine import Refine
+from shoal.enforce.refine import Refine, near_rows_alone
 from shoal.errors import ShoalError
 from shoal.kernels import sharing
 from shoal.measure.ncp_bound import bound_of
@@ -81,6 +81,7 @@ def _jobs() -> Iterator[Callable[[], Any]]:
         refined = partial(_publishing, METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), suppress=0.1)
         yield refined(require=require)
         yield refined(require=require, trees=True)
+        yield refined(require=require, shared=True)
     yield _among_people
     yield _again
     for form in FORMATS:
@@ -218,7 +219,9 @@ def with_schema(method: Method, n_rows: int = N_ROWS) -> tuple[pl.DataFrame, Sch
 def _publishing(method: Method, *, shared: bool = False, trees: bool = False, **asked: Any) -> Callable[[], Any]:
     def run() -> None:
         frame, schema = with_schema(method)
-        with sharing.at_once() if shared else nullcontext(), for_few_rows() if trees else nullcontext():
+        with ExitStack() as stack:
+            for context in [sharing.at_once, near_rows_alone] * shared + [for_few_rows] * trees:
+                stack.enter_context(context())
             anonymize(frame, schema, method, seed=1, progress=False, **asked)
 
     return run

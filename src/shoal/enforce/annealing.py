@@ -39,7 +39,7 @@ class Swapping:
         self._parts = partition, loss, search
         self._heat = _cooling(heat, tries)
         self._draft = None
-        relieve_all(*self._parts)
+        relieve_all(*self._parts, 0, len(partition.groups))
         if isinstance(loss, Points):
             grown, rows, before, after, spare = _room(partition)
             centre = np.zeros((len(grown), loss.flat.shape[1]))

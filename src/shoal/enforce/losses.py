@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal import threads
 from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
 from shoal.kernels.cluster.points import NAME, NUMBER
@@ -22,7 +23,7 @@ from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_near import Nearness
 from shoal.kernels.enforce.refine_points import Points
 from shoal.methods.base import Task
-from shoal.methods.groups import Groups, Labels, members_of
+from shoal.methods.groups import Groups, Labels
 from shoal.table.encode import Floats
 from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
 from shoal.table.numbering import distinct_values
@@ -41,16 +42,16 @@ class Loss(Protocol):
     def state(self, partition: Partition) -> Points | Mixed | Covers:
         """What the kernels have to know of every group; they work it out themselves."""
 
-    def of_each(self, groups: Sequence[Labels]) -> Floats:
+    def of_each(self, groups: Sequence[Labels] | Members) -> Floats:
         """The loss of each of some groups, their rows in rising order."""
 
     def nearness(self) -> Nearness:
         """How far apart values are, as far as this loss minds."""
 
 
-def total_loss(loss: Loss, labels: Labels) -> float:
+def total_loss(loss: Loss, members: Members) -> float:
     """The loss of a partition, worked out from its members."""
-    return math.fsum(loss.of_each(members_of(labels)).tolist())
+    return math.fsum(loss.of_each(members).tolist())
 
 
 def loss_of(task: Task, space: Space, loses: str, sets: bool, groups: Groups) -> Loss:
@@ -81,12 +82,12 @@ class Squared:
         ranks = np.zeros((len(other), len(partition.members)))
         return Mixed(flat, centre, np.ascontiguousarray(columns[other].T), column, average, ranks, lost)
 
-    def of_each(self, groups: Sequence[Labels]) -> Floats:
+    def of_each(self, groups: Sequence[Labels] | Members) -> Floats:
         """Squared error of each group, summed row by row, and of a row column by column."""
-        members = Members.of(groups)
+        members = groups if isinstance(groups, Members) else Members.of(groups)
         averages = averages_of(self._space, members)
         distance = distances_to(self._space, self._space.columns[:, members.rows], averages[members.owner])
-        return np.bincount(members.owner, weights=distance, minlength=len(groups)).astype(np.float64)
+        return np.bincount(members.owner, weights=distance, minlength=len(members.sizes)).astype(np.float64)
 
     def nearness(self) -> Nearness:
         """Squared distances."""
@@ -145,22 +146,31 @@ class Covered:
         cell = np.zeros((n_groups, len(self.cells.column)), dtype=covers.CELL)
         return Covers(*self.cells, cell, np.full(n_groups, np.nan))
 
-    def of_each(self, groups: Sequence[Labels]) -> Floats:
+    def of_each(self, groups: Sequence[Labels] | Members) -> Floats:
         """The share that the cells of each group leave open, over its rows and columns."""
-        members, total = Members.of(groups), np.zeros(len(groups))
-        if not len(groups):
-            return total
-        values, begin = self.cells.values[members.rows], np.cumsum(members.sizes) - members.sizes
-        n_missing = np.add.reduceat(np.isnan(values), begin, axis=0, dtype=np.int64)
-        low, high = (nearest.reduceat(values, begin, axis=0) for nearest in (np.fmin, np.fmax))
-        shares = self._open(values, low, high, members)
-        for column in np.where(n_missing > 0, n_missing < members.sizes[:, None], shares).T:
-            total += column
+        members = groups if isinstance(groups, Members) else Members.of(groups)
+        members.owner  # noqa: B018  known before threads ask for it
+        columns, total = np.arange(len(self.cells.column)), np.zeros(len(members.sizes))
+        cells = len(columns) * len(members.rows)
+        together = columns[:, None] if cells >= threads.LEAST else [columns]
+        for shares in threads.side_by_side(lambda some: self._shares(some, members), together, cells):
+            for share in shares.T:
+                total += share
         return members.sizes * total
 
-    def _open(self, values: Floats, low: Floats, high: Floats, members: Members) -> Floats:
+    def _shares(self, columns: Labels, members: Members) -> Floats:
+        """Share of some columns that the cells of groups leave open."""
+        values, begin = self.cells.values[members.rows[:, None], columns], np.cumsum(members.sizes) - members.sizes
+        if not len(begin):
+            return np.zeros((0, len(columns)))
+        n_missing = np.add.reduceat(np.isnan(values), begin, axis=0, dtype=np.int64)
+        low, high = (nearest.reduceat(values, begin, axis=0) for nearest in (np.fmin, np.fmax))
+        shares = self._open(self.cells.column[columns], values, low, high, members)
+        return np.where(n_missing > 0, n_missing < members.sizes[:, None], shares)
+
+    def _open(self, column: RecordArray, values: Floats, low: Floats, high: Floats, members: Members) -> Floats:
         """Share of each column that the cells of groups without a missing value leave open."""
-        column, shares = self.cells.column, np.zeros(low.shape)
+        shares = np.zeros(low.shape)
         runs, sets, trees = ((column["kind"] == kind) for kind in (covers.RUN, covers.SET, covers.TREE))
         np.divide(high - low, column["whole"], out=shares, where=runs & (column["whole"] > 0.0))
         shares[:, trees] = self._open_in_trees(column["first"][trees], low[:, trees], high[:, trees])

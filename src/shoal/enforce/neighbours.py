@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.cluster import box_tree
+from shoal.cluster.averages import Members, averages_of
 from shoal.cluster.box_tree import MOST_LINES
 from shoal.cluster.point_index import indexed, with_own_room
 from shoal.cluster.points import Space
 from shoal.kernels.enforce import refine_index as kernel
+from shoal.kernels.enforce.partition import Partition
 from shoal.kernels.enforce.refine_near import Around, Nearness, near_rows
 from shoal.kernels.sharing import in_parts, pieces
 from shoal.methods.groups import Labels
@@ -18,20 +20,23 @@ NEAR = 10
 """How many near rows a row looks at, where rows are few."""
 NEAREST = 6
 """And where they are many: those are the nearest then, to which ten add little but time."""
+FILLING = 8
+"""About how many values are read to fill in one of them."""
 TWINS = 3
 """How many of these are identical to it, at most."""
 
 
-def near_lists(space: Space, encoded: Encoded, rows: Labels, around: Around) -> Labels:
+def near_lists(space: Space, encoded: Encoded, rows: Labels, nearness: Nearness, partition: Partition) -> Labels:
     """Rows near to each of some rows; -1 for all others.
 
     Of few rows, the averages of all groups are looked at, and then the members of the nearest groups. Of many, a tree
     of boxes has each different row once: rows without number that are identical would hide all others.
     """
-    n_rows = len(around.partition.label)
     if len(rows) >= box_tree.LEAST and len(space.columns) <= MOST_LINES:
-        return _by_index(space, encoded, around, NEAREST)
-    near = np.full((n_rows, max(min(NEAR, len(rows) - 1), 0)), -1, dtype=np.int64)
+        return _by_index(space, encoded, nearness, partition.label, NEAREST)
+    averages = averages_of(space, Members.of_labels(partition.label))
+    around = Around(nearness, space.columns, np.ascontiguousarray(averages.T), partition)
+    near = np.full((len(partition.label), max(min(NEAR, len(rows) - 1), 0)), -1, dtype=np.int64)
 
     def look(begin: int, end: int) -> None:
         near_rows(around, rows[begin:end], near)
@@ -41,23 +46,28 @@ def near_lists(space: Space, encoded: Encoded, rows: Labels, around: Around) -> 
     return near
 
 
-def _by_index(space: Space, encoded: Encoded, around: Around, n_near: int) -> Labels:
+def _by_index(space: Space, encoded: Encoded, nearness: Nearness, labels: Labels, n_near: int) -> Labels:
     """Rows of the tuples nearest to each row's, and one that is identical to it, if there is one."""
-    distinct = encoded.collapse((around.partition.label < 0).astype(np.int64))
+    distinct = encoded.collapse((labels < 0).astype(np.int64))
     counts, heads = np.diff(distinct.first), distinct.heads
-    shown = np.flatnonzero(around.partition.label[heads] >= 0)
+    shown = np.flatnonzero(labels[heads] >= 0)
     tuples = np.full((len(heads), n_near), -1, dtype=np.int64)
-    tuples[shown] = shown[_near_tuples(space.part(heads[shown]), around.nearness, n_near)]
-    near = np.full((len(around.partition.label), n_near), -1, dtype=np.int64)
-    places = np.arange(len(distinct.rows)) - np.repeat(distinct.first[:-1], counts)
-    owner = np.repeat(np.arange(len(heads)), counts)
-    twins = np.minimum(counts - 1, TWINS)[owner]
-    for j in range(n_near):
-        # Rows that are identical see each other in a ring, and different rows of another tuple.
-        other = np.where(j < twins, owner, tuples[owner, np.maximum(j - twins, 0)])
-        place = places + np.where(j < twins, j + 1, 0)
-        near[distinct.rows, j] = distinct.rows[distinct.first[other] + place % counts[other]]
-    near[around.partition.label < 0] = -1
+    tuples[shown] = shown[_near_tuples(space.part(heads[shown]), nearness, n_near)]
+    near = np.full((len(labels), n_near), -1, dtype=np.int64)
+
+    def fill(begin: int, end: int) -> None:
+        """Note the rows near to those of some tuples."""
+        owner = np.repeat(np.arange(begin, end), counts[begin:end])
+        rows, twins = distinct.rows[distinct.first[begin] : distinct.first[end]], np.minimum(counts - 1, TWINS)[owner]
+        places = np.arange(distinct.first[begin], distinct.first[end]) - distinct.first[owner]
+        for j in range(n_near):
+            # Rows that are identical see each other in a ring, and different rows of another tuple.
+            other = np.where(j < twins, owner, tuples[owner, np.maximum(j - twins, 0)])
+            place = places + np.where(j < twins, j + 1, 0)
+            near[rows, j] = distinct.rows[distinct.first[other] + place % counts[other]]
+
+    in_parts(fill, 0, len(heads), near.size * FILLING)
+    near[labels < 0] = -1
     return near
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -13,16 +14,18 @@ from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
 from shoal.enforce.annealing import Dividing, Swapping, tries_of
 from shoal.enforce.constraints import Constraints
+from shoal.enforce.looking_ahead import CHAINS, STEPS, Kind, cells_of, groups_look, take_turns, watchers_of
 from shoal.enforce.losses import Loss, loss_of, total_loss
 from shoal.enforce.neighbours import near_lists
-from shoal.enforce.slots import with_room
+from shoal.enforce.slots import members_in, with_room
 from shoal.errors import Problems
 from shoal.kernels.enforce import refine as kernel
 from shoal.kernels.enforce.refine_covers import Covers
-from shoal.kernels.enforce.refine_near import Around
+from shoal.kernels.enforce.refine_groups import regroup
 from shoal.kernels.enforce.violation import Needs
+from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Method, Task
-from shoal.methods.groups import Groups, Labels, members_of
+from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
 from shoal.spec import Maybe, OneOf, Spec, Whole, param
 from shoal.table.encode import Encoded
@@ -31,8 +34,19 @@ EVERY_PAIR = 2048
 """Up to how many rows the search looks at every pair of them."""
 AT_ONCE = 1 << 15
 """Tries of one kernel call."""
-ROWS_AT_ONCE = 2048
-"""Turns of one kernel call."""
+ROWS_AT_ONCE, PIECES = 2048, 32
+"""Turns of one kernel call at least, and how many calls there are for all rows at most."""
+
+
+@contextmanager
+def near_rows_alone() -> Iterator[None]:
+    """A search that looks at near rows only, however few there are, for a while; not for several threads at once."""
+    global EVERY_PAIR
+    before, EVERY_PAIR = EVERY_PAIR, 0
+    try:
+        yield
+    finally:
+        EVERY_PAIR = before
 
 
 @dataclass(frozen=True)
@@ -109,17 +123,16 @@ class Refine(Spec):
         """
         space = Space.of(task)
         measure = loss_of(task, space, self.loss or loss, sets, groups)
-        before = after = total_loss(measure, groups.labels)
         constraints = Constraints.of(task, groups.labels >= 0)
         search = Search(space, task.encoded, groups.labels, k, constraints.of_any_kind, measure)
+        before = after = total_loss(measure, search.members())
         labels, moves = groups.labels, 0
         for rounds in (0, self.rounds) if self.rounds else (0,):
             search.anneal(rounds, after, rng, progress)
             search.descend(progress)
-            found = search.labels()
-            total = total_loss(measure, found)
+            total = total_loss(measure, search.members())
             if total < after - kernel.LEAST:
-                labels, after, moves = found, total, search.moves
+                labels, after, moves = search.labels(), total, search.moves
         notes = {"refine_before": before, "refine_after": after, "refine_moves": moves, "refine_rounds": self.rounds}
         # The row a group was formed around may have left it.
         centres = groups.centres if labels is groups.labels else None
@@ -151,18 +164,22 @@ class Search:
         self._partition = with_room(labels, k)
         self._loss = measure.state(self._partition)
         known = np.zeros(len(labels), dtype=kernel.ROW)
-        changed = np.ones(len(self._partition.groups), dtype=np.int64)
+        known["news"] = 1
+        seen = np.zeros(len(self._partition.groups), dtype=kernel.SEEN)
+        seen["changed"] = seen["news"] = 1
         nobody = np.zeros((len(labels), 0), dtype=np.int64)
-        self._everywhere = kernel.Search(needs, nobody, known, changed, np.ones(1, dtype=np.int64))
-        self._averages = np.ascontiguousarray(averages_of(space, Members.of(members_of(labels))).T)
+        self._everywhere = kernel.Search(needs, nobody, known, seen, np.array([1, -1]), watchers_of(nobody))
         self.moves = 0
 
     @cached_property
     def _nearby(self) -> kernel.Search:
         """A search among rows near to every row, judged by the groups as they were given."""
-        around = Around(self._measure.nearness(), self._space.columns, self._averages, self._partition)
-        near = near_lists(self._space, self._encoded, self._rows, around)
-        return self._everywhere._replace(near=near)
+        near = near_lists(self._space, self._encoded, self._rows, self._measure.nearness(), self._partition)
+        return self._everywhere._replace(near=near, watchers=watchers_of(near))
+
+    def members(self) -> Members:
+        """The rows of all groups that are there."""
+        return members_in(self._partition)
 
     def labels(self) -> Labels:
         """A label per row; groups keep their order, those that are gone leave no hole."""
@@ -174,30 +191,39 @@ class Search:
         """Move, swap, dissolve and split until nothing of it lowers the loss."""
         progress.stage("refining")
         nearby = self._nearby  # judged by the groups as they were given, before any is dissolved
-        search = self._everywhere if len(self._rows) <= EVERY_PAIR else nearby
-        kernel.relieve_all(self._partition, self._loss, search)
+        search = nearby if len(self._rows) > EVERY_PAIR else nearby._replace(near=self._everywhere.near)
+        self._relieve(search)
         if isinstance(self._loss, Covers):  # the last groups of a method are often those of leftovers, wide open
             self._regroup(search)
         while True:
-            while self._take(kernel.settle, search) or self._take(kernel.pull, nearby):
+            while self._take(STEPS, search) or self._take(CHAINS, nearby):
                 pass
             if not self._regroup(search):
                 return
 
-    def _take(self, steps: Callable[..., int], search: kernel.Search) -> int:
+    def _relieve(self, search: kernel.Search) -> None:
+        """Note for every row what its leaving would gain its group."""
+
+        def relieve(begin: int, end: int) -> None:
+            kernel.relieve_all(self._partition, self._loss, search, begin, end)
+
+        in_parts(relieve, 0, len(self._partition.groups), len(self._partition.members) * len(self._space.columns))
+
+    def _take(self, kind: Kind, search: kernel.Search) -> int:
         """Let rows take steps of a kind, a few of them at a time; how many they took."""
-        taken = 0
-        for begin in range(0, len(self._rows), ROWS_AT_ONCE):
-            taken += steps(self._partition, self._loss, search, self._rows[begin : begin + ROWS_AT_ONCE])
+        parts = self._partition, self._loss, search
+        cells, at_once = cells_of(parts, len(self._space.columns)), _at_once(len(self._rows))
+        taken = take_turns(kind, parts, self._rows, cells, at_once)
         self.moves += taken
         return taken
 
     def _regroup(self, search: kernel.Search) -> int:
         """Dissolve and split whole groups; how many of them."""
-        n_groups, changed = len(self._partition.groups), 0
-        for begin in range(0, n_groups, ROWS_AT_ONCE):
-            end = min(begin + ROWS_AT_ONCE, n_groups)
-            changed += kernel.regroup(self._partition, self._loss, search, begin, end)
+        n_groups, changed, parts = len(self._partition.groups), 0, (self._partition, self._loss, search)
+        for begin in range(0, n_groups, _at_once(n_groups)):
+            end = min(begin + _at_once(n_groups), n_groups)
+            if groups_look(parts, begin, end, cells_of(parts, len(self._space.columns))):
+                changed += regroup(*parts, begin, end)
         self.moves += changed
         return changed
 
@@ -218,8 +244,14 @@ class Search:
             turns = np.arange(begin, min(begin + AT_ONCE, tries)) % len(self._rows)
             self.moves += annealing.go_on(self._rows[turns], rng)
             progress.advance(len(turns))
+        everybody, every_group = self._everywhere.rows, self._everywhere.groups
         self._everywhere.clock[0] += 1
-        self._everywhere.changed[:] = self._everywhere.clock[0]
+        everybody["news"] = every_group["changed"] = every_group["news"] = self._everywhere.clock[0]
+
+
+def _at_once(n: int) -> int:
+    """How many of so many rows or groups have their turns in one kernel call."""
+    return max(ROWS_AT_ONCE, -(-n // PIECES))
 
 
 def _far_first(space: Space, rows: Labels) -> Labels:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.cluster.averages import Members
 from shoal.kernels.enforce.partition import GROUP, Partition
-from shoal.methods.groups import Labels, members_of
+from shoal.methods.groups import Labels
 
 
 def with_room(labels: Labels, k: int, *, doubled: bool = False) -> Partition:
@@ -13,14 +14,22 @@ def with_room(labels: Labels, k: int, *, doubled: bool = False) -> Partition:
 
     With `doubled`, every group has room for twice its rows and k more.
     """
-    members = members_of(labels)
-    sizes = [len(rows) for rows in members]
-    sizes += [0] * max(sum(sizes) // k - len(sizes), 0)
-    room = [2 * size + k if doubled else max(2 * k - 1, size) for size in sizes]
-    groups = np.zeros(len(sizes), dtype=GROUP)
-    groups["size"], groups["end"] = sizes, np.cumsum(room)
+    members = Members.of_labels(labels)
+    n_given = len(members.sizes)
+    groups = np.zeros(max(len(members.rows) // k, n_given), dtype=GROUP)
+    groups["size"][:n_given] = members.sizes
+    room = 2 * groups["size"] + k if doubled else np.maximum(2 * k - 1, groups["size"])
+    groups["end"] = np.cumsum(room)
     groups["begin"] = groups["end"] - room
-    slots = np.zeros(sum(room), dtype=np.int64)
-    for begin, rows in zip(groups["begin"], members, strict=False):
-        slots[begin : begin + len(rows)] = rows
+    slots = np.zeros(int(room.sum()), dtype=np.int64)
+    places = np.arange(len(members.rows)) - np.repeat(np.cumsum(members.sizes) - members.sizes, members.sizes)
+    slots[groups["begin"][members.owner] + places] = members.rows
     return Partition(labels.astype(np.int64), slots, groups, k)
+
+
+def members_in(partition: Partition) -> Members:
+    """The rows of all groups of a partition that have any."""
+    groups = partition.groups[partition.groups["size"] > 0]
+    first = np.cumsum(groups["size"]) - groups["size"]
+    slots = np.arange(int(groups["size"].sum())) + np.repeat(groups["begin"] - first, groups["size"])
+    return Members(partition.members[slots], groups["size"].copy())

@@ -23,9 +23,24 @@ LEAST = 1e-9
 """What a step must gain: far more than rounding, so that no step is undone by another for ever."""
 ROUNDING = 1e-11
 """By how much less is taken for what a step adds at least."""
-ROW = np.dtype([("relief", np.float64), ("slack", np.float64), ("steps", np.int64), ("chains", np.int64)], align=True)
+ROW = np.dtype(
+    [("relief", np.float64), ("slack", np.float64), ("steps", np.int64), ("chains", np.int64), ("news", np.int64)],
+    align=True,
+)
 """What is known of a row: how the loss of its group would change if it left, and how it changes at least if another
-row takes its place; when it last looked for a step, and for a chain, and found none."""
+row takes its place; when it last looked for a step, and for a chain, and found none; when its group, or that of a row
+near it, last changed."""
+
+SEEN = np.dtype([("changed", np.int64), ("news", np.int64), ("tried", np.int64)], align=True)
+"""What is known of a group: when it last changed; when it did, or a group near one of its rows; when it was last tried
+to dissolve or to split it, in vain."""
+
+
+class Watchers(NamedTuple):
+    """Which rows have a row among those near them, row after row."""
+
+    first: Any  # int64[n + 1]  IN  where those of each row begin
+    rows: Any  # int64[...]     IN
 
 
 class Search(NamedTuple):
@@ -34,8 +49,9 @@ class Search(NamedTuple):
     needs: Needs | None  #   IN     what every group must keep besides its size
     near: Any  # int64[n, m]  IN     rows whose groups are looked at; with m = 0, every group is
     rows: Any  # ROW[n]       INOUT
-    changed: Any  # int64[groups]  INOUT  when a group last changed
-    clock: Any  # int64[1]    INOUT  how many changes there were
+    groups: Any  # SEEN[groups]  INOUT
+    clock: Any  # int64[2]    INOUT  the time, which goes on with every change; when rows looked ahead, -1 for never
+    watchers: Watchers  #     IN     who has news when a group changes
 
 
 LOSSES = {Points: refine_points, Mixed: refine_mixed, Covers: refine_covers}
@@ -81,10 +97,11 @@ def exchange(partition: Partition, loss: Any, here: int, out: int, there: int, i
 
 
 @jit
-def relieve_all(partition: Partition, loss: Any, search: Search) -> None:
-    """Note for every row what its leaving would gain its group."""
-    learn(partition, loss)
-    for group in range(len(partition.groups)):
+def relieve_all(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> None:
+    """Note for every row of a run of groups what its leaving would gain its group."""
+    for group in range(begin, end):
+        if np.isnan(loss.lost[group]):
+            renew(partition, loss, group)
         relieve(partition, loss, search, group)
 
 
@@ -98,11 +115,24 @@ def relieve(partition: Partition, loss: Any, search: Search, group: int) -> None
 
 
 @jit
-def _note_change(partition: Partition, loss: Any, search: Search, group: int) -> None:
-    """Note that a group has changed."""
+def note_change(partition: Partition, loss: Any, search: Search, group: int) -> None:
+    """Note that a group has changed, for its rows and for all that have one of them near."""
     search.clock[0] += 1
-    search.changed[group] = search.clock[0]
+    now, rows, watchers = search.clock[0], search.rows, search.watchers
+    search.groups[group].changed = search.groups[group].news = now
     relieve(partition, loss, search, group)
+    for row in members_of(partition, group):
+        rows[row].news = now
+        for at in range(watchers.first[row], watchers.first[row + 1]):
+            rows[watchers.rows[at]].news = now
+            search.groups[partition.label[watchers.rows[at]]].news = now
+
+
+@jit
+def has_news(search: Search, row: int) -> bool:
+    """Whether a group that a row looks at has changed since it last looked for a step in vain."""
+    known = search.rows[row]
+    return known.steps < (known.news if search.near.shape[1] else search.clock[0])  # type: ignore[no-any-return]
 
 
 @jit
@@ -115,29 +145,29 @@ def settle(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
     """
     steps = 0
     for row in rows:
-        while search.rows[row].steps < search.clock[0]:
+        while has_news(search, row):
             here = partition.label[row]
-            there, back = _best_step(partition, loss, search, row)
+            there, back = best_step(partition, loss, search, row)
             if there < 0:
                 search.rows[row].steps = search.clock[0]
                 break
             steps += 1
             exchange(partition, loss, here, row, there, back)
-            _note_change(partition, loss, search, here)
-            _note_change(partition, loss, search, there)
+            note_change(partition, loss, search, here)
+            note_change(partition, loss, search, there)
     return steps
 
 
 @jit
-def _best_step(partition: Partition, loss: Any, search: Search, row: int) -> Any:
+def best_step(partition: Partition, loss: Any, search: Search, row: int) -> Any:
     """The move or swap of a row that gains most: the group it goes to and the row that comes back, -1 for none."""
     here, n_near, rows = partition.label[row], search.near.shape[1], search.rows
     best, where, back, relief = -LEAST, -1, -1, rows[row].relief
-    since = rows[row].steps if search.changed[here] <= rows[row].steps else -1
+    since = rows[row].steps if search.groups[here].changed <= rows[row].steps else -1
     leaves = may_become(partition, here, row, NOBODY)
     for i in range(n_near if n_near else len(partition.groups)):
         group = partition.label[search.near[row, i]] if n_near else i
-        if group == here or search.changed[group] <= since or not partition.groups[group].size:
+        if group == here or search.groups[group].changed <= since or not partition.groups[group].size:
             continue
         if n_near and _seen_before(partition, search, row, i):
             continue
@@ -193,12 +223,17 @@ def pull(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
 
     IN  rows int64[some]
     """
-    steps = 0
+    steps, ahead = 0, search.clock[1]
     for row in rows:
-        here = partition.label[row]
-        if search.changed[here] <= search.rows[row].chains or search.rows[row].relief >= -LEAST:
+        known, here = search.rows[row], partition.label[row]
+        if known.relief >= -LEAST:
             continue
-        other, last, third = _best_chain(partition, loss, search, row)
+        # One row after the other without a call: to hand over so many arrays takes longer than all the rest.
+        if search.groups[here].changed <= known.chains and (known.chains != ahead or search.clock[0] == ahead):
+            continue
+        if search.groups[here].changed <= known.chains and not _is_outdated(partition, search, row, ahead):
+            continue
+        other, last, third = best_chain(partition, loss, search, row)
         if other < 0:
             search.rows[row].chains = search.clock[0]
             continue
@@ -207,12 +242,28 @@ def pull(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
         exchange(partition, loss, here, row, there, other)
         exchange(partition, loss, here, other, last, third)
         for group in (here, there, last):
-            _note_change(partition, loss, search, group)
+            note_change(partition, loss, search, group)
     return steps
 
 
 @jit
-def _best_chain(partition: Partition, loss: Any, search: Search, row: int) -> Any:
+def may_pull(partition: Partition, search: Search, row: int) -> bool:
+    """Whether a row looks for a chain: its group would gain if it left, and has changed since it looked in vain."""
+    known = search.rows[row]
+    return known.relief < -LEAST and search.groups[partition.label[row]].changed > known.chains  # type: ignore[no-any-return]
+
+
+@jit
+def _is_outdated(partition: Partition, search: Search, row: int, ahead: int) -> bool:
+    """Whether some group that a chain of a row could pass through has changed since it looked ahead."""
+    outdated = search.rows[row].news > ahead
+    for near in search.near[row]:
+        outdated |= search.groups[partition.label[near]].news > ahead
+    return outdated  # type: ignore[no-any-return]
+
+
+@jit
+def best_chain(partition: Partition, loss: Any, search: Search, row: int) -> Any:
     """The chain of three groups that gains most: a row goes in the place of a second, that one to a third group.
 
     From there a third row comes back, or none (-1). A chain is followed only while its rows gain on the way, and from
@@ -276,79 +327,3 @@ def _best_end(
             if fine and keeps(partition, search.needs, last, third, other):
                 best, back = gain, third
     return best, back
-
-
-# -- whole groups -----------------------------------------------------------------------------------------------------
-
-
-@jit
-def regroup(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> int:
-    """Split groups of 2k or more, and dissolve others, of a run of groups; how many of them."""
-    groups, changed, empty = partition.groups, 0, 0
-    for group in range(begin, end):
-        splits = True
-        while splits and groups[group].size >= 2 * partition.k:
-            while empty < len(groups) and groups[empty].size:
-                empty += 1
-            splits = empty < len(groups) and split(partition, loss, search, group, empty)
-            changed += splits
-        if 0 < groups[group].size < 2 * partition.k and dissolve(partition, loss, search, group):
-            changed += 1
-            empty = group if group < empty else empty
-    return changed
-
-
-@jit
-def dissolve(partition: Partition, loss: Any, search: Search, group: int) -> bool:
-    """Send every row of a group where it adds least, if the loss falls by it; say whether."""
-    rows, total, most = members_of(partition, group).copy(), 0.0, error(partition, loss, group) - LEAST
-    moved, n_near = 0, search.near.shape[1]
-    for row in rows:
-        best, where = np.inf, -1
-        for i in range(n_near if n_near else len(partition.groups)):
-            other = partition.label[search.near[row, i]] if n_near else i
-            if other != group and partition.groups[other].size and may_become(partition, other, NOBODY, row):
-                if where >= 0 and least_added(partition, loss, other) >= best:
-                    continue
-                added = change(partition, loss, other, NOBODY, row)
-                if where < 0 or added < best - LEAST:
-                    best, where = added, other
-        total += best
-        if where < 0 or total >= most:
-            break
-        exchange(partition, loss, group, row, where, NOBODY)
-        moved += 1
-    fine = moved == len(rows)
-    for row in rows:
-        fine = fine and keeps(partition, search.needs, partition.label[row], NOBODY, NOBODY)
-    for row in rows[:moved]:
-        if fine:
-            _note_change(partition, loss, search, partition.label[row])
-        else:
-            exchange(partition, loss, partition.label[row], row, group, NOBODY)
-    return fine
-
-
-@jit
-def split(partition: Partition, loss: Any, search: Search, group: int, empty: int) -> bool:
-    """Send k rows of a group of 2k or more to an empty one, if the loss falls by it; say whether.
-
-    The first is the one whose leaving gains most; each further one is the one whose change of groups does.
-    """
-    total = 0.0
-    for _ in range(partition.k):
-        best, who = np.inf, -1
-        for row in members_of(partition, group):
-            added = change(partition, loss, group, row, NOBODY) + change(partition, loss, empty, NOBODY, row)
-            if who < 0 or added < best - LEAST:
-                best, who = added, row
-        total += best
-        exchange(partition, loss, group, who, empty, NOBODY)
-    allowed = may_become(partition, group, NOBODY, NOBODY) and may_become(partition, empty, NOBODY, NOBODY)
-    if allowed and total < -LEAST and both_keep(partition, search.needs, group, NOBODY, empty, NOBODY):
-        _note_change(partition, loss, search, group)
-        _note_change(partition, loss, search, empty)
-        return True
-    for row in members_of(partition, empty).copy():
-        exchange(partition, loss, empty, row, group, NOBODY)
-    return False

@@ -1,0 +1,186 @@
+"""What rows and groups find while nothing changes: any number of cores can look at once.
+
+Most look in vain. That is noted, with the time, and holds until a group in sight changes: when its turn comes, a row or
+a group looks again only where it must. So turns lead where they would have led without any look ahead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.kernels.enforce.partition import NOBODY, Partition, may_become, members_of
+from shoal.kernels.enforce.refine import LEAST, Search, best_chain, best_step, change, error, has_news, may_pull
+from shoal.kernels.enforce.refine_covers import Covers
+from shoal.kernels.enforce.refine_covers import least_added as share_of
+from shoal.kernels.enforce.refine_groups import may_dissolve, may_split
+from shoal.kernels.enforce.refine_mixed import Mixed
+from shoal.kernels.enforce.refine_points import Points
+from shoal.kernels.jit import chosen_by_type, jit
+
+
+@jit
+def count_watchers(near: Any, begin: int, end: int, counts: Any) -> None:
+    """How many rows have each of a run of rows among those near them.
+
+    IN     near int64[n, m], -1 for none
+    INOUT  counts int64[n], zeros at first
+    """
+    for row in range(len(near)):
+        for other in near[row]:
+            if begin <= other < end:
+                counts[other] += 1
+
+
+@jit
+def list_watchers(near: Any, begin: int, end: int, places: Any, rows: Any) -> None:
+    """Which rows these are, in rising order.
+
+    IN     near int64[n, m]
+    INOUT  places int64[n]: where those of each row begin, and in the end where they end
+    OUT    rows int64[...]
+    """
+    for row in range(len(near)):
+        for other in near[row]:
+            if begin <= other < end:
+                rows[places[other]] = row
+                places[other] += 1
+
+
+# -- steps and chains -------------------------------------------------------------------------------------------------
+
+
+@jit
+def who_may_step(partition: Partition, search: Search, rows: Any, begin: int, end: int, places: Any) -> int:  # noqa: ARG001
+    """Places of those of a run of rows that look for a step; how many they are.
+
+    IN  rows int64[some];  OUT  places int64[some], from the beginning of the run on
+    """
+    n = 0
+    for place in range(begin, end):
+        if has_news(search, rows[place]):
+            places[begin + n] = place
+            n += 1
+    return n
+
+
+@jit
+def who_may_pull(partition: Partition, search: Search, rows: Any, begin: int, end: int, places: Any) -> int:
+    """Places of those of a run of rows that look for a chain; how many they are.
+
+    IN  rows int64[some];  OUT  places int64[some], from the beginning of the run on
+    """
+    n = 0
+    for place in range(begin, end):
+        if may_pull(partition, search, rows[place]):
+            places[begin + n] = place
+            n += 1
+    return n
+
+
+@jit
+def look_for_steps(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
+    """Note which rows have no step, as things are; how many have one.
+
+    IN  rows int64[some], no other of which is looked at meanwhile
+    """
+    n = 0
+    for row in rows:
+        there, _ = best_step(partition, loss, search, row)
+        if there < 0:
+            search.rows[row].steps = search.clock[0]
+        else:
+            n += 1
+    return n
+
+
+@jit
+def look_for_chains(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
+    """Note which rows have no chain, as things are; how many have one.
+
+    IN  rows int64[some]
+    """
+    n = 0
+    for row in rows:
+        other, _, _ = best_chain(partition, loss, search, row)
+        if other < 0:
+            search.rows[row].chains = search.clock[0]
+        else:
+            n += 1
+    return n
+
+
+# -- whole groups -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def _nothing(partition: Partition, points: Points, group: int) -> float:  # noqa: ARG001
+    """A further row adds no less than nothing to squared distances from a mean."""
+    return 0.0
+
+
+@jit
+def _unknown(partition: Partition, mixed: Mixed, group: int) -> float:  # noqa: ARG001
+    """A further row can bring a median nearer to all others."""
+    return -np.inf
+
+
+least_later = chosen_by_type(1, {Points: _nothing, Mixed: _unknown, Covers: share_of})
+"""What a further row adds to the loss of a group at least, whoever joins it before."""
+
+
+@jit
+def look_at_groups(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> int:
+    """Note which of a run of groups can surely not be dissolved, as things are; how many others there are to try."""
+    n = 0
+    for group in range(begin, end):
+        if may_dissolve(partition, search, group):
+            if _stays(partition, loss, search, group):
+                search.groups[group].tried = search.clock[0]
+            else:
+                n += 1
+        n += may_split(partition, search, group)
+    return n
+
+
+@jit
+def _stays(partition: Partition, loss: Any, search: Search, group: int) -> bool:
+    """Whether the rows of a group add more to other groups than it loses, at least: nothing has to be moved for that.
+
+    What a row adds to a group that an earlier row may have joined is not known; it is taken to be the least there is.
+    """
+    near, n_near, total, most = search.near, search.near.shape[1], 0.0, error(partition, loss, group)
+    joined, n, added = np.empty(n_near * partition.groups[group].size, dtype=np.int64), 0, np.empty(n_near)
+    least_of_joined = np.inf
+    for row in members_of(partition, group):
+        least, exact = np.inf, np.inf
+        for i in range(n_near):
+            other = partition.label[near[row, i]]
+            added[i] = np.inf
+            if other == group:  # it sees where an earlier one went
+                least = least_of_joined if near[row, i] < row and least_of_joined < least else least
+            elif may_become(partition, other, NOBODY, row):
+                if _has(joined[:n], other):
+                    least = min(least, least_later(partition, loss, other))
+                else:
+                    added[i] = change(partition, loss, other, NOBODY, row)
+                    exact = min(exact, added[i])
+        total += min(least, exact)
+        if total >= most or total == -np.inf:
+            return total >= most
+        for i in range(n_near):  # it may have joined any of those that are about as good as the best
+            if added[i] < np.inf and (added[i] <= exact + 2.0 * LEAST or exact <= 2.0 * LEAST):
+                joined[n] = partition.label[near[row, i]]
+                least_of_joined = min(least_of_joined, least_later(partition, loss, joined[n]))
+                n += 1
+    return False
+
+
+@jit
+def _has(groups: Any, group: int) -> bool:
+    """Whether a group is one of some."""
+    found = False
+    for one in groups:
+        found |= one == group
+    return found
