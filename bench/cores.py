@@ -3,6 +3,10 @@
 Every number of cores has a process of its own, since libraries read it when they are loaded; the two are asked for each
 stage in turns, so that both meet the same neighbours on a busy machine. Wall time, the best of as many runs as fit into
 some seconds, for a short stage may find both cores free. `python cores.py ROWS STAGE ...` looks at some stages alone.
+
+Cores that share caches, memory or even a processor are not twice as quick as one, however well work is shared. The last
+figure says what is there to be gained: two processes of one core each do the same stage at the same time, in which nothing
+is serial, and nobody waits for anybody.
 """
 
 from __future__ import annotations
@@ -103,12 +107,12 @@ def started(cores: int, rows: int) -> subprocess.Popen[str]:
     return process
 
 
-def asked(process: subprocess.Popen[str], stage: str) -> float:
-    """How long a process takes for a stage."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    print(stage, file=process.stdin, flush=True)
-    return float(json.loads(process.stdout.readline()))
+def asked(stage: str, *processes: subprocess.Popen[str]) -> float:
+    """How long processes take for a stage, at the same time; the slowest of them."""
+    for process in processes:
+        assert process.stdin is not None
+        print(stage, file=process.stdin, flush=True)
+    return max(float(json.loads(process.stdout.readline())) for process in processes if process.stdout is not None)
 
 
 def main() -> None:
@@ -116,15 +120,17 @@ def main() -> None:
     if sys.argv[2:] == ["worker"]:
         worker(rows)
         return
-    one, two = started(1, rows), started(2, rows)
+    one, two, other = started(1, rows), started(2, rows), started(1, rows)
     print(f"{rows:,} Adult-like rows, wall seconds; two cores are to gain {WANTED}")
+    print(f"{'':22} {'one':>8} {'two':>8} {'gain':>7} {'at most':>8}")
     for stage in sys.argv[2:] or STAGES:
         what, times, begin = STAGES[stage], [], time.perf_counter()
         while len(times) < TIMES or time.perf_counter() - begin < SECONDS:
-            times.append((asked(one, stage), asked(two, stage)))
-        alone, shared = (min(found) for found in zip(*times, strict=True))
-        print(f"{stage:22} {alone:8.3f} {shared:8.3f}   {alone / shared:5.2f}   {what}", flush=True)
-    for process in (one, two):
+            times.append((asked(stage, one), asked(stage, two), asked(stage, one, other)))
+        alone, shared, both = (min(found) for found in zip(*times, strict=True))
+        gains = f"{alone / shared:7.2f} {2 * alone / both:8.2f}"
+        print(f"{stage:22} {alone:8.3f} {shared:8.3f} {gains}   {what}", flush=True)
+    for process in (one, two, other):
         process.terminate()
         process.wait()
 

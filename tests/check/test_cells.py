@@ -16,7 +16,7 @@ from shoal import Hierarchy
 from shoal.check.cell_text import check_facts, check_written
 from shoal.check.cells import read_column
 from shoal.errors import Problems
-from shoal.publish.covers import as_shown, cover, published_nodes, text_cells, typed_cells
+from shoal.publish.covers import as_shown, covering, published_nodes, text_cells, typed_cells
 from shoal.release.manifest import Layout, Node, QuasiColumn
 from shoal.testing import CATEGORIES, hierarchies
 from support.pairwise import examples
@@ -311,7 +311,7 @@ def written_and_read(quasi, cells, labels, hierarchy=None, dtype=pl.String):
     if None not in cells and len(quasi.columns) > 1:  # then no column says which cells are missing
         quasi = quasi.model_copy(update={"columns": quasi.columns[:2]})
     frame = pl.DataFrame({"a": pl.Series(cells, dtype=dtype)})
-    (covers,) = cover([quasi], frame, {} if hierarchy is None else {"a": hierarchy}, labels)
+    covers = covering([quasi], frame, {} if hierarchy is None else {"a": hierarchy}, labels)(quasi)
     quasi = as_shown(quasi, covers, hierarchy)
     shown = (typed_cells if len(quasi.columns) > 1 else text_cells)(quasi, covers, hierarchy)
     quasi = quasi.model_copy(update={"nodes": published_nodes(shown, hierarchy)})

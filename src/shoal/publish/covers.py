@@ -20,7 +20,6 @@ from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbering import Coded, sorted_rows
 from shoal.table.numbering import coded as numbered
 from shoal.table.numbers import number_text
-from shoal.threads import side_by_side
 
 
 @dataclass(frozen=True)
@@ -38,14 +37,14 @@ class Cover:
     """Whether every value of the group is missing."""
 
 
-def cover(
+def covering(
     columns: Sequence[QuasiColumn],
     frame: pl.DataFrame,
     trees: Mapping[str, Hierarchy],
     members: Labels,
     coded: Callable[[Iterable[str]], Mapping[str, Coded]] | None = None,
-) -> list[Cover]:
-    """What covers the values of each group, column by column.
+) -> Callable[[QuasiColumn], Cover]:
+    """A function that says what covers the values of each group in a column; threads may ask it for several at once.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def cover(
         low, high = (pl.Series(end).set(pl.Series(empty), None) for end in rows.ends(line, gone))
         return Cover(low, high, values.get(column.name, none), whole, empty)
 
-    return list(side_by_side(covered, columns, len(members) * len(columns)))
+    return covered
 
 
 @dataclass(frozen=True)

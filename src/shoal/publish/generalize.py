@@ -12,7 +12,7 @@ import polars as pl
 from shoal.errors import Problems, SchemaError
 from shoal.methods.groups import Groups, Labels
 from shoal.publish.base import GroupRows, Published, Publisher, check_clashes, numbered_groups, passed_columns
-from shoal.publish.covers import Cover, as_shown, cover, published_nodes, text_cells, typed_cells
+from shoal.publish.covers import as_shown, covering, published_nodes, text_cells, typed_cells
 from shoal.release.manifest import Layout, QuasiColumn
 from shoal.spec import OneOf, YesNo, param
 from shoal.table.prepare import Table
@@ -108,11 +108,10 @@ class Generalize(Publisher):
         """What is said of each quasi-identifier, and its cells group by group."""
         found = {column.name: table.hierarchy(column.name) for column in columns if column.form == "node"}
         trees = {name: tree for name, tree in found.items() if tree is not None}
-        covers = cover(columns, table.frame, trees, members, table.coded)
+        cover = covering(columns, table.frame, trees, members, table.coded)
 
-        def written(one: tuple[QuasiColumn, Cover]) -> tuple[QuasiColumn, pl.DataFrame]:
-            column, covered = one
-            hierarchy = trees.get(column.name)
+        def written(column: QuasiColumn) -> tuple[QuasiColumn, pl.DataFrame]:
+            hierarchy, covered = trees.get(column.name), cover(column)
             settled = as_shown(column, covered, hierarchy)
             if table.whole is not None and column.name in table.whole.fractions:
                 settled = settled.model_copy(update={"whole": False})
@@ -122,8 +121,7 @@ class Generalize(Publisher):
             nodes = published_nodes(cells, hierarchy, grown=grown, bare=bare)
             return settled.model_copy(update={"nodes": nodes}), cells
 
-        n_groups = len(covers[0].low) if covers else 0
-        return side_by_side(written, zip(columns, covers, strict=True), len(columns) * n_groups)
+        return side_by_side(written, columns, len(columns) * len(members))
 
     def columns(self, table: Table) -> list[QuasiColumn]:
         """How each quasi-identifier is going to be published, before its cells are known."""
