@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -146,69 +146,100 @@ def verify(
         what = f"counts rows, but column {schema.person!r} says that people may have several"
         problems.add("release", what, "make it anew with that schema")
     promise = check_closed(manifest, problems)
+    known = _Known(population, guards, schema, original, key, people)
     with compared_meanwhile(tables, manifest, problems, hashed=hashed):
         check_forms(tables, manifest, problems)
         _check_rows(tables, manifest, problems)
-        shown, written, told = tables, manifest, frozenset[str]()
-        if key is not None:
-            check_absent(manifest, key, problems)
-            tables, manifest, told = opened(tables, manifest, key, problems)
-            problems.raise_if_any(GuaranteeError)  # what cannot be opened cannot be looked at further
-        layout, shape = manifest.layout, manifest.layout.laid_out
-        counted = manifest.recipe.counts == "people"
-        slices = SlicesRead.of(tables, layout, problems) if layout.slices else None
-        if slices is not None:  # slices that do not fit cannot be looked at further
-            problems.raise_if_any(GuaranteeError)
-            p, l = (manifest.recipe.method.get(name) for name in ("p", "l"))  # noqa: E741
-            if isinstance(p, int) and isinstance(l, int):
-                slices.check_generalised(p, l, problems)
-            if counted and (p is not None or slices.joined() is not slices):
-                problems.add(
-                    "recipe", "promises of people, but has p or slices that share an attribute, which count rows"
-                )
-            if counted and people is not None:
-                slices = replace(slices, whose=people.slices)
-        together = None if slices is None else slices.joined()
-        if shape.class_table:
-            check_class_table(tables, layout, problems)
-        check_counterfeits(tables, manifest, problems)
-        cells = shape.cells(tables, layout, problems)
-        texts = Texts()
-        read = _check_cells(cells, manifest, texts, problems)
-        before = len(problems)
-        as_shown = shape.rows(shown, written.layout, problems)
-        if len(problems) > before:  # rows that cannot be told cannot be looked at further
-            problems.raise_if_any(GuaranteeError)
-        # Two aliases of one value are two lines of a bucket, and the same line once they are known: no mistake.
-        rows = as_shown if key is None else shape.rows(tables, layout, Problems())
-        if key is not None and original is not None:
-            check_meanings(shown, written, key, original, schema, problems)
-        check_hidden(as_shown, written, problems)
-        whose = _whose(people, manifest, rows.height)
-        sensitive = sensitive_values(rows, manifest, problems, schema, people if counted else None)
-        if any(one.spelt(sensitive) != one for one in promise if getattr(one, "column", None) not in layout.hidden):
-            problems.add("promise", "has values that are not in Shoal's notation")
+        return _checked(tables, manifest, promise, known, problems, claims=claims)
+
+
+class _Known(NamedTuple):
+    """What the one who checks knows besides the release; see `verify`."""
+
+    population: pl.DataFrame | None
+    guards: pl.Series | None
+    schema: Schema | None
+    original: pl.DataFrame | None
+    key: Key | None
+    people: Whose | None
+
+
+def _checked(
+    shown: Mapping[str, pl.DataFrame], written: Manifest, promise: list[Requirement], known: _Known,
+    problems: Problems, *, claims: bool,
+) -> Verdict:  # fmt: skip
+    """Derive every promise anew from the cells, those behind aliases too where the key is known."""
+    tables, manifest, told = shown, written, frozenset[str]()
+    if known.key is not None:
+        check_absent(manifest, known.key, problems)
+        tables, manifest, told = opened(tables, manifest, known.key, problems)
+        problems.raise_if_any(GuaranteeError)  # what cannot be opened cannot be looked at further
+    layout, shape, people = manifest.layout, manifest.layout.laid_out, known.people
+    counted = manifest.recipe.counts == "people"
+    together = _slices_together(tables, manifest, people, problems) if layout.slices else None
+    if shape.class_table:
+        check_class_table(tables, layout, problems)
+    check_counterfeits(tables, manifest, problems)
+    cells, texts = shape.cells(tables, layout, problems), Texts()
+    read = _check_cells(cells, manifest, texts, problems)
+    rows = _rows_told(shown, written, tables, manifest, known, problems)
+    whose = _whose(people, manifest, rows.height)
+    sensitive = sensitive_values(rows, manifest, problems, known.schema, people if counted else None)
+    if any(one.spelt(sensitive) != one for one in promise if getattr(one, "column", None) not in layout.hidden):
+        problems.add("promise", "has values that are not in Shoal's notation")
+    problems.raise_if_any(GuaranteeError)
+    labels = _ordered_classes(shown, written.layout, rows, layout.class_columns, texts, problems)
+    matches, lacking = _outside(cells, labels, manifest, promise, known, whose)
+    chances = None if together is None or known.original is None else together.chances(known.original, known.schema)
+    sealed = frozenset(layout.hidden)
+    classes = Classes(labels, sensitive, _aligned(known.guards, len(labels)), matches, chances, sealed, whose)
+    found = reached(promise, classes, problems, lacking, people=counted)
+    if together is not None and not counted:  # rows in a bucket tell nothing certain of people
+        _look_at_all(together, promise, found, sealed, problems)
+    for one in promise:
+        if getattr(one, "column", None) in told:
+            found.needing.update((one.key, one.every) if isinstance(one, SliceDiversity) else (one.key,))
+    if shape.has_counterfeits:  # they hide nobody, and everybody can count them
+        found.achieved["k"] = fewest_people(tables, manifest)
+    check_reached(found, written, problems, claims=claims)
+    problems.raise_if_any(GuaranteeError)
+    unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
+    return Verdict(
+        rows.height, classes.n_classes, found.achieved, shape.reading, unchecked, classes, found.outside, tuple(read)
+    )
+
+
+def _slices_together(
+    tables: Mapping[str, pl.DataFrame], manifest: Manifest, people: Whose | None, problems: Problems
+) -> SlicesRead:
+    """The slices as they are read back, those that share an attribute joined; refuse slices that do not fit."""
+    slices, counted = SlicesRead.of(tables, manifest.layout, problems), manifest.recipe.counts == "people"
+    problems.raise_if_any(GuaranteeError)
+    p, l = (manifest.recipe.method.get(name) for name in ("p", "l"))  # noqa: E741
+    if isinstance(p, int) and isinstance(l, int):
+        slices.check_generalised(p, l, problems)
+    if counted and (p is not None or slices.joined() is not slices):
+        problems.add("recipe", "promises of people, but has p or slices that share an attribute, which count rows")
+    if counted and people is not None:
+        slices = replace(slices, whose=people.slices)
+    return slices.joined()
+
+
+def _rows_told(
+    shown: Mapping[str, pl.DataFrame], written: Manifest, tables: Mapping[str, pl.DataFrame], manifest: Manifest,
+    known: _Known, problems: Problems,
+) -> pl.DataFrame:  # fmt: skip
+    """The rows that tables tell, behind aliases where the key is known; refuse tables that tell none."""
+    shape, before = manifest.layout.laid_out, len(problems)
+    as_shown = shape.rows(shown, written.layout, problems)
+    if len(problems) > before:  # rows that cannot be told cannot be looked at further
         problems.raise_if_any(GuaranteeError)
-        labels = _ordered_classes(shown, written.layout, rows, layout.class_columns, texts, problems)
-        matches, lacking = _outside(cells, labels, manifest, promise, population, schema, whose)
-        chances = None if together is None or original is None else together.chances(original, schema)
-        sealed = frozenset(layout.hidden)
-        classes = Classes(labels, sensitive, _aligned(guards, len(labels)), matches, chances, sealed, whose)
-        found = reached(promise, classes, problems, lacking, people=counted)
-        if together is not None and not counted:  # rows in a bucket tell nothing certain of people
-            _look_at_all(together, promise, found, sealed, problems)
-        for one in promise:
-            if getattr(one, "column", None) in told:
-                found.needing.update((one.key, one.every) if isinstance(one, SliceDiversity) else (one.key,))
-        if shape.has_counterfeits:  # they hide nobody, and everybody can count them
-            found.achieved["k"] = fewest_people(tables, manifest)
-        check_reached(found, written, problems, claims=claims)
-        problems.raise_if_any(GuaranteeError)
-        unchecked = tuple(text for key, text in found.unchecked.items() if key not in found.covered)
-        return Verdict(
-            rows.height, classes.n_classes, found.achieved, shape.reading, unchecked, classes, found.outside,
-            tuple(read),
-        )  # fmt: skip
+    # Two aliases of one value are two lines of a bucket, and the same line once they are known: no mistake.
+    rows = as_shown if known.key is None else shape.rows(tables, manifest.layout, Problems())
+    if known.key is not None and known.original is not None:
+        check_meanings(shown, written, known.key, known.original, known.schema, problems)
+    check_hidden(as_shown, written, problems)
+    return rows
 
 
 def _look_at_all(
@@ -237,14 +268,13 @@ def _outside(
     labels: npt.NDArray[np.int64],
     manifest: Manifest,
     promise: list[Requirement],
-    population: pl.DataFrame | None,
-    schema: Schema | None,
+    known: _Known,
     people: npt.NDArray[np.int64] | None,
 ) -> tuple[Matches | None, Mapping[str, str]]:
     """How the population fits, where a promise speaks of it; otherwise, or if it cannot be said, why not."""
-    if population is None or not any(requirement.needs == "population" for requirement in promise):
+    if known.population is None or not any(requirement.needs == "population" for requirement in promise):
         return None, LACKING
-    found = population_matches(cells, labels, manifest.layout, population, schema, people)
+    found = population_matches(cells, labels, manifest.layout, known.population, known.schema, people)
     return (None, {**LACKING, "population": found}) if isinstance(found, str) else (found, LACKING)
 
 
