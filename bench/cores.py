@@ -5,8 +5,8 @@ stage in turns, so that both meet the same neighbours on a busy machine. Wall ti
 some seconds, for a short stage may find both cores free. `python cores.py ROWS STAGE ...` looks at some stages alone.
 
 Cores that share caches, memory or even a processor are not twice as quick as one, however well work is shared. The last
-figure says what is there to be gained: two processes of one core each do the same stage at the same time, in which nothing
-is serial, and nobody waits for anybody.
+figure says what is there to be gained: two processes of one core each do the same stage at the same time, in which
+nothing is serial, and nobody waits for anybody.
 """
 
 from __future__ import annotations
