@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.concerns.costly_promise import costly_promise
 from shoal.concerns.other_method import other_method
 from shoal.errors import GuaranteeError
 
@@ -126,6 +127,38 @@ class TestOtherMethod:
 
     def test_methods_that_promise_no_k_are_not_compared(self):
         assert other_method(shoal.Recipe(self.SCHEMA, shoal.Anatomy(l=2)), self.TABLE) is None
+
+
+class TestCostlyPromise:
+    """Ages, and two columns of which nearly all cells are the same, the others at one end of the ages."""
+
+    SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["gain", "loss"])
+    TABLE = pl.DataFrame(
+        {
+            "age": list(range(300)),
+            "gain": ["some" if row < 20 else "none" for row in range(300)],
+            "loss": ["some" if row % 2 else "none" for row in range(300)],
+        }
+    )
+
+    def lost(self, *require):
+        return shoal.anonymize(self.TABLE, self.SCHEMA, shoal.KMember(k=4), require=require, seed=1).measure()["ncp"]
+
+    def test_the_one_that_costs_most(self):
+        dear, cheap = shoal.LDiversity("gain", l=2), shoal.LDiversity("loss", l=2)
+        concern = costly_promise(shoal.Recipe(self.SCHEMA, shoal.KMember(k=4), require=[cheap, dear]), self.TABLE)
+        assert concern.column == "gain"
+        lost = f"{self.lost(cheap, dear):.0%} is lost with it, without {self.lost(cheap):.0%}"
+        assert concern.what == f"l-diversity of column 'gain' costs most: {lost}, on 300 rows of the table (ncp)"
+
+    def test_all_where_each_alone_makes_no_difference(self):
+        twice = [shoal.LDiversity("gain", l=2), shoal.LDiversity("gain", l=2, variant="recursive", c=20.0)]
+        concern = costly_promise(shoal.Recipe(self.SCHEMA, shoal.KMember(k=4), require=twice), self.TABLE)
+        assert f"{self.lost(*twice):.0%} is lost with them, without {self.lost():.0%}" in concern.what
+
+    def test_nothing_is_said_of_cheap_ones_and_of_none(self):
+        for require in ([shoal.LDiversity("loss", l=2)], []):
+            assert costly_promise(shoal.Recipe(self.SCHEMA, shoal.KMember(k=4), require=require), self.TABLE) is None
 
 
 class TestStrict:

@@ -304,6 +304,7 @@ def _follow_in_memory(
     from shoal.cli import show
     from shoal.cli.passphrase import passphrase
     from shoal.concerns.base import refuse
+    from shoal.concerns.costly_promise import costly_promise, promises_of
     from shoal.concerns.other_method import other_method, others_of
     from shoal.errors import ShoalWarning
     from shoal.pipeline import run as run_recipe
@@ -317,9 +318,11 @@ def _follow_in_memory(
             with show.ShownProgress(quiet=quiet) as progress:
                 release = run_recipe(recipe, progress=progress, **options)
                 progress.stage("looking")
-                compare = compare and bool(others_of(recipe, release.manifest.rows.published))
-                better = other_method(recipe, read(recipe.require_source())) if compare else None
-                concerns = release.concerns + (() if better is None else (better,))
+                concerns = release.concerns
+                if compare and (promises_of(recipe) or others_of(recipe, release.manifest.rows.published)):
+                    frame = read(recipe.require_source())
+                    found = (other_method(recipe, frame), costly_promise(recipe, frame))
+                    concerns += tuple(one for one in found if one is not None)
                 if strict:
                     refuse(concerns)
                 _write(recipe, release, out, secret, progress, overwrite=overwrite, report=report)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
-
-import numpy as np
 import polars as pl
 
 from shoal.concerns.base import Concern
-from shoal.errors import ShoalError
+from shoal.concerns.trial import MUCH, loss_of, some_rows
 from shoal.methods import METHODS
-from shoal.pipeline import anonymize
 from shoal.recipe.defaults import MANY
 from shoal.recipe.recipe import Recipe
 
-ROWS = 1000
-"""So many rows are tried: a second or two of work."""
-MUCH = 1.5
-"""From this many times the loss of another method on, it is worth a word."""
 OTHERS = {"k-member": MANY, "mondrian": 10_000_000}
 """Methods that others are compared with, and up to how many rows they are proposed."""
 
@@ -33,34 +24,17 @@ def others_of(recipe: Recipe, n_rows: int) -> list[str]:
 
 def other_method(recipe: Recipe, frame: pl.DataFrame) -> Concern | None:
     """The method that would lose least of those that are quick enough, if the one that was taken loses much more."""
-    own, others = recipe.method, others_of(recipe, frame.height)
+    others, rows = others_of(recipe, frame.height), some_rows(frame)
     if not others:
         return None
-    rows = frame
-    if frame.height > ROWS:
-        rows = frame[np.sort(np.random.default_rng(0).choice(frame.height, ROWS, replace=False))]
-    taken = _loss(recipe, own, rows)
-    tried = {name: loss for name in others if (loss := _loss(recipe, METHODS[name](k=own.k), rows)) is not None}
-    if taken is None or not tried:
+    k = getattr(recipe.method, "k", 0)
+    lost = loss_of(recipe, rows)
+    tried = {name: loss_of(recipe, rows, method=METHODS[name](k=k)) for name in others}
+    found = {name: loss for name, loss in tried.items() if loss is not None}
+    if lost is None or not found:
         return None
-    best = min(tried, key=lambda name: tried[name])
-    if taken <= MUCH * tried[best]:
+    best = min(found, key=lambda name: found[name])
+    if lost <= MUCH * found[best]:
         return None
-    what = f"{own.name} loses {taken:.0%} on {rows.height:,} rows of the table, {best} {tried[best]:.0%} (ncp)"
-    change = f'[method]\nname = "{best}"\nk = {own.k}'
-    return Concern("other-method", what, change, 0.1)
-
-
-def _loss(recipe: Recipe, method: Any, rows: pl.DataFrame) -> float | None:
-    """What a method loses on some rows; None where it cannot be taken."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            release = anonymize(
-                rows, recipe.schema, method, require=recipe.require, publish=recipe.publish, suppress=recipe.suppress,
-                missing=recipe.missing, normalise=recipe.normalise, seed=1,
-                missing_values=recipe.source.missing_values if recipe.source is not None else (),
-            )  # fmt: skip
-        except ShoalError:
-            return None
-    return release.manifest.measures.get("ncp")
+    what = f"{recipe.method.name} loses {lost:.0%} on {rows.height:,} rows of the table, {best} {found[best]:.0%} (ncp)"
+    return Concern("other-method", what, f'[method]\nname = "{best}"\nk = {k}', 0.1)
