@@ -45,4 +45,4 @@ def loss_of(recipe: Recipe, rows: pl.DataFrame, *, method: Method | None = None)
 
 def without(recipe: Recipe, dropped: Sequence[Requirement]) -> Recipe:
     """The recipe that does not require some things."""
-    return replace(recipe, require=[one for one in recipe.require if not any(one is other for other in dropped)])
+    return replace(recipe, require=tuple(one for one in recipe.require if not any(one is other for other in dropped)))
