@@ -26,12 +26,13 @@ def costly_promise(recipe: Recipe, frame: pl.DataFrame) -> Concern | None:
     lost = loss_of(recipe, rows) if promises else None
     if lost is None or lost <= LITTLE:
         return None
-    one = min(promises, key=lambda promise: _loss_without(recipe, [promise], rows))
-    for dropped in ([one], promises):
-        without_them = _loss_without(recipe, dropped, rows)
-        if lost > MUCH * without_them:
-            return _concern(dropped, f"{lost:.0%}", f"{without_them:.0%}, on {rows.height:,} rows of the table (ncp)")
-    return None
+    tried = [([one], _loss_without(recipe, [one], rows)) for one in promises]
+    dropped, otherwise = min(tried, key=lambda one: one[1])
+    if lost <= MUCH * otherwise and len(promises) > 1:
+        dropped, otherwise = promises, _loss_without(recipe, promises, rows)
+    if lost <= MUCH * otherwise:
+        return None
+    return _concern(dropped, f"{lost:.0%}", f"{otherwise:.0%}, on {rows.height:,} rows of the table (ncp)")
 
 
 def _loss_without(recipe: Recipe, dropped: Sequence[Requirement], rows: pl.DataFrame) -> float:
