@@ -6,14 +6,13 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import numba
 from numba.core import event, types
 
 from shoal.kernels.linking import LeanCompiler, LinkedCompiler
-from shoal.kernels.machine_code import MachineCode
+from shoal.kernels.machine_code import LinkedCode, MachineCode
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,7 +41,7 @@ def _compiled(function: F, *, parallel: bool) -> F:
     for_kernels: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
     kernel: Any = numba.njit(**options, pipeline_class=LeanCompiler)(function)
     linked: Any = numba.njit(**options, **for_kernels)(function)
-    kernel._cache = MachineCode(function)
+    kernel._cache, linked._cache = MachineCode(function), LinkedCode(function)
     kernel.get_call_template = _without_literals(linked.get_call_template)
     kernel.get_overload = linked.get_overload
     return kernel  # type: ignore[no-any-return]
@@ -76,9 +75,11 @@ def _without_literals(resolve: Callable[..., Any]) -> Callable[..., Any]:
 class _Notice(event.Listener):
     """Says once, when the first kernel is compiled and not read from disk, that this is going on."""
 
+    said = False
+
     def on_start(self, event: Any) -> None:
         """Say it, if the kernel is one of ours."""
-        if event.data["dispatcher"].py_func.__module__.startswith(__package__):
+        if not self.said and event.data["dispatcher"].py_func.__module__.startswith(__package__):
             stop_telling()
             if os.environ.get("SHOAL_QUIET") != "1":
                 print(NOTICE, file=sys.stderr, flush=True)  # noqa: T201
@@ -115,5 +116,4 @@ event.register("numba:compile", _notice)
 
 def stop_telling() -> None:
     """Say no more that kernels are compiled."""
-    with suppress(ValueError):
-        event.unregister("numba:compile", _notice)
+    _notice.said = True  # it stays where it is: whoever leaves while others are told makes the next one miss it

@@ -11,14 +11,17 @@ every array that is named. Both are left out where they can be.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from numba.core import cgutils, ir, untyped_passes
+from llvmlite import binding as llvm  # type: ignore[import-untyped]
+from numba.core import cgutils, ir, types, untyped_passes
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, compile_result
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.typing.context import Context
 
 LEFT_OUT = (
     untyped_passes.WithLifting, untyped_passes.InlineClosureLikes, untyped_passes.MakeFunctionToJitFunction,
@@ -35,6 +38,9 @@ BORROWS = frozenset(
 class LeanCompiler(Compiler):  # type: ignore[misc]
     """Numba's compiler without what kernels do not need; nothing is left out of one that runs on several cores."""
 
+    def __init__(self, typing: Any, target: Any, library: Any, args: Any, returns: Any, flags: Any, names: Any) -> None:
+        super().__init__(Typing.of(typing, flags.summary()), target, library, args, returns, flags, names)
+
     def define_pipelines(self) -> Any:
         """Numba's own passes, but for some."""
         pipelines = super().define_pipelines()
@@ -44,6 +50,45 @@ class LeanCompiler(Compiler):  # type: ignore[misc]
                 one.passes = [(instead.get(step, step), why) for step, why in one.passes if step not in LEFT_OUT]
                 one.finalize()
         return pipelines
+
+
+class Typing(Context):  # type: ignore[misc]
+    """What Numba knows of types, and what it found out about operators.
+
+    It asks some dozens of definitions at every place where an operator stands, which took an eighth of the time.
+    """
+
+    __slots__ = ("_original", "_signatures")
+    _original: Any
+    _signatures: dict[Any, Any]
+
+    @classmethod
+    @cache
+    def of(cls, original: Any, how: str) -> Typing:  # noqa: ARG003
+        """The same knowledge, for kernels that are compiled in one way."""
+        known = cls.__new__(cls)
+        known.__dict__ = original.__dict__
+        known._original, known._signatures = original, {}
+        return known
+
+    def __hash__(self) -> int:
+        return hash(self._original)
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or other is self._original
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        """The signature of a function for arguments of some types; kernels have a type of their own each."""
+        asked, is_type = (func, tuple(args)), isinstance(func, types.Type) and not isinstance(func, types.Function)
+        try:
+            found = None if is_type or kws else self._signatures.get(asked)
+        except TypeError:  # a constant slice has no hash
+            return super().resolve_function_type(func, args, kws)
+        if found is None:
+            found = super().resolve_function_type(func, args, kws)
+            if found is not None and not (is_type or kws):
+                self._signatures[asked] = found
+        return found
 
 
 class LeanLower(Lower):  # type: ignore[misc]
@@ -108,6 +153,18 @@ class LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalize_dynamic_globals()
         self._finalized = True
 
+    def serialize_using_object_code(self) -> Any:
+        """What is kept on disk: there is no object code."""
+        return self.serialize_using_bitcode()
+
+    @classmethod
+    def again(cls, codegen: Any, name: str, code: bytes) -> LinkedLibrary:
+        """A library from what was kept."""
+        library = cls(_WithoutEnvironments(codegen), name)
+        library._final_module = llvm.parse_bitcode(code)
+        library._finalized = True
+        return library
+
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
         """There is no machine code to point at."""
         self._ensure_finalized()
@@ -125,6 +182,22 @@ class _WithoutEnvironments:
 
     def set_env(self, name: str, environment: object) -> None:
         """The kernel that this one is linked into will do it."""
+
+
+def linked_again(
+    target: Any, kept: Any, described: Any, environment: Any, signature: Any, objectmode: Any, lifted: Any,
+    annotation: Any, reload_init: Any, environments: Any,
+) -> Any:  # fmt: skip
+    """A kernel for others to be linked with, from what was kept of it on disk."""
+    for restart in reload_init:
+        restart()
+    library = LinkedLibrary.again(target.codegen(), kept[0], kept[2])
+    return compile_result(
+        target_context=target, typing_context=target.typing_context, library=library, environment=environment,
+        entry_point=target.get_executable(library, described, environment), fndesc=described, signature=signature,
+        type_annotation=annotation, objectmode=objectmode, lifted=lifted, reload_init=reload_init,
+        referenced_envs=environments,
+    )  # fmt: skip
 
 
 def set_environments(compiled: Any) -> None:

@@ -39,7 +39,7 @@ import numba
 from numba.core import compiler, serialize
 from numba.misc.appdirs import AppDirs
 
-from shoal.kernels.linking import set_environments
+from shoal.kernels.linking import linked_again, set_environments
 
 KERNELS = Path(__file__).parent
 CHECKSUM = hashlib.sha256().digest_size
@@ -57,6 +57,7 @@ class MachineCode:
     def __init__(self, function: Callable[..., Any]) -> None:
         module = function.__module__.removeprefix(f"{__package__}.")
         self._name = f"{module}.{function.__name__}"
+        self._kept = module != function.__module__  # nobody would notice that the source of another package changed
 
     @property
     def cache_path(self) -> str | None:
@@ -67,21 +68,27 @@ class MachineCode:
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The compiled kernel for a signature; nothing if it was not compiled yet."""
         target.refresh()
+        if not self._kept:
+            return None
         key = self._key(signature, target.codegen())
         for place in places_to_read():
             file = self._file(place, key)
             try:
                 payload = _read(file, key)
                 if payload is not None:
-                    return compiler.CompileResult._rebuild(target, *payload)
+                    return self._rebuilt(target, payload)
             except Exception as error:  # whatever damaged bytes lead to: it is compiled anew
                 tell_trouble(f"{file} is damaged or cannot be read ({_kind(error)})")
         return None
 
+    def _rebuilt(self, target: Any, payload: Any) -> Any:
+        """A kernel from what its file holds."""
+        return compiler.CompileResult._rebuild(target, *payload)
+
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled kernel; where nothing can be written, it serves this process only."""
         set_environments(compiled)
-        if compiled.library.has_dynamic_globals:
+        if compiled.library.has_dynamic_globals or not self._kept:
             return
         place = place_to_write()
         given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
@@ -91,7 +98,7 @@ class MachineCode:
             return
         key = self._key(signature, compiled.library.codegen)
         try:
-            _write(self._file(place, key), serialize.dumps((key, compiled._reduce())))
+            _write(self._file(place, key), serialize.dumps((key, compiled._replace(type_annotation="")._reduce())))
         except Exception as error:  # a full disk, a folder that is gone, code that cannot be pickled
             tell_trouble(f"{place} cannot be written ({_kind(error)})")
 
@@ -110,6 +117,18 @@ class MachineCode:
 
     def _file(self, place: Path, key: str) -> Path:
         return place / f"{self._name}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin"
+
+
+class LinkedCode(MachineCode):
+    """The same of what becomes part of the code of other kernels: the next of them need not wait for it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._name += ".linked"
+
+    def _rebuilt(self, target: Any, payload: Any) -> Any:
+        """What other kernels can be linked with."""
+        return linked_again(target, *payload)
 
 
 def _read(file: Path, key: str) -> Any:
