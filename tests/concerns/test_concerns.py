@@ -51,10 +51,30 @@ class TestAlikeValues:
         assert "alike-values" not in found(self.ALIKE, require=[shoal.LDiversity("disease", l=2)])
 
     def test_the_lines_change_it(self):
-        lines = found(self.ALIKE)["alike-values"].change
-        recipe = '[columns.age]\nrole = "quasi"\nkind = "numeric"\n[columns.disease]\nrole = "sensitive"\n'
-        required = shoal.Recipe.from_toml(f'{recipe}[method]\nname = "mondrian"\nk = 4\n{lines}').require
+        required = self.required(found(self.ALIKE)["alike-values"].change)
         assert "alike-values" not in found(self.ALIKE, require=required)
+
+    @staticmethod
+    def required(lines):
+        recipe = '[columns.age]\nrole = "quasi"\nkind = "numeric"\n[columns.disease]\nrole = "sensitive"\n'
+        return shoal.Recipe.from_toml(f'{recipe}[method]\nname = "mondrian"\nk = 4\n{lines}').require
+
+    def test_what_nearly_everybody_has_is_no_news(self):
+        spread = FRAME.with_columns(
+            disease=pl.when(pl.int_range(N) % 15 == 0).then(pl.lit("flu")).otherwise(pl.lit("none"))
+        )
+        assert "alike-values" not in found(spread)
+        first = pl.int_range(N) < 3
+        apart = FRAME.with_columns(
+            age=pl.when(first).then(90).otherwise("age"),
+            sex=pl.when(first).then(pl.lit("m")).otherwise("sex"),
+            disease=pl.when(first).then(pl.lit("flu")).otherwise(pl.lit("none")),
+        )
+        concern = found(apart, shoal.KMember(k=3))["alike-values"]
+        assert "in 1 of " in concern.what
+        (required,) = self.required(concern.change)
+        assert required == shoal.TCloseness("disease", t=0.5)
+        assert "alike-values" not in found(apart, shoal.KMember(k=3), require=[required])
 
 
 class TestUniqueRows:

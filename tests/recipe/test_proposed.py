@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import Problems
 from shoal.privacy.base import Values
-from shoal.recipe.proposed import STEPS, effective, propose, strongest
+from shoal.recipe.proposed import STEPS, effective, fitting, propose, strongest
 from shoal.recipe.recipe import Recipe
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import prepare
@@ -43,6 +43,21 @@ def values(*counts: int, people: np.ndarray | None = None) -> Values:
 def test_the_strongest_requirement_by_hand(counts, k, l):  # noqa: E741
     found = strongest("x", values(*counts), k)
     assert (None if found is None else (found.l, found.variant)) == (None if l is None else (l, "entropy"))
+
+
+@pytest.mark.parametrize(
+    ("counts", "k", "expected"),
+    [
+        ((90, 10), 5, shoal.LDiversity("x", l=1.15, variant="entropy")),  # exp(0.3251) = 1.3841
+        ((91, 9), 5, shoal.TCloseness("x", t=0.2)),  # groups of ten would need ten rows of the other value
+        ((91, 1, 2, 3, 3), 5, shoal.TCloseness("x", t=0.2)),
+        ((9999, 1), 5, shoal.TCloseness("x", t=0.2)),
+        ((84, 16), 3, shoal.TCloseness("x", t=0.34)),  # one row of three may have the other value
+        ((7,), 5, None),
+    ],
+)
+def test_where_nearly_all_have_one_value_groups_stay_close_to_the_table(counts, k, expected):
+    assert fitting("x", values(*counts), k) == expected
 
 
 def test_with_a_person_people_are_counted():
@@ -112,6 +127,23 @@ def test_a_small_table_gets_a_small_k(tmp_path):
     frame = pl.DataFrame({"age": ["31", "45", "52", "67"], "disease": ["flu", "cold", "flu", "ulcer"]})
     text = propose(profile(frame), frame, Source(path="in.csv"), tmp_path / "r.toml").text
     assert Recipe.from_toml(text).method.k == 2
+
+
+def test_a_column_of_zeros_does_not_make_groups_large(tmp_path):
+    """One row of twenty has another value: each group of five need not have one, and none has two."""
+    rng = np.random.default_rng(5)
+    ages, gains = rng.integers(18, 90, 400), np.zeros(400, dtype=np.int64)
+    gains[::20] = rng.integers(1, 9, 20) * 1000
+    frame = pl.DataFrame({"age": ages, "capital_gain": gains}).select(pl.all().cast(pl.String))
+    frame.write_csv(tmp_path / "in.csv")
+    proposed = propose(profile(frame), frame, Source(path=tmp_path / "in.csv"), tmp_path / "r.toml")
+    assert proposed.require == (shoal.TCloseness("capital_gain", t=0.2),)
+    assert "95.0 % of the rows have one value." in proposed.text
+    release = shoal.run(Recipe.from_toml(proposed.text, folder=tmp_path))
+    groups = release.table.group_by("age").agg(pl.len(), others=(pl.col("capital_gain").cast(pl.Int64) > 0).sum())
+    assert groups.height > 40
+    assert (groups["others"] <= 0.2 * groups["len"] + 1).all()
+    assert not [one for one in release.concerns if one.name == "alike-values"]
 
 
 def test_files_hold_the_values_and_nothing_is_grouped_unasked(tmp_path):

@@ -149,7 +149,7 @@ def _show(described: Any, proposed: Any, out: Path) -> None:
     for warning in described.warnings:
         console.print(f"Warning: {warning}", style="bold")
     for one in proposed.require:
-        console.print(f"Required: {one.variant} l-diversity of {one.column!r}, l = {one.l:g}.")
+        console.print(f"Required: {_asked(one)}.")
     for name, markers in described.suspected_missing.items():
         found = ", ".join(f"{marker!r} ({count:,})" for marker, count in markers.items())
         wanted = ", ".join(f'"{marker}"' for marker in markers)
@@ -161,6 +161,13 @@ def _show(described: Any, proposed: Any, out: Path) -> None:
         console.print(f"Wrote {len(proposed.files)} hierarchies to edit into {out.parent / folder}.")
     then = "It cannot be run yet: its first lines say why" if proposed.to_do else f"Read it, then: shoal run {out}"
     console.print(f"Wrote {out}. {then}", style="bold")
+
+
+def _asked(one: Any) -> str:
+    """A requirement, its column, and how much of it."""
+    if one.name == "l-diversity":
+        return f"{one.variant} l-diversity of {one.column!r}, l = {one.l:g}"
+    return f"{one.name} of {one.column!r}, t = {one.t:g}"
 
 
 def _show_reasons(described: Any, console: Any) -> None:

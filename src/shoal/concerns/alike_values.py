@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.concerns.base import Concern, Looked, quoted
+from shoal.concerns.base import Concern, Looked
 from shoal.privacy.base import Classes
 from shoal.privacy.l_diversity import LDiversity
 
@@ -16,10 +16,14 @@ ROOM = 2.2
 """From this entropy of the whole column on, classes of two values as good as equally frequent can be formed."""
 ALLOWED = 1.25
 """From this entropy of the whole column on, something can be required of it."""
+CLOSE = 0.5
+"""Largest distance from the whole table that is proposed where less can be required."""
+USUAL = 0.9
+"""From this share of all rows on, it is hardly news of anybody that they have a value."""
 
 
 def alike_values(looked: Looked) -> Iterator[Concern]:
-    """Whoever finds the class of a person then knows the value, whatever k is."""
+    """Whoever finds the class of a person then knows the value, whatever k is; unless nearly everybody has it."""
     classes = looked.verdict.classes
     if classes is None or not looked.shares_cells or not classes.n_classes:
         return
@@ -27,7 +31,8 @@ def alike_values(looked: Looked) -> Iterator[Concern]:
         if column in classes.sealed:
             continue
         count = classes.count(column)
-        alike = count.largest(count.count.astype(np.float64)) >= classes.sizes
+        news = np.bincount(count.code, weights=count.count, minlength=count.n_codes) < USUAL * classes.sizes.sum()
+        alike = count.largest(np.where(news[count.code], count.count, 0.0)) >= classes.sizes
         if not alike.any():
             continue
         share = float(classes.sizes[alike].sum()) / max(int(classes.sizes.sum()), 1)
@@ -41,11 +46,14 @@ def alike_values(looked: Looked) -> Iterator[Concern]:
 
 
 def _required(column: str, classes: Classes) -> str:
-    """Lines that require as much as the column allows, up to two values as good as equally frequent."""
+    """Lines that require as much as the column allows, up to two values as good as equally frequent.
+
+    Where nearly all have one value, few classes can have another: those are to be like the whole table instead.
+    """
     whole = replace(classes, labels=np.zeros_like(classes.labels))
     most = LDiversity(column, l=2, variant="entropy").achieved(whole)
-    if most < ALLOWED:
-        return f'[columns.{quoted(column)}]\nrole = "identifying"   # nearly all have one value: leave it out'
     text = '"' + column.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if most < ALLOWED:
+        return f'[[require]]\nmodel = "t-closeness"\ncolumn = {text}\nt = {CLOSE}'
     least = 2 if most > ROOM else math.floor(10 * (1 + most) / 2) / 10
     return f'[[require]]\nmodel = "l-diversity"\ncolumn = {text}\nl = {least}\nvariant = "entropy"'

@@ -1,8 +1,9 @@
 """The recipe that `shoal init` writes: what is proposed for a table, with reasons, requirements and trees to edit.
 
 Every sensitive column gets the strongest entropy l-diversity that a run can be expected to keep: at most half of what
-the whole table has beyond a single value, and about half of k. All rows as one class have more than that, so that a
-release always exists.
+the whole table has beyond a single value, and about half of k. Where nearly all rows have one value, each group would
+need some of the few others, and groups would be far larger than k: there, t-closeness keeps the others apart. All rows
+as one class keep either, so that a release always exists.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from shoal.table.sources import Source
 
 STEPS = (3.0, 2.5, 2.0, 1.8, 1.6, 1.5, 1.4, 1.3, 1.2, 1.15, 1.1, 1.05, 1.02, 1.01)
 """Values of l that a proposal chooses from."""
+SHIFT = 0.2
+"""By how much groups may differ from the table where nearly all rows have one value: one row of five with another."""
 TOP = """A proposal by shoal init: read every role and its reason, and change what does not fit.
 Confidence: high, the values say it; medium, the name or the look of the values does; low, nothing does."""
 Notes = dict[tuple[str, ...], str]
@@ -43,7 +46,7 @@ class Proposed:
 
     text: str
     files: Mapping[str, str]
-    require: tuple[LDiversity, ...]
+    require: tuple[Requirement, ...]
     to_do: tuple[Problem, ...] = ()
     """What keeps it from being run; nothing as a rule."""
 
@@ -99,9 +102,9 @@ def _ready(described: Profile, frame: pl.DataFrame, source: Source, out: Path) -
     schema = described.to_schema()
     table = prepare(frame, schema, missing_values=source.missing_values)
     k = _k(table)
-    require = {name: strongest(name, values, k) for name, values in table.sensitive.items()}
-    kept = tuple(one for one in require.values() if one is not None)
-    recipe = Recipe(schema, Mondrian(k=k), source, require=kept)
+    require = {name: fitting(name, values, k) for name, values in table.sensitive.items()}
+    kept = {name: one for name, one in require.items() if one is not None}
+    recipe = Recipe(schema, Mondrian(k=k), source, require=tuple(kept.values()))
     entries = recipe.to_mapping()
     _relative_to(out, entries, described)
     files = _put_trees_in_files(entries["columns"], described, table, f"{out.stem}.hierarchies")
@@ -112,7 +115,7 @@ def _ready(described: Profile, frame: pl.DataFrame, source: Source, out: Path) -
     to_do = _too_few(described, table)
     notes = _notes(described, table, kept, to_do)
     notes[("method",)] = f"{_promised(described, k)}\n{default.why}."
-    return Proposed(write_toml(entries, notes), files, kept, to_do)
+    return Proposed(write_toml(entries, notes), files, tuple(kept.values()), to_do)
 
 
 def _k(table: Table) -> int:
@@ -127,12 +130,26 @@ def _too_few(described: Profile, table: Table) -> tuple[Problem, ...]:
     return (Problem("table", what, "no method can hide one person among others: take a table of more people"),)
 
 
+def fitting(column: str, values: Values, k: int) -> Requirement | None:
+    """What is required of a sensitive column; nothing where all rows have one value."""
+    if len(values.counts) < 2:
+        return None
+    if not has_usual_value(values, k):
+        return strongest(column, values, k)
+    return TCloseness(column, t=max(SHIFT, math.ceil(100 / k) / 100))
+
+
+def has_usual_value(values: Values, k: int) -> bool:
+    """Whether groups of 2k rows, which have to have two values each, would take more rows of others than there are."""
+    return float(values.shares.max()) > 1 - 1 / (2 * k)
+
+
 def strongest(column: str, values: Values, k: int) -> LDiversity | None:
     """The strongest entropy l that a run can be expected to keep; None where one value has nearly all rows."""
     whole = effective(column, values)
     most = min(1 + (whole - 1) / 2, (k + 1) / 2)
-    fitting = next((step for step in STEPS if step <= most), None)
-    return None if fitting is None else LDiversity(column, l=fitting, variant="entropy")
+    found = next((step for step in STEPS if step <= most), None)
+    return None if found is None else LDiversity(column, l=found, variant="entropy")
 
 
 def effective(column: str, values: Values) -> float:
@@ -176,16 +193,16 @@ def _notes_on_columns(described: Profile, to_do: tuple[Problem, ...]) -> Notes:
     return notes
 
 
-def _notes(described: Profile, table: Table, require: tuple[LDiversity, ...], to_do: tuple[Problem, ...]) -> Notes:
+def _notes(described: Profile, table: Table, require: Mapping[str, Requirement], to_do: tuple[Problem, ...]) -> Notes:
     notes = _notes_on_columns(described, to_do)
     k = _k(table)
-    for place, one in enumerate(require):
-        values = table.sensitive[one.column]
-        notes["require", str(place)] = _about_requirement(one, values)
-        notes["require", str(place), "after"] = _commented(alternatives(one.column, values, k))
-    bare = [name for name in table.sensitive if name not in {one.column for one in require}]
+    for place, (column, one) in enumerate(require.items()):
+        values = table.sensitive[column]
+        notes["require", str(place)] = _about_requirement(column, one, values)
+        notes["require", str(place), "after"] = _commented(alternatives(column, values, k))
+    bare = [name for name in table.sensitive if name not in require]
     if bare:
-        text = "nearly all rows have one value, so that no entropy can be required of them"
+        text = "all rows have one value, so that nothing can be required of them"
         notes[()] += f"\nSensitive without a requirement: {', '.join(bare)}; {text}."
     return notes
 
@@ -199,8 +216,14 @@ def _about(column: ColumnProfile, together: float) -> str:
     return f"{column.reason} Confidence: {column.confidence}.\n{alone}."
 
 
-def _about_requirement(one: LDiversity, values: Values) -> str:
-    whole = effective(one.column, values)
+def _about_requirement(column: str, one: Requirement, values: Values) -> str:
+    if not isinstance(one, LDiversity):
+        return (
+            f"{_percent(float(values.shares.max()))} of the rows have one value. To require others of every group "
+            "would make groups far larger than k.\nAsked for instead is that nobody learns much more from a group than "
+            "from the whole table."
+        )
+    whole = effective(column, values)
     weaker = f"an l nearer to 1, such as {1 + (one.l - 1) / 2:.3g}, loses less"
     return (
         f"All rows together have an entropy of {whole:.2f} values. Asked for is half of what that is above 1; {weaker}."
@@ -211,11 +234,14 @@ def alternatives(column: str, values: Values, k: int) -> tuple[Requirement, ...]
     """Other models that the whole table keeps, to be asked for instead or besides."""
     most = float(values.shares.max())
     c = math.ceil(20 * most / (1 - most)) / 10  # twice what the whole table has
-    ordered = values.kind in ("numeric", "ordinal")
+    ordered = values.kind in ("numeric", "ordinal") and not values.has_missing
+    last: Requirement | None = TCloseness(column, t=0.3, distance="ordered" if ordered else "equal")
+    if has_usual_value(values, k):
+        last = strongest(column, values, k)
     return (
         LDiversity(column, l=max(min(len(values.counts), k, 3), 2)),
         LDiversity(column, l=2, variant="recursive", c=c),
-        TCloseness(column, t=0.3, distance="ordered" if ordered else "equal"),
+        *([last] if last is not None else []),
     )
 
 

@@ -123,3 +123,23 @@ def test_a_row_that_helps_but_may_not_join_does_not_come_first():
         shoal.LDiversity("illness", l=2, variant="recursive", c=2.0),
     ]
     check_growth(Task.of(prepare(frame, schema), require), 3)
+
+
+def test_groups_may_be_of_the_usual_value_alone():
+    """Two rows resemble a table in which one value has 19 of 20 rows; so do five, and none of them needs another."""
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(20, 80, 400),
+            "illness": ["flu" if row % 20 == 0 else "none" for row in range(400)],
+            "stage": [STAGES[row % 4 == 0] for row in range(400)],
+        }
+    )
+    require = [shoal.TCloseness("illness", t=0.2), shoal.LDiversity("stage", l=1.3, variant="entropy")]
+    task = Task.of(prepare(frame, SCHEMA), require)
+    constraints = Constraints.of(task)
+    assert 0 < constraints.planned < 5
+    labels = shoal.KMember(k=5, start=0).partition(task, np.random.default_rng(0)).labels
+    assert (constraints.violation(labels) > 0).sum() <= 0.05 * (labels.max() + 1)
+    ill = np.bincount(labels, weights=(frame["illness"] == "flu").to_numpy())
+    assert (ill == 0).sum() > 50

@@ -78,18 +78,19 @@ def spend(growth: Growth, key: int) -> None:
 def may_be_spent(growth: Growth, promise: int, value: int) -> bool:
     """Whether a row of a value is free, and the group may have one more of it without robbing the groups to come.
 
-    Where groups must resemble the table, no group has more of a value than its share of the planned size, rounded down;
-    one more only of a value of which its share or more is free. So the free rows go on resembling the table, too.
+    Where groups must resemble the table, no group has more of a value than its share of the planned size, or of its own
+    if that is more, rounded down; one more only of a value of which its share or more is free. So the free rows go on
+    resembling the table, too.
     """
-    supply = growth.supply[growth.needs.promises[promise].first + value]
+    supply, state = growth.supply[growth.needs.promises[promise].first + value], growth.state[0]
     if supply.free == 0 or not growth.needs.promises[promise].resembles:
         return supply.free > 0
     share = supply.whole / growth.needs.codes.shape[1]
-    n = 0
-    most: Any = np.int64(share * growth.state[0].planned)
+    n, planned = 0, state.planned if state.planned > state.size else state.size + 1
+    most: Any = np.int64(share * planned)
     for i in range(growth.n_runs[promise]):
         n = growth.counts[promise, i] if growth.values[promise, i] == value else n
-    return n < most or (n == most and supply.free >= share * growth.state[0].free - BURST)
+    return n < most or (n == most and supply.free >= share * state.free - BURST)
 
 
 @jit
