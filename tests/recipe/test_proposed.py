@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import Problems
-from shoal.privacy.base import Values
-from shoal.recipe.proposed import STEPS, effective, fitting, propose, strongest
+from shoal.privacy.base import Classes, Values
+from shoal.recipe.proposed import STEPS, alternatives, effective, fitting, propose, strongest
 from shoal.recipe.recipe import Recipe
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import prepare
@@ -65,6 +65,29 @@ def test_with_a_person_people_are_counted():
     same[50:] = np.arange(1, 11)
     counted = effective("x", values(50, 10, people=same))
     assert counted == pytest.approx(np.exp(-(10 / 11) * np.log(10 / 11) - (1 / 11) * np.log(1 / 11)))
+
+
+def test_what_all_people_have_besides_others_hides_nobody():
+    """Each of ten people has v0, five have v1 as well: whoever knows a person knows v0, however rows are grouped."""
+    seen = values(10, 5, people=np.r_[np.arange(10), np.arange(5)])
+    assert effective("x", seen) == 1
+    assert fitting("x", seen, 5) == shoal.TCloseness("x", t=0.2)
+    everybody = Classes(np.zeros(15, dtype=np.int64), {"x": seen}, people=seen.people)
+    assert all(one.holds(one.achieved(everybody)) for one in alternatives("x", seen, 5))
+
+
+def test_a_proposal_for_people_with_several_rows_runs(tmp_path):
+    rng = np.random.default_rng(3)
+    people = np.repeat(np.arange(20), 3)
+    ill = np.where(np.arange(60) % 3 == 0, "flu", rng.choice(["flu", "cold", "gout"], 60))
+    columns = {"patient_id": people + 70000, "age": 20 + people * 2, "sex": people % 2, "disease": ill}
+    frame = pl.DataFrame(columns).select(pl.all().cast(pl.String))
+    frame.write_csv(tmp_path / "in.csv")
+    described = profile(frame)
+    assert described.person == "patient_id"
+    text = propose(described, frame, Source(path=tmp_path / "in.csv"), tmp_path / "r.toml").text
+    assert "100.0 % of the people have one value." in text
+    assert shoal.run(Recipe.from_toml(text, folder=tmp_path)).table.height == 60
 
 
 @settings(max_examples=examples(40))

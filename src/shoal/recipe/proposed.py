@@ -141,7 +141,13 @@ def fitting(column: str, values: Values, k: int) -> Requirement | None:
 
 def has_usual_value(values: Values, k: int) -> bool:
     """Whether groups of 2k rows, which have to have two values each, would take more rows of others than there are."""
-    return float(values.shares.max()) > 1 - 1 / (2 * k)
+    return usual_share(values) > 1 - 1 / (2 * k)
+
+
+def usual_share(values: Values) -> float:
+    """Share of the rows that have the most frequent value; of the people, where these may have several values."""
+    n = len(values.series) if values.people is None else len(np.unique(values.people))
+    return float(values.counts.max()) / n
 
 
 def strongest(column: str, values: Values, k: int) -> LDiversity | None:
@@ -155,7 +161,9 @@ def strongest(column: str, values: Values, k: int) -> LDiversity | None:
 def effective(column: str, values: Values) -> float:
     """How many values the whole table has, as its entropy counts them: nothing keeps an l above it."""
     everyone = np.zeros(len(values.series), dtype=np.int64)
-    return LDiversity(column, l=2, variant="entropy").achieved(Classes(everyone, {column: values}))
+    return LDiversity(column, l=2, variant="entropy").achieved(
+        Classes(everyone, {column: values}, people=values.people)
+    )
 
 
 def _put_trees_in_files(entries: dict[str, Any], described: Profile, table: Table, folder: str) -> dict[str, str]:
@@ -218,8 +226,9 @@ def _about(column: ColumnProfile, together: float) -> str:
 
 def _about_requirement(column: str, one: Requirement, values: Values) -> str:
     if not isinstance(one, LDiversity):
+        who = "rows" if values.people is None else "people"
         return (
-            f"{_percent(float(values.shares.max()))} of the rows have one value. To require others of every group "
+            f"{_percent(usual_share(values))} of the {who} have one value. To require others of every group "
             "would make groups far larger than k.\nAsked for instead is that nobody learns much more from a group than "
             "from the whole table."
         )
@@ -232,17 +241,16 @@ def _about_requirement(column: str, one: Requirement, values: Values) -> str:
 
 def alternatives(column: str, values: Values, k: int) -> tuple[Requirement, ...]:
     """Other models that the whole table keeps, to be asked for instead or besides."""
-    most = float(values.shares.max())
-    c = math.ceil(20 * most / (1 - most)) / 10  # twice what the whole table has
+    most = usual_share(values)
     ordered = values.kind in ("numeric", "ordinal") and not values.has_missing
     last: Requirement | None = TCloseness(column, t=0.3, distance="ordered" if ordered else "equal")
     if has_usual_value(values, k):
         last = strongest(column, values, k)
-    return (
-        LDiversity(column, l=max(min(len(values.counts), k, 3), 2)),
-        LDiversity(column, l=2, variant="recursive", c=c),
-        *([last] if last is not None else []),
-    )
+    found: list[Requirement | None] = [LDiversity(column, l=max(min(len(values.counts), k, 3), 2))]
+    if most < 1:  # of people, each may have it besides others: then nothing hides it
+        twice_the_whole = math.ceil(20 * most / (1 - most)) / 10
+        found.append(LDiversity(column, l=2, variant="recursive", c=twice_the_whole))
+    return tuple(one for one in (*found, last) if one is not None)
 
 
 def _commented(models: Sequence[Requirement]) -> str:
