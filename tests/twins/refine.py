@@ -7,7 +7,7 @@ from twins import mdav
 from twins.trees import leaves_below, meet
 
 LEAST = 1e-9
-POINT_TRIES, MIXED_TRIES, EVERY = 38, 100, 30
+POINT_TRIES, MIXED_TRIES, EVERY, EVERY_K = 38, 100, 15, 3
 MOST, OTHER, FAR, DIVIDED = 4, 0.2, 0.5, 120
 
 
@@ -211,13 +211,13 @@ class Refinement:
 
     def swap_all(self, tries, heat, cooling, rng, *, points):
         """Try steps into near groups, the one that adds least; of points, also divide groups."""
-        draws, spare = rng.random((tries, 2)), self.spare()
+        draws, spare, every = rng.random((tries, 2)), self.spare(), max(EVERY, EVERY_K * self.k)
         if points:
-            around = rng.integers(tries, size=tries // EVERY)
+            around = rng.integers(tries, size=tries // every)
             divisions = zip(around, *self.drawn(len(around), rng), strict=True)
         for i, (pick, luck) in enumerate(draws):
             heat *= cooling
-            if points and i % EVERY == EVERY - 1:
+            if points and i % every == every - 1:
                 at, draw, picks = next(divisions)
                 spare = self.divide(
                     self.turns[at % len(self.turns)], draw, picks, lambda *_, warm=heat: warm, spare, self.loss

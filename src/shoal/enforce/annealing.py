@@ -17,6 +17,9 @@ POINT_TRIES = 38
 """Steps that one round tries for each row, where all columns are numbers."""
 MIXED_TRIES = 100
 """And where they are not: how many rows are looked at for that, about."""
+EVERY, EVERY_K = 15, 3
+"""After how many of these steps groups are divided anew once, at least; times k, for it takes longer the larger they are.
+Of the Census table, 500 rounds then lose 7.31 % with k = 5, and 7.36 % where that is done after every 30 steps."""
 DIVIDED, MORE, ENOUGH = 120, 200, 20
 """Where groups are divided anew: how often one round does that for each row, times k; and what more is done up to
 enough."""
@@ -49,9 +52,10 @@ class Swapping:
         """Try a step of each of some rows."""
         draws, anew = rng.random((len(rows), 2)).view(refine_swaps.DRAW).reshape(-1), None
         if self._draft is not None:
-            around = rows[rng.integers(len(rows), size=len(rows) // refine_swaps.EVERY)]
+            every = max(EVERY, EVERY_K * self._parts[0].k)
+            around = rows[rng.integers(len(rows), size=len(rows) // every)]
             _find_spare(self._draft, self._parts[0])
-            anew = refine_anew_points.Anew(around, *_draws(len(around), rng), self._draft)
+            anew = refine_anew_points.Anew(every, around, *_draws(len(around), rng), self._draft)
         return int(refine_swaps.anneal(*self._parts, rows, draws, self._heat, anew))
 
 

@@ -32,6 +32,7 @@ class PointDraft(NamedTuple):
 class Anew(NamedTuple):
     """Tries to divide groups anew, and room for them."""
 
+    every: Any  # int64                 IN  after how many steps it is tried once
     rows: Any  # int64[tries]           IN  around whom it is tried
     draws: Any  # DRAW[tries]           IN
     picks: Any  # PICK[tries, MOST + 1]  IN

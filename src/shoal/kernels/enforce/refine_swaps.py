@@ -13,8 +13,6 @@ from shoal.kernels.jit import jit
 
 DRAW = np.dtype([("near", np.float64), ("chance", np.float64)], align=True)
 """Random numbers in [0, 1) for one try: which near row, and what decides."""
-EVERY = 30
-"""After how many steps groups are divided anew once."""
 
 
 @jit
@@ -31,8 +29,8 @@ def anneal(partition: Partition, loss: Any, search: Search, rows: Any, draws: An
     taken, near, known, groups = 0, search.near, search.rows, partition.groups
     for i in range(len(draws)):
         heat[0] *= heat[1]
-        if anew is not None and i % EVERY == EVERY - 1:
-            taken += divide_anew(partition, loss, search, anew, i // EVERY, heat[0])
+        if anew is not None and i % anew.every == anew.every - 1:
+            taken += divide_anew(partition, loss, search, anew, i // anew.every, heat[0])
         row = rows[i]
         here, there = partition.label[row], partition.label[near[row, np.int64(draws[i].near * near.shape[1])]]
         if here == there:
