@@ -15,13 +15,13 @@ from shoal.cluster.points import Space
 from shoal.enforce import neighbours
 from shoal.enforce import refine as method
 from shoal.enforce.by_model import classes_of
-from shoal.enforce.looking_ahead import watchers_of
+from shoal.enforce.looking_ahead import CHAINS, STEPS, watchers_of
 from shoal.enforce.losses import loss_of
 from shoal.enforce.refine import Refine, Search
 from shoal.enforce.repair import repair
 from shoal.kernels import sharing
-from shoal.kernels.enforce.refine import relieve_all
-from shoal.kernels.enforce.refine_ahead import look_at_groups
+from shoal.kernels.enforce.refine import LEAST, relieve_all, settle
+from shoal.kernels.enforce.refine_ahead import look_at_groups, look_for_steps
 from shoal.kernels.enforce.refine_groups import dissolve
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
@@ -201,14 +201,61 @@ def test_a_row_follows_one_of_its_own_group():
     assert search.labels().tolist() == [0, 0, 2, 0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
+@pytest.mark.parametrize(("kind", "loss", "threads"), list(product(("numbers", "mixed"), BOTH_LOSSES, (1, 2, 3))))
+def test_a_row_has_news_where_a_group_in_sight_has_changed_since_it_looked(kind, loss, threads, with_threads):
+    """Who looked ahead in vain, and did not see what came after, would else be taken to know how things are."""
+    with_threads(threads)
+    task, labels = task_of(kind, 300), dealt(300, 4)
+    space = Space.of(task)
+    search = Search(space, task.encoded, labels, 4, None, loss_of(task, space, loss, False, Groups(labels)))
+    search._relieve(search._nearby)
+    known, groups, turns, order = search._nearby.rows, search._nearby.groups, search._nearby.turns, search._nearby.order
+    for act in (lambda: search._take(STEPS, search._nearby), lambda: search._take(CHAINS, search._nearby)) * 2:
+        assert act() > 0
+        own = search._partition.label[order]
+        sight = np.column_stack([own, search._partition.label[search._nearby.near[order]]])
+        changed = groups["changed"][sight].max(axis=1)
+        assert np.array_equal(turns["step"], known["steps"][order] < changed)
+        outdated = (groups["changed"][own] > known["chains"][order]) & (known["relief"][order] < -LEAST)
+        assert turns["chain"][outdated].all()
+    assert turns["step"].any()
+    assert not turns["step"].all()
+
+
+def settled(task, labels, *, ahead, deaf=False):
+    """Where rows end, if all look ahead before the first of them takes a step; or if, besides, no row hears of news."""
+    space = Space.of(task)
+    search = Search(space, task.encoded, labels, 3, None, loss_of(task, space, "ncp", False, Groups(labels)))
+    nobody, turn = np.full((120, 1), -1), search._nearby.rows["turn"].copy()
+    nearby = search._nearby._replace(watchers=watchers_of(nobody, turn)) if deaf else search._nearby
+    parts = search._partition, search._loss, nearby
+    relieve_all(*parts, 0, len(search._partition.groups))
+    if ahead:
+        assert look_for_steps(*parts, np.arange(120)) == nearby.turns["step"].sum() < 120
+    settle(*parts, 0, 120)
+    return search.labels().tolist()
+
+
+def test_what_rows_found_ahead_does_not_hold_once_a_group_in_sight_has_changed(with_threads):
+    with_threads(1)
+    task, n_deaf = task_of("mixed", 120), 0
+    for seed in range(10):
+        labels = refined(task, dealt(120, 3, seed), 3, "sse").labels  # most rows have no step, then
+        wanted = settled(task, labels, ahead=False)
+        assert settled(task, labels, ahead=True) == wanted
+        n_deaf += settled(task, labels, ahead=True, deaf=True) != wanted
+    assert n_deaf > 0
+
+
 @settings(max_examples=examples(30), deadline=None)
 @given(data=st.data(), n=st.integers(1, 20), m=st.integers(0, 4), threads=st.sampled_from([1, 3]))
 def test_watchers_are_those_who_have_a_row_near(data, n, m, threads):
     cells = st.lists(st.integers(-1, n - 1), min_size=m, max_size=m)
     near = np.array(data.draw(st.lists(cells, min_size=n, max_size=n)), dtype=np.int64).reshape(n, m)
+    turn = np.array(data.draw(st.permutations(range(n))))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sharing, "parts_of", lambda cells: threads)
-        first, rows = watchers_of(near)
+        first, turns = watchers_of(near, turn)
     for row in range(n):
-        wanted = [who for who in range(n) for other in near[who] if other == row]
-        assert rows[first[row] : first[row + 1]].tolist() == wanted
+        wanted = [turn[who] for who in range(n) for other in near[who] if other == row]
+        assert turns[first[row] : first[row + 1]].tolist() == wanted

@@ -18,6 +18,13 @@ def partitions(draw):
     return np.array([kept.index(label) if label >= 0 else -1 for label in labels], dtype=np.int64)
 
 
+@given(labels=st.lists(st.sampled_from([-1, 0, 1, 2, 65_534, 65_535, 65_536, 1 << 20]), max_size=24))
+def test_rows_are_laid_out_in_the_order_of_labels_and_of_rows(labels):
+    given = np.array(labels, dtype=np.int64)
+    wanted = [row for label, row in sorted((label, row) for row, label in enumerate(labels)) if label >= 0]
+    assert Members.of_labels(given).rows.tolist() == wanted
+
+
 @settings(max_examples=examples(40), deadline=None)
 @given(labels=partitions(), k=st.integers(1, 4), doubled=st.booleans())
 def test_every_group_has_its_rows_and_its_room(labels, k, doubled):

@@ -16,6 +16,7 @@ from shoal.kernels import sharing
 from shoal.kernels.enforce import refine as kernel
 from shoal.kernels.enforce import refine_ahead as ahead
 from shoal.kernels.enforce.partition import Partition
+from shoal.kernels.enforce.refine_groups import regroup
 from shoal.kernels.sharing import in_parts
 from shoal.methods.groups import Labels
 
@@ -26,33 +27,40 @@ RANDOM = 4
 """How many values in a row are read in the time of one that lies anywhere."""
 RUNS = 32
 """Into how many runs turns are cut at most: all of a run look ahead, and what changes in it makes some look again."""
-
 EACH = 4
 """How many times what sharing pays for at least each core reads in a run, about."""
+GROUPS = 512
+"""How many groups look ahead at once, at least."""
+TOGETHER = 64
+"""How many turns one after the other are dealt to the same core."""
 
 
 class Kind(NamedTuple):
-    """A kind of steps that rows take, as kernels; and how many groups a look goes through, for each that is near."""
+    """A kind of steps that rows take: by what name turns know it, its kernels, and what a look costs.
 
+    Not all that have news look (`who`); a look goes through so many groups, for each that is near.
+    """
+
+    name: str
     take: Callable[..., int]
-    who: Callable[..., int]
+    who: Callable[..., int] | None
     look: Callable[..., int]
     n_groups: int
 
 
-STEPS = Kind(kernel.settle, ahead.who_may_step, ahead.look_for_steps, 1)
-CHAINS = Kind(kernel.pull, ahead.who_may_pull, ahead.look_for_chains, 8)
+STEPS = Kind("step", kernel.settle, None, ahead.look_for_steps, 1)
+CHAINS = Kind("chain", kernel.pull, ahead.who_may_pull, ahead.look_for_chains, 8)
 
 
-def watchers_of(near: Labels) -> kernel.Watchers:
-    """Which rows have each row among those near them."""
+def watchers_of(near: Labels, turn: Labels) -> kernel.Watchers:
+    """Which rows have each row among those near them, by the turns that rows have."""
     first, n_rows, cells = np.zeros(len(near) + 1, dtype=np.int64), len(near), near.size * RANDOM
-    counts, rows = first[1:].copy(), np.zeros(near.size, dtype=np.int64)
+    counts, turns = first[1:].copy(), np.zeros(near.size, dtype=np.int64)
     in_parts(lambda begin, end: ahead.count_watchers(near, begin, end, counts), 0, n_rows, cells)
     np.cumsum(counts, out=first[1:])
     places = first[:-1].copy()
-    in_parts(lambda begin, end: ahead.list_watchers(near, begin, end, places, rows), 0, n_rows, cells)
-    return kernel.Watchers(first, rows)
+    in_parts(lambda begin, end: ahead.list_watchers(near, turn, begin, end, places, turns), 0, n_rows, cells)
+    return kernel.Watchers(first, turns)
 
 
 def cells_of(parts: Parts, n_columns: int) -> int:
@@ -61,53 +69,60 @@ def cells_of(parts: Parts, n_columns: int) -> int:
     return 2 * partition.k * n_columns * int(search.near.shape[1])
 
 
-def take_turns(kind: Kind, parts: Parts, rows: Labels, cells: int, at_once: int) -> int:
+def take_turns(kind: Kind, parts: Parts, cells: int, at_once: int) -> int:
     """Let rows take steps of a kind in their turns, on all cores as far as that pays; how many they took.
 
     A row reads about so many cells to look at all groups near it. On one core, so many rows have their turns at once.
     """
-    cells *= kind.n_groups
-    if sharing.parts_of(len(rows) * cells) < 2:
-        return sum(kind.take(*parts, rows[begin : begin + at_once]) for begin in range(0, len(rows), at_once))
-    places = _who_looks(kind, parts, rows)
-    n_runs = max(min(len(places) * cells // (EACH * sharing.parts_of(len(places) * cells) * sharing.PART), RUNS), 1)
-    if n_runs == 1:
-        return _take_run(kind, parts, rows, rows[places], cells)
-    taken, edges = 0, [0, *places[np.arange(1, n_runs) * len(places) // n_runs].tolist(), len(rows)]
-    for begin, end in pairwise(edges):
-        run = rows[begin:end]
-        taken += _take_run(kind, parts, run, run[_who_looks(kind, parts, run)], cells)
+    cells, n_turns = cells * kind.n_groups, len(parts[2].turns)
+    if sharing.parts_of(n_turns * cells) < 2:
+        return sum(kind.take(*parts, *run) for run in pairwise([*range(0, n_turns, at_once), n_turns]))
+    who = _who_looks(kind, parts, 0, n_turns)
+    n_runs = max(min(len(who) * cells // (EACH * sharing.parts_of(len(who) * cells) * sharing.PART), RUNS), 1)
+    taken = 0
+    for run in pairwise([0, *who[np.arange(1, n_runs) * len(who) // n_runs].tolist(), n_turns]):
+        _look(kind, parts, _who_looks(kind, parts, *run), cells)
+        taken += kind.take(*parts, *run)
     return taken
 
 
-def _who_looks(kind: Kind, parts: Parts, rows: Labels) -> Labels:
-    """Places of those of some rows that have to look."""
-    partition, _, search = parts
-    places = np.empty(len(rows), dtype=np.int64)
-
-    def find(begin: int, end: int) -> Labels:
-        return places[begin : begin + kind.who(partition, search, rows, begin, end, places)]
-
-    return np.concatenate(in_parts(find, 0, len(rows), len(rows) * RANDOM * RANDOM))
-
-
-def _take_run(kind: Kind, parts: Parts, rows: Labels, who: Labels, cells: int) -> int:
-    """Let those of some rows who have to look ahead, if that pays, and then all of them take steps; how many."""
-    search, n_parts = parts[2], sharing.parts_of(len(who) * cells)
+def _look(kind: Kind, parts: Parts, who: Labels, cells: int) -> None:
+    """Let the rows of some turns look ahead, if that pays."""
+    n_parts = sharing.parts_of(len(who) * cells)
     if n_parts > 1:
-        search.clock[0] += 1  # a time of its own, by which to know who looked ahead now
-        search.clock[1] = search.clock[0]
-        dealt = np.concatenate([who[one::n_parts] for one in range(n_parts)])  # the first ones look longer
-        found = in_parts(lambda begin, end: kind.look(*parts, dealt[begin:end]), 0, len(who), len(who) * cells)
-        who = who[: sum(found)]
-    taken = kind.take(*parts, rows) if len(who) else 0
-    search.clock[1] = -1
-    return taken
+        # The first ones look longer, and those side by side write side by side.
+        dealt = who[np.argsort(np.arange(len(who)) // TOGETHER % n_parts, kind="stable")]
+        in_parts(lambda begin, end: kind.look(*parts, dealt[begin:end]), 0, len(who), len(who) * cells)
 
 
-def groups_look(parts: Parts, begin: int, end: int, cells: int) -> bool:
-    """Let groups of a run look ahead, if that pays; say whether any may be split or dissolved."""
-    all_cells = (end - begin) * parts[0].k * cells
-    if sharing.parts_of(all_cells) < 2:
-        return True
-    return sum(in_parts(lambda first, last: ahead.look_at_groups(*parts, first, last), begin, end, all_cells)) > 0
+def _who_looks(kind: Kind, parts: Parts, begin: int, end: int) -> Labels:
+    """Those of a run of turns whose rows have to look."""
+    partition, _, search = parts
+    turns: Labels = begin + np.flatnonzero(search.turns[kind.name][begin:end])
+    if kind.who is None:
+        return turns
+    who = kind.who
+
+    def find(first: int, last: int) -> Labels:
+        return turns[first : first + who(partition, search, turns, first, last)]
+
+    return np.concatenate(in_parts(find, 0, len(turns), len(turns) * RANDOM * RANDOM))
+
+
+def regroup_all(parts: Parts, cells: int, at_once: int) -> int:
+    """Dissolve and split groups, so many at once, on all cores as far as that pays; how many of them.
+
+    A group that is dissolved concerns many others, so runs that look ahead are short.
+    """
+    n_groups, cells = len(parts[0].groups), cells * parts[0].k
+    if sharing.parts_of(at_once * cells) < 2:
+        return sum(regroup(*parts, *run) for run in pairwise([*range(0, n_groups, at_once), n_groups]))
+
+    def look(begin: int, end: int) -> int:
+        return ahead.look_at_groups(*parts, begin, end)
+
+    changed, at_once = 0, min(at_once, max(GROUPS, 2 * sharing.PART // cells + 1))
+    for begin, end in pairwise([*range(0, n_groups, at_once), n_groups]):
+        if sum(in_parts(look, begin, end, (end - begin) * cells)):
+            changed += regroup(*parts, begin, end)
+    return changed

@@ -31,6 +31,8 @@ from shoal.table.numbers import number_text
 from shoal.table.schema import Nominal, Numeric
 
 RecordArray = npt.NDArray[np.void]
+RUNS, LEAST_GROUPS = 64, 256
+"""Into how many runs groups are cut at most, to be looked at by several cores, and how many one has at least."""
 
 
 class Loss(Protocol):
@@ -129,7 +131,8 @@ class Covered:
                 values[:, j], column[j]["whole"] = _from_zero(codes, missing, shown)
                 column[j]["kind"] = covers.SET
             elif hierarchy is not None:
-                values[:, j], column[j]["whole"] = _places(task.table.frame[name], hierarchy), 1.0
+                codes = task.encoded.codes[slot] if isinstance(kind, Nominal) else None
+                values[:, j], column[j]["whole"] = _places(task.table.frame[name], hierarchy, codes), 1.0
                 column[j]["kind"] = covers.TREE
                 trees.append(_nodes(hierarchy.arrays))
             else:
@@ -149,24 +152,23 @@ class Covered:
     def of_each(self, groups: Sequence[Labels] | Members) -> Floats:
         """The share that the cells of each group leave open, over its rows and columns."""
         members = groups if isinstance(groups, Members) else Members.of(groups)
-        members.owner  # noqa: B018  known before threads ask for it
-        columns, total = np.arange(len(self.cells.column)), np.zeros(len(members.sizes))
-        cells = len(columns) * len(members.rows)
-        together = columns[:, None] if cells >= threads.LEAST else [columns]
-        for shares in threads.side_by_side(lambda some: self._shares(some, members), together, cells):
-            for share in shares.T:
-                total += share
-        return members.sizes * total
+        cells, step = len(self.cells.column) * len(members.rows), max(len(members.sizes) // RUNS, LEAST_GROUPS)
+        ends = np.append(0, np.cumsum(members.sizes))
+        runs = (
+            Members(members.rows[ends[one] : ends[min(one + step, len(ends) - 1)]], members.sizes[one : one + step])
+            for one in range(0, len(members.sizes), step)
+        )
+        return np.concatenate([np.zeros(0), *threads.side_by_side(self._of_run, runs, cells)])
 
-    def _shares(self, columns: Labels, members: Members) -> Floats:
-        """Share of some columns that the cells of groups leave open."""
-        values, begin = self.cells.values[members.rows[:, None], columns], np.cumsum(members.sizes) - members.sizes
-        if not len(begin):
-            return np.zeros((0, len(columns)))
+    def _of_run(self, members: Members) -> Floats:
+        """The same of a run of groups: their rows are read once, whatever the number of columns."""
+        values, begin = self.cells.values[members.rows], np.cumsum(members.sizes) - members.sizes
         n_missing = np.add.reduceat(np.isnan(values), begin, axis=0, dtype=np.int64)
         low, high = (nearest.reduceat(values, begin, axis=0) for nearest in (np.fmin, np.fmax))
-        shares = self._open(self.cells.column[columns], values, low, high, members)
-        return np.where(n_missing > 0, n_missing < members.sizes[:, None], shares)
+        shares, total = self._open(self.cells.column, values, low, high, members), np.zeros(len(begin))
+        for share in np.where(n_missing > 0, n_missing < members.sizes[:, None], shares).T:
+            total += share
+        return members.sizes * total
 
     def _open(self, column: RecordArray, values: Floats, low: Floats, high: Floats, members: Members) -> Floats:
         """Share of each column that the cells of groups without a missing value leave open."""
@@ -250,8 +252,12 @@ def _near_nodes(tree: TreeArrays) -> RecordArray:
     return nodes
 
 
-def _places(series: pl.Series, hierarchy: Hierarchy) -> Floats:
-    """Place of every value among the leaves of a tree, left to right; NaN for missing."""
+def _places(series: pl.Series, hierarchy: Hierarchy, codes: npt.NDArray[np.unsignedinteger] | None) -> Floats:
+    """Place of every value among the leaves of a tree, left to right; NaN for missing. Codes are nodes, if known."""
+    if codes is not None:
+        first_leaf = hierarchy.arrays.first_leaf.astype(np.float64)
+        first_leaf[hierarchy.arrays.missing] = math.nan
+        return first_leaf.take(codes)
     known = distinct_values(series)
     texts = (number_text(value) if series.dtype.is_numeric() else str(value) for value in known.to_list())
     places = [float(hierarchy.arrays.first_leaf[hierarchy.node_of[text]]) for text in texts]

@@ -14,14 +14,13 @@ from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
 from shoal.enforce.annealing import Dividing, Swapping, tries_of
 from shoal.enforce.constraints import Constraints
-from shoal.enforce.looking_ahead import CHAINS, STEPS, Kind, cells_of, groups_look, take_turns, watchers_of
+from shoal.enforce.looking_ahead import CHAINS, STEPS, Kind, cells_of, regroup_all, take_turns, watchers_of
 from shoal.enforce.losses import Loss, loss_of, total_loss
 from shoal.enforce.neighbours import near_lists
 from shoal.enforce.slots import members_in, with_room
 from shoal.errors import Problems
 from shoal.kernels.enforce import refine as kernel
 from shoal.kernels.enforce.refine_covers import Covers
-from shoal.kernels.enforce.refine_groups import regroup
 from shoal.kernels.enforce.violation import Needs
 from shoal.kernels.sharing import in_parts
 from shoal.methods.base import Method, Task
@@ -164,18 +163,20 @@ class Search:
         self._partition = with_room(labels, k)
         self._loss = measure.state(self._partition)
         known = np.zeros(len(labels), dtype=kernel.ROW)
-        known["news"] = 1
+        known["turn"][self._rows] = np.arange(len(self._rows))
+        turns = np.ones(len(self._rows), dtype=kernel.TURN)
         seen = np.zeros(len(self._partition.groups), dtype=kernel.SEEN)
         seen["changed"] = seen["news"] = 1
         nobody = np.zeros((len(labels), 0), dtype=np.int64)
-        self._everywhere = kernel.Search(needs, nobody, known, seen, np.array([1, -1]), watchers_of(nobody))
+        watchers, clock = watchers_of(nobody, known["turn"].copy()), np.array([1])
+        self._everywhere = kernel.Search(needs, nobody, known, seen, turns, self._rows, clock, watchers)
         self.moves = 0
 
     @cached_property
     def _nearby(self) -> kernel.Search:
         """A search among rows near to every row, judged by the groups as they were given."""
         near = near_lists(self._space, self._encoded, self._rows, self._measure.nearness(), self._partition)
-        return self._everywhere._replace(near=near, watchers=watchers_of(near))
+        return self._everywhere._replace(near=near, watchers=watchers_of(near, self._everywhere.rows["turn"].copy()))
 
     def members(self) -> Members:
         """The rows of all groups that are there."""
@@ -202,10 +203,10 @@ class Search:
                 return
 
     def _relieve(self, search: kernel.Search) -> None:
-        """Note for every row what its leaving would gain its group."""
+        """Note for the rows of groups that have changed what their leaving would gain those."""
 
         def relieve(begin: int, end: int) -> None:
-            kernel.relieve_all(self._partition, self._loss, search, begin, end)
+            kernel.relieve_changed(self._partition, self._loss, search, begin, end)
 
         in_parts(relieve, 0, len(self._partition.groups), len(self._partition.members) * len(self._space.columns))
 
@@ -213,17 +214,17 @@ class Search:
         """Let rows take steps of a kind, a few of them at a time; how many they took."""
         parts = self._partition, self._loss, search
         cells, at_once = cells_of(parts, len(self._space.columns)), _at_once(len(self._rows))
-        taken = take_turns(kind, parts, self._rows, cells, at_once)
+        taken = take_turns(kind, parts, cells, at_once)
         self.moves += taken
         return taken
 
     def _regroup(self, search: kernel.Search) -> int:
         """Dissolve and split whole groups; how many of them."""
-        n_groups, changed, parts = len(self._partition.groups), 0, (self._partition, self._loss, search)
-        for begin in range(0, n_groups, _at_once(n_groups)):
-            end = min(begin + _at_once(n_groups), n_groups)
-            if groups_look(parts, begin, end, cells_of(parts, len(self._space.columns))):
-                changed += regroup(*parts, begin, end)
+        parts = self._partition, self._loss, search
+        cells, at_once = cells_of(parts, len(self._space.columns)), _at_once(len(self._partition.groups))
+        changed = regroup_all(parts, cells, at_once)
+        if changed:
+            self._relieve(search)
         self.moves += changed
         return changed
 
@@ -244,9 +245,10 @@ class Search:
             turns = np.arange(begin, min(begin + AT_ONCE, tries)) % len(self._rows)
             self.moves += annealing.go_on(self._rows[turns], rng)
             progress.advance(len(turns))
-        everybody, every_group = self._everywhere.rows, self._everywhere.groups
-        self._everywhere.clock[0] += 1
-        everybody["news"] = every_group["changed"] = every_group["news"] = self._everywhere.clock[0]
+        everywhere = self._everywhere
+        everywhere.clock[0] += 1
+        everywhere.groups["changed"] = everywhere.groups["news"] = everywhere.clock[0]
+        everywhere.turns.fill((True, True, True))
 
 
 def _at_once(n: int) -> int:

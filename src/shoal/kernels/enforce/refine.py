@@ -24,23 +24,27 @@ LEAST = 1e-9
 ROUNDING = 1e-11
 """By how much less is taken for what a step adds at least."""
 ROW = np.dtype(
-    [("relief", np.float64), ("slack", np.float64), ("steps", np.int64), ("chains", np.int64), ("news", np.int64)],
+    [("relief", np.float64), ("slack", np.float64), ("steps", np.int64), ("chains", np.int64), ("turn", np.int64)],
     align=True,
 )
 """What is known of a row: how the loss of its group would change if it left, and how it changes at least if another
-row takes its place; when it last looked for a step, and for a chain, and found none; when its group, or that of a row
-near it, last changed."""
+row takes its place; when it last looked for a step, and for a chain, and found none; which turn it has."""
 
-SEEN = np.dtype([("changed", np.int64), ("news", np.int64), ("tried", np.int64)], align=True)
-"""What is known of a group: when it last changed; when it did, or a group near one of its rows; when it was last tried
-to dissolve or to split it, in vain."""
+TURN = np.dtype([("step", np.bool_), ("chain", np.bool_), ("group", np.bool_)])
+"""What is new for the row that has a turn. For a step: its group, or that of a row near it, has changed since it last
+looked in vain; for a chain: its own has; for its group: what a step minds, since it was last tried to dissolve it.
+Turns are a few bytes side by side: to note news, and to pass over rows without, takes next to no time."""
+
+SEEN = np.dtype([("changed", np.int64), ("news", np.int64), ("tried", np.int64), ("relieved", np.int64)], align=True)
+"""What is known of a group: when it last changed; when it did by a chain, or a group near one of its rows; when it was
+last tried to dissolve or to split it, in vain; when it was last noted what its rows would gain it if they left."""
 
 
 class Watchers(NamedTuple):
     """Which rows have a row among those near them, row after row."""
 
     first: Any  # int64[n + 1]  IN  where those of each row begin
-    rows: Any  # int64[...]     IN
+    turns: Any  # int64[...]    IN  the turns they have
 
 
 class Search(NamedTuple):
@@ -50,7 +54,9 @@ class Search(NamedTuple):
     near: Any  # int64[n, m]  IN     rows whose groups are looked at; with m = 0, every group is
     rows: Any  # ROW[n]       INOUT
     groups: Any  # SEEN[groups]  INOUT
-    clock: Any  # int64[2]    INOUT  the time, which goes on with every change; when rows looked ahead, -1 for never
+    turns: Any  # TURN[turns]  INOUT
+    order: Any  # int64[turns]  IN   whose turn it is
+    clock: Any  # int64[1]    INOUT  the time, which goes on with every change
     watchers: Watchers  #     IN     who has news when a group changes
 
 
@@ -106,8 +112,17 @@ def relieve_all(partition: Partition, loss: Any, search: Search, begin: int, end
 
 
 @jit
+def relieve_changed(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> None:
+    """The same for those groups of the run that have changed since."""
+    for group in range(begin, end):
+        if search.groups[group].changed > search.groups[group].relieved:
+            relieve_all(partition, loss, search, group, group + 1)
+
+
+@jit
 def relieve(partition: Partition, loss: Any, search: Search, group: int) -> None:
     """Note how the loss of a group would change if a member left: no step of the member can gain its group more."""
+    search.groups[group].relieved = search.clock[0]
     for row in members_of(partition, group):
         relief = change(partition, loss, group, row, NOBODY)
         search.rows[row].relief = relief
@@ -115,46 +130,59 @@ def relieve(partition: Partition, loss: Any, search: Search, group: int) -> None
 
 
 @jit
-def note_change(partition: Partition, loss: Any, search: Search, group: int) -> None:
+def note_step(partition: Partition, loss: Any, search: Search, group: int) -> None:
+    """Note that a step has changed a group, and what its rows would gain it now if they left."""
+    note_change(partition, search, group)
+    relieve(partition, loss, search, group)
+
+
+@jit
+def note_change(partition: Partition, search: Search, group: int) -> None:
     """Note that a group has changed, for its rows and for all that have one of them near."""
     search.clock[0] += 1
-    now, rows, watchers = search.clock[0], search.rows, search.watchers
-    search.groups[group].changed = search.groups[group].news = now
-    relieve(partition, loss, search, group)
+    rows, turns, watchers = search.rows, search.turns, search.watchers
+    search.groups[group].changed = search.clock[0]
     for row in members_of(partition, group):
-        rows[row].news = now
+        own = turns[rows[row].turn]
+        own.step = own.chain = own.group = True
         for at in range(watchers.first[row], watchers.first[row + 1]):
-            rows[watchers.rows[at]].news = now
-            search.groups[partition.label[watchers.rows[at]]].news = now
+            turns[watchers.turns[at]].step = turns[watchers.turns[at]].group = True
 
 
 @jit
-def has_news(search: Search, row: int) -> bool:
+def has_news(search: Search, turn: int) -> bool:
     """Whether a group that a row looks at has changed since it last looked for a step in vain."""
-    known = search.rows[row]
-    return known.steps < (known.news if search.near.shape[1] else search.clock[0])  # type: ignore[no-any-return]
+    if search.near.shape[1]:
+        return search.turns[turn].step  # type: ignore[no-any-return]
+    return search.rows[search.order[turn]].steps < search.clock[0]  # type: ignore[no-any-return]
 
 
 @jit
-def settle(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
-    """Let rows take their best step until they have none; the number of steps.
+def found_no_step(search: Search, turn: int) -> None:
+    """Note that a row has no step, as things are."""
+    search.rows[search.order[turn]].steps = search.clock[0]
+    search.turns[turn].step = False
+
+
+@jit
+def settle(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> int:
+    """Let the rows of a run of turns take their best step until they have none; the number of steps.
 
     A row looks at no group that is as it was when it last looked in vain, as long as its own is, too.
-
-    IN  rows int64[some], in the order of their turns
     """
     steps = 0
-    for row in rows:
-        while has_news(search, row):
+    for turn in range(begin, end):
+        while has_news(search, turn):
+            row = search.order[turn]
             here = partition.label[row]
             there, back = best_step(partition, loss, search, row)
             if there < 0:
-                search.rows[row].steps = search.clock[0]
+                found_no_step(search, turn)
                 break
             steps += 1
             exchange(partition, loss, here, row, there, back)
-            note_change(partition, loss, search, here)
-            note_change(partition, loss, search, there)
+            note_step(partition, loss, search, here)
+            note_step(partition, loss, search, there)
     return steps
 
 
@@ -218,20 +246,23 @@ def _seen_before(partition: Partition, search: Search, row: int, at: int) -> boo
 
 
 @jit
-def pull(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
-    """Let rows take their best chain, one each; the number of chains.
+def pull(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> int:
+    """Let the rows of a run of turns take their best chain, one each; the number of chains.
 
-    IN  rows int64[some]
+    A row that looked ahead, since its group changed, looks again only if a chain could be another by now.
     """
-    steps, ahead = 0, search.clock[1]
-    for row in rows:
+    steps = 0
+    for turn in range(begin, end):
+        if not search.turns[turn].chain:
+            continue
+        row, search.turns[turn].chain = search.order[turn], False
         known, here = search.rows[row], partition.label[row]
         if known.relief >= -LEAST:
             continue
         # One row after the other without a call: to hand over so many arrays takes longer than all the rest.
-        if search.groups[here].changed <= known.chains and (known.chains != ahead or search.clock[0] == ahead):
+        if search.groups[here].changed <= known.chains and search.clock[0] == known.chains:
             continue
-        if search.groups[here].changed <= known.chains and not _is_outdated(partition, search, row, ahead):
+        if search.groups[here].changed <= known.chains and not _is_outdated(partition, search, row, known.chains):
             continue
         other, last, third = best_chain(partition, loss, search, row)
         if other < 0:
@@ -242,8 +273,19 @@ def pull(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
         exchange(partition, loss, here, row, there, other)
         exchange(partition, loss, here, other, last, third)
         for group in (here, there, last):
-            note_change(partition, loss, search, group)
+            note_step(partition, loss, search, group)
+            _note_news(partition, search, group)
     return steps
+
+
+@jit
+def _note_news(partition: Partition, search: Search, group: int) -> None:
+    """Note that a group has changed with all groups that have one of its rows near."""
+    groups, watchers = search.groups, search.watchers
+    groups[group].news = search.clock[0]
+    for row in members_of(partition, group):
+        for at in range(watchers.first[row], watchers.first[row + 1]):
+            groups[partition.label[search.order[watchers.turns[at]]]].news = search.clock[0]
 
 
 @jit
@@ -254,12 +296,12 @@ def may_pull(partition: Partition, search: Search, row: int) -> bool:
 
 
 @jit
-def _is_outdated(partition: Partition, search: Search, row: int, ahead: int) -> bool:
-    """Whether some group that a chain of a row could pass through has changed since it looked ahead."""
-    outdated = search.rows[row].news > ahead
+def _is_outdated(partition: Partition, search: Search, row: int, since: int) -> bool:
+    """Whether some group that a chain of a row could pass through has changed since some time, but for its own."""
+    outdated = False
     for near in search.near[row]:
-        outdated |= search.groups[partition.label[near]].news > ahead
-    return outdated  # type: ignore[no-any-return]
+        outdated |= search.groups[partition.label[near]].news > since
+    return outdated
 
 
 @jit

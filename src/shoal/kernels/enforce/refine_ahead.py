@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.enforce.partition import NOBODY, Partition, may_become, members_of
-from shoal.kernels.enforce.refine import LEAST, Search, best_chain, best_step, change, error, has_news, may_pull
+from shoal.kernels.enforce.refine import LEAST, Search, best_chain, best_step, change, error, found_no_step, may_pull
 from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_covers import least_added as share_of
-from shoal.kernels.enforce.refine_groups import may_dissolve, may_split
+from shoal.kernels.enforce.refine_groups import may_dissolve, may_split, note_tried
 from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_points import Points
 from shoal.kernels.jit import chosen_by_type, jit
@@ -34,17 +34,17 @@ def count_watchers(near: Any, begin: int, end: int, counts: Any) -> None:
 
 
 @jit
-def list_watchers(near: Any, begin: int, end: int, places: Any, rows: Any) -> None:
-    """Which rows these are, in rising order.
+def list_watchers(near: Any, turn: Any, begin: int, end: int, places: Any, turns: Any) -> None:
+    """Which turns these rows have, in the order of rows.
 
-    IN     near int64[n, m]
+    IN     near int64[n, m];  turn int64[n]
     INOUT  places int64[n]: where those of each row begin, and in the end where they end
-    OUT    rows int64[...]
+    OUT    turns int64[...]
     """
     for row in range(len(near)):
         for other in near[row]:
             if begin <= other < end:
-                rows[places[other]] = row
+                turns[places[other]] = turn[row]
                 places[other] += 1
 
 
@@ -52,60 +52,46 @@ def list_watchers(near: Any, begin: int, end: int, places: Any, rows: Any) -> No
 
 
 @jit
-def who_may_step(partition: Partition, search: Search, rows: Any, begin: int, end: int, places: Any) -> int:  # noqa: ARG001
-    """Places of those of a run of rows that look for a step; how many they are.
+def who_may_pull(partition: Partition, search: Search, turns: Any, begin: int, end: int) -> int:
+    """Those of some turns whose rows look for a chain; how many they are.
 
-    IN  rows int64[some];  OUT  places int64[some], from the beginning of the run on
+    INOUT  turns int64[some]: which are asked, from `begin` on, and in the end those that look
     """
-    n = 0
-    for place in range(begin, end):
-        if has_news(search, rows[place]):
-            places[begin + n] = place
+    n = begin
+    for at in range(begin, end):
+        if may_pull(partition, search, search.order[turns[at]]):
+            turns[n] = turns[at]
             n += 1
-    return n
+    return n - begin
 
 
 @jit
-def who_may_pull(partition: Partition, search: Search, rows: Any, begin: int, end: int, places: Any) -> int:
-    """Places of those of a run of rows that look for a chain; how many they are.
+def look_for_steps(partition: Partition, loss: Any, search: Search, turns: Any) -> int:
+    """Note whose rows of some turns have no step, as things are; how many have one.
 
-    IN  rows int64[some];  OUT  places int64[some], from the beginning of the run on
+    IN  turns int64[some], no other of which is looked at meanwhile
     """
     n = 0
-    for place in range(begin, end):
-        if may_pull(partition, search, rows[place]):
-            places[begin + n] = place
-            n += 1
-    return n
-
-
-@jit
-def look_for_steps(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
-    """Note which rows have no step, as things are; how many have one.
-
-    IN  rows int64[some], no other of which is looked at meanwhile
-    """
-    n = 0
-    for row in rows:
-        there, _ = best_step(partition, loss, search, row)
+    for turn in turns:
+        there, _ = best_step(partition, loss, search, search.order[turn])
         if there < 0:
-            search.rows[row].steps = search.clock[0]
+            found_no_step(search, turn)
         else:
             n += 1
     return n
 
 
 @jit
-def look_for_chains(partition: Partition, loss: Any, search: Search, rows: Any) -> int:
-    """Note which rows have no chain, as things are; how many have one.
+def look_for_chains(partition: Partition, loss: Any, search: Search, turns: Any) -> int:
+    """Note whose rows of some turns have no chain, as things are; how many have one.
 
-    IN  rows int64[some]
+    IN  turns int64[some]
     """
     n = 0
-    for row in rows:
-        other, _, _ = best_chain(partition, loss, search, row)
+    for turn in turns:
+        other, _, _ = best_chain(partition, loss, search, search.order[turn])
         if other < 0:
-            search.rows[row].chains = search.clock[0]
+            search.rows[search.order[turn]].chains = search.clock[0]
         else:
             n += 1
     return n
@@ -137,7 +123,7 @@ def look_at_groups(partition: Partition, loss: Any, search: Search, begin: int, 
     for group in range(begin, end):
         if may_dissolve(partition, search, group):
             if _stays(partition, loss, search, group):
-                search.groups[group].tried = search.clock[0]
+                note_tried(partition, search, group)
             else:
                 n += 1
         n += may_split(partition, search, group)
@@ -149,25 +135,29 @@ def _stays(partition: Partition, loss: Any, search: Search, group: int) -> bool:
     """Whether the rows of a group add more to other groups than it loses, at least: nothing has to be moved for that.
 
     What a row adds to a group that an earlier row may have joined is not known; it is taken to be the least there is.
+    A group to which any row adds more than this one adds to another is passed over.
     """
     near, n_near, total, most = search.near, search.near.shape[1], 0.0, error(partition, loss, group)
     joined, n, added = np.empty(n_near * partition.groups[group].size, dtype=np.int64), 0, np.empty(n_near)
     least_of_joined = np.inf
     for row in members_of(partition, group):
-        least, exact = np.inf, np.inf
+        least, exact, passed = np.inf, np.inf, False
         for i in range(n_near):
             other = partition.label[near[row, i]]
             added[i] = np.inf
             if other == group:  # it sees where an earlier one went
                 least = least_of_joined if near[row, i] < row and least_of_joined < least else least
             elif may_become(partition, other, NOBODY, row):
+                later = least_later(partition, loss, other)
                 if _has(joined[:n], other):
-                    least = min(least, least_later(partition, loss, other))
+                    least = min(least, later)
+                elif later > exact + 3.0 * LEAST:
+                    passed = True
                 else:
                     added[i] = change(partition, loss, other, NOBODY, row)
                     exact = min(exact, added[i])
         total += min(least, exact)
-        if total >= most or total == -np.inf:
+        if total >= most or total == -np.inf or (passed and exact <= 2.0 * LEAST):
             return total >= most
         for i in range(n_near):  # it may have joined any of those that are about as good as the best
             if added[i] < np.inf and (added[i] <= exact + 2.0 * LEAST or exact <= 2.0 * LEAST):

@@ -23,7 +23,10 @@ from shoal.kernels.jit import jit
 
 @jit
 def regroup(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> int:
-    """Split groups of 2k or more, and dissolve others, of a run of groups; how many of them."""
+    """Split groups of 2k or more, and dissolve others, of a run of groups; how many of them.
+
+    What the rows of those that have changed would gain them if they left is to be noted afterwards.
+    """
     groups, changed, empty = partition.groups, 0, 0
     for group in range(begin, end):
         splits = True
@@ -50,8 +53,18 @@ def may_dissolve(partition: Partition, search: Search, group: int) -> bool:
     """Whether to try to dissolve a group: it is small, and has news since that was tried in vain."""
     if not 0 < partition.groups[group].size < 2 * partition.k:
         return False
-    seen = search.groups[group]
-    return search.near.shape[1] == 0 or seen.news > seen.tried  # type: ignore[no-any-return]
+    news = search.near.shape[1] == 0
+    for row in members_of(partition, group):
+        news |= search.turns[search.rows[row].turn].group
+    return news
+
+
+@jit
+def note_tried(partition: Partition, search: Search, group: int) -> None:
+    """Note that a group cannot be dissolved, as things are."""
+    search.groups[group].tried = search.clock[0]
+    for row in members_of(partition, group):
+        search.turns[search.rows[row].turn].group = False
 
 
 @jit
@@ -83,14 +96,14 @@ def dissolve(partition: Partition, loss: Any, search: Search, group: int) -> boo
     for row in rows[:moved]:
         where = partition.label[row]
         if fine and search.groups[where].changed <= before:  # once for all that joined it
-            note_change(partition, loss, search, where)
+            note_change(partition, search, where)
         elif not fine:
             leave(partition, row)
             enter(partition, row, group)
             renew(partition, loss, where)
     renew(partition, loss, group)
     if not fine:
-        search.groups[group].tried = search.clock[0]
+        note_tried(partition, search, group)
     return fine
 
 
@@ -111,8 +124,8 @@ def split(partition: Partition, loss: Any, search: Search, group: int, empty: in
         exchange(partition, loss, group, who, empty, NOBODY)
     allowed = may_become(partition, group, NOBODY, NOBODY) and may_become(partition, empty, NOBODY, NOBODY)
     if allowed and total < -LEAST and both_keep(partition, search.needs, group, NOBODY, empty, NOBODY):
-        note_change(partition, loss, search, group)
-        note_change(partition, loss, search, empty)
+        note_change(partition, search, group)
+        note_change(partition, search, empty)
         return True
     for row in members_of(partition, empty).copy():
         exchange(partition, loss, empty, row, group, NOBODY)
