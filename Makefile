@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-JOBS   ?= auto
+# One worker more than there are cores: some tests wait for disks, servers and clusters.
+JOBS   ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 PACKAGES := postgresql chromium gcc libc6-dev openjdk-17-jre-headless libpostgresql-jdbc-java
 comma := ,
 
