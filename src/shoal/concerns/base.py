@@ -43,7 +43,8 @@ class Looked:
         """The same as anybody may look at it who has the release alone."""
         classes = self.verdict.classes
         if classes is not None and classes.people is not None:
-            classes = replace(classes, people=None)
+            columns = {name: replace(values, people=None) for name, values in classes.columns.items()}
+            classes = replace(classes, columns=columns, people=None)
         return Looked(self.given, replace(self.verdict, classes=classes))
 
     @property
