@@ -52,7 +52,8 @@ def test_the_strongest_requirement_by_hand(counts, k, l):  # noqa: E741
         ((91, 9), 5, shoal.TCloseness("x", t=0.2)),  # groups of ten would need ten rows of the other value
         ((91, 1, 2, 3, 3), 5, shoal.TCloseness("x", t=0.2)),
         ((9999, 1), 5, shoal.TCloseness("x", t=0.2)),
-        ((84, 16), 3, shoal.TCloseness("x", t=0.34)),  # one row of three may have the other value
+        ((84, 16), 3, shoal.LDiversity("x", l=1.2, variant="entropy")),  # exp(0.4397) = 1.5522
+        ((91, 9), 3, shoal.TCloseness("x", t=0.34)),  # one row of three may have the other value
         ((7,), 5, None),
     ],
 )

@@ -33,6 +33,8 @@ from shoal.table.sources import Source
 
 STEPS = (3.0, 2.5, 2.0, 1.8, 1.6, 1.5, 1.4, 1.3, 1.2, 1.15, 1.1, 1.05, 1.02, 1.01)
 """Values of l that a proposal chooses from."""
+USUAL = 0.9
+"""From which share of a value on it is too much to ask for others in every group: it would have ten rows and more."""
 SHIFT = 0.2
 """By how much groups may differ from the table where nearly all rows have one value: one row of five with another."""
 TOP = """A proposal by shoal init: read every role and its reason, and change what does not fit.
@@ -134,14 +136,8 @@ def fitting(column: str, values: Values, k: int) -> Requirement | None:
     """What is required of a sensitive column; nothing where all rows have one value."""
     if len(values.counts) < 2:
         return None
-    if not has_usual_value(values, k):
-        return strongest(column, values, k)
-    return TCloseness(column, t=max(SHIFT, math.ceil(100 / k) / 100))
-
-
-def has_usual_value(values: Values, k: int) -> bool:
-    """Whether groups of 2k rows, which have to have two values each, would take more rows of others than there are."""
-    return usual_share(values) > 1 - 1 / (2 * k)
+    found = None if usual_share(values) > USUAL else strongest(column, values, k)
+    return found or TCloseness(column, t=max(SHIFT, math.ceil(100 / k) / 100))
 
 
 def usual_share(values: Values) -> float:
@@ -244,7 +240,7 @@ def alternatives(column: str, values: Values, k: int) -> tuple[Requirement, ...]
     most = usual_share(values)
     ordered = values.kind in ("numeric", "ordinal") and not values.has_missing
     last: Requirement | None = TCloseness(column, t=0.3, distance="ordered" if ordered else "equal")
-    if has_usual_value(values, k):
+    if most > USUAL:
         last = strongest(column, values, k)
     found: list[Requirement | None] = [LDiversity(column, l=max(min(len(values.counts), k, 3), 2))]
     if most < 1:  # of people, each may have it besides others: then nothing hides it
