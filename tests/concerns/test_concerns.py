@@ -60,6 +60,11 @@ class TestAlikeValues:
         recipe = '[columns.age]\nrole = "quasi"\nkind = "numeric"\n[columns.disease]\nrole = "sensitive"\n'
         return shoal.Recipe.from_toml(f'{recipe}[method]\nname = "mondrian"\nk = 4\n{lines}').require
 
+    def test_what_everybody_has_is_known_of_whoever_is_in_the_table(self):
+        concern = found(FRAME.with_columns(disease=pl.lit("flu")))["alike-values"]
+        assert "(100.0% of those published)" in concern.what
+        assert tomllib.loads(concern.change) == {"columns": {"disease": {"role": "identifying"}}}
+
     def test_what_nearly_everybody_has_is_no_news(self):
         spread = FRAME.with_columns(
             disease=pl.when(pl.int_range(N) % 15 == 0).then(pl.lit("flu")).otherwise(pl.lit("none"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.concerns.base import Concern, Looked
+from shoal.concerns.base import Concern, Looked, quoted
 from shoal.privacy.base import Classes
 from shoal.privacy.l_diversity import LDiversity
 
@@ -19,11 +19,11 @@ ALLOWED = 1.25
 CLOSE = 0.5
 """Largest distance from the whole table that is proposed where less can be required."""
 USUAL = 0.9
-"""From this share of all rows on, it is hardly news of anybody that they have a value."""
+"""From this share on, it is hardly news of anybody that they have a value; unless all do, whom the table thus names."""
 
 
 def alike_values(looked: Looked) -> Iterator[Concern]:
-    """Whoever finds the class of a person then knows the value, whatever k is; unless nearly everybody has it."""
+    """Whoever finds the class of a person then knows the value, whatever k is; nearly all have it, or it is news."""
     classes = looked.verdict.classes
     if classes is None or not looked.shares_cells or not classes.n_classes:
         return
@@ -31,7 +31,8 @@ def alike_values(looked: Looked) -> Iterator[Concern]:
         if column in classes.sealed:
             continue
         count = classes.count(column)
-        news = np.bincount(count.code, weights=count.count, minlength=count.n_codes) < USUAL * classes.sizes.sum()
+        often = np.bincount(count.code, weights=count.count, minlength=count.n_codes) / classes.sizes.sum()
+        news = (often < USUAL) | (often >= 1.0)
         alike = count.largest(np.where(news[count.code], count.count, 0.0)) >= classes.sizes
         if not alike.any():
             continue
@@ -42,7 +43,12 @@ def alike_values(looked: Looked) -> Iterator[Concern]:
             f"column {column!r}: in {int(alike.sum()):,} of {classes.n_classes:,} classes everybody has the same value "
             f"({share:.1%} of those published), and {asked}"
         )
-        yield Concern("alike-values", what, _required(column, classes), 0.6 + 0.3 * share, column)
+        change = _left_out(column) if often.max() >= 1.0 else _required(column, classes)
+        yield Concern("alike-values", what, change, 0.6 + 0.3 * share, column)
+
+
+def _left_out(column: str) -> str:
+    return f'[columns.{quoted(column)}]\nrole = "identifying"   # all have one value: leave it out'
 
 
 def _required(column: str, classes: Classes) -> str:
