@@ -11,6 +11,7 @@ import pytest
 
 import shoal
 from shoal.concerns import concerns_of
+from shoal.concerns.base import quoted, toml_text
 from shoal.concerns.costly_promise import costly_promise
 from shoal.concerns.other_method import other_method
 from shoal.errors import GuaranteeError
@@ -267,3 +268,9 @@ def test_lines_to_change_are_toml():
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=['di"s\\'])
     (concern,) = shoal.anonymize(frame, schema, shoal.Mondrian(k=5), seed=1).concerns
     assert tomllib.loads(concern.change)["require"][0]["column"] == 'di"s\\'
+
+
+@pytest.mark.parametrize("name", ["zip", "a b", 'a "b"', "a\\b", "a\nb\tc\r", "\x7f\x01", "größe", "[b]", ""])
+def test_lines_to_change_are_a_recipe_whatever_the_name(name):
+    assert tomllib.loads(f'[columns.{quoted(name)}]\nrole = "quasi"') == {"columns": {name: {"role": "quasi"}}}
+    assert tomllib.loads(f"column = {toml_text(name)}") == {"column": name}

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.concerns.base import Concern, Looked, quoted
+from shoal.concerns.base import Concern, Looked, quoted, toml_text
 from shoal.privacy.base import Classes
 from shoal.privacy.l_diversity import LDiversity
 
@@ -58,7 +58,7 @@ def _required(column: str, classes: Classes) -> str:
     """
     whole = replace(classes, labels=np.zeros_like(classes.labels))
     most = LDiversity(column, l=2, variant="entropy").achieved(whole)
-    text = '"' + column.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    text = toml_text(column)
     if most < ALLOWED:
         return f'[[require]]\nmodel = "t-closeness"\ncolumn = {text}\nt = {CLOSE}'
     least = 2 if most > ROOM else math.floor(10 * (1 + most) / 2) / 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -71,4 +72,9 @@ def refuse(concerns: tuple[Concern, ...]) -> None:
 def quoted(name: str) -> str:
     """A name of a column as a recipe writes it."""
     plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
-    return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return name if plain else toml_text(name)
+
+
+def toml_text(text: str) -> str:
+    """A text as a recipe writes it: TOML escapes what JSON does, and one character more."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
