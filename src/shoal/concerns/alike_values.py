@@ -19,11 +19,14 @@ ALLOWED = 1.25
 CLOSE = 0.5
 """Largest distance from the whole table that is proposed where less can be required."""
 USUAL = 0.9
-"""From this share on, it is hardly news of anybody that they have a value; unless all do, whom the table thus names."""
+"""From this share of all rows on, a value is the usual one: to have it is hardly news of anybody."""
 
 
 def alike_values(looked: Looked) -> Iterator[Concern]:
-    """Whoever finds the class of a person then knows the value, whatever k is; nearly all have it, or it is news."""
+    """Whoever finds the class of a person then knows the value, whatever k is.
+
+    Of a value that nearly all have that is hardly news; unless all do, for then it is known of whoever is in the table.
+    """
     classes = looked.verdict.classes
     if classes is None or not looked.shares_cells or not classes.n_classes:
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -75,6 +74,8 @@ def quoted(name: str) -> str:
     return name if plain else toml_text(name)
 
 
-def toml_text(text: str) -> str:
-    """A text as a recipe writes it: TOML escapes what JSON does, and one character more."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+def toml_text(value: object) -> str:
+    """A value as a recipe writes it."""
+    import tomlkit
+
+    return tomlkit.item(value).as_string()

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.concerns.alike_values import USUAL
+from shoal.concerns.base import toml_text
 from shoal.errors import Problem, SchemaError
 from shoal.methods.mondrian import Mondrian
 from shoal.privacy.base import Classes, Requirement, Values
@@ -33,8 +35,6 @@ from shoal.table.sources import Source
 
 STEPS = (3.0, 2.5, 2.0, 1.8, 1.6, 1.5, 1.4, 1.3, 1.2, 1.15, 1.1, 1.05, 1.02, 1.01)
 """Values of l that a proposal chooses from."""
-USUAL = 0.9
-"""From which share of a value on it is too much to ask for others in every group: it would have ten rows and more."""
 SHIFT = 0.2
 """By how much groups may differ from the table where nearly all rows have one value: one row of five with another."""
 TOP = """A proposal by shoal init: read every role and its reason, and change what does not fit.
@@ -136,6 +136,7 @@ def fitting(column: str, values: Values, k: int) -> Requirement | None:
     """What is required of a sensitive column; nothing where all rows have one value."""
     if len(values.counts) < 2:
         return None
+    # Each group would need ten rows and more to have others, too; and to have the usual value is hardly news.
     found = None if usual_share(values) > USUAL else strongest(column, values, k)
     return found or TCloseness(column, t=max(SHIFT, math.ceil(100 / k) / 100))
 
@@ -190,7 +191,7 @@ def _notes_on_columns(described: Profile, to_do: tuple[Problem, ...]) -> Notes:
         notes["columns", column.name] = _about(column, described.all_quasi_unique_share)
     if described.suspected_missing:
         marks = sorted({mark for found in described.suspected_missing.values() for mark in found})
-        listed = ", ".join(_quoted(mark) for mark in marks)
+        listed = ", ".join(toml_text(mark) for mark in marks)
         notes[("source",)] = (
             f"These look like missing cells; if they are, take the line in:\nmissing_values = [{listed}]"
         )
@@ -254,14 +255,8 @@ def _commented(models: Sequence[Requirement]) -> str:
     lines = ["Instead, or besides:"]
     for one in models:
         entries = {"model": one.name, **{key: value for key, value in one.to_mapping().items() if value is not None}}
-        lines += ["[[require]]", *(f"{key} = {_quoted(value)}" for key, value in entries.items())]
+        lines += ["[[require]]", *(f"{key} = {toml_text(value)}" for key, value in entries.items())]
     return "\n".join(lines)
-
-
-def _quoted(value: object) -> str:
-    import tomlkit
-
-    return tomlkit.item(value).as_string()
 
 
 def _percent(share: float) -> str:
