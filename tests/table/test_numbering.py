@@ -166,7 +166,8 @@ def test_long_texts_are_numbered_in_their_order(texts, beginning):
 
 @settings(max_examples=examples(100))
 @given(
-    numbers=st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**63 - 1), st.integers(2**64 - 9, 2**64 - 1)))
+    numbers=st.lists(st.sampled_from([(0, 3), (2**16 - 2, 2**16 + 1), (0, 2**63 - 1), (2**64 - 9, 2**64 - 1)])
+    .flatmap(lambda ends: st.integers(*ends)))
     .map(lambda found: np.array(found, dtype=np.uint64)),
     distinct=st.booleans(),
 )  # fmt: skip

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from shoal.kernels.cluster.trees import meet
 from shoal.kernels.enforce import population as kernel
 from shoal.kernels.enforce import refine_covers as covers
 from shoal.kernels.sharing import in_parts
@@ -149,12 +148,9 @@ def _node_ends(tree: TreeArrays, low: Floats, high: Floats) -> tuple[Floats, Flo
     """First and last leaf below the lowest node over two leaves each; the root covers what is in no tree, too."""
     known = ~np.isnan(low)
     pairs, which = np.unique(np.stack([low[known], high[known]], axis=1), axis=0, return_inverse=True)
-    ends = np.empty_like(pairs)
-    for place, (left, right) in enumerate(pairs.astype(np.int64)):
-        node = meet(tree.parent, tree.depth, tree.leaf_node[left], tree.leaf_node[right])
-        begin = float(tree.first_leaf[node])
-        whole = node == tree.root and tree.height[node] > 0
-        ends[place] = (-np.inf, np.inf) if whole else (begin, begin + float(tree.n_leaves[node]) - 1.0)
+    nodes = tree.over(*pairs.T.astype(np.int64))
+    begin, whole = tree.first_leaf[nodes].astype(np.float64), (nodes == tree.root) & (tree.height[nodes] > 0)
+    ends = np.where(whole, [[-np.inf], [np.inf]], [begin, begin + tree.n_leaves[nodes] - 1.0]).T
     low, high = low.copy(), high.copy()
     low[known], high[known] = ends[which.reshape(-1)].T
     return low, high

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.kernels.cluster.trees import meet
 from shoal.table.hierarchy.tree import Hierarchy
 
 Bins = npt.NDArray[np.unsignedinteger]
@@ -110,7 +109,5 @@ class CategoryBins(Binned):
         """Share of all leaves below the lowest node over each leaf and the next one."""
         assert self.tree is not None  # noqa: S101  asked before
         arrays, n_leaves = self.tree.arrays, len(self.categories)
-        over = [
-            meet(arrays.parent, arrays.depth, *arrays.leaf_node[place : place + 2]) for place in range(n_leaves - 1)
-        ]
+        over = arrays.over(np.arange(n_leaves - 1), np.arange(1, n_leaves))
         return np.append(arrays.n_leaves[over] / n_leaves, 0.0)

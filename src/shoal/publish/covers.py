@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.kernels.cluster.trees import meet
 from shoal.methods.groups import Labels
 from shoal.release.manifest import Node, QuasiColumn
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.hierarchy.tree import Hierarchy
-from shoal.table.numbering import Coded, sorted_rows
+from shoal.table.numbering import Coded, renumbered, sorted_rows
 from shoal.table.numbering import coded as numbered
 from shoal.table.numbers import number_text
 
@@ -182,14 +181,16 @@ def _ends(column: QuasiColumn, cover: Cover) -> list[pl.Series]:
 
 def _node_names(cover: Cover, hierarchy: Hierarchy) -> pl.Series:
     """Lowest node over the first and the last leaf of each group, hence over all between; the root without any."""
-    tree, n_leaves = hierarchy.arrays, len(hierarchy.leaves)
+    n_leaves = len(hierarchy.leaves)
     low, high = (end.cast(pl.Int64).fill_null(0).to_numpy() for end in (cover.low, cover.high))
-    pairs, place = np.unique(np.where(cover.empty, -1, low * n_leaves + high), return_inverse=True)
-    nodes = [
-        0 if pair < 0 else meet(tree.parent, tree.depth, *(tree.leaf_node[leaf] for leaf in divmod(pair, n_leaves)))
-        for pair in pairs.tolist()
-    ]
-    return pl.Series([hierarchy.names[node] for node in nodes], dtype=pl.String).gather(place.reshape(-1))
+    pairs = np.where(cover.empty, n_leaves * n_leaves, low * n_leaves + high)
+    place = renumbered(pairs)
+    distinct = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.int64)
+    distinct[place] = pairs
+    nodes = np.zeros(len(distinct), dtype=np.int64)
+    known = distinct < n_leaves * n_leaves
+    nodes[known] = hierarchy.arrays.over(*np.divmod(distinct[known], n_leaves))
+    return pl.Series([hierarchy.names[node] for node in nodes.tolist()], dtype=pl.String).gather(place)
 
 
 def _set_text(values: list[str]) -> str | None:

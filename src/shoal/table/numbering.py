@@ -53,10 +53,14 @@ def sorted_rows(numbers: npt.NDArray[np.integer], *, distinct: bool = False) -> 
     """Rows in the order of their numbers, of which none is negative; those that tie as they stand.
 
     What a stable `argsort` finds, in a third of the time, where a number and a row fit into one that can be sorted:
-    or if only the last places do not, and numbers are distinct, by the places before these.
+    or if only the last places do not, and numbers are distinct, by the places before these. Numbers of 16 bits are
+    dealt out, not compared, which takes a third of that.
     """
+    most = int(numbers.max(initial=0))
+    if most < 1 << 16:
+        return np.argsort(numbers.astype(np.uint16), kind="stable")
     bits = len(numbers).bit_length()
-    beyond = max(0, int(numbers.max(initial=0)).bit_length() + bits - 63)
+    beyond = max(0, most.bit_length() + bits - 63)
     if not beyond or (distinct and beyond <= bits + 1):
         both = (numbers >> beyond).astype(np.int64) << bits | np.arange(len(numbers))
         both.sort()

@@ -270,3 +270,12 @@ def test_real_hierarchies(folder):
         assert set(tree.leaves) == {line.split(";")[0].strip() for line in lines}, file
         assert tree.root in {line.split(";")[-1].strip() for line in lines}, file
         assert 1 <= tree.height < max(line.count(";") for line in lines) + 1, file
+
+    @settings(max_examples=examples(40), deadline=None)
+    @given(tree=trees())
+    def test_the_lowest_node_over_two_leaves(self, tree):
+        places = np.arange(len(tree.leaves))
+        left, right = np.repeat(places, len(places)), np.tile(places, len(places))
+        for one, other, node in zip(left, right, tree.arrays.over(left, right), strict=True):
+            below = tree.path(tree.leaves[other])
+            assert tree.names[node] == next(name for name in tree.path(tree.leaves[one]) if name in below)

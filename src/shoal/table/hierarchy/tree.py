@@ -54,6 +54,17 @@ class TreeArrays:
         """Where missing and present cells meet."""
         return len(self.parent) - 1
 
+    def over(self, left: npt.NDArray[np.integer], right: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
+        """The lowest node over two leaves each, which are given by their positions."""
+        one, other = self.leaf_node[left], self.leaf_node[right]
+        while (apart := one != other).any():
+            above = self.depth[one] - self.depth[other]
+            one, other = (
+                np.where(apart & (above >= 0), self.parent[one], one),
+                np.where(apart & (above <= 0), self.parent[other], other),
+            )
+        return one
+
 
 class Hierarchy:
     """A rooted tree over the values of a column.
