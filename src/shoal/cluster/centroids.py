@@ -33,7 +33,7 @@ from shoal.threads import meanwhile
 ROWS_PER_CALL = 1 << 12
 """Rows of one kernel call where centroids are searched; few enough that Ctrl-C is heard."""
 ROWS_AHEAD = 1 << 10, 1 << 13
-"""Rows that are looked for ahead: a quarter of the open centroids, but no fewer and no more than these. Of more, many
+"""Rows that are looked for ahead: a sixth of the open centroids, but no fewer and no more than these. Of more, many
 find their centroid closed; with fewer, cores wait for each other more often."""
 FEW_CORES = 4
 """Cores that have enough to do with so many rows; more rows at once, and more of what was found closes meanwhile."""
@@ -143,26 +143,28 @@ class Centroids:
 
     def nearest(self) -> Labels:
         """The group with the nearest centroid, for every row."""
-        index = self.index(np.arange(self.n_groups))
+        index, tuples = self.index(np.arange(self.n_groups)), np.arange(len(self._near))
+        table = Rows(*self._tuples, tuples, self._near)
         if index.tree is None:
             self._near[:] = -1
-            tuples = np.arange(len(self._near))
-            self._place_part(index, Rows(*self._tuples, tuples, self._near), tuples, False, self._near)
+            self._place_part(index, table, tuples, False, self._near)
         else:
-            self._dropped = self._assign(index, self._tuples, self._near)
+            self._dropped = self._assign(index, table, tuples, again=True)
         return self._near[self._tuple_of]
 
-    def _assign(self, index: CentroidIndex, rows: tuple[Floats, Ints], near: Labels) -> bool:
+    def _assign(self, index: CentroidIndex, table: Rows, rows: Labels, *, again: bool) -> bool:
         """Have cores share some rows, to find who is nearest; whether the tree of any of them was dropped."""
 
         def part(begin: int, end: int) -> bool:
-            mine, done = own_scratch(index), begin
-            while done < end:
-                first, done = done, min(done + self._rows_per_call(mine), end)
-                assign(self.ruler, *mine, *rows, first, done, near)
+            mine, order, done = own_scratch(index), rows[begin:end], 0
+            if not again:  # one that is like the last will find the same centroids near
+                order = order[np.argsort(table.tuple_of[order])]
+            while done < len(order):
+                first, done = done, done + self._rows_per_call(mine)
+                assign(self.ruler, *mine, table, order[first:done], again)
             return is_off(mine)
 
-        return any(in_parts(part, 0, len(near), self._cells(len(near))))
+        return any(in_parts(part, 0, len(rows), self._cells(len(rows))))
 
     def _cells(self, n_rows: int) -> int:
         """How many values would be read to compare so many rows with all centroids."""
@@ -198,27 +200,14 @@ class Centroids:
             progress.advance(sent)
             self._dropped |= not closing and is_off(index)
 
-    def _find_ahead(self, index: CentroidIndex, rows: Labels) -> None:
-        """Have cores share the search for rows that are sent one after the other: who is nearest of all that are open.
-
-        A centroid that closes leaves the others where they are, so what was found stays right until it closes itself.
-        """
-        if index.tree is None or parts_of(self._cells(len(rows))) == 1:
-            return
-        tuples = self._tuple_of.take(rows)
-        near = self._near.take(tuples)
-        tuples = np.unique(tuples[(near < 0) | (index.leaves.room[near] == 0)])
-        near = self._near.take(tuples)
-        self._assign(index, (self._tuples[0][tuples], self._tuples[1][tuples]), near)
-        self._near[tuples] = near
-
     def _place_part(self, index: CentroidIndex, table: Rows, rows: Labels, moving: bool, labels: Labels) -> int:
         """Send rows to the centroids of an index until many are closed; how many were sent."""
         done, n_open = 0, index.leaves.live.sum()
         while done < len(rows) and (moving or index.leaves.live.sum() >= OPEN * n_open):
             part = rows[done : done + (self._rows_per_call(index) if moving else self._rows_ahead(index))]
-            if not moving:
-                self._find_ahead(index, part)
+            if not moving and index.tree is not None and parts_of(self._cells(len(part))) > 1:
+                # A centroid that closes leaves the others where they are: what is found stays right until it closes.
+                self._assign(index, table, part, again=False)
             sent = place(self.ruler, self._followed, *index, table, part, moving, labels)
             done += sent
             if sent < len(part):
@@ -230,7 +219,7 @@ class Centroids:
         if is_off(index):
             return self._rows_per_call(index)
         least, most = ROWS_AHEAD
-        step = int(min(max(index.leaves.live.sum() // 4, least), most))
+        step = int(min(max(index.leaves.live.sum() // 6, least), most))
         return step * max(1, parts_of(self._cells(step)) // FEW_CORES)
 
     def _rows_per_call(self, index: CentroidIndex) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, Protocol
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,7 @@ from shoal.table.numbers import number_text
 from shoal.table.schema import Nominal, Numeric
 
 RecordArray = npt.NDArray[np.void]
-RUNS, LEAST_GROUPS = 64, 256
+RUNS, LEAST_GROUPS = 64, 4096
 """Into how many runs groups are cut at most, to be looked at by several cores, and how many one has at least."""
 
 
@@ -162,7 +163,7 @@ class Covered:
 
     def _of_run(self, members: Members) -> Floats:
         """The same of a run of groups: their rows are read once, whatever the number of columns."""
-        values, begin = self.cells.values[members.rows], np.cumsum(members.sizes) - members.sizes
+        values, begin = self.cells.values.take(members.rows, axis=0), np.cumsum(members.sizes) - members.sizes
         n_missing = np.add.reduceat(np.isnan(values), begin, axis=0, dtype=np.int64)
         low, high = (nearest.reduceat(values, begin, axis=0) for nearest in (np.fmin, np.fmax))
         shares, total = self._open(self.cells.column, values, low, high, members), np.zeros(len(begin))
@@ -186,16 +187,22 @@ class Covered:
 
         The trees stand one after the other; each begins at its `first`, from which its nodes are counted.
         """
-        tree, known = self.cells.tree, ~np.isnan(low)
-        left, right = (first + tree["leaf"][first + np.where(known, end, 0.0).astype(np.int64)] for end in (low, high))
+        leaf, parent, depth, share = self._nodes
+        left, right = (
+            first + leaf.take(first + np.where(np.isnan(end), 0.0, end).astype(np.int64)) for end in (low, high)
+        )
         while (apart := left != right).any():
-            deeper = tree["depth"][left] >= tree["depth"][right]
+            above = depth.take(left) - depth.take(right)
             left, right = (
-                np.where(apart & deeper, first + tree["parent"][left], left),
-                np.where(apart & ~deeper, first + tree["parent"][right], right),
+                np.where(apart & (above >= 0), first + parent.take(left), left),
+                np.where(apart & (above <= 0), first + parent.take(right), right),
             )
-        shares: Floats = tree["share"][left]
-        return shares
+        return share.take(left)
+
+    @cached_property
+    def _nodes(self) -> tuple[npt.NDArray[Any], ...]:
+        """What is known of all nodes, each in an array of its own: those are read more quickly."""
+        return tuple(np.ascontiguousarray(self.cells.tree[name]) for name in ("leaf", "parent", "depth", "share"))
 
     def nearness(self) -> Nearness:
         """What two values cost that share a group."""

@@ -20,17 +20,18 @@ class Rows(NamedTuple):
 
 
 @jit
-def assign(
-    ruler: Ruler, leaves: Leaves, tree: BoxTree | None, lines: Any, codes: Any, begin: int, end: int, near: Any
-) -> None:  # fmt: skip
-    """The nearest centroid of each row of a run, where none moves or closes.
+def assign(ruler: Ruler, leaves: Leaves, tree: BoxTree | None, rows: Rows, order: Any, again: bool) -> None:
+    """The nearest centroid of some rows, where none moves or closes; several threads may ask for theirs.
 
-    IN     lines float64[n, lines];  codes int32[n, trees]
-    INOUT  near int64[n]: a centroid that may be near, or -1; then the nearest
+    IN     order int64[m];  again: whether it is searched also where one that is open is known
     """
-    c = -1
-    for row in range(begin, end):
-        c = near[row] = nearest(ruler, leaves, tree, lines[row], codes[row], near[row] if near[row] >= 0 else c)
+    near, c = rows.near, -1
+    for row in order:
+        kind = rows.tuple_of[row]
+        if again or near[kind] < 0 or leaves.room[near[kind]] == 0:
+            hint = near[kind] if near[kind] >= 0 else c
+            near[kind] = nearest(ruler, leaves, tree, rows.lines[row], rows.codes[row], hint)
+        c = near[kind]
 
 
 @jit
