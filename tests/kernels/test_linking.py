@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,7 @@ print(json.dumps([sorted(near["row"].tolist()), sorted(set(compiled))]))
 
 
 def run(folder: Path) -> tuple[list[int], list[str]]:
-    given = {**os.environ, "PYTHONPATH": str(Path(shoal.kernels.__file__).parents[2]), "NUMBA_CACHE_DIR": str(folder)}
+    given = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "code")}
     found = subprocess.run([sys.executable, "-c", PROGRAM], env=given, capture_output=True, text=True, check=True)
     rows, compiled = json.loads(found.stdout)
     return rows, compiled
@@ -46,7 +47,10 @@ def run(folder: Path) -> tuple[list[int], list[str]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("code")
+    """A copy of the package, without what lies beside its kernels where somebody has used it, and its code."""
+    folder = tmp_path_factory.mktemp("package")
+    package = Path(shoal.kernels.__file__).parents[1]
+    shutil.copytree(package, folder / "shoal", ignore=shutil.ignore_patterns("__pycache__"))
     rows, compiled = run(folder)
     assert rows == [1, 3, 4]
     assert {"offer", "before", "_put", "_sink"} <= set(compiled)

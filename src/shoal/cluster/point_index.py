@@ -85,46 +85,49 @@ def _tree_of_numbers(axes: Any, columns: Floats, some: Ints) -> NumberIndex | No
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where each of many points stands in an empty tree."""
+    """Where each of many points stands in an empty tree: leaf by leaf, each with room for as many."""
 
     tree: BoxTree
     order: Ints
-    leaves: Ints
-    slots: Ints
+    """The points, one after the other."""
+    places: Ints
+    """Where each of them stands."""
 
     def filled(self, columns: Any) -> Any:
         """Values of the points, column by column, leaf by leaf."""
-        found, first = np.zeros((len(self.tree.live), len(columns), LEAF), columns.dtype), np.cumsum(self.tree.live)
-        first = np.append(0, first)
+        found = np.empty((len(self.tree.live), len(columns), LEAF), columns.dtype)
+        who, nobody = self._in_leaves(self.order), self._in_leaves(np.ones(len(self.order), np.bool_)) == 0
 
         def part(begin: int, end: int) -> None:
-            rows = slice(first[begin], first[end])
-            found[self.leaves[rows], :, self.slots[rows]] = columns.take(self.order[rows], axis=1).T
+            for j, column in enumerate(columns):
+                found[begin:end, j] = np.where(nobody[begin:end], 0, column.take(who[begin:end]))
 
         in_parts(part, 0, len(self.tree.live), columns.size)
         return found
 
     def rows(self, rows: Ints) -> Ints:
         """Rows of the points, leaf by leaf."""
-        found = np.zeros((len(self.tree.live), LEAF), np.int64)
-        found[self.leaves, self.slots] = rows[self.order]
+        found: Ints = self._in_leaves(rows.take(self.order))
         return found
 
     @property
     def positions(self) -> Ints:
         """Where each point stands."""
         positions = np.empty(len(self.order), np.int64)
-        positions[self.order] = self.leaves * LEAF + self.slots
+        positions[self.order] = self.places
         return positions
+
+    def _in_leaves(self, values: Any) -> Any:
+        """A value of each point, in their order, leaf by leaf; 0 where there is none."""
+        found = np.zeros((len(self.tree.live), LEAF), values.dtype)
+        found.reshape(-1)[self.places] = values
+        return found
 
 
 def _layout(columns: Scaled, n_lines: int = 0, n_words: int = 0) -> _Layout:
     """Put points into a tree of boxes, those near each other side by side."""
-    n_rows = columns.shape[1]
-    order, tree = box_tree.order_of(columns, LEAF), empty_tree(n_rows, n_lines, n_words, LEAF)
-    leaves = np.repeat(np.arange(len(tree.live)), tree.live)
-    slots = np.arange(n_rows) - np.repeat(np.cumsum(tree.live) - tree.live, tree.live)
-    return _Layout(tree, order, leaves, slots)
+    order, tree = box_tree.order_of(columns, LEAF), empty_tree(columns.shape[1], n_lines, n_words, LEAF)
+    return _Layout(tree, order, np.flatnonzero(np.arange(LEAF) < tree.live[:, np.newaxis]))
 
 
 def identical(columns: Floats) -> tuple[Ints, Ints, Ints]:
@@ -144,8 +147,10 @@ def indexed_centres(axes: Any, columns: Floats, centres: Floats) -> kernel.Point
 
 def _tree(axes: Any, columns: Floats, all_columns: Floats, some: Ints | None = None) -> kernel.PointIndex:
     """A tree of boxes around points, or some of them, that have, or may get, the categories of all."""
-    some = np.arange(columns.shape[1]) if some is None else some
-    columns = columns[:, some]
+    if some is None:
+        some = np.arange(columns.shape[1])
+    else:
+        columns = columns.take(some, axis=1)
     names = axes["kind"] == NAME
     spread = np.stack(list(side_by_side(lambda one: _spread(*one), zip(axes, columns, strict=True), columns.size)))
     layout = _layout(spread, int((~names).sum()), int(names.sum()))
@@ -203,9 +208,9 @@ def _spread(axis: Any, column: Floats) -> Scaled:
 def _places(axes: Any, columns: Floats) -> Ints:
     """A place among the bits of a box for each category that occurs; -1 - place where several share one."""
     places = np.full(max(int(axes["end"][-1]), 1), -1, dtype=np.int64)
-    for axis, column in zip(axes, columns, strict=True):
-        if axis["kind"] == NAME:
-            codes = np.flatnonzero(np.bincount(column.astype(np.int64)))
-            rank, n = np.arange(len(codes)), len(codes)
-            places[axis["first"] + codes] = rank if n <= WORD else -1 - rank * WORD // n
+    named = [(axis, column) for axis, column in zip(axes, columns, strict=True) if axis["kind"] == NAME]
+    found = side_by_side(lambda one: np.flatnonzero(np.bincount(one[1].astype(np.int64))), named, columns.size)
+    for (axis, _), codes in zip(named, found, strict=True):
+        rank, n = np.arange(len(codes)), len(codes)
+        places[axis["first"] + codes] = rank if n <= WORD else -1 - rank * WORD // n
     return places

@@ -197,7 +197,8 @@ class Covered:
                 np.where(apart & (above >= 0), first + parent.take(left), left),
                 np.where(apart & (above <= 0), first + parent.take(right), right),
             )
-        return share.take(left)
+        shares: Floats = share.take(left)
+        return shares
 
     @cached_property
     def _nodes(self) -> tuple[npt.NDArray[Any], ...]:

@@ -56,7 +56,8 @@ class TreeArrays:
 
     def over(self, left: npt.NDArray[np.integer], right: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
         """The lowest node over two leaves each, which are given by their positions."""
-        one, other = self.leaf_node[left], self.leaf_node[right]
+        one: npt.NDArray[np.int32] = self.leaf_node[left]
+        other = self.leaf_node[right]
         while (apart := one != other).any():
             above = self.depth[one] - self.depth[other]
             one, other = (
