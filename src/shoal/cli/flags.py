@@ -188,11 +188,14 @@ def _refuse_of_models(entries: dict[str, Any], homes: Any, flags: dict[str, str 
 def _fill(homes: dict[str, list[tuple[dict[str, Any], Any]]], flags: dict[str, str | None], problems: Any) -> None:
     """Put the values of flags where they belong; the reader of recipes checks them."""
     from shoal.errors import did_you_mean
+    from shoal.settings import SETTINGS
     from shoal.spec import YesNo
 
+    taken = ", ".join(f"--{name.replace('_', '-')}" for name in homes if name not in SETTINGS)
+    otherwise = f"method, publisher and --refine take {taken}; --help shows all others"
     for name, text in flags.items():
         if name not in homes:
-            near = did_you_mean(name.removeprefix("no_"), (*homes, *FURTHER)).replace("mean '", "mean '--")
+            near = did_you_mean(name.removeprefix("no_"), (*homes, *FURTHER), otherwise).replace("mean '", "mean '--")
             what, fix = ("is not a flag of this command", "leave it out") if name in FURTHER else ("unknown flag", near)
             problems.add(f"--{name.replace('_', '-')}", what, fix)
             continue
