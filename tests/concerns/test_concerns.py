@@ -13,8 +13,9 @@ import shoal
 from shoal.concerns import concerns_of
 from shoal.concerns.base import quoted, toml_text
 from shoal.concerns.costly_promise import costly_promise
-from shoal.concerns.other_method import other_method
+from shoal.concerns.other_method import other_method, others_of
 from shoal.errors import GuaranteeError
+from shoal.recipe.defaults import default_parts
 
 N = 60
 DRAWN = np.random.default_rng(4)
@@ -160,6 +161,13 @@ class TestOtherMethod:
         }
         assert f"mondrian loses {lost['mondrian']:.0%}" in concern.what
         assert f"k-member {lost['k-member']:.0%}" in concern.what
+
+    def test_slow_ones_are_not_proposed_for_many_rows_or_columns(self):
+        wide = shoal.Schema(quasi={f"column {j}": shoal.Numeric() for j in range(32)}, rest="drop")
+        few, many = (shoal.Recipe(schema, shoal.Mondrian(k=4)) for schema in (self.SCHEMA, wide))
+        assert [others_of(few, n_rows) for n_rows in (300_000, 300_001)] == [["k-member"], []]
+        assert [others_of(many, n_rows) for n_rows in (150_000, 150_001)] == [["k-member"], []]
+        assert default_parts(150_001, wide).method["name"] == "mondrian"
 
     def test_methods_that_promise_no_k_are_not_compared(self):
         assert other_method(shoal.Recipe(self.SCHEMA, shoal.Anatomy(l=2)), self.TABLE) is None

@@ -21,6 +21,7 @@ from shoal.enforce.refine import Refine, Search
 from shoal.enforce.repair import repair
 from shoal.enforce.slots import with_room
 from shoal.kernels.enforce.refine import change, learn
+from shoal.kernels.enforce.refine_covers import joined_below
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.progress import SILENT
@@ -291,6 +292,28 @@ def test_change_is_the_loss_after_less_the_loss_before(table, loss, sets):
         if out >= 0 or into >= 0:
             found = change.py_func(partition, state, group, out, into)
             assert found == pytest.approx(of(sorted(after)) - of(members), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("table", "sets"),
+    [(skewed(200), False), (skewed(200), True), (many_names(200), True)],
+    ids=["nodes", "sets", "large"],
+)
+def test_what_a_row_adds_is_told_up_to_a_limit(table, sets):
+    """Beyond it, a group is passed over, if that is seen at a glance; never one that is below it."""
+    task, labels = Task.of(flat(table)[0] if sets else table.table), np.arange(200) % 25
+    partition = with_room(labels, 5)
+    state = Covered(task, Space.of(task), sets=sets).state(partition)
+    learn(partition, state)
+    passed = 0
+    for row, group in product(range(0, 200, 7), range(25)):
+        added = change.py_func(partition, state, group, -1, row)
+        for most in (added - 0.5, added - 1e-9, added + 1e-9):
+            found = joined_below(partition, state, group, row, most)
+            assert found == added or (found == np.inf and added > most)
+            passed += found == np.inf
+        assert joined_below(partition, state, group, row, np.inf) == added
+    assert passed > 500
 
 
 def test_sets_of_more_values_than_bits():

@@ -7,11 +7,11 @@ import polars as pl
 from shoal.concerns.base import Concern
 from shoal.concerns.trial import MUCH, loss_of, some_rows
 from shoal.methods import METHODS
-from shoal.recipe.defaults import MANY
+from shoal.recipe.defaults import most_rows
 from shoal.recipe.recipe import Recipe
 
-OTHERS = {"k-member": MANY, "mondrian": 10_000_000}
-"""Methods that others are compared with, and up to how many rows they are proposed."""
+QUICK = 10_000_000
+"""Up to how many rows a quick method is proposed."""
 
 
 def others_of(recipe: Recipe, n_rows: int) -> list[str]:
@@ -19,7 +19,8 @@ def others_of(recipe: Recipe, n_rows: int) -> list[str]:
     own = recipe.method
     if own.protects != "cells" or not hasattr(own, "k"):
         return []
-    return [name for name, most in OTHERS.items() if name != own.name and n_rows <= most]
+    others = {"k-member": most_rows(len(recipe.schema.quasi)), "mondrian": QUICK}
+    return [name for name, most in others.items() if name != own.name and n_rows <= most]
 
 
 def other_method(recipe: Recipe, frame: pl.DataFrame) -> Concern | None:

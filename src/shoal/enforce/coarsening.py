@@ -19,6 +19,7 @@ from shoal.enforce.losses import Cells, Loss, RecordArray
 from shoal.enforce.slots import with_room
 from shoal.kernels.enforce import coarsening as kernel
 from shoal.kernels.enforce import violation as kinds
+from shoal.kernels.enforce.partition import Partition
 from shoal.kernels.enforce.refine_covers import RUN, TREE
 from shoal.kernels.enforce.violation import Needs
 from shoal.methods.groups import Labels, members_of, without_holes
@@ -37,6 +38,8 @@ GIVING_UP = 2
 """In how many of these passes costly groups are dissolved: later hardly one can be."""
 MOST_LOOKS = 1e9
 """How many looks of a row at a group all passes may take together."""
+MOST_ASKED = 1 << 20
+"""How many answers to who may join which group are kept; a later one takes the place of an earlier one."""
 FEW = 0.002
 """The share of rows that must find one, for another pass to be worth its while."""
 MARGIN = 0.75
@@ -92,7 +95,9 @@ def settle(constraints: Constraints, measure: Loss, rows: Labels, k: int, labels
     Some may be left in no group.
     """
     partition, needs, nobody = with_room(labels, k, doubled=True), constraints.needs, np.zeros(0, dtype=np.int64)
-    kernel.settle(partition, measure.state(partition), needs, rows[labels[rows] < 0], nobody)
+    kernel.settle(
+        partition, measure.state(partition), needs, rows[labels[rows] < 0], nobody, _memory(constraints, partition)
+    )
     for turn in range(_passes(len(rows), int(labels.max(initial=-1)) + 1)):
         partition = with_room(without_holes(partition.label), k, doubled=True)
         members = members_of(partition.label)
@@ -103,10 +108,19 @@ def settle(constraints: Constraints, measure: Loss, rows: Labels, k: int, labels
         costly_first = inside[np.argsort(-mean[partition.label[inside]], kind="stable")]
         order = np.argsort(-mean, kind="stable")
         given_up = order[mean[order] > mean.mean()] if turn < GIVING_UP else nobody
-        moved = kernel.settle(partition, measure.state(partition), needs, costly_first, given_up)
+        memory = _memory(constraints, partition)
+        moved = kernel.settle(partition, measure.state(partition), needs, costly_first, given_up, memory)
         if moved < FEW * len(rows):
             break
     return without_holes(partition.label)
+
+
+def _memory(constraints: Constraints, partition: Partition) -> kernel.Memory:
+    """Nothing was asked yet."""
+    n_groups = len(partition.groups)
+    asked = np.zeros(1 << min(n_groups * constraints.n_keys, MOST_ASKED).bit_length(), dtype=kernel.ASKED)
+    asked["group"] = -1
+    return kernel.Memory(constraints.keys, np.zeros(n_groups, dtype=np.int64), asked)
 
 
 def _passes(n_rows: int, n_groups: int) -> int:

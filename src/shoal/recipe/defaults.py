@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from shoal.table.schema import Nominal, Schema
 
 K = 5
 """The smallest class that many offices ask for."""
-MANY = 300_000
-"""Up to how many rows a method is taken that is quick on ordinary tables alone: some minutes at worst."""
+MANY, COLUMNS = 300_000, 8
+"""Up to how many rows a method is taken that is quick on ordinary tables alone, some minutes at worst; and up to how
+many quasi-identifiers that is so. Of more, fewer rows are many: at worst every row is compared with every other one."""
 
 
 class Default(NamedTuple):
@@ -18,6 +20,15 @@ class Default(NamedTuple):
     method: dict[str, Any]
     publish: dict[str, Any]
     why: str
+
+
+def most_rows(n_columns: int) -> int:
+    """Up to how many rows with so many quasi-identifiers such a method is taken.
+
+    >>> most_rows(2), most_rows(8), most_rows(32)
+    (300000, 300000, 150000)
+    """
+    return int(MANY * math.sqrt(COLUMNS / max(n_columns, COLUMNS)))
 
 
 def default_parts(n_rows: int, schema: Schema) -> Default:
@@ -29,10 +40,12 @@ def default_parts(n_rows: int, schema: Schema) -> Default:
     >>> default_parts(10**6, Schema(quasi={"town": Nominal()}))[:2]
     ({'name': 'mondrian', 'k': 5}, {'name': 'generalize', 'sets': True})
     """
-    if n_rows <= MANY:
+    n_columns = len(schema.quasi)
+    if n_rows <= most_rows(n_columns):
         method, why = "k-member", f"of the methods that can be used for {n_rows:,} rows it loses little"
     else:
-        method, why = "mondrian", f"{n_rows:,} rows are many for methods that lose less, and it is quick"
+        rows = f"{n_rows:,} rows" if n_rows > MANY else f"{n_rows:,} rows with {n_columns} quasi-identifiers"
+        method, why = "mondrian", f"{rows} are many for methods that lose less, and it is quick"
     named = [name for name, kind in schema.quasi.items() if isinstance(kind, Nominal) and kind.hierarchy is None]
     publish = {"name": "generalize", "sets": True} if named else {}
     sets = f"; {', '.join(named)}: published as sets of values, for want of a hierarchy" if named else ""

@@ -92,6 +92,33 @@ def change(partition: Partition, covers: Covers, group: int, out: int, into: int
 
 
 @jit
+def joined_below(partition: Partition, covers: Covers, group: int, row: int, most: float) -> float:
+    """What a row adds to the loss of a group that it joins; infinite where that is more than `most`, but for rounding.
+
+    Columns are opened one after the other: most groups are out of the question after a few.
+    """
+    values, size = covers.values, partition.groups[group].size
+    opened = covers.lost[group] / size
+    for j in range(len(covers.column)):
+        y, column, cell = values[row, j], covers.column[j], covers.cell[group, j]
+        if cell.n_missing or np.isnan(y):  # what that opens is left out
+            continue
+        if column.kind == SET:
+            unknown = (cell.once >> np.uint64(np.int64(y) % BITS)) & np.uint64(1) == 0
+            opened += (size + 1.0) / (column.whole - 1.0) if unknown and column.whole > 1.0 else 0.0
+        elif y < cell.low or y > cell.high:
+            low, high = y if y < cell.low else cell.low, y if y > cell.high else cell.high
+            if column.kind == TREE:
+                before = node_share(covers.tree, column.first, cell.low, cell.high)
+                opened += (size + 1.0) * (node_share(covers.tree, column.first, low, high) - before)
+            elif column.whole > 0.0:
+                opened += (size + 1.0) * (high - low - (cell.high - cell.low)) / column.whole
+        if opened > most:
+            return np.inf
+    return change(partition, covers, group, NOBODY, row)
+
+
+@jit
 def node_share(tree: Any, first: int, low: float, high: float) -> float:
     """Share of the leaves below the lowest node over two of them, hence over all between."""
     left, right = tree[first + np.int64(low)].leaf, tree[first + np.int64(high)].leaf

@@ -1,0 +1,71 @@
+"""Groups formed anew: what is remembered of who may join which group changes nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.cluster.points import Space
+from shoal.enforce import coarsening
+from shoal.enforce.constraints import Constraints
+from shoal.enforce.losses import Covered, Squared
+from shoal.kernels.enforce import coarsening as kernel
+from shoal.methods.base import Task
+from shoal.table.prepare import prepare
+
+N = 240
+SCHEMA = shoal.Schema(
+    quasi={"age": shoal.Numeric(), "height": shoal.Numeric(), "town": shoal.Nominal()},
+    sensitive=["illness", "debt"],
+)
+REQUIRE = [shoal.TCloseness("illness", t=0.3), shoal.LDiversity("debt", l=1.5, variant="entropy")]
+
+
+def drawn(seed):
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(20, 60, N),
+            "height": rng.normal(170, 9, N).round(),
+            "town": rng.choice(list("abcde"), N),
+            "illness": rng.choice(["none", "flu", "gout", "ulcer"], N, p=[0.7, 0.15, 0.1, 0.05]),
+            "debt": rng.choice(["no", "yes", "much"], N, p=[0.6, 0.3, 0.1]),
+        }
+    )
+    return Task.of(prepare(frame, SCHEMA), REQUIRE)
+
+
+@pytest.mark.parametrize("loss", ["ncp", "sse"])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_remembered_changes_nothing(seed, loss, monkeypatch):
+    """Held against a memory in which no two rows are alike, so that every row asks for itself."""
+    task = drawn(seed)
+    space = Space.of(task)
+    measure = Squared(space) if loss == "sse" else Covered(task, space, sets=True)
+    labels = np.where(np.arange(N) % 4 == 0, -1, np.arange(N) % 9)
+    constraints, rows, asked = Constraints.of(task, labels >= -1), np.arange(N), []
+
+    def settled():
+        return coarsening.settle(constraints, measure, rows, 4, labels).tolist()
+
+    remembered, memory = settled(), coarsening._memory
+
+    def forgetful(constraints, partition):
+        asked.append(memory(constraints, partition)._replace(keys=rows.copy()))
+        return asked[-1]
+
+    monkeypatch.setattr(coarsening, "_memory", forgetful)
+    assert settled() == remembered
+    assert remembered != labels.tolist()
+    assert sum(int(one.changes.sum()) for one in asked) > 20
+    monkeypatch.setattr(coarsening, "_memory", lambda *given: memory(*given)._replace(asked=one_place()))
+    assert settled() == remembered
+
+
+def one_place():
+    """Room for one answer, which every other one takes the place of."""
+    asked = np.zeros(1, dtype=kernel.ASKED)
+    asked["group"] = -1
+    return asked
