@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import Problems
 from shoal.privacy.base import Classes, Values
+from shoal.recipe import defaults
 from shoal.recipe.proposed import STEPS, alternatives, effective, fitting, propose, strongest
 from shoal.recipe.recipe import Recipe
 from shoal.table.hierarchy.tree import Hierarchy
@@ -194,3 +195,16 @@ def test_alternatives_can_be_taken_in_and_hold_for_the_whole_table(tmp_path):
 def _taken_in(lines: list[str]) -> list[str]:
     """Leave out hierarchies, whose files are not written here."""
     return [line for line in lines if not line.startswith("hierarchy")]
+
+
+@pytest.mark.parametrize(("n_columns", "method"), [(2, "k-member"), (20, "mondrian")])
+def test_the_method_follows_from_rows_and_quasi_identifiers(n_columns, method, monkeypatch, tmp_path):
+    """Whether these get a hierarchy or not."""
+    monkeypatch.setattr(defaults, "MANY", 100)
+    rng = np.random.default_rng(0)
+    towns = {f"town {j}": rng.choice(list("abcdef"), 100) for j in range(n_columns - 1)}
+    frame = pl.DataFrame({"sex": rng.choice(["m", "f"], 100), **towns})
+    text = propose(profile(frame), frame, Source(path="in.csv"), tmp_path / "r.toml").text
+    assert f'name = "{method}"' in text
+    assert text.count('role = "quasi"') == n_columns
+    assert ("100 rows with 20 quasi-identifiers are many" in " ".join(text.split("\n# "))) == (method == "mondrian")

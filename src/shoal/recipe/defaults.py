@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from shoal.table.schema import Nominal, Schema
@@ -31,8 +32,10 @@ def most_rows(n_columns: int) -> int:
     return int(MANY * math.sqrt(COLUMNS / max(n_columns, COLUMNS)))
 
 
-def default_parts(n_rows: int, schema: Schema) -> Default:
+def default_parts(n_rows: int, schema: Schema, with_trees: Sequence[str] = ()) -> Default:
     """A method that loses little where the table allows it, one that is quick where it does not.
+
+    Columns `with_trees` get a hierarchy that the schema does not have yet.
 
     >>> from shoal import Nominal, Numeric, Schema
     >>> default_parts(1000, Schema(quasi={"age": Numeric()})).method
@@ -46,7 +49,8 @@ def default_parts(n_rows: int, schema: Schema) -> Default:
     else:
         rows = f"{n_rows:,} rows" if n_rows > MANY else f"{n_rows:,} rows with {n_columns} quasi-identifiers"
         method, why = "mondrian", f"{rows} are many for methods that lose less, and it is quick"
-    named = [name for name, kind in schema.quasi.items() if isinstance(kind, Nominal) and kind.hierarchy is None]
+    names = [name for name, kind in schema.quasi.items() if isinstance(kind, Nominal) and kind.hierarchy is None]
+    named = [name for name in names if name not in with_trees]
     publish = {"name": "generalize", "sets": True} if named else {}
     sets = f"; {', '.join(named)}: published as sets of values, for want of a hierarchy" if named else ""
     return Default({"name": method, "k": K}, publish, f"{method}: {why}{sets}")

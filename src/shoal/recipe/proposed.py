@@ -110,8 +110,8 @@ def _ready(described: Profile, frame: pl.DataFrame, source: Source, out: Path) -
     entries = recipe.to_mapping()
     _relative_to(out, entries, described)
     files = _put_trees_in_files(entries["columns"], described, table, f"{out.stem}.hierarchies")
-    bare = {name: kind for name, kind in schema.quasi.items() if "hierarchy" not in entries["columns"][name]}
-    default = default_parts(table.n_rows, replace(schema, quasi=bare) if bare else table.schema)
+    with_trees = [name for name in schema.quasi if "hierarchy" in entries["columns"][name]]
+    default = default_parts(table.n_rows, schema, with_trees)
     entries["method"] = {**default.method, "k": k}
     entries["publish"] = default.publish or {"name": "generalize"}
     to_do = _too_few(described, table)
