@@ -11,6 +11,7 @@ from shoal.kernels.cluster.centroids import LEVEL, LINE, NODE, TREE, CentroidGro
 from shoal.kernels.index.boxes import WORD
 from shoal.methods.groups import Labels
 from shoal.table.encode import Encoded, Floats
+from shoal.table.hierarchy.tree import meet
 
 Ints = npt.NDArray[np.signedinteger]
 LARGEST_TREE = 512
@@ -133,13 +134,3 @@ def _met(parent: Ints) -> Labels:
             met[node, :node] = met[:node, node] = met[parent[node], :node]
         met[node, node] = node
     return met
-
-
-def meet(parent: Ints, depth: Ints, left: Ints, right: Ints) -> Labels:
-    """The lowest common ancestors of pairs of nodes."""
-    left, right = left.astype(np.int64), right.astype(np.int64)
-    while len(apart := np.flatnonzero(left != right)):
-        lower = depth[left[apart]] >= depth[right[apart]]
-        for nodes, climbing in ((left, apart[lower]), (right, apart[~lower])):
-            nodes[climbing] = parent[nodes[climbing]]
-    return left

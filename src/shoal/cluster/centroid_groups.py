@@ -7,11 +7,11 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
-from shoal.cluster.centroid_distances import meet
 from shoal.cluster.grid import on_grid
 from shoal.kernels.cluster.centroids import VALUE, CentroidGroups, Ruler
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
+from shoal.table.hierarchy.tree import meet
 from shoal.threads import side_by_side
 
 Ints = npt.NDArray[np.signedinteger]

@@ -26,7 +26,7 @@ from shoal.kernels.enforce.refine_points import Points
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
 from shoal.table.encode import Floats
-from shoal.table.hierarchy.tree import Hierarchy, TreeArrays
+from shoal.table.hierarchy.tree import Hierarchy, TreeArrays, meet
 from shoal.table.numbering import distinct_values
 from shoal.table.numbers import number_text
 from shoal.table.schema import Nominal, Numeric
@@ -191,19 +191,17 @@ class Covered:
         left, right = (
             first + leaf.take(first + np.where(np.isnan(end), 0.0, end).astype(np.int64)) for end in (low, high)
         )
-        while (apart := left != right).any():
-            above = depth.take(left) - depth.take(right)
-            left, right = (
-                np.where(apart & (above >= 0), first + parent.take(left), left),
-                np.where(apart & (above <= 0), first + parent.take(right), right),
-            )
-        shares: Floats = share.take(left)
+        shares: Floats = share.take(meet(parent, depth, left, right))
         return shares
 
     @cached_property
     def _nodes(self) -> tuple[npt.NDArray[Any], ...]:
-        """What is known of all nodes, each in an array of its own: those are read more quickly."""
-        return tuple(np.ascontiguousarray(self.cells.tree[name]) for name in ("leaf", "parent", "depth", "share"))
+        """The node of each leaf, counted in its own tree; of each node of all trees, its parent, depth and share."""
+        # Each in an array of its own: those are read more quickly.
+        column, tree = self.cells.column, self.cells.tree
+        begins = column["first"][column["kind"] == covers.TREE]
+        first = begins[np.searchsorted(begins, np.arange(len(tree)), side="right") - 1]
+        return tree["leaf"].copy(), tree["parent"] + first, tree["depth"].copy(), tree["share"].copy()
 
     def nearness(self) -> Nearness:
         """What two values cost that share a group."""

@@ -18,6 +18,8 @@ from shoal.table.hierarchy import builders
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.hierarchy.lines import delimited_paths
 
+Nodes = npt.NDArray[np.integer]
+
 
 @dataclass(frozen=True)
 class TreeArrays:
@@ -54,17 +56,20 @@ class TreeArrays:
         """Where missing and present cells meet."""
         return len(self.parent) - 1
 
-    def over(self, left: npt.NDArray[np.integer], right: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
+    def over(self, left: Nodes, right: Nodes) -> Nodes:
         """The lowest node over two leaves each, which are given by their positions."""
-        one: npt.NDArray[np.int32] = self.leaf_node[left]
-        other = self.leaf_node[right]
-        while (apart := one != other).any():
-            above = self.depth[one] - self.depth[other]
-            one, other = (
-                np.where(apart & (above >= 0), self.parent[one], one),
-                np.where(apart & (above <= 0), self.parent[other], other),
-            )
-        return one
+        return meet(self.parent, self.depth, self.leaf_node[left], self.leaf_node[right])
+
+
+def meet(parent: Nodes, depth: Nodes, left: Nodes, right: Nodes) -> Nodes:
+    """The lowest common ancestors of pairs of nodes."""
+    while (apart := left != right).any():
+        above = depth.take(left) - depth.take(right)
+        left, right = (
+            np.where(apart & (above >= 0), parent.take(left), left),
+            np.where(apart & (above <= 0), parent.take(right), right),
+        )
+    return left
 
 
 class Hierarchy:
