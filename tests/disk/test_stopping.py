@@ -40,7 +40,7 @@ try:
     if "ignored" in steps:
         import ctypes, time
         ctypes.CFUNCTYPE(None)(send)()  # an error in what C calls is printed, and lost
-        time.sleep(20)
+        time.sleep(600)  # a stop does not wait for its end
     print("late" if stopping.came_late() else "end")
 except stopping.Stopped as stopped:
     print(stopping.said())
@@ -50,7 +50,7 @@ except stopping.Stopped as stopped:
 
 def ended(place: Path, number: int, steps: str) -> tuple[int, str]:
     line = [sys.executable, "-c", textwrap.dedent(PROGRAM), str(place), str(int(number)), steps]
-    run = subprocess.run(line, capture_output=True, text=True, check=False)
+    run = subprocess.run(line, capture_output=True, text=True, check=False, timeout=300)
     assert run.stderr == ""
     return run.returncode, run.stdout.replace(str(place), "PLACE")
 

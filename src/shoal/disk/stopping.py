@@ -70,9 +70,18 @@ def _on_ignored(found: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(found)
         return
     number, _course.number, _course.raised = found.exc_value.number, None, False
-    again = threading.Timer(ONCE_MORE, signal.raise_signal, (number,))
+    again = threading.Timer(ONCE_MORE, _signal_main_thread, (number,))
     again.daemon = True
     again.start()
+
+
+def _signal_main_thread(number: int) -> None:
+    """Send it to the thread that may be waiting: sent to this one, it would be noticed when the wait is over."""
+    main = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main is not None:
+        signal.pthread_kill(main, number)
+    else:
+        signal.raise_signal(number)
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
