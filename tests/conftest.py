@@ -24,6 +24,7 @@ from support.pairwise import SAME, examples
 assert polars.thread_pool_size() == 1  # the setting was read
 del os.environ["POLARS_MAX_THREADS"]  # processes that tests start use all cores, as those of users do
 
+SOURCE = Path(__file__).parents[1] / "src"
 collect_ignore = ["plugin_package"]  # a package of its own, which tests install elsewhere
 
 # Machines are busy: how long an example takes says nothing about whether it is right.
@@ -36,10 +37,34 @@ settings.load_profile("same" if SAME else "shoal")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file() -> Iterator[None]:
-    """Docstrings of tests hold no examples: those of src are looked through alone."""
-    found = yield
-    return [one for one in found if not isinstance(one, DoctestModule)]
+def pytest_collection() -> Iterator[None]:
+    """Every worker gathers all tests: no kernel is called, and compiled, on the way."""
+    from numba.core.dispatcher import Dispatcher
+
+    def refuse(kernel: Dispatcher, _: object) -> None:
+        pytest.fail(f"{kernel.py_func.__qualname__} is called while tests are gathered: call it in a test")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dispatcher, "compile", refuse)
+        return (yield)
+
+
+class Examples:
+    """Docstrings of tests hold no examples: those of src are looked through alone, and only files that have some."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self) -> Iterator[None]:
+        """Leave out all other files; without loading them, which doctest would do."""
+        found = yield
+        return [one for one in found if not isinstance(one, DoctestModule) or self._may_have_some(one.path)]
+
+    def _may_have_some(self, file: Path) -> bool:
+        return SOURCE in file.parents and ">>>" in file.read_text(encoding="utf-8")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have it asked about src, too: hooks that stand here are asked about tests alone."""
+    config.pluginmanager.register(Examples())
 
 
 @pytest.fixture(params=["few", "queries"], scope="module")
