@@ -191,7 +191,9 @@ def test_expired_and_revoked_grants_end(vault):
 
 @settings(max_examples=examples(25), deadline=None)
 @given(
-    asked=st.lists(st.lists(st.sampled_from(aliases()), min_size=1, max_size=3, unique=True), max_size=8),
+    asked=st.lists(
+        st.lists(st.deferred(lambda: st.sampled_from(aliases())), min_size=1, max_size=3, unique=True), max_size=8
+    ),
     budget=st.integers(1, 5),
 )
 def test_never_more_than_the_budget_is_told(tmp_path_factory, asked, budget):
