@@ -25,7 +25,7 @@ from shoal.release.receipt import packed_places
 from support.pairwise import pairwise
 from support.registered import K_METHODS
 from support.variants import ONE_COLUMN, VARIANTS
-from twins.privacy import beta, distinct, t_equal, t_ordered
+from twins.privacy import distinct, t_equal
 
 DRAWN = np.random.default_rng(5)
 N, PEOPLE = 90, 24
@@ -76,17 +76,58 @@ def recursive_of_people(pairs, l):  # noqa: E741
     return float(top / rare) if rare else math.inf
 
 
+def shares(pairs):
+    """The part of the people who have each value."""
+    n = len({who for who, _ in pairs})
+    return {value: count / n for value, count in Counter(values(pairs)).items()}
+
+
+def changes(pairs, table):
+    """By how much the share of each value of the table differs."""
+    here = shares(pairs)
+    return {value: here.get(value, 0.0) - share for value, share in shares(table).items()}
+
+
+def beta_of_people(pairs, table):
+    there, here = shares(table), shares(pairs)
+    return max(0.0, max((here[value] - there[value]) / there[value] for value in here))
+
+
+def delta_of_people(pairs, table):
+    there, here = shares(table), shares(pairs)
+    return max(abs(math.log(here[value] / there[value])) for value in here)
+
+
+def t_equal_of_people(pairs, table):
+    return max(t_equal(values(pairs), values(table)), max(map(abs, changes(pairs, table).values())))
+
+
+def t_ordered_of_people(pairs, table):
+    changed = changes(pairs, table)
+    every = sorted(changed)
+    up = [abs(sum(changed[value] for value in every if value <= bound)) for bound in every[:-1]]
+    down = [abs(sum(changed[value] for value in every if value > bound)) for bound in every[:-1]]
+    return min(1.0, max(sum(up), sum(down)) / (len(every) - 1))
+
+
+def m_of_people(pairs, epsilon):
+    people = {who for who, _ in pairs}
+    near = [len({who for who, other in pairs if abs(other - value) <= epsilon}) for value in values(pairs)]
+    return len(people) / max(near)
+
+
 REQUIRED = {
     None: None,
     shoal.LDiversity("disease", l=3): lambda pairs, _: distinct(values(pairs)),
     shoal.LDiversity("disease", l=1.7, variant="entropy"): lambda pairs, _: entropy_of_people(pairs),
     shoal.LDiversity("disease", l=2, variant="recursive", c=7): lambda pairs, _: recursive_of_people(pairs, 2),
     shoal.AlphaK("disease", alpha=0.9): lambda pairs, _: share(pairs),
-    shoal.TCloseness("disease", t=0.45): lambda pairs, table: t_equal(values(pairs), table),
-    shoal.TCloseness("income", t=0.4, distance="ordered"): lambda pairs, table: t_ordered(
-        values(pairs), table, sorted(set(table))
-    ),
-    shoal.BetaLikeness("disease", beta=3): lambda pairs, table: beta(values(pairs), table),
+    shoal.TCloseness("disease", t=0.45): t_equal_of_people,
+    shoal.TCloseness("income", t=0.4, distance="ordered"): t_ordered_of_people,
+    shoal.BetaLikeness("disease", beta=2): beta_of_people,
+    shoal.DeltaDisclosure("disease", delta=1.5, absent="ignored"): delta_of_people,
+    shoal.EpsilonM("income", epsilon=0, m=1.2): lambda pairs, _: m_of_people(pairs, 0),
+    shoal.EpsilonM("income", epsilon=1, m=1.01): lambda pairs, _: m_of_people(pairs, 1),
 }
 """Models, each with the value that a class reaches, by its definition."""
 TURNS = {name: cycle(VARIANTS[name]) for name in K_METHODS}
@@ -117,7 +158,7 @@ def test_every_promise_counts_people(name, options, model):
     if model is None:
         return
     shown = FRAME.filter(pl.Series(release.labels >= 0))
-    table = [value for _, value in {(who, value) for who, value in shown.select("patient", model.column).iter_rows()}]
+    table = {(who, value) for who, value in shown.select("patient", model.column).iter_rows()}
     found = [REQUIRED[model](pairs, table) for pairs in of_classes(release, model.column)]
     weakest = min(found) if model.rising else max(found)
     assert reached[model.key] == pytest.approx(float(weakest))
@@ -141,6 +182,66 @@ def test_counts_are_those_of_people(data):
         often[label, cell] += 1
     assert sorted(count.count.tolist()) == sorted(often.values())
     assert classes.columns["s"].counts.sum() == len({(one, cell) for _, one, cell in triples})
+
+
+@given(st.data())
+def test_shares_of_people_are_those_of_the_twins(data):
+    """Hundreds of small tables, some people in several classes; where each has one value, what is known of rows."""
+    n = data.draw(st.integers(2, 16))
+    labels = np.unique(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), return_inverse=True)[1]
+    who = np.array(data.draw(st.lists(st.integers(0, 6), min_size=n, max_size=n)))
+    cells = data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n))
+    epsilon = data.draw(st.integers(0, 3))
+    values_of = Values(pl.Series(cells), "numeric", people=who)
+    classes = Classes(labels, {"s": values_of}, people=who)
+    table = set(zip(who.tolist(), cells, strict=True))
+    pairs = [
+        {(who[row], cells[row]) for row in np.flatnonzero(labels == label).tolist()}
+        for label in range(labels.max() + 1)
+    ]
+    expected = {
+        shoal.EpsilonM("s", epsilon=epsilon, m=2): lambda one: m_of_people(one, epsilon),
+        shoal.TCloseness("s", t=1): lambda one: t_equal_of_people(one, table),
+        shoal.TCloseness("s", t=1, distance="ordered"): lambda one: (
+            t_ordered_of_people(one, table) if len(set(cells)) > 1 else 0.0
+        ),
+        shoal.BetaLikeness("s", beta=1): lambda one: beta_of_people(one, table),
+        shoal.DeltaDisclosure("s", delta=1, absent="ignored"): lambda one: delta_of_people(one, table),
+    }
+    for model, twin in expected.items():
+        assert model.per_class(classes).tolist() == pytest.approx([twin(one) for one in pairs], abs=1e-9), model
+    if len(table) == len(set(who.tolist())) == n:
+        by_rows = Classes(labels, {"s": replace(values_of, people=None)})
+        for model in expected:
+            assert model.per_class(classes).tolist() == pytest.approx(model.per_class(by_rows).tolist(), abs=1e-9)
+
+
+def test_what_everybody_of_a_class_has_is_not_thinned_out_by_what_else_they_have():
+    """An attacker who sees a class of two people, both of whom have flu among ten diseases, knows that they have it."""
+    diseases = ["flu", *(f"v{place}" for place in range(9))]
+    rows = [(f"p{person}", 1, disease) for person in range(2) for disease in diseases]
+    rows += [(f"q{person}", 5, "flu" if person < 10 else diseases[1 + person % 9]) for person in range(100)]
+    frame = pl.DataFrame(rows, schema=["who", "x", "d"], orient="row")
+    schema = shoal.Schema(person="who", quasi={"x": shoal.Numeric()}, sensitive={"d": shoal.Nominal()})
+    labels = (frame["x"] == 5).to_numpy().astype(np.int64)
+    people = np.unique(frame["who"], return_inverse=True)[1]
+    classes = Classes(labels, {"d": Values(frame["d"], people=people)}, people=people)
+    for model, reached_at_least in (
+        (shoal.TCloseness("d", t=0.1), 1 - 12 / 102),
+        (shoal.BetaLikeness("d", beta=0.5), 102 / 12 - 1),
+        (shoal.DeltaDisclosure("d", delta=0.5), math.log(102 / 12)),
+    ):
+        assert model.achieved(classes) >= reached_at_least - 1e-9
+        release = shoal.anonymize(frame, schema, shoal.KMember(k=2), require=[model])
+        assert release.table["x"].n_unique() == 1
+
+
+def test_numbers_that_everybody_of_a_class_has_are_close():
+    rows = [(person, 20 + place, number) for place, person in enumerate("abcd") for number in (0, 100, 200, 300)]
+    frame = pl.DataFrame(rows, schema=["who", "x", "w"], orient="row")
+    schema = shoal.Schema(person="who", quasi={"x": shoal.Numeric()}, sensitive={"w": shoal.Numeric()})
+    with pytest.raises(InfeasibleError):
+        shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[shoal.EpsilonM("w", epsilon=10, m=1.1)])
 
 
 def test_k_rows_of_two_people_are_no_class_of_k():

@@ -245,3 +245,16 @@ def test_a_population():
     strangers = Classes(np.array([0, 0]), {}, matches=Matches(np.array([0]), np.array([0.0])))
     assert DeltaPresence(low=0, high=1).achieved(strangers) == math.inf
     assert not DeltaPresence(low=0, high=1).satisfied(strangers).any()
+
+
+@pytest.mark.parametrize(("name", "share"), [(2**53, 1.0), (2**53 + 1, 0.25), (5, 0.25), ("5.0", 0.25)])
+def test_a_named_number_is_that_one_and_not_the_next_that_is_the_same_as_a_float(name, share):
+    column = Values(pl.Series([2**53, 2**53, 5, 7, 6, 2**53 + 1]), "numeric")
+    classes = Classes(np.array([0, 0, 1, 1, 1, 1]), {"s": column})
+    assert AlphaK("s", alpha=0.5, values=(str(name),)).achieved(classes) == share
+
+
+def test_named_numbers_are_written_as_cells_are():
+    columns = {"s": Values(pl.Series([2**53, 2**53 + 1, 5]), "numeric")}
+    named = AlphaK("s", alpha=0.5, values=("5.0", str(2**53), str(2**53 + 1), "1e3"))
+    assert named.spelt(columns).values == ("1000", "5", str(2**53), str(2**53 + 1))

@@ -79,9 +79,15 @@ def content_of_parts(table: PublishedTable) -> str:
 
 
 def whole_columns(
-    manifest: Manifest, counts: Sequence[Mapping[str, pl.DataFrame]], problems: Problems
+    manifest: Manifest,
+    counts: Sequence[Mapping[str, pl.DataFrame]],
+    problems: Problems,
+    n_people: int | None = None,
 ) -> dict[str, Values]:
-    """The sensitive columns of the whole release, counted; notes what the manifest says of them that cannot be."""
+    """The sensitive columns of the whole release, counted; notes what the manifest says of them that cannot be.
+
+    Where people are counted, it is told how many there are.
+    """
     for name in manifest.layout.sensitive:
         if len({str(one[name].schema["value"]) for one in counts}) > 1:
             problems.add(f"column {name!r}", "has different data types in different parts")
@@ -100,7 +106,7 @@ def whole_columns(
     for name, values in found.items():
         alone = replace(values, series=as_numbers(added[name]["value"], values))
         tallies = np.bincount(alone.codes, weights=added[name][COUNT].to_numpy()).astype(np.int64)
-        wholes[name] = Values.counted(alone, alone.known, tallies)
+        wholes[name] = Values.counted(alone, alone.known, tallies, n_people)
     return wholes
 
 

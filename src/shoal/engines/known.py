@@ -125,10 +125,11 @@ class Known:
         ]
         return frame.with_columns(spelt).cast({name: self.types[name] for name in frame.columns})
 
-    def counted(self, counts: Mapping[str, Ints]) -> Known:
+    def counted(self, counts: Mapping[str, Ints], n_people: int) -> Known:
         """The same with sensitive values counted anew: people who have them, in place of rows."""
         sensitive = {
-            name: Values.counted(values, values.known, counts[name]) for name, values in self.whole.sensitive.items()
+            name: Values.counted(values, values.known, counts[name], n_people)
+            for name, values in self.whole.sensitive.items()
         }
         return self._with(replace(self.whole, sensitive=sensitive))
 

@@ -344,7 +344,8 @@ class _Path(Running):
         each = self.each("counting", len(blocks))
         found = each(count_people, [(self.work, block, n_pieces, known) for block in range(len(blocks))])
         counts = {name: np.sum([one[name] for _, one in found], axis=0) for name in found[0][1]}
-        return known.counted(counts), [n_people for n_people, _ in found]
+        n_people = [n_people for n_people, _ in found]
+        return known.counted(counts, sum(n_people)), n_people
 
     def _unfit(self, known: Known, blocks: Sequence[int], n_pieces: int) -> int | None:
         """The first block that cannot keep what is required, though its counts of rows say so, if there is one."""

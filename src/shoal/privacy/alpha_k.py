@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -66,8 +67,8 @@ class AlphaK(ColumnRequirement):
 
     def per_class(self, classes: Classes) -> Floats:
         """Share of the most frequent value that is looked at: of the people, where they may have several values."""
-        counts = classes.count(self.column)
-        share = counts.count / classes.sizes[counts.owner]
+        counts = classes.count_of_people(self.column)
+        share = counts.share
         if self.values is None:
             return counts.largest(share)
         named = np.zeros(counts.n_codes, dtype=np.bool_)
@@ -77,7 +78,7 @@ class AlphaK(ColumnRequirement):
     def places(self, values: Values) -> list[int | None]:
         """Code of each named value, None where it does not occur."""
         if values.kind == "numeric":
-            numbers = {float(value): place for place, value in enumerate(values.known)}  # type: ignore[arg-type]
+            numbers = {value: place for place, value in enumerate(values.known)}
             return [numbers.get(_number(name)) for name in self.values or ()]
         texts = {value: place for place, value in enumerate(values.known)}
         return [texts.get(name) for name in self.values or ()]
@@ -88,7 +89,7 @@ class AlphaK(ColumnRequirement):
         if self.values is None or values is None or values.kind != "numeric":
             return self
         numbers = {name: _number(name) for name in self.values}
-        texts = (number_text(number) if math.isfinite(number) else name for name, number in numbers.items())
+        texts = (number_text(number) if abs(number) < math.inf else name for name, number in numbers.items())
         return replace(self, values=tuple(texts))
 
     def enough(self, reached: Floats) -> Bools:
@@ -127,7 +128,8 @@ class AlphaK(ColumnRequirement):
 
 
 def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+    """A number exactly: whole ones beyond 2^53 are told apart, and 5 is 5.0."""
+    for read in (int, float):
+        with suppress(ValueError):
+            return read(text)
+    return math.nan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -97,6 +97,11 @@ class Classes:
                 sizes = np.bincount(labels).astype(np.int64)
             self._counts[column] = Counts.of(labels, codes, sizes, len(values.counts))
         return self._counts[column]
+
+    def count_of_people(self, column: str) -> Counts:
+        """The same as parts of the people of each class, who may have several values: parts of more than one then."""
+        counts = self.count(column)
+        return counts if self.people is None else replace(counts, sizes=self.sizes)
 
     @cached_property
     def _counts(self) -> dict[str, Counts]:

@@ -17,7 +17,8 @@ class BetaLikeness(ColumnRequirement):
     """In every class, no value of a sensitive column gains more than beta of its share of the table.
 
     The gain of a value with share p in the class and q in the table is (p - q) / q. ``basic``: every gain is at most
-    beta. ``enhanced``: every gain is at most beta and at most -ln q, so that frequent values are bound too.
+    beta. ``enhanced``: every gain is at most beta and at most -ln q, so that frequent values are bound too. Where
+    people have several rows, shares are of the people who have a value.
 
     Guarantee
     ---------
@@ -57,12 +58,12 @@ class BetaLikeness(ColumnRequirement):
 
     def per_class(self, classes: Classes) -> Floats:
         """The largest gain of each class; enhanced: infinite where a value gains more than its own bound."""
-        counts, values = classes.count(self.column), classes.columns[self.column]
-        there = values.shares[counts.code]
+        counts, values = classes.count_of_people(self.column), classes.columns[self.column]
+        there = values.shares_of_people[counts.code]
         gains = (counts.share - there) / there
         if self.variant == "enhanced":
             gains = np.where(gains > -np.log(there) + SLACK, np.inf, gains)
-        # Some value is at least as frequent as in the table, unless rounding says otherwise.
+        # Some value is at least as frequent as in the table, unless rounding says otherwise, or who has many values.
         return np.maximum(counts.largest(gains), 0.0)
 
     def enough(self, reached: Floats) -> Bools:
@@ -71,8 +72,8 @@ class BetaLikeness(ColumnRequirement):
 
     def shortfall(self, reached: Floats, classes: Classes) -> Floats:  # noqa: ARG002
         """How far the gains of all values are above what each may gain, added up, as shares of the class."""
-        counts, values = classes.count(self.column), classes.columns[self.column]
-        there = values.shares[counts.code]
+        counts, values = classes.count_of_people(self.column), classes.columns[self.column]
+        there = values.shares_of_people[counts.code]
         most = np.full(len(there), float(self.beta))
         if self.variant == "enhanced":
             most = np.minimum(most, -np.log(there))

@@ -78,9 +78,13 @@ class Counts:
 
     def up_to(self, owner: Ints, code: Ints) -> Ints:
         """Rows of some classes whose code is below some bound; both arrays have one entry per question."""
-        places = np.searchsorted(self.owner * (self.n_codes + 1) + self.code, owner * (self.n_codes + 1) + code)
+        places = self.places(owner, code)
         total = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.count)))
         return total[places] - total[self.starts[owner]]
+
+    def places(self, owner: Ints, code: Ints) -> Ints:
+        """Place of the first pair of some classes whose code is not below some bound; that after its last if none."""
+        return np.searchsorted(self.owner * (self.n_codes + 1) + self.code, owner * (self.n_codes + 1) + code)
 
     def largest(self, entries: Floats) -> Floats:
         """The largest entry of each class, of one entry per pair."""

@@ -18,7 +18,8 @@ class DeltaDisclosure(ColumnRequirement):
 
     That is, |ln(p / q)| < delta for the share p of every value in the class and its share q of the table. By the
     definition this asks for every value in every class: one that is absent makes the distance infinite. With
-    ``absent="ignored"`` only values that a class holds are looked at, as some tools compute it.
+    ``absent="ignored"`` only values that a class holds are looked at, as some tools compute it. Where people have
+    several rows, shares are of the people who have a value.
 
     Guarantee
     ---------
@@ -70,8 +71,8 @@ class DeltaDisclosure(ColumnRequirement):
 
     def per_class(self, classes: Classes) -> Floats:
         """The largest |ln(p / q)| of each class."""
-        counts, values = classes.count(self.column), classes.columns[self.column]
-        largest = counts.largest(np.abs(np.log(counts.share / values.shares[counts.code])))
+        counts, values = classes.count_of_people(self.column), classes.columns[self.column]
+        largest = counts.largest(np.abs(np.log(counts.share / values.shares_of_people[counts.code])))
         if self.absent == "ignored":
             return largest
         return np.where(counts.distinct < len(values.counts), np.inf, largest)

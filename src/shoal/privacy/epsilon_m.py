@@ -11,6 +11,7 @@ from shoal.errors import InfeasibleError, Problems
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.counts import Ints
 from shoal.spec import ColumnName, Real, YesNo, param
+from shoal.table.numbering import first_of_each
 from shoal.table.prepare import Table
 
 ROUNDING = 1e-12
@@ -22,7 +23,8 @@ class EpsilonM(ColumnRequirement):
     """Of the rows of a class, at most the share 1/m lies within epsilon of any one of them.
 
     Near are numbers that differ by at most epsilon, or, with ``relative``, by at most epsilon times the size of the
-    row's own number. Missing values are near one another only.
+    row's own number. Missing values are near one another only. Where people have several rows, people are counted:
+    somebody with two numbers within epsilon once.
 
     Guarantee
     ---------
@@ -76,13 +78,15 @@ class EpsilonM(ColumnRequirement):
         low, high = near_codes(self.fitting(classes), self.epsilon, relative=self.relative)
         counts = classes.count(self.column)
         near = counts.up_to(counts.owner, high[counts.code]) - counts.up_to(counts.owner, low[counts.code])
-        return counts.sizes / counts.largest(near.astype(np.float64))
+        if classes.people is not None:
+            near = np.minimum(near - _counted_again(classes, self.column, low, high), classes.sizes[counts.owner])
+        return classes.sizes / counts.largest(near.astype(np.float64))
 
     def check(self, table: Table, problems: Problems) -> None:
         """Note, besides what every model notes, that too many numbers are too close for any grouping."""
         before = len(problems)
         super().check(table, problems)
-        if len(problems) > before or not table.n_rows:
+        if len(problems) > before or not table.n_rows or table.schema.person is not None:
             return
         most = self._most_near(table.sensitive[self.column])
         best = table.n_rows / max(most, 1)
@@ -122,6 +126,29 @@ class EpsilonM(ColumnRequirement):
     def nearest(self, reached: float) -> str:
         """What is reached; another epsilon gives another m."""
         return f"use an m of at most {rounded(reached, up=False)}, or a smaller epsilon"
+
+
+def _counted_again(classes: Classes, column: str, low: Ints, high: Ints) -> Ints:
+    """Of each pair of a class and a number, how many numbers near it are further ones of people counted already.
+
+    Two numbers of a person, one after the other, are both near all numbers from some lowest to some highest one. Where
+    that is not so (relative to numbers, epsilons of 1 and more), none is taken to be a further one: the safe side.
+    """
+    counts, values = classes.count(column), classes.columns[column]
+    again = np.zeros(len(counts.owner) + 1, dtype=np.int64)
+    if values.people is None or (np.diff(low) < 0).any() or (np.diff(high) < 0).any():
+        return again[:-1]
+    rows = first_of_each(classes.labels, values.people, values.codes)
+    owner, who, code = classes.labels[rows], values.people[rows], values.codes[rows]
+    order = np.lexsort((code, who, owner))
+    one, other = order[:-1], order[1:]
+    same = (owner[one] == owner[other]) & (who[one] == who[other])
+    one, other = one[same], other[same]
+    first, end = np.searchsorted(high, code[other], side="right"), np.searchsorted(low, code[one], side="right")
+    both = first < end
+    np.add.at(again, counts.places(owner[one][both], first[both]), 1)
+    np.add.at(again, counts.places(owner[one][both], end[both]), -1)
+    return np.cumsum(again)[:-1]
 
 
 def near_codes(values: Values, epsilon: float, *, relative: bool) -> tuple[Ints, Ints]:

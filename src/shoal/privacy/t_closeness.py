@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
-from shoal.privacy.counts import Counts, weighed
+from shoal.privacy.counts import Counts, Ints, weighed
 from shoal.spec import ColumnName, OneOf, Real, param
 
 
@@ -23,6 +23,11 @@ class TCloseness(ColumnRequirement):
     the order of the values that occur, over the places between the extremes; for numbers and ordinal columns without
     missing values. ``hierarchical``: height of their lowest common ancestor over the height of the tree; for nominal
     columns with a hierarchy, where a missing value is a child of the root.
+
+    Where people have several rows, values have shares of people. ``equal`` is the distance of all values that people
+    have, or the largest change of the share of a value, if that is more. The others let shares add up to what they do,
+    from the lowest value up and from the highest down, and are 1 at most: a class whose people have many values is far
+    from a table whose people have few.
 
     Guarantee
     ---------
@@ -65,13 +70,15 @@ class TCloseness(ColumnRequirement):
 
     def per_class(self, classes: Classes) -> Floats:
         """Distance of each class from the table."""
-        counts, values = classes.count(self.column), self.fitting(classes)
+        counts, values = classes.count_of_people(self.column), self.fitting(classes)
         if self.distance == "ordered":
-            return _ordered(counts, values.shares)
+            return np.minimum(_ordered(counts, values.shares_of_people), 1.0)
         if self.distance == "hierarchical":
-            return _hierarchical(counts, values)
+            return np.minimum(_hierarchical(counts, values), 1.0)
         # What a class has too much of some values is what it has too little of others.
-        return counts.total(np.maximum(counts.share - values.shares[counts.code], 0.0))
+        every = classes.count(self.column)
+        apart = every.total(np.maximum(every.share - values.shares[every.code], 0.0))
+        return apart if classes.people is None else np.maximum(apart, _largest_change(counts, values.shares_of_people))
 
     def enough(self, reached: Floats) -> Bools:
         """Whether the distance is at most t."""
@@ -112,27 +119,56 @@ class TCloseness(ColumnRequirement):
         return [probe for values, probe in every if probe.misfit(values) is None]
 
 
-def _ordered(counts: Counts, shares: Floats) -> Floats:
-    """Mean gap between the two cumulated distributions, over all values but the last.
+def _largest_change(counts: Counts, shares: Floats) -> Floats:
+    """By how much the share of any value in each class differs from its share of the table, at most."""
+    changed = counts.largest(np.abs(counts.share - shares[counts.code]))
+    rank = np.empty(len(shares), dtype=np.int64)
+    rank[np.argsort(-shares, kind="stable")] = np.arange(len(shares))
+    ranked = counts.recoded(rank, len(shares))
+    # Of the most frequent values of the table, a class has so many without a gap; the next one it lacks.
+    place = np.arange(len(ranked.owner)) - ranked.starts[ranked.owner]
+    n_first = ranked.total(ranked.code == place).astype(np.int64)
+    return np.asarray(np.maximum(changed, np.append(-np.sort(-shares), 0.0)[n_first]))
 
-    Between two values that a class holds its cumulated share stays the same while the table's rises, so a run of values
-    has one place where the gap changes sign, and the sums on both sides come from sums over the table alone.
+
+def _ordered(counts: Counts, shares: Floats) -> Floats:
+    """Mean gap between the two cumulated distributions, over all values but the last; the larger one from both ends.
+
+    From the highest value down, it is the same as from the lowest up where all shares add up to 1.
     """
     if len(shares) < 2:
         return np.zeros(len(counts.sizes))
     table = np.cumsum(shares)
+    upward = _mean_gap(counts, table, np.zeros(len(counts.sizes)))
+    more = counts.total(counts.count) / counts.sizes - table[-1]
+    if (np.abs(more) <= SLACK).all():
+        return upward
+    return np.maximum(upward, _mean_gap(counts, table, more))
+
+
+def _mean_gap(counts: Counts, table: Floats, shift: Floats) -> Floats:
+    """Mean gap between the cumulated shares of each class and those of the table, raised by a shift for each class.
+
+    Between two values that a class holds its cumulated share stays the same while the table's rises, so a run of values
+    has one place where the gap changes sign, and the sums on both sides come from sums over the table alone.
+    """
     below = np.concatenate(([0.0], np.cumsum(table)))  # sum of the cumulated shares of all values before
     before = np.cumsum(counts.count) - counts.count
     reached = (before - before[counts.starts][counts.owner] + counts.count) / counts.sizes[counts.owner]
     begin = counts.code
-    end = np.append(begin[1:], len(shares))
-    end[np.append(counts.starts[1:], len(begin)) - 1] = len(shares) - 1  # both distributions end in 1: no gap there
-    end = np.maximum(end, begin)
-    turn = np.clip(np.searchsorted(table, reached, side="right"), begin, end)
-    over = reached * (turn - begin) - (below[turn] - below[begin])
-    under = (below[end] - below[turn]) - reached * (end - turn)
-    gaps = counts.total(over + under) + below[begin[counts.starts]]
-    return np.maximum(gaps, 0.0) / (len(shares) - 1)
+    end = np.append(begin[1:], len(table))
+    end[np.append(counts.starts[1:], len(begin)) - 1] = len(table) - 1  # both distributions end there: no gap
+
+    def apart(reached: Floats, begin: Ints, end: Ints) -> Floats:
+        turn = np.clip(np.searchsorted(table, reached, side="right"), begin, end)
+        over = reached * (turn - begin) - (below[turn] - below[begin])
+        under = (below[end] - below[turn]) - reached * (end - turn)
+        return np.asarray(over + under)
+
+    gaps = counts.total(apart(reached - shift[counts.owner], begin, np.maximum(end, begin)))
+    first = begin[counts.starts]
+    gaps = gaps + apart(-shift, np.zeros(len(first), dtype=np.int64), np.minimum(first, len(table) - 1))
+    return np.maximum(gaps, 0.0) / (len(table) - 1)
 
 
 def _hierarchical(counts: Counts, values: Values) -> Floats:
@@ -144,7 +180,7 @@ def _hierarchical(counts: Counts, values: Values) -> Floats:
     branches = Branches.of(values)
     counts = counts.recoded(branches.place_of, branches.n_places)
     table = np.zeros(branches.n_places)
-    table[branches.place_of] = values.shares
+    table[branches.place_of] = values.shares_of_people
     work = np.zeros(len(counts.sizes))
     for place_of, length in branches.levels():
         counts = counts.merged(place_of)

@@ -162,7 +162,9 @@ def _values(folder: Path, manifest: Manifest, place: int) -> dict[str, pl.DataFr
 def _by_people(folder: Path, manifest: Manifest, whose: Sequence[Path], pooled: Pooled) -> dict[str, Values]:
     """The sensitive columns of the whole release, counted in people who have each value; some of them at a time."""
     arguments = [(folder, manifest, place, path) for place, path in enumerate(whose)]
-    return whole_columns(manifest, pooled(_had_by, arguments, _n_heaps(manifest), _counted), Problems())
+    counts = pooled(_had_by, arguments, _n_heaps(manifest), _counted)
+    n_people = len(np.unique(np.concatenate([np.unique(_numbers(path)) for path in whose])))
+    return whole_columns(manifest, counts, Problems(), n_people)
 
 
 def _counted(found: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:

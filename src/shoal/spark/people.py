@@ -60,7 +60,7 @@ def _apart(numbers: Ints) -> Iterator[tuple[int, Ints]]:
 def count_people(batches: Iterable[pa.RecordBatch], known: Known) -> Iterator[Entry]:
     """How many people of each heap have each sensitive value; none is in two heaps."""
     for heap, found in groupby(with_rows(batches), lambda entry: entry.key):
-        yield Entry(heap, SUMMARY, pickle.dumps(people_counted(table_of(found, known))[1]))
+        yield Entry(heap, SUMMARY, pickle.dumps(people_counted(table_of(found, known))))
 
 
 def place_people(batches: Iterable[pa.RecordBatch], person: str, cuts: Cuts) -> Iterator[Entry]:
@@ -90,7 +90,8 @@ def brought_together(jobs: Jobs, binned: Any, known: Known, cuts: Cuts, asked: A
     n_heaps = len(cuts.blocks)
     heaped = jobs.keep(jobs.exchanged(jobs.step(binned, "heap_rows", person, n_heaps), n_heaps))
     counted = [opened(note) for _, note in jobs.said(jobs.step(heaped, "count_people", known))]
-    known = known.counted({name: np.sum([one[name] for one in counted], axis=0) for name in counted[0]})
+    having = {name: np.sum([one[name] for _, one in counted], axis=0) for name in counted[0][1]}
+    known = known.counted(having, sum(n_people for n_people, _ in counted))
     while True:
         n_blocks = len(cuts.blocks)
         placed = jobs.keep(jobs.exchanged(jobs.step(heaped, "place_people", person, cuts), n_blocks))

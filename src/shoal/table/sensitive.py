@@ -74,13 +74,14 @@ class Values:
         return cls(series, kind_name(kind), order, grown, people=people)
 
     @classmethod
-    def counted(cls, like: Values, known: Sequence[object], counts: Ints) -> Values:
+    def counted(cls, like: Values, known: Sequence[object], counts: Ints, n_people: int | None = None) -> Values:
         """A whole column of which no row is at hand: its values in their order, and how often each occurs.
 
-        The last count is that of missing ones, where there is one more than values.
+        The last count is that of missing ones, where there is one more than values. How many people there are is told
+        where they may have several values.
         """
         whole = replace(like, series=like.series.clear(), whole=None, people=None)
-        whole.__dict__.update(known=list(known), counts=counts)
+        whole.__dict__.update(known=list(known), counts=counts, n_people=n_people or int(counts.sum()))
         return whole
 
     def take(self, rows: Ints) -> Values:
@@ -136,6 +137,18 @@ class Values:
     def shares(self) -> Floats:
         """Distribution over the whole table, missing last if there is one."""
         return self.counts / max(int(self.counts.sum()), 1)
+
+    @cached_property
+    def n_people(self) -> int:
+        """People of the whole table: as many as rows, unless it is known whose row each one is."""
+        if self.whole is not None:
+            return self.whole.n_people
+        return len(self.series) if self.people is None else len(np.unique(self.people))
+
+    @cached_property
+    def shares_of_people(self) -> Floats:
+        """Part of the people of the whole table who have each value; more than one together where they have several."""
+        return self.counts / max(self.n_people, 1)
 
     @property
     def has_missing(self) -> bool:
