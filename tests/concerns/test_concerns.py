@@ -146,6 +146,13 @@ def test_columns_of_which_little_is_left():
     assert "'code' (100%)" in concern.what
 
 
+@pytest.mark.parametrize("k", [N, 4])
+def test_one_average_of_all_rows_tells_nothing(k):
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, rest="drop")
+    release = shoal.anonymize(FRAME, schema, shoal.Mdav(k=k), publish=shoal.Aggregate())
+    assert [one.column for one in release.concerns if one.name == "lost-columns"] == (["age"] if k == N else [])
+
+
 class TestOtherMethod:
     SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric(), "height": shoal.Numeric()}, rest="drop")
     TABLE = pl.DataFrame({"age": DRAWN.normal(size=400), "height": DRAWN.normal(size=400)})

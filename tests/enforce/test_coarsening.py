@@ -1,4 +1,4 @@
-"""Groups formed anew: what is remembered of who may join which group changes nothing."""
+"""Groups formed anew: of rows in the shares of the table, and what is remembered of who may join changes nothing."""
 
 from __future__ import annotations
 
@@ -69,3 +69,20 @@ def one_place():
     asked = np.zeros(1, dtype=kernel.ASKED)
     asked["group"] = -1
     return asked
+
+
+@pytest.mark.parametrize("require", [shoal.TCloseness("disease", t=0.2), shoal.DeltaDisclosure("disease", delta=1.5)])
+@pytest.mark.parametrize("method", [shoal.KMember(k=5), shoal.Mdav(k=5), shoal.Mondrian(k=5)], ids=lambda one: one.name)
+def test_one_frequent_value_does_not_make_one_group_of_all(method, require):
+    """Alone it is nearer to the table than with any second value; four rows are nearer still."""
+    rng = np.random.default_rng(12)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(18, 90, 500),
+            "zip": rng.integers(0, 100, 500),
+            "disease": rng.choice(["a", "b", "c", "d"], 500, p=[0.7, 0.1, 0.1, 0.1]),
+        }
+    )
+    schema = shoal.Schema(quasi={"age": shoal.Numeric(), "zip": shoal.Numeric()}, sensitive=["disease"])
+    release = shoal.anonymize(frame, schema, method, require=[require], seed=1)
+    assert release.verify().n_classes >= 20  # of some 80 that k allows

@@ -15,7 +15,9 @@ def lost_columns(looked: Looked) -> Iterator[Concern]:
     figures = dict(looked.given.manifest.measures)
     if looked.receipt is not None:
         figures |= {one.measure: one.value for one in looked.receipt.against_input}
-    lost = {one.name: figures.get(f"ncp:{one.name}", 0.0) for one in looked.given.manifest.layout.quasi}
+    # Averages have no such figure, but one average of all rows tells nothing of them.
+    unknown = float(looked.shares_cells and looked.verdict.n_classes == 1)
+    lost = {one.name: figures.get(f"ncp:{one.name}", unknown) for one in looked.given.manifest.layout.quasi}
     most = sorted((name for name in lost if lost[name] > MOST), key=lambda name: -lost[name])
     if not most:
         return

@@ -153,9 +153,14 @@ class Constraints:
             tried = -(-self.n_values // np.maximum(self.n_values // TRIED, 1))
             beyond = (promises["kind"] == kernel.DISTINCT) & (tried < promises["bound"])
             return int(np.where(beyond, FARTHEST + 1, np.ceil(promises["bound"])).max(initial=1))
-        return max(self._rows_needed(at) for at in range(len(promises)))
+        return max(min(needed, self._rows_alike(at)) for at, needed in enumerate(self._rows_needed))
 
-    def _rows_needed(self, at: int) -> int:
+    @cached_property
+    def _rows_needed(self) -> list[int]:
+        """How many rows keep each promise, as a group that grows sees it."""
+        return [self._rows_taken(at) for at in range(len(self.needs.promises))]
+
+    def _rows_taken(self, at: int) -> int:
         """How many rows keep one promise, one best value at a time; beyond the farthest if more, or none helps.
 
         As a group that grows sees it (`kernels/enforce/growth.py`); asked once, so no kernel is compiled for it.
@@ -178,6 +183,26 @@ class Constraints:
             chosen, far = groups[best], float(reached[best])
         return len(chosen) if far == 0.0 else FARTHEST + 1
 
+    def _rows_alike(self, at: int) -> int:
+        """How many rows keep one promise that have values in the shares of the table; beyond the farthest if more.
+
+        One frequent value alone can be nearer to the table than with any second one, so that a group that grows does
+        not see its way, and four rows nearer than both.
+        """
+        promise = self.needs.promises[at : at + 1]
+        if not promise["resembles"][0] or self._rows_needed[at] <= FARTHEST:
+            return FARTHEST + 1
+        codes = self.needs.codes[at : at + 1]
+        needs = self.needs._replace(promises=promise, codes=codes)
+        _, row_of, often = np.unique(codes[0], return_index=True, return_counts=True)
+        for size in range(2, FARTHEST + 1):
+            shares = often / codes.shape[1] * size
+            counts = np.floor(shares).astype(np.int64)
+            counts[np.argsort(counts - shares, kind="stable")[: size - int(counts.sum())]] += 1
+            if _violations(needs, [np.repeat(row_of, counts)])[0] == 0.0:
+                return size
+        return FARTHEST + 1
+
     def least(self, k: int) -> int:
         """From how many free rows on a method forms another group: fewer join others."""
         return k if self.planned > k else max(k, self.smallest)
@@ -188,7 +213,7 @@ class Constraints:
 
         Nothing where no promise makes groups resemble the table.
         """
-        return 2 * self.smallest if self.needs.promises["resembles"].any() else 0
+        return 2 * max(self._rows_needed) if self.needs.promises["resembles"].any() else 0
 
     @property
     def of_any_kind(self) -> AllNeeds | None:
