@@ -236,6 +236,20 @@ def test_what_everybody_of_a_class_has_is_not_thinned_out_by_what_else_they_have
         assert release.table["x"].n_unique() == 1
 
 
+def test_what_everybody_guards_and_has_is_a_breach_however_much_else_they_have():
+    tree = shoal.Hierarchy(
+        [("flu", "lung", "*"), ("cold", "lung", "*"), ("ulcer", "stomach", "*"), ("gout", "bone", "*")]
+    )
+    diseases = ["flu", "ulcer", "gout"] * 2
+    people = np.repeat([0, 1], 3)
+    column = Values.of(pl.Series(diseases), shoal.Nominal(tree), people)
+    guards = pl.Series(["lung"] * 6)
+    model = shoal.GuardingNodes("d", p=0.5)
+    by_rows = Classes(np.zeros(6, dtype=np.int64), {"d": replace(column, people=None)}, guards)
+    assert model.achieved(by_rows) == pytest.approx(1 / 3)
+    assert model.achieved(Classes(np.zeros(6, dtype=np.int64), {"d": column}, guards, people=people)) == 1.0
+
+
 def test_numbers_that_everybody_of_a_class_has_are_close():
     rows = [(person, 20 + place, number) for place, person in enumerate("abcd") for number in (0, 100, 200, 300)]
     frame = pl.DataFrame(rows, schema=["who", "x", "w"], orient="row")

@@ -24,7 +24,8 @@ class GuardingNodes(ColumnRequirement):
     Each person chooses a node of the column's hierarchy, in the choice column of the schema; no choice, no guard. The
     chance of a breach is the mean over the rows of the person's class of how much of what the row shows lies below the
     guarding node: all of it if the shown value is the node or below it, the share of leaves if it is above the node,
-    nothing otherwise. A missing value lies below the root only.
+    nothing otherwise. A missing value lies below the root only. Where people have several rows, it is the sum over the
+    values of all people of the class, over how many they are, and 1 at most.
 
     Guarantee
     ---------
@@ -72,10 +73,10 @@ class GuardingNodes(ColumnRequirement):
         rows = np.flatnonzero(guards.is_not_null().to_numpy())
         pairs = np.unique(classes.labels[rows] * (branches.n_places + 1) + places.to_numpy()[rows])
         owner, guard = np.divmod(pairs, branches.n_places + 1)
-        shown = classes.count(self.column).recoded(branches.place_of, branches.n_places)
+        shown = classes.count_of_people(self.column).recoded(branches.place_of, branches.n_places)
         breach = np.zeros(classes.n_classes)
         np.maximum.at(breach, owner, _below(shown, branches, owner, guard) / shown.sizes[owner])
-        return breach
+        return np.minimum(breach, 1.0)  # who has several values below a node counts for each: the safe side
 
     def enough(self, reached: Floats) -> Bools:
         """Whether the chance is at most p."""
@@ -119,6 +120,8 @@ class GuardingNodes(ColumnRequirement):
 
     def check_unsuppressed(self, table: Table, problems: Problems) -> None:
         """Note a node that so many guard from within that no class is large enough to hide them."""
+        if table.schema.person is not None:  # one of the rows of a person may be where the others hide it
+            return
         choice, hierarchy = str(table.schema.choice), table.hierarchy(self.column)
         rows, guarding = table.frame.select(self.column, choice).cast(pl.String), dict[str, int]()
         assert hierarchy is not None  # noqa: S101  checked before
