@@ -353,6 +353,37 @@ def test_reasons_warnings_and_what_could_not_be_read():
     assert "Zyx9" not in repr(found)
 
 
+LISTS = pl.DataFrame({"age": ["1"] * 6, "disease": ["a, b"] + ["a"] * 4 + ["b"], "pay": [0, 2000001] * 3})
+
+
+@pytest.mark.parametrize(
+    ("strict", "weak"),
+    [
+        (LDiversity("disease", l=4), LDiversity("disease", l=2)),
+        (AlphaK("disease", alpha=0.3, values=["a", "b"]), AlphaK("disease", alpha=0.9, values=["a, b"])),
+        (AlphaK("disease", alpha=0.3, values=["a"]), AlphaK("disease", alpha=0.9, values=["a"])),
+        (EpsilonM("pay", epsilon=2000001, m=1.5), EpsilonM("pay", epsilon=2000000, m=1.5)),
+    ],
+    ids=str,
+)
+def test_a_requirement_is_judged_whatever_else_is_required(strict, weak):
+    assert verify_table(LISTS, PLAIN, require=[weak]).reasons == ()
+    alone = judge_table(LISTS, PLAIN, require=[strict]).reasons
+    assert len(alone) == 1
+    for require in ([strict, weak], [weak, strict]):
+        assert judge_table(LISTS, PLAIN, require=require).reasons == alone
+
+
+def test_models_of_another_package_that_share_a_key_are_judged_each():
+    class Generous(KAnonymity):
+        def achieved(self, classes):
+            return 2 * super().achieved(classes)
+
+    found = judge_table(LISTS, PLAIN, require=[KAnonymity(k=7), Generous(k=8)])
+    assert [problem.where for problem in found.reasons] == ["k-anonymity"]
+    assert found.achieved == {"k": 6}
+
+
 @pytest.mark.parametrize(
     ("frame", "schema", "options", "error", "messages"),
     [
@@ -450,6 +481,15 @@ def test_a_file_that_does_not_keep_what_is_required(place, call):
     assert entries["readings"]["matching"]["achieved"] == {"k": 1, "l:disease": 1}
     assert entries["readings"]["cells"]["surveyed"]["c(l=2):disease"] is None  # beyond all numbers
     assert entries["unread"] == {"age": 1}
+
+
+def test_a_weaker_requirement_hides_no_stronger_one(place, call):
+    LISTS.write_csv("lists.csv")
+    ask = '[[require]]\nmodel = "alpha-k"\ncolumn = "disease"\nalpha = {}\nvalues = {}\n'
+    (place / "lists.toml").write_text(RECIPE + ask.format(0.3, '["a", "b"]') + ask.format(0.9, '["a, b"]'))
+    status, _, err = call("verify", "lists.csv", "--schema", "lists.toml")
+    assert status == 1
+    assert "alpha-k: column = disease, alpha = 0.3" in err
 
 
 def test_a_file_that_keeps_what_is_required(place, call):

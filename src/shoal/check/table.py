@@ -150,9 +150,7 @@ def judge_table(
         for name, kind in schema.quasi.items()
     }
     readings = both_readings(list(cells.values()), columns, require)
-    achieved = readings[reading].achieved
-    kept = [one for one in require if one.key in achieved]
-    complaints = [(one.name, broken(one, achieved[one.key])) for one in kept]
+    complaints = [(one.name, broken(one, value)) for one, value in readings[reading].reached.items()]
     return TableVerdict(
         table.height, reading, readings,
         {name: read.n_unread for name, read in cells.items() if read.n_unread},
