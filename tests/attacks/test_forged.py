@@ -23,8 +23,8 @@ import pytest
 import shoal
 from shoal.measure import measure
 from shoal.release import sealed
-from shoal.release.manifest import FILE, Slice
-from support.forging import arranged, fingerprinted, mended, rewritten, with_entries
+from shoal.release.manifest import FILE, Node, Slice
+from support.forging import arranged, fingerprinted, mended, put, rewritten, with_entries
 
 PASSPHRASE = "correct horse battery"
 AGES = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()})
@@ -40,6 +40,36 @@ def status(call):
         return status, err
 
     return run
+
+
+# -- values that are none --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_nodes_above_others_are_no_sensitive_values(form, tmp_path, status):
+    """`lung` beside `flu` would be two values, and may be one."""
+    tree = shoal.Hierarchy([("flu", "lung", "*"), ("cold", "lung", "*"), ("ulcer", "gut", "*"), ("gas", "gut", "*")])
+    frame = pl.DataFrame({"age": range(4), "d": ["flu", "cold", "ulcer", "gas"]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"d": shoal.Nominal(tree)})
+    asked = {"require": [shoal.LDiversity("d", l=2)], "seed": 1}
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), **asked)
+    (column,) = release.manifest.layout.passed
+    entries = [(None, None, 2, 4), ("lung", 0, 1, 2), ("flu", 1, 0, 1), ("gut", 0, 1, 2), ("ulcer", 3, 0, 1)]
+    nodes = tuple(
+        Node(name=name, parent=parent, height=height, leaves=leaves) for name, parent, height, leaves in entries
+    )
+    table = release.frames["table"].with_columns(pl.col("d").replace({"cold": "lung", "gas": "gut"}))
+    forged = mended(release, layout={"passed": (column.model_copy(update={"nodes": nodes}),)}, table=table)
+    for place, one in (("honest", release), ("forged", forged)):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / f"table.{form}").touch()
+        put(one, tmp_path / place)
+    assert status("verify", tmp_path / "honest") == (0, "")
+    code, err = status("verify", tmp_path / "forged")
+    assert code == 1
+    assert "column 'd': shows nodes of its hierarchy that have others below them" in err
+    with pytest.raises(shoal.SchemaError):  # anonymize refuses such an input
+        shoal.anonymize(frame.with_columns(pl.col("d").replace({"cold": "lung"})), schema, shoal.Mondrian(k=2), **asked)
 
 
 # -- names that mean other columns -----------------------------------------------------------------------------------

@@ -353,6 +353,73 @@ def test_reasons_warnings_and_what_could_not_be_read():
     assert "Zyx9" not in repr(found)
 
 
+LISTS = pl.DataFrame({"age": ["1"] * 6, "disease": ["a, b"] + ["a"] * 4 + ["b"], "pay": [0, 2000001] * 3})
+
+
+@pytest.mark.parametrize(
+    ("strict", "weak"),
+    [
+        (LDiversity("disease", l=4), LDiversity("disease", l=2)),
+        (AlphaK("disease", alpha=0.3, values=["a", "b"]), AlphaK("disease", alpha=0.9, values=["a, b"])),
+        (AlphaK("disease", alpha=0.3, values=["a"]), AlphaK("disease", alpha=0.9, values=["a"])),
+        (EpsilonM("pay", epsilon=2000001, m=1.5), EpsilonM("pay", epsilon=2000000, m=1.5)),
+    ],
+    ids=str,
+)
+def test_a_requirement_is_judged_whatever_else_is_required(strict, weak):
+    assert verify_table(LISTS, PLAIN, require=[weak]).reasons == ()
+    alone = judge_table(LISTS, PLAIN, require=[strict]).reasons
+    assert len(alone) == 1
+    for require in ([strict, weak], [weak, strict]):
+        assert judge_table(LISTS, PLAIN, require=require).reasons == alone
+
+
+def test_models_of_another_package_that_share_a_key_are_judged_each():
+    class Generous(KAnonymity):
+        def achieved(self, classes):
+            return 2 * super().achieved(classes)
+
+    found = judge_table(LISTS, PLAIN, require=[KAnonymity(k=7), Generous(k=8)])
+    assert [problem.where for problem in found.reasons] == ["k-anonymity"]
+    assert found.achieved == {"k": 6}
+
+
+ILLS = shoal.Hierarchy([("flu", "lung", "*"), ("cold", "lung", "*"), ("ulcer", "stomach", "*")])
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "options", "n_vague"),
+    [
+        (["flu", "lung", "*"], shoal.Nominal(ILLS), {}, 2),
+        (["flu", "cold", "lung"], shoal.Nominal(ILLS), {}, 1),
+        (["flu", "cold", "*"], shoal.Nominal(), {}, 1),
+        (["flu", " ** ", "??"], None, {}, 2),
+        (["flu", "cold", "NA"], shoal.Nominal(), {"suppressed": ["NA"]}, 1),
+        (["flu", "cold", None], shoal.Nominal(), {"suppressed": [""]}, 1),
+        ([1, 2, 99], shoal.Numeric(), {"suppressed": ["99"]}, 1),
+        (["lo", "mid", "any"], shoal.Ordinal(["lo", "mid", "any"]), {"suppressed": ["any"]}, 1),
+    ],
+)
+def test_sensitive_cells_that_say_less_than_a_value_are_no_further_value(cells, kind, options, n_vague):
+    frame = pl.DataFrame({"age": [1] * 3, "d": pl.Series(cells, strict=False), "other": ["x", "y", "z"]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"d": kind, "other": None})
+    match = rf"column 'd': {n_vague} cells say less than a value: .*; give the leaf values, or leave the column out"
+    for require in ([LDiversity("d", l=3)], [LDiversity("d", l=2), AlphaK("d", alpha=0.34)]):
+        with pytest.raises(shoal.SchemaError, match=match) as caught:
+            verify_table(frame, schema, require=require, **options)
+        assert len(caught.value.problems) == 1
+    found = verify_table(frame, schema, require=[LDiversity("other", l=3)], **options)  # nothing depends on them
+    assert [text for text in found.warnings if f"column 'd': {n_vague} cells say less than a value" in text]
+
+
+def test_sensitive_values_and_missing_cells_are_values():
+    frame = pl.DataFrame({"age": [1] * 4, "d": ["flu", "cold", None, "?"]})
+    for kind in (shoal.Nominal(ILLS), shoal.Nominal()):
+        schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"d": kind})
+        found = verify_table(frame, schema, require=[LDiversity("d", l=3)], missing_values=["?"])
+        assert (found.achieved, found.warnings) == ({"l:d": 3}, ())
+
+
 @pytest.mark.parametrize(
     ("frame", "schema", "options", "error", "messages"),
     [
@@ -450,6 +517,25 @@ def test_a_file_that_does_not_keep_what_is_required(place, call):
     assert entries["readings"]["matching"]["achieved"] == {"k": 1, "l:disease": 1}
     assert entries["readings"]["cells"]["surveyed"]["c(l=2):disease"] is None  # beyond all numbers
     assert entries["unread"] == {"age": 1}
+
+
+def test_a_weaker_requirement_hides_no_stronger_one(place, call):
+    LISTS.write_csv("lists.csv")
+    ask = '[[require]]\nmodel = "alpha-k"\ncolumn = "disease"\nalpha = {}\nvalues = {}\n'
+    (place / "lists.toml").write_text(RECIPE + ask.format(0.3, '["a", "b"]') + ask.format(0.9, '["a, b"]'))
+    status, _, err = call("verify", "lists.csv", "--schema", "lists.toml")
+    assert status == 1
+    assert "alpha-k: column = disease, alpha = 0.3" in err
+
+
+def test_a_file_whose_sensitive_cells_are_suppressed(place, call):
+    (place / "vague.csv").write_text("age,disease,pay\n1,flu,1\n1,cold,2\n1,NA,3\n")
+    status, out, err = call("verify", "vague.csv", "--schema", "recipe.toml", "--suppressed", "NA")
+    assert (status, out) == (2, "")
+    assert "column 'disease': 1 cells say less than a value" in err
+    status, out, _ = call("verify", "vague.csv", "--schema", "bare.toml", "--suppressed", "NA")
+    assert status == 0
+    assert "warning   column 'disease': 1 cells say less than a value" in out
 
 
 def test_a_file_that_keeps_what_is_required(place, call):

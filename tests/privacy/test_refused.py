@@ -347,10 +347,36 @@ def test_keys_tell_apart_what_differs():
         TCloseness("a", t=1, distance="hierarchical"), EpsilonM("a", epsilon=30, m=2), EpsilonM("a", epsilon=31, m=2),
         EpsilonM("a", epsilon=30, m=2, relative=True), DeltaDisclosure("a", delta=1), BetaLikeness("a", beta=1),
         DeltaDisclosure("a", delta=1, absent="ignored"), BetaLikeness("a", beta=1, variant="enhanced"),
-        GuardingNodes("a", p=1),
+        GuardingNodes("a", p=1), EpsilonM("a", epsilon=2000000, m=2), EpsilonM("a", epsilon=2000001, m=2),
+        EpsilonM("a", epsilon=0.1, m=2), EpsilonM("a", epsilon=0.1 + 1e-16, m=2),
+        AlphaK("a", alpha=1, values=["x, y"]), AlphaK("a", alpha=1, values=['"x', 'y"']),
+        AlphaK("a", alpha=1, values=['"x, y"']), AlphaK("a", alpha=1, values=["x):b"]),
+        AlphaK("b):a", alpha=1, values=["x"]), AlphaK("a", alpha=1, values=["x)"]),
+        AlphaK("a", alpha=1, values=["(x)"]),
     ]  # fmt: skip
     assert len({model.key for model in models}) == len(models)
     assert {"l:a", "entropy_l:a", "c(l=3):a", "alpha:a", "t_ordered:a", "m(epsilon=30):a"} < {m.key for m in models}
+    assert {"alpha(x, y):a", "alpha((x)):a", 'alpha("x, y"):a', "m(epsilon=2e+06):a"} < {m.key for m in models}
+
+
+VALUES = st.lists(st.text(',")( :x\\', min_size=1, max_size=4), min_size=1, max_size=3)
+
+
+@given(VALUES, VALUES, st.sampled_from(["x", "x):x", ", x):x"]), st.sampled_from(["x", "x):x", ", x):x"]))
+def test_keys_of_named_values_are_alike_only_where_all_is_the_same(one, other, column, another):
+    models = AlphaK(column, alpha=1, values=one), AlphaK(another, alpha=1, values=other)
+    assert (models[0].key == models[1].key) == (models[0] == models[1])
+
+
+def test_pairs_that_differ_in_what_they_name_can_be_required_together():
+    frame = pl.DataFrame({"age": range(6), "s": ["a", "b", "a, b"] * 2, "pay": [0, 5_000_000, 10_000_000] * 2})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"s": shoal.Nominal(), "pay": shoal.Numeric()})
+    require = [
+        AlphaK("s", alpha=0.5, values=["a", "b"]), AlphaK("s", alpha=0.4, values=["a, b"]),
+        EpsilonM("pay", epsilon=2000000, m=2), EpsilonM("pay", epsilon=2000001, m=2.5),
+    ]  # fmt: skip
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=3), require=require, seed=1)
+    assert {model.key for model in require} < set(release.verify().achieved)
 
 
 def test_every_column_is_probed_by_all_that_fits_it():

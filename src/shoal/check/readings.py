@@ -27,10 +27,15 @@ class Reading:
     """What one way to read a table comes to."""
 
     n_classes: int
-    achieved: dict[str, float]
-    """What the weakest class reaches of each requirement, by key."""
+    reached: dict[Requirement, float]
+    """What the weakest class reaches of each requirement: two may share a key, and each is judged by its own."""
     surveyed: dict[str, float]
     """What the weakest class reaches of every model, by key."""
+
+    @property
+    def achieved(self) -> dict[str, float]:
+        """What the weakest class reaches of each requirement, by key; the weakest of those that share one."""
+        return _by_key(self.reached)
 
 
 def both_readings(
@@ -80,4 +85,12 @@ def _read(parts: Iterable[Classes], require: Sequence[Requirement]) -> Reading:
             value = one.achieved(classes)
             worst = min if one.rising else max
             reached[one] = worst(reached[one], value) if one in reached else value
-    return Reading(n_classes, {one.key: reached[one] for one in wanted}, {one.key: reached[one] for one in all_models})
+    return Reading(n_classes, {one: reached[one] for one in wanted}, _by_key({one: reached[one] for one in all_models}))
+
+
+def _by_key(reached: Mapping[Requirement, float]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for one, value in reached.items():
+        worst = min if one.rising else max
+        found[one.key] = worst(found.get(one.key, value), value)
+    return found

@@ -69,7 +69,10 @@ def _numbers(cells: pl.Series, where: str, problems: Problems) -> pl.Series:
 
 
 def _check_tree(column: PassedColumn, cells: pl.Series, problems: Problems) -> None:
-    """The nodes are a tree that holds every published value and nothing else."""
+    """The nodes are a tree that holds every published value and nothing else; values are its leaves.
+
+    A node above others would count as one more value where it may stand for one that is there already.
+    """
     where = f"column {column.name!r}"
     if not column.nodes:
         return
@@ -79,6 +82,8 @@ def _check_tree(column: PassedColumn, cells: pl.Series, problems: Problems) -> N
         problems.add(where, f"the manifest's hierarchy {complaint}")
     elif published - {None} - {node.name for node in column.nodes}:
         problems.add(where, "the manifest's hierarchy does not contain all published values")
+    elif column.form == "raw" and any(node.name is not None and node.height for node in column.nodes):
+        problems.add(where, "shows nodes of its hierarchy that have others below them, and no values")
 
 
 def tree_complaint(nodes: Sequence[Node], published: set[str | None]) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.check.grammar.columns import read_cells
+from shoal.check.grammar.columns import read_cells, stands_for_any
 from shoal.check.promises import LACKING, broken
 from shoal.check.readings import READINGS, Reading, both_readings
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at
@@ -30,6 +30,9 @@ from shoal.table.names import Names
 from shoal.table.prepare import Table
 from shoal.table.schema import Column, Kind, Nominal, Schema
 from shoal.table.spelling import find_variants, spelling_warning
+
+VAGUE = "suppressed, or nodes with others below them"
+"""Cells of a sensitive column that may stand for several values."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,9 @@ def verify_table(
     ------
     GuaranteeError
         With every requirement that does not hold.
+    SchemaError
+        Where the table does not fit the schema, or a sensitive column that something is required of has cells that say
+        less than a value: texts that mean any value, or nodes of its hierarchy that have others below them.
 
     Examples
     --------
@@ -144,19 +150,19 @@ def judge_table(
     note_unknown(missing_values, Names.of(table, schema.roles), problems)
     columns = _sensitive(table, schema, missing_values, problems)
     _check_requirements(require, columns, problems)
+    vague = {name: _n_vague(table[name], values, missing_values, suppressed) for name, values in columns.items()}
+    _check_vague(vague, require, problems)
     problems.raise_if_any(SchemaError)
     cells = {
         name: read_cells(table[name], kind, missing_values=missing_values, suppressed=suppressed)
         for name, kind in schema.quasi.items()
     }
     readings = both_readings(list(cells.values()), columns, require)
-    achieved = readings[reading].achieved
-    kept = [one for one in require if one.key in achieved]
-    complaints = [(one.name, broken(one, achieved[one.key])) for one in kept]
+    complaints = [(one.name, broken(one, value)) for one, value in readings[reading].reached.items()]
     return TableVerdict(
         table.height, reading, readings,
         {name: read.n_unread for name, read in cells.items() if read.n_unread},
-        _warnings(table, schema) + _spellings(columns),
+        _warnings(table, schema) + _spellings(columns) + _vague_warnings(vague),
         tuple(f"{one.name}: {LACKING[str(one.needs)]}" for one in require if one.needs is not None),
         tuple(Problem(name, complaint) for name, complaint in complaints if complaint),
     )  # fmt: skip
@@ -230,6 +236,33 @@ def _check_requirements(require: Sequence[Requirement], columns: dict[str, Value
             problems.add(where, f"{one.column!r} is not a sensitive column of the schema", fix, error=ParameterError)
         elif misfit := one.misfit(columns[one.column]):
             problems.add(where, f"column {one.column!r} {misfit}", error=ParameterError)
+
+
+def _n_vague(series: pl.Series, values: Values, missing_values: Markers, suppressed: Sequence[str]) -> int:
+    """How many cells of a sensitive column say less than a value: any, or a node with others below it."""
+    vague = stands_for_any(series, missing_values=missing_values, suppressed=suppressed)
+    if values.tree is not None:
+        above = [name for name, height in zip(values.tree.names, values.tree.heights, strict=True) if height]
+        vague |= values.series.cast(pl.String).is_in(above).fill_null(value=False)
+    return int(vague.sum())
+
+
+def _check_vague(vague: Mapping[str, int], require: Sequence[Requirement], problems: Problems) -> None:
+    """Refuse columns with cells that say less than a value, where something is required of them.
+
+    Such a cell may stand for a value that its class has already, or for one that nobody has: whatever figure it is
+    counted into could not be promised. Where nothing is required, nothing depends on it, and there is a warning.
+    """
+    asked = {one.column for one in require if isinstance(one, ColumnRequirement)}
+    for name in sorted(asked & {name for name, count in vague.items() if count}):
+        what = f"{vague[name]} cells say less than a value: {VAGUE}; no figure of the column can be promised"
+        fix = "give the leaf values, or leave the column out of the requirements"
+        problems.add(f"column {name!r}", what, fix, error=SchemaError)
+
+
+def _vague_warnings(vague: Mapping[str, int]) -> tuple[str, ...]:
+    what = f"cells say less than a value ({VAGUE}), but count as one in the figures of the column"
+    return tuple(f"column {name!r}: {count} {what}" for name, count in vague.items() if count)
 
 
 def _warnings(table: pl.DataFrame, schema: Schema) -> tuple[str, ...]:

@@ -7,16 +7,18 @@ not belong together, it says the bucket; each must then hold what its rows of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.check.averages import shows_averages
+from shoal.check.centres import shows_average_centre, shows_radii, shows_records
 from shoal.check.original import input_rows
 from shoal.check.placing import axis_with_values
+from shoal.check.stand_ins import StandIn
 from shoal.check.value_ranges import Axis, distinct_cells
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.release.manifest import Manifest, QuasiColumn
@@ -28,9 +30,6 @@ from shoal.table.numbering import class_labels, combined, number_people, numbere
 from shoal.table.schema import Column, Schema
 
 Ints = npt.NDArray[np.int64]
-STAR = "*"
-TOLERANCE = 1e-9
-"""How far averages may be off, in shares of the largest number of their column: each is rounded as numbers are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,18 +101,35 @@ def _of_rows(
     """Rows that show all of a person's cells side by side."""
     problems = Problems()
     shown = manifest.layout.laid_out.full_rows(tables, manifest.layout)
+    if shown.height != aligned.height:
+        raise GuaranteeError(Problem("release", "has another number of rows, or rows of no class or of several"))
     for passed in manifest.layout.passed:
         if passed.name not in manifest.layout.hidden:
             _compare(shown[passed.name], aligned[passed.name], problems)
-    label = class_labels(shown.select(manifest.layout.class_columns))
+    label, values = class_labels(shown.select(manifest.layout.class_columns)), list[StandIn]()
     for column in manifest.layout.quasi:
         cells, had = shown.select(column.columns), aligned[column.name]
         if column.form in GENERALISED:
             _check_covered(column, cells, had, schema, problems)
         elif column.form == "value":
-            _check_average(column, cells[column.columns[0]], had, label, manifest.recipe.publish, problems)
+            values.append(StandIn.of(column, cells, had, label, schema))
+        else:
+            _compare(cells[column.name], had, problems)
+    if values:
+        _check_values(values, _in_order(tables, manifest, shown, label), manifest, problems)
     problems.raise_if_any(GuaranteeError)
     return Whose.of(people)
+
+
+def _in_order(
+    tables: Mapping[str, pl.DataFrame], manifest: Manifest, shown: pl.DataFrame, label: Ints
+) -> pl.DataFrame | None:
+    """What the table of classes says of each, in the order of their labels; None where there is no such table."""
+    if manifest.layout.class_table is None:
+        return None
+    said = tables[manifest.layout.class_table].with_columns(pl.col("class").cast(pl.String))
+    first = np.unique(label, return_index=True)[1]
+    return shown.select("class")[first].join(said, on="class", how="left", maintain_order="left")
 
 
 def _of_buckets(tables: Mapping[str, pl.DataFrame], manifest: Manifest, aligned: pl.DataFrame, people: Ints) -> Whose:
@@ -211,30 +227,24 @@ def _check_covered(
         problems.add(f"column {column.name!r}", what)
 
 
-def _check_average(
-    column: QuasiColumn, cells: pl.Series, had: pl.Series, label: Ints, publish: Mapping[str, Any], problems: Problems
+def _check_values(
+    values: Sequence[StandIn], centres: pl.DataFrame | None, manifest: Manifest, problems: Problems
 ) -> None:
-    """Note classes whose cell cannot stand for what their rows had: no average of theirs, or no value of them.
-
-    Averages that were stretched afterwards may lie anywhere.
-    """
-    if publish.get("restore_variance") and column.kind == "numeric":
-        return
-    rows = pl.DataFrame([pl.Series("class", label), _as_known(cells, had).alias("cell"), _known(had).alias("had")])
-    if column.kind == "numeric":
-        rule = (publish.get("average") or {}).get(column.name, publish.get("numeric"))
-        value = {"mean": pl.col("had").mean(), "median": pl.col("had").median()}.get(str(rule))
-        low, high = (value, value) if value is not None else (pl.col("had").min(), pl.col("had").max())
-        room = TOLERANCE * max(float(_known(had).abs().max() or 0.0), 1e-300)  # type: ignore[arg-type]
-        fits = pl.col("cell").first().is_between(low - room, high + room)
-    elif column.kind == "nominal":
-        fits = pl.col("cell").first().is_in(pl.col("had").implode()) | (pl.col("cell").first() == STAR)
-    else:  # of a median, its place in the order would have to be known
-        return
-    unlike = rows.group_by("class").agg(fits.fill_null(value=True).alias("fits")).filter(~pl.col("fits")).height
-    if unlike:
-        what = f"{unlike} classes show a value that does not stand for what the original has"
-        problems.add(f"column {column.name!r}", what)
+    """Note classes whose cells cannot stand for what their rows had: no averages of theirs, or no centres."""
+    publish, what = manifest.recipe.publish, "classes show a value that does not stand for what the original has"
+    if centres is not None and publish.get("centre") != "average":
+        if unlike := int((~shows_records(values)).sum()):
+            problems.add("table 'centres'", f"{unlike} centres are no rows that the original has in their class")
+    else:
+        least = next((int(str(one["k"])) for one in manifest.promise if one.get("model") == "k-anonymity"), 0)
+        for one in values:
+            fits = shows_averages(one, publish, least) if centres is None else shows_average_centre(one)
+            if unlike := int((~fits).sum()):
+                problems.add(f"column {one.column.name!r}", f"{unlike} {what}")
+    if centres is not None:
+        radius = centres["radius"].cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+        if unlike := int((~shows_radii(values, radius, standardize=bool(publish.get("standardize", True)))).sum()):
+            problems.add("table 'centres'", f"{unlike} classes have another radius than the original gives")
 
 
 def _covers(axis: Axis, cell: Ints, value: Ints) -> npt.NDArray[np.bool_]:

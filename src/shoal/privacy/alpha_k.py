@@ -12,6 +12,7 @@ import numpy as np
 
 from shoal.errors import some
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
+from shoal.privacy.letters import values_letter
 from shoal.spec import AnyText, ColumnName, Maybe, Real, Several, param
 from shoal.table.numbers import number_text
 
@@ -63,7 +64,7 @@ class AlphaK(ColumnRequirement):
     @property
     def letter(self) -> str:
         """Alpha, with the values it is about where they are named."""
-        return "alpha" if self.values is None else f"alpha({', '.join(self.values)})"
+        return "alpha" if self.values is None else f"alpha({values_letter(self.values)})"
 
     def per_class(self, classes: Classes) -> Floats:
         """Share of the most frequent value that is looked at: of the people, where they may have several values."""

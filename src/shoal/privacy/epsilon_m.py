@@ -10,6 +10,7 @@ import numpy as np
 from shoal.errors import InfeasibleError, Problems
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.counts import Ints
+from shoal.privacy.letters import number_letter
 from shoal.spec import ColumnName, Real, YesNo, param
 from shoal.table.numbering import first_of_each
 from shoal.table.prepare import Table
@@ -71,7 +72,7 @@ class EpsilonM(ColumnRequirement):
     @property
     def letter(self) -> str:
         """The letter m, with the epsilon it belongs to."""
-        return f"m({'relative ' if self.relative else ''}epsilon={self.epsilon:g})"
+        return f"m({'relative ' if self.relative else ''}epsilon={number_letter(self.epsilon)})"
 
     def per_class(self, classes: Classes) -> Floats:
         """Rows of each class over the most of them that are near any one."""

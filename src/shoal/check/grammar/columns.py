@@ -53,12 +53,18 @@ class ReadCells(NamedTuple):
         return axis_of(self.ranges, discrete=self.discrete)
 
 
+def stands_for_any(series: pl.Series, *, missing_values: Markers = (), suppressed: Sequence[str] = ()) -> pl.Series:
+    """Which cells of a column stand for any value, by the same rules as those of a quasi-identifier."""
+    texts = _texts(without_markers(_plain(series), missing_values, strip=True))
+    vague = [text for text in texts.drop_nulls().unique().to_list() if _says_nothing(text, suppressed) is not None]
+    return texts.is_in(vague).fill_null(value="" in suppressed)
+
+
 def read_cells(
     series: pl.Series, kind: Kind, *, missing_values: Markers = (), suppressed: Sequence[str] = ()
 ) -> ReadCells:
     """Read a quasi-identifier; equal ranges get equal numbers, whatever they are written like."""
-    if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
-        series = series.cast(pl.String)
+    series = _plain(series)
     texts = _as_they_differ(series, _texts(without_markers(series, missing_values, strip=True)))
     rows, codes = distinct_cells(pl.DataFrame([texts]))
     shown = [None if row[0] is None else str(row[0]) for row in rows]
@@ -76,6 +82,10 @@ def read_cells(
     n_unread = int(pl.Series(codes).is_in(list(unread)).sum()) if unread else 0
     row_codes = pl.Series(codes_of, dtype=pl.Int64).gather(codes).to_numpy()
     return ReadCells(list(number), row_codes, not isinstance(kind, Numeric), n_unread)
+
+
+def _plain(series: pl.Series) -> pl.Series:
+    return series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum, pl.Null) else series
 
 
 def _texts(series: pl.Series) -> pl.Series:

@@ -1,0 +1,154 @@
+"""Whose rows are published: averages and centres are those of the rows that a receipt names, or it is not believed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.check.averages import _convex_median
+from shoal.measure import measure
+from support.forging import fingerprinted, with_entries
+
+GRADES = ["none", "lo", "mid", "hi", "top"]
+PUBLISHERS = [
+    shoal.Aggregate(), shoal.Aggregate(numeric="median", ordinal="convex-median"),
+    shoal.Aggregate(restore_variance=True, ordinal="mode"), shoal.Aggregate(numeric="median", restore_variance=True),
+    shoal.Aggregate(average={"age": "median", "grade": "mode"}), shoal.Centres(), shoal.Centres(standardize=False),
+    shoal.Centres(centre="average"), shoal.Centres(centre="average", standardize=False),
+]  # fmt: skip
+
+
+# -- what is honest is accepted --------------------------------------------------------------------------------------
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.integers(0, 9), st.one_of(st.none(), st.integers(0, 5)), st.sampled_from([None, *GRADES]),
+            st.sampled_from([None, "x", "y", "z"]),
+        ),
+        min_size=8, max_size=40,
+    ),
+    scale=st.sampled_from([(0.0, 1.0), (1e15, 1.0), (0.0, 1e300), (-7.0, 1e-310), (0.1, 0.3)]),
+    publish=st.sampled_from(PUBLISHERS),
+    method=st.sampled_from([shoal.Mdav(k=2), shoal.RGather(k=2), shoal.KMember(k=3)]),
+)  # fmt: skip
+def test_honest_releases_are_accepted(rows, scale, publish, method):
+    who, ages, grades, names = zip(*rows, strict=True)
+    numbers = [None if age is None else scale[0] + scale[1] * age for age in ages]
+    frame = pl.DataFrame(
+        {"id": who, "age": pl.Series(numbers, dtype=pl.Float64), "grade": grades, "name": names, "s": ["a"] * len(who)},
+        schema_overrides={"grade": pl.String, "name": pl.String},
+    )
+    quasi = {"age": shoal.Numeric(), "grade": shoal.Ordinal(GRADES), "name": shoal.Nominal()}
+    schema = shoal.Schema(person="id", quasi=quasi, sensitive=["s"])
+    try:  # it is checked before it is returned
+        release = shoal.anonymize(frame, schema, method, publish=publish, seed=1)
+    except (shoal.InfeasibleError, shoal.SchemaError, shoal.ParameterError):
+        return
+    assert release.verify(original=frame, schema=schema).k >= 2
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=15))
+def test_convex_medians_fill_gaps(ranks):
+    times = [ranks.count(rank) for rank in range(7)]
+    filled = [min(max(times[: rank + 1]), max(times[rank:])) for rank in range(7)]
+    below = [2 * sum(filled[: rank + 1]) >= sum(filled) for rank in range(7)]
+    assert _convex_median(np.sort(np.array(ranks))) == below.index(True)
+
+
+# -- what is forged is refused ---------------------------------------------------------------------------------------
+
+VISITS = pl.DataFrame([(who, ill) for who in "ABCD" for ill in ("flu", "cold")], schema=["p", "d"], orient="row")
+NUMBERS = dict(zip("ABCD", [1.0, 20.5, 50.0, 99.0], strict=True))
+RANKS = dict(zip("ABCD", GRADES, strict=False))
+BY_PUBLISHER = [
+    pytest.param(shoal.Ordinal(GRADES), RANKS, shoal.Aggregate(), id="ordinal"),
+    pytest.param(shoal.Ordinal(GRADES), RANKS, shoal.Aggregate(ordinal="convex-median"), id="convex"),
+    pytest.param(shoal.Ordinal(GRADES), RANKS, shoal.Centres(), id="ordinal centres"),
+    pytest.param(shoal.Numeric(), NUMBERS, shoal.Aggregate(), id="mean"),
+    pytest.param(shoal.Numeric(), NUMBERS, shoal.Aggregate(restore_variance=True), id="variance"),
+    pytest.param(shoal.Numeric(), NUMBERS, shoal.Centres(), id="centres"),
+    pytest.param(shoal.Numeric(), NUMBERS, shoal.Centres(standardize=False), id="raw centres"),
+    pytest.param(shoal.Numeric(), NUMBERS, shoal.Centres(centre="average"), id="average centres"),
+]
+
+
+@pytest.mark.parametrize(("kind", "values", "publish"), BY_PUBLISHER)
+def test_classes_of_one_person_are_not_those_of_two(kind, values, publish):
+    """Two rows of one person are a class; the receipt says that its second row is somebody else's."""
+    frame = VISITS.with_columns(g=pl.col("p").replace_strict(values))
+    by_rows = shoal.Schema(quasi={"g": kind}, sensitive=["d"], rest="drop")
+    rows = shoal.anonymize(frame, by_rows, shoal.Mdav(k=2), publish=publish, seed=1)
+    assert frame.group_by(pl.Series("class", rows.labels)).agg(pl.col("p").n_unique())["p"].to_list() == [1] * 4
+    counted = with_entries(rows, recipe=rows.manifest.recipe.model_copy(update={"counts": "people"}), achieved={})
+    forged = with_entries(counted, measures=measure(counted.frames, counted.manifest))
+    places = rows._places.copy()
+    cold = np.flatnonzero((frame["d"] == "cold").to_numpy())
+    places[cold] = np.roll(places[cold], 1)
+    people = shoal.Schema(person="p", quasi={"g": kind}, sensitive=["d"])
+    with pytest.raises(shoal.GuaranteeError, match="the original"):
+        replace(forged, receipt=None, _places=places).verify(original=frame, schema=people)
+
+
+HOLES = pl.DataFrame(
+    {
+        "p": [f"p{row // 2}" for row in range(16)], "d": ["flu", "cold"] * 8,
+        "age": [1, None, 2, 3, 11, 12, 13, 14, None, None, None, None, 31, 32, 33, 34],
+        "grade": [*["lo"] * 4, *["mid"] * 3, None, *["hi"] * 4, *[None] * 4],
+    }
+)  # fmt: skip
+WITH_HOLES = shoal.Schema(
+    person="p", quasi={"age": shoal.Numeric(), "grade": shoal.Ordinal(GRADES)}, sensitive=["d"]
+)  # fmt: skip
+
+
+def changed(release, table, column, shown):
+    """The release with other cells in one column, hashes and figures made to fit."""
+    cells = release.frames[table][column]
+    other = pl.Series(column, [shown(cell) for cell in cells], dtype=cells.dtype)
+    return fingerprinted(release, **{table: release.frames[table].with_columns(other)})
+
+
+@pytest.mark.parametrize("publish", [shoal.Aggregate(), shoal.Centres(), shoal.Centres(centre="average")])
+def test_cells_that_say_nothing_stand_for_nothing(publish):
+    release = shoal.anonymize(HOLES, WITH_HOLES, shoal.Mdav(k=2), publish=publish, seed=1)
+    assert release.verify(original=HOLES, schema=WITH_HOLES).k >= 2
+    moved = release._places.copy()
+    for value in ("flu", "cold"):
+        rows = np.flatnonzero((HOLES["d"] == value).to_numpy())
+        moved[rows] = moved[np.roll(rows, 1)]
+    with pytest.raises(shoal.GuaranteeError, match="the original"):
+        replace(release, _places=moved).verify(original=HOLES, schema=WITH_HOLES)
+    emptied = HOLES.with_columns(pl.col("age").fill_null(1), pl.col("grade").fill_null("lo"))
+    with pytest.raises(shoal.GuaranteeError, match="the original"):
+        release.verify(original=emptied, schema=WITH_HOLES)
+
+
+@pytest.mark.parametrize("change", [lambda one: one * 1.01 + 0.001, lambda _: 0.0])
+def test_another_radius_is_refused(change):
+    release = shoal.anonymize(HOLES, WITH_HOLES, shoal.Mdav(k=3), publish=shoal.Centres(), seed=1)
+    with pytest.raises(shoal.GuaranteeError, match=r"classes have another radius than the original gives"):
+        changed(release, "centres", "radius", change).verify(original=HOLES, schema=WITH_HOLES)
+
+
+def test_another_order_is_not_that_of_the_release():
+    release = shoal.anonymize(HOLES, WITH_HOLES, shoal.Mdav(k=2), publish=shoal.Aggregate(), seed=1)
+    other = replace(WITH_HOLES, quasi={"age": shoal.Numeric(), "grade": shoal.Ordinal(["lo", "hi"])})
+    with pytest.raises(shoal.ParameterError, match="its order of 'grade' is not the one of the release"):
+        release.verify(original=HOLES, schema=other)
+
+
+def test_quasi_identifiers_as_they_are_must_be_those_of_their_rows():
+    schema = replace(WITH_HOLES, quasi={"age": shoal.Numeric()}, rest="drop")
+    publish = [shoal.Records(), shoal.Aliases("d", default=2)]
+    release = shoal.anonymize(HOLES, schema, shoal.Personal(), publish=publish, seed=1)
+    assert release.manifest.recipe.counts == "people"
+    with pytest.raises(shoal.GuaranteeError, match="rows show another value than the original has"):
+        replace(release, _places=np.roll(release._places, 1)).verify(original=HOLES, schema=schema)
