@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.check.stand_ins import Bools, Floats, Ints, StandIn
+from shoal.check.shown_values import Bools, Floats, Ints, ShownValue
 from shoal.check.value_ranges import ANY, MISSING, SPAN
 
 TOLERANCE = 1e-9
@@ -26,7 +26,7 @@ RULES = {"numeric": "mean", "ordinal": "median", "nominal": "mode"}
 """The average of a column, by its kind, where the request names none."""
 
 
-def shows_averages(one: StandIn, publish: Mapping[str, Any], least: int) -> Bools:
+def shows_averages(one: ShownValue, publish: Mapping[str, Any], least: int) -> Bools:
     """Whether every class shows the average that the request asks for.
 
     Parameters
@@ -48,7 +48,7 @@ def shows_averages(one: StandIn, publish: Mapping[str, Any], least: int) -> Bool
     return np.asarray((one.sort == gone) & (fits | (gone != SPAN)))
 
 
-def fits_average(one: StandIn, rule: str, least: int = 0) -> Bools:
+def fits_average(one: ShownValue, rule: str, least: int = 0) -> Bools:
     """Whether the value of every class is the average of the values that are there; of modes any will do."""
     if rule == "mode":
         return _is_mode(one)
@@ -59,7 +59,7 @@ def fits_average(one: StandIn, rule: str, least: int = 0) -> Bools:
     return np.asarray(np.abs(one.shown - averages) <= room)
 
 
-def _averages(one: StandIn, rule: str) -> Floats:
+def _averages(one: ShownValue, rule: str) -> Floats:
     """Mean or median of every class, NaN where all is missing; of an order the lower of two medians."""
     ordered, begin, counts = one.ordered
     found, some = np.full(len(counts), np.nan), counts > 0
@@ -73,7 +73,7 @@ def _averages(one: StandIn, rule: str) -> Floats:
     return found
 
 
-def _fits_stretched(one: StandIn, averages: Floats) -> Bools:
+def _fits_stretched(one: ShownValue, averages: Floats) -> Bools:
     """The same of averages stretched around their mean until they have the mean and the variance of the numbers."""
     averages = np.where(one.n_missing > 0, np.nan, averages)
     rows = ~np.isnan(averages[one.label])
@@ -87,7 +87,7 @@ def _fits_stretched(one: StandIn, averages: Floats) -> Bools:
     return np.asarray(np.abs(one.shown - expected) <= TOLERANCE + ROUNDING * factor)
 
 
-def _is_mode(one: StandIn) -> Bools:
+def _is_mode(one: ShownValue) -> Bools:
     """Whether no value of a class is more frequent than the one it shows."""
     ordered, _, counts = one.ordered
     owner = np.repeat(np.arange(len(counts)), counts)
@@ -98,7 +98,7 @@ def _is_mode(one: StandIn) -> Bools:
     return np.asarray((own == most) & (own > 0))
 
 
-def _fits_convex(one: StandIn, least: int) -> Bools:
+def _fits_convex(one: ShownValue, least: int) -> Bools:
     """The same of convex medians; of a class that may be several groups, the value lies between those of its rows."""
     ordered, begin, counts = one.ordered
     fits, ranks = np.zeros(len(counts), dtype=np.bool_), ordered.astype(np.int64)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.check.averages import RULES, TOLERANCE, fits_average
-from shoal.check.stand_ins import Bools, Floats, StandIn
+from shoal.check.shown_values import Bools, Floats, ShownValue
 from shoal.check.value_ranges import MISSING, SPAN
 
 MOST_POWER = 500
@@ -18,7 +18,7 @@ SPACING = float(np.finfo(np.float64).eps)
 """How far apart numbers are, in shares of their size."""
 
 
-def shows_average_centre(one: StandIn) -> Bools:
+def shows_average_centre(one: ShownValue) -> Bools:
     """Whether the centre of every class is the average of its rows: missing where most are.
 
     Among names, missing is one like any other.
@@ -30,13 +30,13 @@ def shows_average_centre(one: StandIn) -> Bools:
     return np.asarray((one.sort == gone) & (fits | (gone != SPAN)))
 
 
-def _with_missing(one: StandIn) -> StandIn:
+def _with_missing(one: ShownValue) -> ShownValue:
     """The same with missing as a value of its own."""
     shown = np.where(one.sort == MISSING, -1.0, one.shown)
     return replace(one, had=np.where(np.isnan(one.had), -1.0, one.had), shown=shown)
 
 
-def shows_records(columns: Sequence[StandIn]) -> Bools:
+def shows_records(columns: Sequence[ShownValue]) -> Bools:
     """Whether the centre of every class is one of its rows, in all columns at once."""
     label = columns[0].label
     same = np.ones(len(label), dtype=np.bool_)
@@ -47,7 +47,7 @@ def shows_records(columns: Sequence[StandIn]) -> Bools:
     return found
 
 
-def shows_radii(columns: Sequence[StandIn], radius: Floats, *, standardize: bool) -> Bools:
+def shows_radii(columns: Sequence[ShownValue], radius: Floats, *, standardize: bool) -> Bools:
     """Whether every radius is the distance from the centre to the farthest row of its class."""
     label = columns[0].label
     squared, room = np.zeros(len(label)), 0.0
@@ -59,7 +59,7 @@ def shows_radii(columns: Sequence[StandIn], radius: Floats, *, standardize: bool
     return np.asarray(np.abs(radius - np.sqrt(farthest)) <= room)
 
 
-def _squared(one: StandIn, *, standardize: bool) -> tuple[Floats, float]:
+def _squared(one: ShownValue, *, standardize: bool) -> tuple[Floats, float]:
     """Squared distance of every row from its centre in one column, and how far its root may be off."""
     centre = one.shown[one.label]
     if one.column.kind == "nominal":
@@ -72,7 +72,7 @@ def _squared(one: StandIn, *, standardize: bool) -> tuple[Floats, float]:
     return np.square(distance), TOLERANCE * gap + 4 * SPACING * scale
 
 
-def _scale(one: StandIn, *, standardize: bool) -> tuple[float, float]:
+def _scale(one: ShownValue, *, standardize: bool) -> tuple[float, float]:
     """What differences are multiplied by, and the largest there is: of ranks, or of numbers, which are all below 1."""
     if one.column.kind == "ordinal":
         return 1.0 / one.n_values, one.n_values - 1.0

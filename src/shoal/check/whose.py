@@ -18,7 +18,7 @@ from shoal.check.averages import shows_averages
 from shoal.check.centres import shows_average_centre, shows_radii, shows_records
 from shoal.check.original import input_rows
 from shoal.check.placing import axis_with_values
-from shoal.check.stand_ins import StandIn
+from shoal.check.shown_values import ShownValue
 from shoal.check.value_ranges import Axis, distinct_cells
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.release.manifest import Manifest, QuasiColumn
@@ -106,13 +106,13 @@ def _of_rows(
     for passed in manifest.layout.passed:
         if passed.name not in manifest.layout.hidden:
             _compare(shown[passed.name], aligned[passed.name], problems)
-    label, values = class_labels(shown.select(manifest.layout.class_columns)), list[StandIn]()
+    label, values = class_labels(shown.select(manifest.layout.class_columns)), list[ShownValue]()
     for column in manifest.layout.quasi:
         cells, had = shown.select(column.columns), aligned[column.name]
         if column.form in GENERALISED:
             _check_covered(column, cells, had, schema, problems)
         elif column.form == "value":
-            values.append(StandIn.of(column, cells, had, label, schema))
+            values.append(ShownValue.of(column, cells, had, label, schema))
         else:
             _compare(cells[column.name], had, problems)
     if values:
@@ -228,7 +228,7 @@ def _check_covered(
 
 
 def _check_values(
-    values: Sequence[StandIn], centres: pl.DataFrame | None, manifest: Manifest, problems: Problems
+    values: Sequence[ShownValue], centres: pl.DataFrame | None, manifest: Manifest, problems: Problems
 ) -> None:
     """Note classes whose cells cannot stand for what their rows had: no averages of theirs, or no centres."""
     publish, what = manifest.recipe.publish, "classes show a value that does not stand for what the original has"

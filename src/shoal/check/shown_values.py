@@ -29,7 +29,7 @@ LEAST_POWER = -996
 
 
 @dataclass(frozen=True, eq=False)
-class StandIn:
+class ShownValue:
     """A quasi-identifier, class by class and row by row."""
 
     column: QuasiColumn
@@ -47,7 +47,7 @@ class StandIn:
     """Categories of an order."""
 
     @classmethod
-    def of(cls, column: QuasiColumn, cells: pl.DataFrame, had: pl.Series, label: Ints, schema: Schema) -> StandIn:
+    def of(cls, column: QuasiColumn, cells: pl.DataFrame, had: pl.Series, label: Ints, schema: Schema) -> ShownValue:
         """Read what the rows of classes show and have; all rows of a class show the same."""
         form, first = form_of(column), np.unique(label, return_index=True)[1]
         known, cell_of = distinct_cells(cells[first])
