@@ -29,6 +29,8 @@ MANY = 500_000
 """Rows from which on parts are checked in several processes, which take some seconds to start."""
 HEAP = 1 << 23
 """Rows whose quasi-identifiers are compared with each other at a time, 24 bytes each."""
+PEOPLE = "\1people"
+"""What people are counted as, beside sensitive columns: none has such a name."""
 Each = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]
 """Calls a function for each of several arguments, perhaps in several processes."""
 
@@ -163,14 +165,15 @@ def _by_people(folder: Path, manifest: Manifest, whose: Sequence[Path], pooled: 
     """The sensitive columns of the whole release, counted in people who have each value; some of them at a time."""
     arguments = [(folder, manifest, place, path) for place, path in enumerate(whose)]
     counts = pooled(_had_by, arguments, _n_heaps(manifest), _counted)
-    n_people = len(np.unique(np.concatenate([np.unique(_numbers(path)) for path in whose])))
+    n_people = sum(int(one[PEOPLE]["n"][0]) for one in counts) if manifest.layout.sensitive else None
     return whole_columns(manifest, counts, Problems(), n_people)
 
 
 def _counted(found: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
-    """How many people have each value: each once, whatever parts their rows are in."""
+    """How many people there are, and how many have each value: each once, whatever parts their rows are in."""
     several = {name: pl.concat([one[name] for one in found]).unique() for name in found[0]}
-    return {name: count_values(one, ["value"])["value"] for name, one in several.items()}
+    counted = {name: count_values(one, ["value"])["value"] for name, one in several.items() if name != PEOPLE}
+    return counted if not several else {**counted, PEOPLE: pl.DataFrame({"n": [several[PEOPLE].height]})}
 
 
 def _had_by(
@@ -182,11 +185,12 @@ def _had_by(
         return {}
     apart = layout.laid_out.sensitive_table
     names = [*layout.sensitive, *(["count"] if apart else [])]
-    rows, people = _columns(folder, manifest, place, apart or "table", names), pl.Series("person", _numbers(whose))
+    rows, people = _columns(folder, manifest, place, apart or "table", names), pl.Series(PEOPLE, _numbers(whose))
     if apart:  # in the order of the lines, each as often as it says
         rows = rows[np.repeat(np.arange(rows.height), rows["count"].to_numpy())]
-    rows = rows.with_columns(people).filter(people % n_heaps == heap)
-    return {name: rows.select("person", pl.col(name).alias("value")).unique() for name in layout.sensitive}
+    rows = rows.select(*layout.sensitive, people).filter(people % n_heaps == heap)
+    found = {name: rows.select(PEOPLE, pl.col(name).alias("value")).unique() for name in layout.sensitive}
+    return {**found, PEOPLE: rows.select(PEOPLE).unique()}
 
 
 def _numbers(whose: Path) -> npt.NDArray[np.uint64]:
