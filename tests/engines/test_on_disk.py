@@ -199,7 +199,8 @@ def test_people_with_several_rows_stay_together(tmp_path, small_pieces):
     frame.write_parquet(tmp_path / "people.parquet")
     quasi = {"age": shoal.Numeric(), "sex": shoal.Nominal(), "education": shoal.Nominal()}
     schema = shoal.Schema(quasi=quasi, sensitive=["disease"], person="who", rest="drop")
-    given = {"require": (shoal.LDiversity("disease", l=2),), "seed": 1}
+    close = shoal.TCloseness("disease", t=0.7), shoal.BetaLikeness("disease", beta=5)  # than all people together
+    given = {"require": (shoal.LDiversity("disease", l=2), *close), "seed": 1}
     source = shoal.table.sources.Source(path=tmp_path / "people.parquet")
     recipe = shoal.Recipe(schema, shoal.Mondrian(k=4), source=source, **given)
     made = publish_in_blocks(recipe, tmp_path / "out", Blocks(rows=250, part_rows=400, workers=1), SILENT)
@@ -211,7 +212,7 @@ def test_people_with_several_rows_stay_together(tmp_path, small_pieces):
     assert made.receipt.achieved["k"] >= 4
     assert made.manifest.recipe.counts == "people"
     verdict, _ = check_directory(tmp_path / "out")
-    assert len(verdict.unchecked) == 2  # whose rows they are, the files do not tell
+    assert len(verdict.unchecked) == 4  # whose rows they are, the files do not tell
     assert all("who" not in pl.read_parquet_schema(path) for path in (tmp_path / "out").glob("*.parquet"))
 
 
