@@ -129,3 +129,15 @@ def check_cells_are_of_a_kind(column, kind):
         assert series.dtype == pl.String
     if isinstance(kind, Ordinal):
         assert set(series.drop_nulls()) <= set(kind.order)
+
+
+@pytest.mark.parametrize("texts", [False, True], ids=["typed", "as in a CSV file"])
+def test_midnights_beside_other_times_of_their_day(texts):
+    """A midnight is written as a day, and was taken for the group of the times of that day."""
+    times = [datetime(2024, 1, 1 + row % 5, row % 2 * 8) for row in range(60)]
+    cells = [str(time).removesuffix(" 00:00:00") for time in times] if texts else times
+    frame = pl.DataFrame({"seen": cells, "age": [20 + row % 30 for row in range(60)]})
+    schema = Schema(quasi={"seen": Nominal(Dates(levels=("day", "month"))), "age": Numeric()})
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=7))
+    assert set(release.table["seen"]) == {f"2024-01-0{day}*" for day in range(1, 6)}
+    assert release.verify(original=frame).achieved["k"] == 12
