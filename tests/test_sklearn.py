@@ -177,6 +177,35 @@ def test_too_few_rows_are_told_in_the_words_of_scikit_learn():
         Anonymizer().fit(np.ones((4, 2)))
 
 
+@pytest.mark.parametrize("convert", [pd.DataFrame, pl.DataFrame])
+def test_texts_without_a_schema_are_named_by_their_column(convert):
+    frame = convert({"age": range(50), "name": ["Kanarienvogel"] * 50, "city": ["Ada"] * 50})
+    with pytest.raises(shoal.ParameterError) as caught:
+        Anonymizer(k=3).fit(frame)
+    assert str(caught.value) == (
+        "X: columns that are not numbers: name, city; give schema=, with the role and the kind of every column"
+    )
+    assert caught.value.__context__ is None  # scikit-learn names the cell
+
+
+def test_texts_in_an_array_are_not_shown():
+    with pytest.raises(shoal.ParameterError, match=r"^X: has cells that are not numbers; give schema=") as caught:
+        Anonymizer(k=3).fit(np.array([["Kanarienvogel"]] * 9))
+    assert caught.value.__context__ is None
+
+
+def test_what_else_is_wrong_with_a_frame_is_told_in_the_words_of_scikit_learn():
+    with pytest.raises(ValueError, match="contains NaN"):
+        Anonymizer(k=3).fit(pd.DataFrame({"age": [1.0, None] * 9, "ill": [True, False] * 9}))
+
+
+def test_an_index_of_pandas_is_kept():
+    """Rows keep their order, and pipelines join by it."""
+    frame = people(30, 5).to_pandas().set_axis(range(100, 130))
+    step = Anonymizer(shoal.Mdav(k=5), schema=SCHEMA)
+    assert list(step.fit_transform(frame).index) == list(step.transform(frame).index) == list(range(100, 130))
+
+
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "shoal.sklearn")
     monkeypatch.setitem(sys.modules, "sklearn", None)

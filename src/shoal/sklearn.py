@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problem
+from shoal.errors import ParameterError, Problem, ShoalError
 from shoal.extras import load
 from shoal.methods import METHODS
 from shoal.methods.base import Method
@@ -18,7 +19,8 @@ from shoal.privacy.base import Requirement
 from shoal.publish.aggregate import Aggregate
 from shoal.spec import find
 from shoal.table.frames import to_polars
-from shoal.table.prepare import prepare
+from shoal.table.names import Names
+from shoal.table.prepare import kind_by_content, prepare
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
 load("sklearn", extra="learning", what="shoal.sklearn")
@@ -175,7 +177,15 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             validate_data(self, X, reset=reset, skip_check_array=True)
             return frame
         least = getattr(method, "min_group_size", 1) if reset else 1
-        array = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=least)
+        try:
+            array = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=least)
+        except (TypeError, ValueError) as error:
+            if (problem := _no_numbers(X, str(error))) is None:
+                raise
+        else:
+            problem = None
+        if problem is not None:
+            raise ParameterError(problem)  # outside the handler: what scikit-learn raised may hold a cell
         names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(array.shape[1])])
         return pl.DataFrame({name: array[:, place] for place, name in enumerate(names)})
 
@@ -232,6 +242,19 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
                 distance += _gaps(kind, rows[name], heads[name], unit) ** 2
             found[begin : begin + step] = np.argmin(distance, axis=1)
         return heads["place"].cast(pl.Int64).to_numpy()[found]
+
+
+def _no_numbers(X: Any, said: str) -> Problem | None:  # noqa: N803
+    """What to say of columns that are not numbers, where nobody said what they are; None if that is not the matter."""
+    fix = "give schema=, with the role and the kind of every column"
+    if not isinstance(X, np.ndarray | list | tuple):
+        with suppress(ShoalError):
+            frame = to_polars(X)[0]
+            other = (one for one in frame if one.dtype != pl.Boolean and not isinstance(kind_by_content(one), Numeric))
+            texts = [series.name for series in other]
+            what = f"columns that are not numbers: {Names.of(frame).listed(texts)}"
+            return Problem("X", what, fix) if texts else None
+    return Problem("X", "has cells that are not numbers", fix) if "could not convert" in said else None
 
 
 def _comparable(quasi: pl.DataFrame) -> pl.DataFrame:

@@ -181,3 +181,11 @@ def test_averages(data):
     for person, n_rows in zip(asked, links.rows[links.query], strict=True):
         far = [gower(person, line, ranges) for line in lines]
         assert n_rows == sum(one <= min(far) + 1e-9 for one in far)
+
+
+def test_a_midnight_that_nobody_had_is_linked_with_its_day():
+    frame = pl.DataFrame({"seen": [f"2024-01-01 0{hour}:00:00" for hour in range(1, 5)]})
+    schema = shoal.Schema(quasi={"seen": Nominal(shoal.Dates(levels=("day", "month")))})
+    release = release_of(frame, schema, [0, 0, 1, 1])
+    people = pl.DataFrame({"seen": ["2024-01-01", "2024-01-02"]})
+    assert rows_linked(release, ["seen"], people, prepare(frame, schema).schema, given=schema).tolist() == [4, 0]

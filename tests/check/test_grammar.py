@@ -304,6 +304,8 @@ def test_parts_of_dates():
     for outer, inner, yes in (
         ("1980", "1980-05", True), ("1980-05", "1980-05-21", True), ("1980s", "1987-01-02", True),
         ("1980s", "1987", True), ("1980", "1981-01-01", False), ("1980-05-21", "1980-05-21T10:00", True),
+        ("1980-05-21*", "1980-05-21 10:00", True), ("1980-05-21*", "1980-05-21", True), ("1980s", "1980-05-21*", True),
+        ("1980-05", "1980-05-21*", True), ("1980-06", "1980-05-21*", False), ("1980-05-21*", "1980-05-22", False),
     ):  # fmt: skip
         assert contains(kind, outer, inner) == yes, (outer, inner)
     assert read_cells(pl.Series(["1980", "May"]), kind).n_unread == 1

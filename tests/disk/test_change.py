@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from filelock import FileLock, Timeout
 
 from shoal.disk import change as changes
 from shoal.disk import moving
@@ -217,6 +218,45 @@ def test_a_lock_of_another_user_is_named(tmp_path, monkeypatch):
     with pytest.raises(InUseError, match=r"out: is locked by another user, with .*\.out\.shoal-lock; ask whose it is"):
         write_file(tmp_path / "out", b"one", "it")
     assert texts(tmp_path) == {".out.shoal-lock": ""}
+
+
+def test_a_place_without_files_is_nobody_elses(tmp_path, monkeypatch):
+    """As /proc: where no file can be made, none can be locked."""
+
+    def refuse(*_, **__) -> None:
+        raise Timeout("")
+
+    def no_files(*_, **__) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr("filelock.FileLock.acquire", refuse)
+    monkeypatch.setattr("shoal.disk.locks.os.open", no_files)
+    with pytest.raises(
+        SourceError, match=r"out: cannot be written \(No such file or directory\); nothing was"
+    ) as caught:
+        _lock_at_once(tmp_path / "out")
+    assert not isinstance(caught.value, InUseError)
+
+
+def test_a_lock_that_was_just_given_back_is_asked_for_again(tmp_path, monkeypatch):
+    acquire, times = FileLock.acquire, []
+
+    def late(self, *arguments, **given):
+        times.append(self)
+        if len(times) == 1:
+            raise Timeout("")
+        return acquire(self, *arguments, **given)
+
+    monkeypatch.setattr("filelock.FileLock.acquire", late)
+    with locked([tmp_path / "out"]):
+        assert len(times) == 2
+    assert texts(tmp_path) == {}
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a system without /proc")
+def test_nothing_is_written_into_proc():
+    with pytest.raises(SourceError, match=r"/proc/x: (it )?cannot be written \(No such file or directory\)"):
+        write_file(Path("/proc/x"), b"", "it")
 
 
 def test_places_that_cannot_be_written_are_named_with_what_is_kept(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import struct
-from datetime import date, time
+from datetime import date, time, timedelta
 
 import polars as pl
 import pytest
@@ -105,6 +105,35 @@ def test_other_cells_have_another_fingerprint(one, other):
 
     assert print_of(one) != print_of(other)
     assert print_of(one) == print_of(one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([b"a", None], [b"b", None]),
+        ([[1, 2]], [[1, 3]]),
+        ([[0.1] * 99], [[0.1] * 98 + [0.2]]),
+        ([{"a": "x"}], [{"a": "y"}]),
+        ([timedelta(microseconds=1)], [timedelta(microseconds=2)]),
+        ([[b"a"], None], [None, [b"a"]]),
+    ],
+    ids=["bytes", "lists", "long lists", "structs", "durations", "where bytes in lists are"],
+)
+@pytest.mark.parametrize("times", [1, numbering.FEW])
+def test_what_is_no_cell_counts_too(one, other, times):
+    """A column that is not published may hold anything, and an input of which it differs is another one."""
+    found = [prepared(pl.DataFrame({"a": [1] * len(cells * times), "x": cells * times})) for cells in (one, one, other)]
+    assert found[0] == found[1] != found[2]
+
+
+def prepared(frame):
+    return prepare(frame, Schema(quasi={"a": Numeric()}, rest="drop")).sha256
+
+
+def test_a_frame_of_anything_has_a_fingerprint():
+    """Figures of comparisons are kept by that of the table as it came."""
+    frame = pl.DataFrame({"x": [b"a"], "y": [[1]], "z": pl.Series([object()], dtype=pl.Object)})
+    assert content_sha256(frame) == content_sha256(frame.clone())
 
 
 def test_times_count_with_all_their_digits():

@@ -129,3 +129,54 @@ def check_cells_are_of_a_kind(column, kind):
         assert series.dtype == pl.String
     if isinstance(kind, Ordinal):
         assert set(series.drop_nulls()) <= set(kind.order)
+
+
+NO_CELLS = ["Duration", "Object", "Binary", "List", "List of Enum", "Array", "Struct"]
+
+
+@pytest.mark.parametrize("column", NO_CELLS)
+@pytest.mark.parametrize("schema", [{"identifying": ["x"]}, {"rest": "drop"}], ids=["identifying", "rest"])
+def test_what_is_not_published_may_hold_anything(column, schema):
+    frame = pl.DataFrame([pl.Series("age", range(N)), COLUMNS[column][0].alias("x")])
+    release = shoal.anonymize(frame, Schema(quasi={"age": Numeric()}, **schema), shoal.Mondrian(k=3))
+    assert release.table.columns == ["age"]
+    assert release.verify(original=frame).achieved["k"] >= 3
+
+
+@pytest.mark.parametrize("column", NO_CELLS)
+@pytest.mark.parametrize("schema", [{"person": "x"}, {"choice": "x"}, {"neutral": ["x"]}], ids=str)
+def test_what_is_looked_at_may_not(column, schema):
+    frame = pl.DataFrame([pl.Series("age", range(N)), COLUMNS[column][0].alias("x")])
+    text = r"^column 'x': holds \w+, which cannot be a table cell; convert it to text$"
+    with pytest.raises(shoal.SchemaError, match=text):
+        prepare(frame, Schema(quasi={"age": Numeric()}, **schema))
+
+
+@pytest.mark.parametrize(
+    ("method", "require"),
+    [
+        (shoal.Mondrian(k=3), [shoal.LDiversity("x", l=2), shoal.TCloseness("x", t=0.1)]),
+        (shoal.Anatomy(l=2), []),
+        (shoal.Slicing(l=2), []),
+    ],
+    ids=["models", "anatomy", "slicing"],
+)
+def test_a_column_with_a_problem_has_no_second_one(method, require):
+    """Its cells are taken for missing, of which nothing is to be said."""
+    frame = pl.DataFrame([pl.Series("age", range(N)), COLUMNS["List"][0].alias("x")])
+    schema = Schema(quasi={"age": Numeric()}, sensitive=["x"])
+    with pytest.raises(shoal.SchemaError) as caught:
+        shoal.anonymize(frame, schema, method, require=require)
+    assert str(caught.value) == "column 'x': holds List, which cannot be a table cell; convert it to text"
+
+
+@pytest.mark.parametrize("texts", [False, True], ids=["typed", "as in a CSV file"])
+def test_midnights_beside_other_times_of_their_day(texts):
+    """A midnight is written as a day, and was taken for the group of the times of that day."""
+    times = [datetime(2024, 1, 1 + row % 5, row % 2 * 8) for row in range(60)]
+    cells = [str(time).removesuffix(" 00:00:00") for time in times] if texts else times
+    frame = pl.DataFrame({"seen": cells, "age": [20 + row % 30 for row in range(60)]})
+    schema = Schema(quasi={"seen": Nominal(Dates(levels=("day", "month"))), "age": Numeric()})
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=7))
+    assert set(release.table["seen"]) == {f"2024-01-0{day}*" for day in range(1, 6)}
+    assert release.verify(original=frame).achieved["k"] == 12

@@ -159,8 +159,9 @@ class ColumnKnown:
             found = {text: grown.path(text) for text in texts if text in grown.node_of}
         others = [text for text in texts if text not in found]
         if others and isinstance(rule, Rule) and not rule.by_values:
-            values = [float(text) for text in others] if rule.numeric else others
-            found |= {path[0]: path for path in rule.paths(values)}
+            known = [*self._leaves, *others]  # a day stands below that of the times that others have
+            values = [float(text) for text in known] if rule.numeric else known
+            found |= {path[0]: path for path in rule.paths(values) if path[0] not in found}
         return found
 
     def _places(self, texts: Sequence[str]) -> Mapping[str, float | None]:

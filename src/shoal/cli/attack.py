@@ -127,7 +127,7 @@ def _print(found: Any, release: Path) -> None:
         )  # fmt: skip
     out.print(shown)
     for key, why in found.skipped.items():
-        out.print(f"not tried: {key}, which {why}")
+        out.print(f"{key} was not tried: {why}")
 
 
 def _percent(share: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.disk.stopping import held
+from shoal.disk.trouble import unwritable
 from shoal.errors import Problem, SourceError
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ def _acquire(lock: BaseFileLock, target: Path, wait: float) -> None:
             with held():
                 lock.acquire(blocking=False)
         except Timeout:
+            _check_writable(target)
             if time.monotonic() >= until:
                 what = "is being written by another process"
                 fix = "wait until it is done, or choose another place"
@@ -74,6 +77,18 @@ def _acquire(lock: BaseFileLock, target: Path, wait: float) -> None:
             raise InUseError(Problem(str(target), what, fix)) from None
         else:
             return
+
+
+def _check_writable(target: Path) -> None:
+    """Refuse a place where no file can be made: a lock there looks as if somebody had just given it back, for ever."""
+    place = lock_path(target)
+    if place.exists():
+        return
+    try:
+        with held():
+            os.close(os.open(place, os.O_CREAT | os.O_RDWR, 0o644))  # the next to ask has a lock on it, and removes it
+    except OSError as error:
+        raise unwritable(target, error) from None
 
 
 def _release(lock: BaseFileLock, place: Path) -> None:

@@ -177,6 +177,8 @@ class Method(Spec, ABC):
 
 def check_eligible(table: Table, column: str, l: int, where: str, problems: Problems) -> None:  # noqa: E741
     """Note a value that more than 1/l of the rows have, or of the people: no buckets could hide it."""
+    if column in table.broken:
+        return
     values, before = table.sensitive[column], len(problems)
     check_frequent(np.bincount(values.codes), table.n_rows, "rows", column, l, where, problems)
     if len(problems) == before:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import ParameterError, Problem, Problems, did_you_mean
+from shoal.table.cells import are_cells, type_name
 from shoal.table.numbers import number_text
 
 COMPARED = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater}
@@ -203,8 +204,8 @@ def _all(side: Iterable[Condition], frame: pl.DataFrame) -> npt.NDArray[np.bool_
 
 def check_cells(series: pl.Series, problems: Problems) -> None:
     """Note a column whose cells are nothing that a rule could name."""
-    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
-        what = f"holds {series.dtype.base_type()}, which no rule can name"
+    if not are_cells(series.dtype):
+        what = f"holds {type_name(series.dtype)}, which no rule can name"
         problems.add(f"column {series.name!r}", what, "convert it to text or numbers, or drop it")
 
 

@@ -256,8 +256,8 @@ class ColumnRequirement(Requirement):
             problems.add(where, what, did_you_mean(self.column, sensitive, otherwise=known), error=ParameterError)
             return
         kind = table.schema.columns[self.column].kind
-        if kind is not None and isinstance(kind.hierarchy, Rule):
-            return  # the tree could not be built, which is a problem of its own and noted already
+        if self.column in table.broken or (kind is not None and isinstance(kind.hierarchy, Rule)):
+            return  # its cells or its tree have a problem of their own, which is noted already
         values = table.sensitive[self.column]
         if misfit := self.misfit(values):
             problems.add(where, f"column {self.column!r} {misfit}", error=ParameterError)

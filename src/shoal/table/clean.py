@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import Problems, rows_at
+from shoal.table.cells import are_cells, as_told, type_name
 from shoal.table.markers import Markers, markers_of
 from shoal.table.names import Names
 from shoal.table.schema import Column, Numeric, Ordinal
@@ -32,7 +33,8 @@ def clean(
 
     Numeric columns become Int64 when every value is whole, else Float64; ordinal and nominal ones become text. A column
     without a kind stays as it came, but for what a frame's type could not say: pandas has no whole numbers beside
-    missing cells and no days without a time.
+    missing cells and no days without a time. One that is not published (no column, or an identifying one) may hold what
+    is no cell: it becomes text.
 
     Cells with a problem are noted and become missing: checks that still run on the column then meet nothing that its
     kind does not have, and so can say nothing of it either. `names` says how to speak of a column that nobody named.
@@ -53,8 +55,10 @@ def canonical(
     kind = None if column is None else column.kind
     if series.dtype in (pl.Categorical, pl.Enum, pl.Null):
         series = series.cast(pl.String)
-    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
-        what = f"holds {series.dtype.base_type()}, which cannot be a table cell"
+    if column is None or column.role == "identifying":
+        series = as_told(series)
+    if not are_cells(series.dtype):
+        what = f"holds {type_name(series.dtype)}, which cannot be a table cell"
         where = f"column {series.name!r}" if names is None else names.where(series.name)
         problems.add(where, what, "convert it to text")
         return _nothing(series, pl.Int64() if isinstance(kind, Numeric) else pl.String())

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.table.cells import are_cells, as_told
 from shoal.table.numbering import are_few
 from shoal.threads import side_by_side
 
@@ -24,13 +25,15 @@ COPIED = 1 << 26
 def content_sha256(frame: pl.DataFrame) -> str:
     """SHA-256 over column names, missing cells and the text of all others, column by column.
 
-    A cell counts by its text, so that a column of numbers and the same numbers read from a CSV file agree.
+    A cell counts by its text, so that a column of numbers and the same numbers read from a CSV file agree. What is no
+    cell counts as `as_told` tells it.
     """
     return sha256_beside(frame, ())[0]
 
 
 def sha256_beside(frame: pl.DataFrame, steps: Sequence[Callable[[], T]]) -> tuple[str, list[T]]:
     """The fingerprint of a table, and what some steps give: other cores do these while one hashes."""
+    frame = frame.with_columns(as_told(series) for series in frame if not are_cells(series.dtype))
     digest = hashlib.sha256(f"shoal content 1\n{frame.width} {frame.height}\n".encode())
     if are_few(frame.height):
         for series in frame:

@@ -76,7 +76,8 @@ def _from_pandas(frame: Any) -> pl.DataFrame:
         series = frame.iloc[:, place]
         try:
             found = pl.Series(str(name), pl.from_pandas(series))
-            columns[str(name)] = found if str(series.dtype)[:6] != "period" else _as_texts(str(name), series, names)
+            # Intervals and periods, as they are or as categories.
+            columns[str(name)] = _as_texts(str(name), series, names) if found.dtype.is_extension() else found
         except Exception:  # the messages of the conversion hold cell values, so they must not travel on
             columns[str(name)] = _as_texts(str(name), series, names)
     return pl.DataFrame(columns)
@@ -85,6 +86,9 @@ def _from_pandas(frame: Any) -> pl.DataFrame:
 def _as_texts(name: str, series: Any, names: Names) -> pl.Series:
     """A column of mixed objects as text."""
     try:
+        if hasattr(series, "cat"):  # taken out of its categories, an interval of whole numbers may have floats
+            known = [*map(str, series.cat.categories), None]
+            return pl.Series(name, [known[code] for code in series.cat.codes], dtype=pl.String)
         missing = series.isna().tolist()
         texts = [None if gone else str(value) for value, gone in zip(series.tolist(), missing, strict=True)]
         return pl.Series(name, texts, dtype=pl.String)

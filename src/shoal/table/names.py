@@ -15,6 +15,7 @@ from itertools import pairwise
 import polars as pl
 
 from shoal.errors import Problem, Problems, ShoalError, SourceError, did_you_mean, some
+from shoal.table.cells import are_cells
 
 LONGEST = 64
 """Characters that a name may have to be shown."""
@@ -133,7 +134,7 @@ def headless(frame: pl.DataFrame) -> bool:
 
 def _cells(series: pl.Series) -> list[str]:
     """Some cells of a column, as text."""
-    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary, pl.Duration):
+    if not are_cells(series.dtype):
         return []
     return series.drop_nulls().head(SAMPLE).cast(pl.String).str.strip_chars().to_list()
 

@@ -58,6 +58,8 @@ class Table:
     """Rows of each sensitive column whose cell gave way to another spelling of it; columns without one are not here."""
     whole: Whole | None = None
     """The table whose block this one is; None where it stands for itself."""
+    broken: frozenset[str] = frozenset()
+    """Columns with problems that are noted, and lack cells for them; a table that is checked to the end has none."""
 
     @property
     def n_rows(self) -> int:
@@ -246,7 +248,9 @@ def prepare(
     sha256, codes, values = _hashed_and_numbered(cleaned, rows, settled, broken, strange)
     grown = grow_hierarchies(settled, rows, values, found, kept)
     dropped = {"missing quasi-identifier": n_dropped} if n_dropped else {}
-    table = Table(rows, grown, schema, sha256, cleaned.height, dropped, kept, merged)
+    table = Table(
+        rows, grown, schema, sha256, cleaned.height, dropped, kept, merged, broken=frozenset(broken | strange)
+    )
     vars(table).update(_values=values, _coded=codes)
     if extra_check is not None:
         extra_check(table, found)
@@ -284,7 +288,8 @@ def rows_that_go_on(cleaned: pl.DataFrame, schema: Schema, missing: str) -> Rows
 def check_single_roles(schema: Schema, frame: pl.DataFrame, broken: set[str], problems: Problems) -> None:
     """Note rows that are nobody's, and weights that are no number of people."""
     person, weight = schema.person, schema.weight
-    if person is not None and person in frame.columns and (nobody := _rows_where(frame[person].is_null())):
+    told = person is not None and person in frame.columns and person not in broken
+    if told and (nobody := _rows_where(frame[str(person)].is_null())):
         what = f"says whose row each one is, but {len(nobody)} cells are missing, at {rows_at(nobody)}"
         problems.add(f"column {person!r}", what, "fill them, or leave these rows out of the table")
     fits = weight is not None and weight in frame.columns and weight not in broken

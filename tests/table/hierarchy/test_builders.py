@@ -22,6 +22,9 @@ NUMBERS = st.one_of(
     st.floats(-1e6, 1e6, allow_nan=False),
 )
 DAYS = st.dates(date(1, 1, 1), date(2999, 12, 31)).map(date.isoformat)
+TIMES = st.builds(
+    "{}{}".format, st.sampled_from(["1987-03-21", "1987-03-22"]), st.sampled_from(["", " 08:00", "T09:30"])
+)
 WIDTHS = st.builds(
     lambda base, times: tuple(float(base * math.prod(times[:level])) for level in range(len(times) + 1)),
     st.sampled_from([Fraction(1, 10), Fraction(1, 4), Fraction(1), Fraction(5), Fraction(7, 100)]),
@@ -35,7 +38,10 @@ TRIED = {
         st.sampled_from([Quantiles(parts=(8, 4, 2)), Quantiles(parts=(3,)), Quantiles(parts=(6, 2))]),
         NUMBERS,
     ),
-    "dates": (st.sampled_from([Dates(), Dates(levels=("year",)), Dates(levels=("month", "decade"))]), DAYS),
+    "dates": (
+        st.sampled_from([Dates(), Dates(levels=("year",)), Dates(levels=("month", "decade")), Dates(levels=("day",))]),
+        DAYS | TIMES,
+    ),
     "grouping": (st.sampled_from([Grouping(sizes=(2, 2)), Grouping(sizes=(3,))]), CODES),
 }
 
@@ -212,9 +218,15 @@ class TestDates:
 
     def test_a_time_of_day_hangs_under_its_day(self):
         assert Dates(levels=("day", "year")).paths(["1987-03-21 10:00:00", "1987-03-22"]) == [
-            ("1987-03-21 10:00:00", "1987-03-21", "1987", "*"),
+            ("1987-03-21 10:00:00", "1987-03-21*", "1987", "*"),
             ("1987-03-22", "1987", "*"),
         ]
+
+    def test_a_midnight_hangs_under_its_day_beside_other_times(self):
+        """It is written as a day alone, which no group of times may be called."""
+        tree = Hierarchy.dates("1987-03-21", "1987-03-21 10:00:00", "1987-03-22", levels=("day", "month"))
+        assert tree.lowest_common(["1987-03-21", "1987-03-21 10:00:00"]) == "1987-03-21*"
+        assert tree.lowest_common(["1987-03-21", "1987-03-22"]) == "1987-03"
 
     def test_what_is_no_date_is_counted_and_not_shown(self):
         text = "^hierarchy of dates: 3 distinct values are not dates of the form YYYY-MM-DD; convert the column first$"

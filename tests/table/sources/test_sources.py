@@ -13,6 +13,7 @@ import traceback
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import datetime, time
 from pathlib import Path
 
 import polars as pl
@@ -284,6 +285,21 @@ class TestExcel:
             read(path, sheet="Jun")
         with pytest.raises(SourceError, match="has no sheet 'December 2020'; it has 'May', 'June'"):
             read(path, sheet="December 2020")
+
+    def test_times_of_day(self, tmp_path: Path) -> None:
+        """As numbers they are parts of the day before the first that a workbook has."""
+        times = [time(0, 0), time(1, 30), time(23, 59, 59)]
+        days = [datetime(2000, 1, day, 5) for day in range(1, 5)]
+        with xlsxwriter.Workbook(tmp_path / "b.xlsx") as book:
+            sheet, clock = book.add_worksheet(), book.add_format({"num_format": "yyyy-mm-dd hh:mm"})
+            sheet.write_row(0, 0, ["time", "both", "day"])
+            for column, cells in enumerate((times, [*times, days[0]], days)):
+                for row, cell in enumerate(cells, 1):
+                    sheet.write_datetime(row, column, cell, clock)
+        frame = read(tmp_path / "b.xlsx")
+        assert frame["time"].to_list() == [*times, None]
+        assert frame["both"].dtype == pl.Datetime  # a cell with a day is no time of day
+        assert frame["day"].to_list() == days
 
     def test_late_texts_are_not_lost(self, tmp_path: Path) -> None:
         rows = [["n", "z"], *([number, "007"] for number in range(1500)), ["late", "008"]]

@@ -138,14 +138,18 @@ class Atoms:
         if isinstance(key, Mask):
             found: list[str | Mask] = [Mask(key.prefix[:n], None) for n in range(1, len(key.prefix) + 1)]
             found += [Mask(key.prefix[:n], key.length) for n in range(1, len(key.prefix)) if key.length is not None]
-            return [mask for mask in found if mask != key]
+            return [mask for mask in found if mask != key] + self._dates_above(key.prefix)
         masks: list[str | Mask] = [Mask(key[:n], length) for n in range(1, len(key)) for length in (None, len(key))]
         masks.append(Mask(key, None))
         if isinstance(self.rule, Flat) and key != self.rule.root:
             masks.append(self.rule.root)
-        if isinstance(self.rule, Dates) and DATE.fullmatch(key):
-            masks += [part for part in (key[:10], key[:7], key[:4], f"{key[:3]}0s") if part != key]
-        return masks
+        return masks + self._dates_above(key)
+
+    def _dates_above(self, text: str) -> list[str | Mask]:
+        """The parts of a date that would cover it."""
+        if not (isinstance(self.rule, Dates) and DATE.fullmatch(text)):
+            return []
+        return [part for part in (text[:10], text[:7], text[:4], f"{text[:3]}0s") if part != text]
 
 
 def _begins(key: str | Mask) -> tuple[str, bool, int]:

@@ -30,6 +30,8 @@ Paths = list[tuple[str, ...]]
 
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 """A day, possibly with a time after it."""
+DAY = 10
+"""Characters of a day."""
 
 
 class Rule(Spec, ABC):
@@ -170,18 +172,23 @@ class Quantiles(Rule):
 class Dates(Rule):
     """ISO dates, with or without a time, under their day, month, year and decade.
 
+    A day with times has `*` after it, so that it is never taken for the value that a midnight is, which is a day alone:
+    that one stands below it as well.
+
     >>> Dates().paths(["1987-03-21"])
     [('1987-03-21', '1987-03', '1987', '1980s', '*')]
+    >>> Dates(levels=("day", "year")).paths(["1987-03-21", "1987-03-21 08:00:00"])
+    [('1987-03-21', '1987-03-21*', '1987', '*'), ('1987-03-21 08:00:00', '1987-03-21*', '1987', '*')]
     """
 
     name: ClassVar[str] = "dates"
     levels: Sequence[str] = param(
         Several(OneOf(("day", "month", "year", "decade"))),
-        "the levels above a value; a value that is already a day gets no level day",
+        "the levels above a value; a day of which no value has a time gets no level day",
         default=("day", "month", "year", "decade"),
     )
     _names: ClassVar[dict[str, Callable[[date], str]]] = {
-        "day": lambda day: day.isoformat(),
+        "day": lambda day: f"{day.isoformat()}*",
         "month": lambda day: f"{day.year:04d}-{day.month:02d}",
         "year": lambda day: f"{day.year:04d}",
         "decade": lambda day: f"{day.year // 10}0s",
@@ -196,14 +203,17 @@ class Dates(Rule):
 
     def paths(self, values: Iterable[object]) -> Paths:
         """One path per distinct value, from the value to the root."""
+        texts = _texts(values)
+        with_times = {value[:DAY] for value in texts if len(value) > DAY}
         paths, bad = [], 0
-        for value in _texts(values):
+        for value in texts:
             try:
-                day = date.fromisoformat(value[:10] if ISO_DATE.fullmatch(value) else "")
+                day = date.fromisoformat(value[:DAY] if ISO_DATE.fullmatch(value) else "")
             except ValueError:
                 bad += 1
                 continue
-            paths.append(_path(value, *(self._names[level](day) for level in self.levels)))
+            levels = [level for level in self.levels if level != "day" or value[:DAY] in with_times]
+            paths.append(_path(value, *(self._names[level](day) for level in levels)))
         if bad:
             text = f"{bad} distinct values are not dates of the form YYYY-MM-DD"
             raise SchemaError(Problem("hierarchy of dates", text, "convert the column first"))

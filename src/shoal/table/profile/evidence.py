@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import polars as pl
 
+from shoal.table.cells import are_cells, as_told
 from shoal.table.profile.bands import band_order
 from shoal.table.profile.shapes import HOLDS, MARKERS, Look, look, pattern_of
 from shoal.table.profile.values import Vocabulary, are_flags, vocabulary_of
@@ -169,17 +170,12 @@ class Evidence:
         return None
 
 
-def groupable(dtype: pl.DataType) -> bool:
-    """Whether values of a type can be numbers or categories."""
-    return not (dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration))
-
-
 def distinct(series: pl.Series) -> pl.DataFrame:
     """Count the distinct values of a column: `value`, its text (`text`) and how often it occurs (`n`); null is one."""
     if series.dtype == pl.Object:
         return pl.DataFrame(schema={"value": pl.Null, "text": pl.String, "n": pl.UInt32})
-    counts = series.rename("value").value_counts(name="n")
-    if not groupable(series.dtype):
+    counts = as_told(series).rename("value").value_counts(name="n")
+    if not are_cells(series.dtype):
         return counts.with_columns(text=pl.lit(None, pl.String))
     values = counts["value"]
     if values.dtype.is_float() or values.dtype.is_decimal():

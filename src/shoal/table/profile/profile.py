@@ -18,13 +18,14 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import ParameterError, Problem, SchemaError
+from shoal.table.cells import are_cells
 from shoal.table.clean import without_markers
 from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers
 from shoal.table.names import require_header
 from shoal.table.profile.bands import band
-from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather, groupable
+from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather
 from shoal.table.profile.kinds import kind_of, order_of
 from shoal.table.profile.names import surnames_beside_given_names
 from shoal.table.profile.people import as_person, found_by_content, one_weight, person_of, repeated_people
@@ -141,7 +142,7 @@ def profile(frame: Any, missing_values: Markers = ()) -> Profile:
     cells = {series.name: _cells(series, missing_values) for series in frame}
     counts = {name: distinct(series) for name, series in cells.items()}
     evidence = [gather(series, counts[name]) for name, series in cells.items()]
-    codes = {name: _codes(series, counts[name]) for name, series in cells.items() if groupable(series.dtype)}
+    codes = {name: _codes(series, counts[name]) for name, series in cells.items() if are_cells(series.dtype)}
     keys = {name: np.where(cells[name].is_null().to_numpy(), -1, column) for name, column in codes.items()}
     proposals, warnings = _settled(evidence, keys)
     proposed = [_in_order(_column(seen, proposals[seen.name]), counts[seen.name]) for seen in evidence]

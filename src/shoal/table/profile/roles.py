@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.table.profile.evidence import MOSTLY, Evidence, groupable
+from shoal.table.cells import are_cells, type_name
+from shoal.table.profile.evidence import MOSTLY, Evidence
 from shoal.table.profile.shapes import HOLDS
 from shoal.table.profile.words import (
     AGE,
@@ -69,9 +70,9 @@ _NAMES_A_PERSON = {
 
 
 def _by_type(seen: Evidence) -> Proposal | None:
-    if groupable(seen.dtype):
+    if are_cells(seen.dtype):
         return None
-    kind = seen.dtype.base_type()
+    kind = type_name(seen.dtype)
     why = f"It holds values of type {kind}, which cannot be generalised unless they are converted to text"
     return Proposal("identifying", why, HIGH)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,9 @@ from shoal.table.sources.drivers import driver
 from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.panics import without_panics
 from shoal.table.sources.source import Source
+
+NO_DAY = date(1899, 12, 31)
+"""The day before the first that a workbook has."""
 
 
 def read_excel(source: Source) -> pl.DataFrame:
@@ -54,7 +58,7 @@ def read_excel(source: Source) -> pl.DataFrame:
     frame.columns = names
     if len(names) > 1:
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
-    return frame.with_columns(_whole(column) for column in frame if column.dtype == pl.Float64)
+    return frame.with_columns(map(_as_meant, frame))
 
 
 def _choice(source: Source, sheets: Sequence[str]) -> str:
@@ -65,10 +69,12 @@ def _choice(source: Source, sheets: Sequence[str]) -> str:
     return f'to read another, name it: sheet = "{sheets[1]}" in the recipe, --sheet, or sheet=; it has {listed}'
 
 
-def _whole(column: pl.Series) -> pl.Series:
-    """Integers where all numbers are whole: a workbook knows floats only."""
-    if ((column.floor() == column) & (column.abs() < 2**53)).all():
+def _as_meant(column: pl.Series) -> pl.Series:
+    """Integers where all numbers are whole, times of day where no cell has a day: a workbook knows floats only."""
+    if column.dtype == pl.Float64 and ((column.floor() == column) & (column.abs() < 2**53)).all():
         return column.cast(pl.Int64)
+    if column.dtype == pl.Datetime and column.null_count() < len(column) and (column.dt.date() == NO_DAY).all():
+        return column.dt.time()
     return column
 
 
