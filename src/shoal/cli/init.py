@@ -146,7 +146,7 @@ def _show(described: Any, proposed: Any, out: Path) -> None:
     console.print("alone: rows it singles out; added: rows it singles out beside the other quasi-identifiers")
     _show_reasons(described, console)
     _show_pairs(described, console)
-    for warning in described.warnings:
+    for warning in (*described.warnings, *described.unread):
         console.print(f"Warning: {warning}", style="bold")
     for one in proposed.require:
         console.print(f"Required: {_asked(one)}.")

@@ -186,7 +186,8 @@ def _promised(described: Profile, k: int) -> str:
 def _notes_on_columns(described: Profile, to_do: tuple[Problem, ...]) -> Notes:
     """Comments at the top, on the source and on every column."""
     undone = [f"It cannot be run yet. {problem}." for problem in to_do]
-    notes: Notes = {(): "\n".join([TOP, *undone, *(f"Warning: {warning}" for warning in described.warnings)])}
+    warned = (f"Warning: {warning}" for warning in (*described.warnings, *described.unread))
+    notes: Notes = {(): "\n".join([TOP, *undone, *warned])}
     for column in described.columns:
         notes["columns", column.name] = _about(column, described.all_quasi_unique_share)
     if described.suspected_missing:

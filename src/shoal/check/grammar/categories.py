@@ -10,6 +10,7 @@ from shoal.check.cell_forms import splits
 from shoal.check.grammar.texts import is_masked, leaves_below, mask_letter, members
 from shoal.check.value_ranges import SPAN, Range, one_of
 from shoal.table.hierarchy.builders import Dates, Flat, Prefixes
+from shoal.table.hierarchy.day_forms import day_of
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.schema import Nominal, Ordinal
 
@@ -111,7 +112,7 @@ class Atoms:
             return [self.place[leaf] for leaf in leaves_below(self.tree, text)]
         if text in self.in_doubt:
             return None
-        known = self.tree is None and (not isinstance(self.rule, Dates) or _is_date(text))
+        known = self.tree is None and (not isinstance(self.rule, Dates) or _is_date(text, self.rule))
         if not known and text not in self.masks:
             return None
         key = self._key(text)
@@ -143,8 +144,8 @@ class Atoms:
         masks.append(Mask(key, None))
         if isinstance(self.rule, Flat) and key != self.rule.root:
             masks.append(self.rule.root)
-        if isinstance(self.rule, Dates) and DATE.fullmatch(key):
-            masks += [part for part in (key[:10], key[:7], key[:4], f"{key[:3]}0s") if part != key]
+        if isinstance(self.rule, Dates):
+            masks += _above_date(key, self.rule)
         return masks
 
 
@@ -152,5 +153,15 @@ def _begins(key: str | Mask) -> tuple[str, bool, int]:
     return (key.prefix, False, key.length or 0) if isinstance(key, Mask) else (key, True, 0)
 
 
-def _is_date(text: str) -> bool:
-    return DATE.fullmatch(text) is not None or re.fullmatch(r"\d{3}0s", text) is not None
+def _is_date(text: str, rule: Dates) -> bool:
+    part = DATE.fullmatch(text) is not None or re.fullmatch(r"\d{3}0s", text) is not None
+    return part or day_of(text, rule.form) is not None
+
+
+def _above_date(text: str, rule: Dates) -> list[str]:
+    """Every part of a date that covers it, whatever levels the rule has; parts are written as in ISO dates."""
+    day = day_of(text, rule.form)
+    whole = text if day is None else day.isoformat()
+    if not DATE.fullmatch(whole):
+        return []
+    return [part for part in (whole[:10], whole[:7], whole[:4], f"{whole[:3]}0s") if part != text]

@@ -8,7 +8,6 @@ tree never depends on the order of the rows.
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,15 +20,13 @@ import numpy as np
 
 from shoal.errors import ParameterError, Problem, SchemaError
 from shoal.spec import AnyText, OneOf, Real, Several, Spec, Whole, param
+from shoal.table.hierarchy.day_forms import FORMS, ISO, day_of, has_time
 from shoal.table.numbers import number_text
 
 STAR = "*"
 """The published cell that says nothing; the root of every tree a rule makes."""
 
 Paths = list[tuple[str, ...]]
-
-ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
-"""A day, possibly with a time after it."""
 
 
 class Rule(Spec, ABC):
@@ -168,10 +165,12 @@ class Quantiles(Rule):
 
 @dataclass(frozen=True)
 class Dates(Rule):
-    """ISO dates, with or without a time, under their day, month, year and decade.
+    """Dates of one form, with or without a time, under their day, month, year and decade.
 
     >>> Dates().paths(["1987-03-21"])
     [('1987-03-21', '1987-03', '1987', '1980s', '*')]
+    >>> Dates(form="DD.MM.YYYY").paths(["21.03.1987"])
+    [('21.03.1987', '1987-03', '1987', '1980s', '*')]
     """
 
     name: ClassVar[str] = "dates"
@@ -180,6 +179,7 @@ class Dates(Rule):
         "the levels above a value; a value that is already a day gets no level day",
         default=("day", "month", "year", "decade"),
     )
+    form: str = param(OneOf(FORMS), "how the days are written; a time may follow", default=ISO)
     _names: ClassVar[dict[str, Callable[[date], str]]] = {
         "day": lambda day: day.isoformat(),
         "month": lambda day: f"{day.year:04d}-{day.month:02d}",
@@ -194,20 +194,22 @@ class Dates(Rule):
                 Problem("Dates(levels=)", "needs the levels once each, in the order day, month, year, decade")
             )
 
+    def above(self, value: str) -> list[str] | None:
+        """The names of the levels above a value, the lowest first; None for what is no date of the form."""
+        day = day_of(value, self.form)
+        if day is None:
+            return None
+        levels = self.levels if has_time(value, self.form) else [level for level in self.levels if level != "day"]
+        return [self._names[level](day) for level in levels]
+
     def paths(self, values: Iterable[object]) -> Paths:
         """One path per distinct value, from the value to the root."""
-        paths, bad = [], 0
-        for value in _texts(values):
-            try:
-                day = date.fromisoformat(value[:10] if ISO_DATE.fullmatch(value) else "")
-            except ValueError:
-                bad += 1
-                continue
-            paths.append(_path(value, *(self._names[level](day) for level in self.levels)))
+        found = {value: self.above(value) for value in _texts(values)}
+        bad = sum(above is None for above in found.values())
         if bad:
-            text = f"{bad} distinct values are not dates of the form YYYY-MM-DD"
-            raise SchemaError(Problem("hierarchy of dates", text, "convert the column first"))
-        return paths
+            text = f"{bad} distinct values are not dates of the form {self.form}"
+            raise SchemaError(Problem("hierarchy of dates", text, "give another form, or convert the column first"))
+        return [_path(value, *(above or ())) for value, above in found.items()]
 
 
 @dataclass(frozen=True)
