@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -333,3 +334,40 @@ def test_init_writes_the_tree_of_german_dates(place, call):
     tree = (place / "born.hierarchies" / "Geburtsdatum.csv").read_text().splitlines()
     assert tree[0] == "1.1.1950;1950-01;1950;1950s;*"
     assert "dates of the form DD.MM.YYYY" in (place / "born.toml").read_text()
+
+
+# -- decimal commas ------------------------------------------------------------------------------------------------
+
+BODIES = "Alter;Groesse;Gewicht;Gehalt;Note\n" + "".join(
+    f"{20 + row % 50};1,{50 + row % 45};{50 + row},{row % 10};${30 + row},{100 + 7 * row}.50;{1 + row % 4},{row % 3}\n"
+    for row in range(60)
+)
+
+
+def test_init_declares_decimal_commas_and_says_so(place, call):
+    """Weights were numbers of people, heights and salaries categories."""
+    (place / "bodies.csv").write_text(BODIES)
+    status, out, _ = call("init", "bodies.csv", "--out", "bodies.toml")
+    assert status == 0
+    read = tomllib.loads((place / "bodies.toml").read_text())
+    assert read["source"]["decimal_comma"] == ["Groesse", "Gewicht"]
+    assert read["source"]["decimal_point"] == ["Gehalt"]
+    assert {name: read["columns"][name].get("kind") for name in ("Groesse", "Gewicht", "Gehalt", "Note")} == {
+        "Groesse": "numeric", "Gewicht": "numeric", "Gehalt": "numeric", "Note": "nominal",
+    }  # fmt: skip
+    said = " ".join(out.split())
+    assert "Read as numbers such as 1.234,5, as all their cells are written so: Groesse, Gewicht." in said
+    assert "Warning: column 'Note' seems to hold numbers" in said
+    assert call("run", "bodies.toml", "--quiet", "--no-report", "--out", "bodies")[0] == 0
+    assert call("verify", "bodies", "--original", "bodies.toml")[0] == 0, "the input is read in the same way again"
+
+
+def test_a_run_without_a_recipe_reads_them_too_and_says_so(place, call):
+    (place / "bodies.csv").write_text(BODIES)
+    roles = ("--quasi", "Groesse,Note", "--neutral", "Gewicht", "--rest", "drop", "--decimal-comma", "Note")
+    status, out, err = call("run", "bodies.csv", *roles, "--no-report", "--out", "bodies", "--json")
+    assert status == 0, err
+    columns = json.loads(out)["columns"]
+    assert (columns["Groesse"]["kind"], columns["Note"]["kind"]) == ("numeric", "numeric")
+    assert err.startswith("Read as numbers such as 1.234,5, as all their cells are written so: Groesse. If")
+    assert "59,9" in (place / "bodies" / "table.csv").read_text(), "what is published as it is stays as it is"

@@ -33,15 +33,17 @@ def recipe_entries(
     from shoal.methods.mondrian import Mondrian
     from shoal.recipe.defaults import default_parts
     from shoal.recipe.recipe import Recipe
+    from shoal.table.profile.decimals import with_decimals
     from shoal.table.sources import Source, read
 
     options, others = source_options(arguments)
     source = Source.from_options(place, options, "run")
     frame = read(source)
     named = _named(frame, roles, rest)
+    source, frame, told = with_decimals(source, frame, [*named["quasi"], *named["sensitive"], *named["weight"]])
     schema, unread = _schema(frame, named, rest, source.missing_values)
-    for one in unread:
-        say(f"warning: {one}", err=True)
+    for one in (*told, *(f"warning: {one}" for one in unread)):
+        say(one, err=True)
     entries = Recipe(schema, Mondrian(k=5), source).to_mapping()
     default = default_parts(frame.height, schema)
     return entries | {"method": default.method, "publish": default.publish}, others, default.why

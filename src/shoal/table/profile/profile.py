@@ -24,6 +24,7 @@ from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers
 from shoal.table.names import require_header
 from shoal.table.profile.bands import band
+from shoal.table.profile.decimals import Decimals, decimals_of
 from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather, groupable
 from shoal.table.profile.kinds import kind_of, order_of
 from shoal.table.profile.names import surnames_beside_given_names
@@ -105,8 +106,8 @@ class Profile:
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """Of each published column that is not read as what it seems to hold, why not and what to do."""
-        return tuple(column.unread for column in self.columns if column.unread and column.role not in UNPUBLISHED)
+        """Of each column that is not read as what it seems to hold, why not and what to do."""
+        return tuple(column.unread for column in self.columns if column.unread)
 
     @property
     def person(self) -> str | None:
@@ -154,7 +155,8 @@ def profile(frame: Any, missing_values: Markers = (), roles: Mapping[str, str] |
     codes = {name: _codes(series, counts[name]) for name, series in cells.items() if groupable(series.dtype)}
     keys = {name: np.where(cells[name].is_null().to_numpy(), -1, column) for name, column in codes.items()}
     proposals, warnings = _settled(evidence, keys) if roles is None else (_as_given(roles), ())
-    columns = tuple(_in_order(_column(seen, proposals[seen.name]), counts[seen.name]) for seen in evidence)
+    written = decimals_of(frame, missing_values)
+    columns = tuple(_in_order(_column(seen, proposals[seen.name], written), counts[seen.name]) for seen in evidence)
     if roles is None:
         columns, without = _with_something_known(_without_birth_beside_age(columns))
         warnings += without
@@ -248,7 +250,7 @@ def _without_birth_beside_age(columns: Sequence[ColumnProfile]) -> tuple[ColumnP
     age = next((one.name for one in columns if one.role == "quasi" and says(one.name, AGE)), None)
     reason = f"{age!r} has the same information, less exactly: the exact day would undo its generalisation."
     return tuple(
-        replace(one, role="identifying", kind=None, hierarchy=None, reason=reason)
+        replace(one, role="identifying", kind=None, hierarchy=None, reason=reason, unread="")
         if age is not None and one.role == "quasi" and one.pattern == "date" and says(one.name, BIRTH)
         else one
         for one in columns
@@ -302,7 +304,7 @@ def _codes(series: pl.Series, counts: pl.DataFrame) -> Codes:
     return series.replace_strict(counts["value"], numbers, return_dtype=pl.Int64).to_numpy()
 
 
-def _column(seen: Evidence, proposal: Proposal) -> ColumnProfile:
+def _column(seen: Evidence, proposal: Proposal, written: Decimals) -> ColumnProfile:
     """Write down the role of one column, and propose its kind and hierarchy."""
     kind, hierarchy, how = (None, None, "") if proposal.role in WITHOUT_KIND else kind_of(seen)
     n_missing = seen.n_rows - seen.n_present
@@ -319,7 +321,7 @@ def _column(seen: Evidence, proposal: Proposal) -> ColumnProfile:
         hierarchy=hierarchy,
         reason=f"{proposal.why}; {how}." if how else f"{proposal.why}.",
         confidence=proposal.confidence,
-        unread=unread(seen),
+        unread=unread(seen, written),
     )
 
 
