@@ -528,7 +528,7 @@ def melderegister(d: Draw):
     yield "Steuer-ID", ID, "", "", d.digits("4##########")
     yield "Familienname", ID, "", "", d.pick(LAST)
     yield "Rufname", ID, "", "", d.pick(FIRST)
-    yield "Geburtsdatum", QUASI, NOM, NO, d.days("1930-01-01", "2020-01-01", "%d.%m.%Y")
+    yield "Geburtsdatum", QUASI, NOM, DATES, d.days("1930-01-01", "2020-01-01", "%d.%m.%Y")
     yield "Geburtsort", QUASI, NOM, NO, d.pick(["Köln", "Essen", "Mainz", "Ulm", "Jena"])
     yield (
         "Anschrift",

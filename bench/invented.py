@@ -574,7 +574,7 @@ def clinic(d: Draw):
     yield "SSN", ID, "", "", d.digits("###-##-####")
     yield "Mobile", ID, "", "", d.digits("07### ######")
     yield "Address", ID, "", "", d.streets()
-    yield "Date of Birth", QUASI, NOM, NO, d.days("1940-01-01", "2020-01-01", "%d.%m.%Y")
+    yield "Date of Birth", QUASI, NOM, DATES, d.days("1940-01-01", "2020-01-01", "%d.%m.%Y")
     yield "Sex", QUASI, NOM, NO, d.pick(["M", "F", "M ", "f"], [45, 45, 5, 5])
     yield "Postcode", QUASI, NOM, PRE, d.pool("LS## #@@", 120, 0.2)
     yield "Occupation", QUASI, NOM, NO, d.pick(["teacher", "nurse", "driver", "farmer", "retired"], skew=0.4)

@@ -56,7 +56,7 @@ def pharmacy(d: Draw):
     yield "pack", SENSITIVE, NOM, "prefixes|none", d.pool("#######", 45)
     yield "substance", SENSITIVE, NOM, NO, d.pick("metformin insulin sertraline omeprazole warfarin aspirin")
     yield "packs", ANY, NUM, NO, d.counts(2)
-    yield "dispensed", QUASI, NOM, NO, d.days("2023-01-01", "2023-12-31", "%d/%m/%Y")
+    yield "dispensed", QUASI, NOM, DATES, d.days("2023-01-01", "2023-12-31", "%d/%m/%Y")
     yield "pharmacist", MAYBE, "|nominal", "|none", d.pick(LAST[:9])
 
 
@@ -112,7 +112,7 @@ def vaccinations(d: Draw):
     yield "lote", ANY, NOM, "none|prefixes", d.pool("@@####", 25)
     yield "vacuna", SENSITIVE, NOM, NO, d.pick("tetanos gripe covid hepatitis")
     yield "dosis", ANY, SCALE, NO, d.pick("1 2 3", [60, 30, 10])
-    yield "fecha", QUASI, NOM, NO, d.days("2021-01-01", "2023-12-31", "%d-%m-%Y")
+    yield "fecha", QUASI, NOM, DATES, d.days("2021-01-01", "2023-12-31", "%d-%m-%Y")
     yield "enfermera", MAYBE, "|nominal", "|none", d.pick(FIRST[:12])
 
 
@@ -183,7 +183,7 @@ def motor_claims(d: Draw):
     yield "SF", EITHER, NUM, NO, d.each(d.whole, 0, 35)
     yield "Schaden_Nr", ID, "", "", d.digits("S#######")
     yield "Betrag", SENSITIVE, NUM, NO, d.money(1500, 0.8, 2)
-    yield "Datum", QUASI, NOM, NO, d.days("2023-01-01", "2023-12-31", "%d.%m.%Y")
+    yield "Datum", QUASI, NOM, DATES, d.days("2023-01-01", "2023-12-31", "%d.%m.%Y")
 
 
 @table(900)

@@ -6,11 +6,13 @@ import json
 import time
 from dataclasses import replace
 
+import numba
 import polars as pl
 import pytest
 
 import shoal
 from shoal.comparison import compare as comparing
+from shoal.comparison import figures as figuring
 from shoal.comparison import planning, workers
 from shoal.comparison.cache import Cache
 from shoal.comparison.compare import compare_recipe, compare_releases
@@ -30,6 +32,30 @@ def recipes(methods, k=(3,)):
 
 def untimed(found):
     return {name: {key: value for key, value in row.items() if key != "seconds"} for name, row in found.figures.items()}
+
+
+def test_no_time_that_compiling_takes(monkeypatch):
+    """Kernels that a first run on a few rows did not need are compiled while a release is made."""
+    took = []
+
+    def compiling(*_):
+        begun = time.perf_counter()
+        numba.njit(lambda x: x + 1)(1)
+        took.append(time.perf_counter() - begun)
+        return release
+
+    (recipe,) = recipes(["mondrian"]).values()
+    release = figuring.tried(recipe, PEOPLE, Wanted())
+    monkeypatch.setattr(figuring, "tried", compiling)
+    assert figuring.figures(recipe, PEOPLE, Wanted())["seconds"] < took[0] / 2
+
+
+def test_small_tables_have_a_first_run_too(monkeypatch):
+    rows = []
+    monkeypatch.setattr(workers, "tried", lambda _, frame, *__: rows.append(frame.height))
+    (recipe,) = recipes(["mondrian"]).values()
+    workers.outcome(recipe, Table(PEOPLE))
+    assert rows == [PEOPLE.height]
 
 
 def test_figures_are_those_of_the_release():

@@ -117,6 +117,40 @@ def test_published_columns_that_look_like_identifiers():
     assert "someone" not in concern.what + concern.change
 
 
+class TestExactSets:
+    """Sets of values that nearly every row has for itself show them all, though hardly anything is lost."""
+
+    BORN = pl.DataFrame(
+        {
+            "born": [f"{1 + row % 28:02d}.{1 + row % 12:02d}.{1940 + row}" for row in range(N)],
+            "town": [("Ao", "Bo", "Co")[row % 3] for row in range(N)],
+            "disease": FRAME["disease"],
+        }
+    )
+    SCHEMA = shoal.Schema(quasi={"born": shoal.Nominal(), "town": shoal.Nominal()}, sensitive=["disease"])
+
+    def concerns(self, publish, schema=SCHEMA):
+        release = shoal.anonymize(self.BORN, schema, shoal.KMember(k=4), publish=publish, seed=1)
+        return [one for one in release.concerns if one.name == "exact-sets"]
+
+    def test_one_value_for_each_row(self):
+        (concern,) = self.concerns(shoal.Generalize(sets=True))
+        assert concern.column == "born"
+        assert "60 different values of 60 rows are published as they are" in concern.what
+        assert not any(day in concern.what + concern.change for day in self.BORN["born"])
+
+    def test_the_lines_change_it(self):
+        (concern,) = self.concerns(shoal.Generalize(sets=True))
+        given = tomllib.loads(concern.change)["publish"]
+        assert given.pop("name") == "generalize"
+        assert self.concerns(shoal.Generalize(**given)) == []
+
+    def test_a_hierarchy_changes_it_too(self):
+        quasi = {"born": shoal.Nominal(shoal.Dates(form="DD.MM.YYYY")), "town": shoal.Nominal()}
+        schema = shoal.Schema(quasi=quasi, sensitive=["disease"])
+        assert self.concerns(shoal.Generalize(sets=True), schema) == []
+
+
 class TestRepeatedPeople:
     TWICE = FRAME.with_columns(
         name=pl.Series([f"person {row // 3}" for row in range(N)]),

@@ -37,6 +37,7 @@ from shoal.publish import PUBLISHERS
 from shoal.recipe.text import write_toml
 from shoal.settings import SEED_BITS
 from shoal.table.hierarchy.builders import RULES
+from shoal.table.hierarchy.day_forms import FORMS
 from shoal.testing import hierarchies
 from support.pairwise import examples
 from support.registered import METHODS
@@ -152,7 +153,7 @@ RULES_TRIED = st.one_of(
     st.builds(Prefixes, keep=st.sampled_from([(4, 2), (3,)]), mask=st.sampled_from(["*", "#", "\\"])),
     st.builds(Intervals, width=st.sampled_from([(5,), (0.1, 0.3), (5, 10.0)]), start=st.sampled_from([0, -2.5, 3])),
     st.builds(Quantiles, parts=st.sampled_from([(4, 2), (3,)])),
-    st.builds(Dates, levels=st.sampled_from([("month", "year", "decade"), ("year",)])),
+    st.builds(Dates, levels=st.sampled_from([("month", "year", "decade"), ("year",)]), form=st.sampled_from(FORMS)),
     st.builds(Grouping, sizes=st.sampled_from([(2, 2), (3,)])),
 )
 

@@ -289,7 +289,7 @@ class TestHierarchies:
             (
                 [CANARY, "1987-03-21"],
                 Nominal(Dates()),
-                "1 distinct values are not dates of the form YYYY-MM-DD; convert",
+                "1 distinct values are not dates of the form YYYY-MM-DD; give another form, or convert",
             ),
             (
                 [CANARY[:-1] + "*", CANARY],

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 ROLES = ("quasi", "sensitive", "identifying", "neutral", "person", "weight")
 """Roles that have a flag."""
+MOSTLY = 0.5
+"""Share of rows with a value of their own above which sets of values would show nearly everybody's."""
 
 
 def is_table(place: str) -> bool:
@@ -27,16 +29,21 @@ def recipe_entries(
 ) -> tuple[dict[str, Any], list[str], str]:
     """The entries of the recipe that the flags describe, other arguments than those of the source, why this method."""
     from shoal.cli.flags import source_options
+    from shoal.cli.show import say
     from shoal.methods.mondrian import Mondrian
     from shoal.recipe.defaults import default_parts
     from shoal.recipe.recipe import Recipe
+    from shoal.table.profile.decimals import with_decimals
     from shoal.table.sources import Source, read
 
     options, others = source_options(arguments)
     source = Source.from_options(place, options, "run")
     frame = read(source)
     named = _named(frame, roles, rest)
-    schema = _schema(frame, named, rest, source.missing_values)
+    source, frame, told = with_decimals(source, frame, [*named["quasi"], *named["sensitive"], *named["weight"]])
+    schema, unread = _schema(frame, named, rest, source.missing_values)
+    for one in (*told, *(f"warning: {one}" for one in unread)):
+        say(one, err=True)
     entries = Recipe(schema, Mondrian(k=5), source).to_mapping()
     default = default_parts(frame.height, schema)
     return entries | {"method": default.method, "publish": default.publish}, others, default.why
@@ -81,8 +88,10 @@ def _split(texts: Iterable[str], columns: Sequence[str]) -> list[str]:
     ]
 
 
-def _schema(frame: pl.DataFrame, named: Mapping[str, list[str]], rest: str | None, missing_values: Any) -> Schema:
-    """Roles as they are given; kinds as `shoal init` proposes them."""
+def _schema(
+    frame: pl.DataFrame, named: Mapping[str, list[str]], rest: str | None, missing_values: Any
+) -> tuple[Schema, tuple[str, ...]]:
+    """Roles as they are given, kinds as `shoal init` proposes them; and which columns are not what they seem to be."""
     from shoal.errors import ParameterError, Problems
     from shoal.table.markers import note_unknown
     from shoal.table.names import Names
@@ -92,19 +101,22 @@ def _schema(frame: pl.DataFrame, named: Mapping[str, list[str]], rest: str | Non
     note_unknown(missing_values, Names.of(frame), problems)
     problems.raise_if_any(ParameterError)
     role_of = {name: role for role in ("sensitive", "quasi") for name in named[role]}
-    described = profile(frame.select(name for name in frame.columns if name in role_of), missing_values)
-    columns = tuple(replace(one, role=role_of[one.name], kind=_kind(one)) for one in described.columns)
-    kinds = replace(described, columns=columns).to_schema()
+    described = profile(frame.select(name for name in frame.columns if name in role_of), missing_values, role_of)
+    described = replace(described, columns=tuple(_with_tree(one) for one in described.columns))
+    kinds = described.to_schema()
     person, weight = (next(iter(named[role]), None) for role in ("person", "weight"))
     identifying, neutral = named["identifying"], named["neutral"]
-    return replace(kinds, identifying=identifying, neutral=neutral, rest=rest, person=person, weight=weight)
+    schema = replace(kinds, identifying=identifying, neutral=neutral, rest=rest, person=person, weight=weight)
+    return schema, described.unread
 
 
-def _kind(column: Any) -> str:
-    """The proposed kind; where none is, since the column seems to name people, what its cells say."""
-    if column.kind is not None:
-        return str(column.kind)
-    return "numeric" if column.pattern in ("integer", "decimal") and column.looks_numeric else "nominal"
+def _with_tree(column: Any) -> Any:
+    """A column with the flat tree that `shoal init` writes, where sets would show what nearly every person has."""
+    from shoal.table.hierarchy.builders import Flat
+
+    told = column.pattern == "date" or column.unique_share > MOSTLY
+    bare = column.role == "quasi" and column.kind == "nominal" and column.hierarchy is None
+    return replace(column, hierarchy=Flat()) if bare and told else column
 
 
 def tell(entries: Mapping[str, Any], place: str, why: str) -> None:

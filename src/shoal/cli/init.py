@@ -25,6 +25,12 @@ def init(
         str | None, typer.Option("--delimiter", help="Delimiter between the fields of a CSV file.")
     ] = None,
     encoding: Annotated[str | None, typer.Option("--encoding", help="Text encoding of a CSV file.")] = None,
+    decimal_comma: Annotated[
+        str | None, typer.Option("--decimal-comma", help="Comma-separated columns of numbers such as 1.234,5.")
+    ] = None,
+    decimal_point: Annotated[
+        str | None, typer.Option("--decimal-point", help="Comma-separated columns of numbers such as $1,234.5.")
+    ] = None,
     missing_values: Annotated[
         str | None, typer.Option("--missing-values", help="Comma-separated texts that mean a missing cell.")
     ] = None,
@@ -44,23 +50,24 @@ def init(
     from shoal.recipe.proposed import propose
     from shoal.recipe.text import write_recipe
     from shoal.redaction import redacted
+    from shoal.table.profile.decimals import with_decimals
     from shoal.table.profile.profile import profile
     from shoal.table.sources import Source, detect, read
 
     given = {"table": table, "query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     options: dict[str, object] = {key: value for key, value in given.items() if value is not None}
-    if missing_values is not None:
-        options["missing_values"] = tuple(missing_values.split(","))
+    lists = {"decimal_comma": decimal_comma, "decimal_point": decimal_point, "missing_values": missing_values}
+    options |= {key: tuple(text.split(",")) for key, text in lists.items() if text is not None}
     settle(out)
     _check_place(out, overwrite=overwrite)
     source = Source.from_options(data, options, "init")
     if source.kind == "csv":
         found = detect(source)
         source = Source.from_options(source, {"encoding": found.encoding, "delimiter": found.delimiter}, "init")
-    frame = read(source)
+    source, frame, told = with_decimals(source, read(source))
     described = profile(frame, source.missing_values)
     kept, variables = source.without_password()
-    proposed = propose(described, frame, kept, out)
+    proposed = propose(described, frame, kept, out, told)
     with _for_its_owner(secret=redacted(proposed.text) != proposed.text), ends_here():
         write_recipe(out, proposed.text, proposed.files, partial(_check_place, out, overwrite=overwrite))
     if json:
@@ -70,6 +77,8 @@ def init(
         show.as_json({**shown, "to_do": to_do, "profile": _as_mapping(described)})
     else:
         _show(described, proposed, out)
+        for one in told:
+            show.say(one)
         for name in variables:
             show.say(
                 f"The password is not written down. Set it before a run, as it stood in the address: export {name}=..."
@@ -146,7 +155,7 @@ def _show(described: Any, proposed: Any, out: Path) -> None:
     console.print("alone: rows it singles out; added: rows it singles out beside the other quasi-identifiers")
     _show_reasons(described, console)
     _show_pairs(described, console)
-    for warning in described.warnings:
+    for warning in (*described.warnings, *described.unread):
         console.print(f"Warning: {warning}", style="bold")
     for one in proposed.require:
         console.print(f"Required: {_asked(one)}.")

@@ -21,7 +21,7 @@ from shoal.errors import ShoalError, ShoalWarning
 from shoal.recipe.recipe import Recipe
 
 WARM_ROWS = 200
-"""Rows of a first run whose time does not count: it compiles, or loads what was compiled."""
+"""Rows of a first run whose time does not count: it loads what a first run needs, also of a table that has no more."""
 EVERY = 0.1
 """Seconds between two looks at the memory that is used."""
 TOO_MUCH = 86
@@ -50,8 +50,7 @@ def outcome(recipe: Recipe, table: Table) -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShoalWarning)  # nothing is published of these releases
         with suppress(ShoalError):  # a few rows may be too few for what is required
-            if table.frame.height > WARM_ROWS:
-                tried(recipe, table.frame.head(WARM_ROWS), table.wanted, table.population)
+            tried(recipe, table.frame.head(WARM_ROWS), table.wanted, table.population)
         try:
             return Outcome(figures(recipe, table.frame, table.wanted, table.population))
         except ShoalError as error:

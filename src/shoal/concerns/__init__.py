@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 
 from shoal.concerns.alike_values import alike_values
 from shoal.concerns.base import Concern, Looked
+from shoal.concerns.exact_sets import exact_sets
 from shoal.concerns.identifiers import identifiers
 from shoal.concerns.lost_columns import lost_columns
 from shoal.concerns.repeated_people import repeated_people
 from shoal.concerns.unique_rows import unique_rows
 
 LOOKS: tuple[Callable[[Looked], Iterator[Concern]], ...] = (
-    identifiers, repeated_people, alike_values, unique_rows, lost_columns,
+    identifiers, repeated_people, alike_values, exact_sets, unique_rows, lost_columns,
 )  # fmt: skip
 """Everything that is looked at, the worst first."""
 

@@ -53,14 +53,17 @@ class Proposed:
     """What keeps it from being run; nothing as a rule."""
 
 
-def propose(described: Profile, frame: pl.DataFrame, source: Source, out: Path) -> Proposed:
-    """Propose a recipe for a table, to be written to `out`; where none can be run, one that says what is to be done."""
+def propose(described: Profile, frame: pl.DataFrame, source: Source, out: Path, told: Sequence[str] = ()) -> Proposed:
+    """Propose a recipe for a table, to be written to `out`; where none can be run, one that says what is to be done.
+
+    `told` is what was decided on how the table is read; it stands with the source.
+    """
     if all(column.role != "quasi" for column in described.columns):
-        return _unfinished(described, source, out, (_nothing_known(described),))
+        return _unfinished(described, source, out, (_nothing_known(described),), told)
     try:
-        return _ready(described, frame, source, out)
+        return _ready(described, frame, source, out, told)
     except SchemaError as error:
-        return _unfinished(described, source, out, error.problems)
+        return _unfinished(described, source, out, error.problems, told)
 
 
 def _nothing_known(described: Profile) -> Problem:
@@ -73,7 +76,9 @@ def _nothing_known(described: Profile) -> Problem:
     return Problem("columns", f"no quasi-identifier is found among them ({found})", fix)
 
 
-def _unfinished(described: Profile, source: Source, out: Path, to_do: tuple[Problem, ...]) -> Proposed:
+def _unfinished(
+    described: Profile, source: Source, out: Path, to_do: tuple[Problem, ...], told: Sequence[str]
+) -> Proposed:
     """A recipe with all columns and their reasons that cannot be run yet, and says why."""
     # A recipe needs a quasi-identifier to be written; where there is none, the first column stands in for it.
     first, *others = described.columns
@@ -87,7 +92,7 @@ def _unfinished(described: Profile, source: Source, out: Path, to_do: tuple[Prob
         fix = "run shoal init again when the table is read as it should be, or write them"
         to_do = (*to_do, Problem("require", "no requirement is proposed for the sensitive columns yet", fix))
     _relative_to(out, entries, described)
-    notes = _notes_on_columns(described, to_do)
+    notes = _notes_on_columns(described, to_do, told)
     notes[("method",)] = _promised(described, K)
     return Proposed(write_toml(entries, notes), {}, (), to_do)
 
@@ -99,7 +104,7 @@ def _relative_to(out: Path, entries: dict[str, Any], described: Profile) -> None
     entries["columns"] = {column.name: entries["columns"][column.name] for column in described.columns}
 
 
-def _ready(described: Profile, frame: pl.DataFrame, source: Source, out: Path) -> Proposed:
+def _ready(described: Profile, frame: pl.DataFrame, source: Source, out: Path, told: Sequence[str]) -> Proposed:
     """A recipe that can be run as it is, unless the table has a single person."""
     schema = described.to_schema()
     table = prepare(frame, schema, missing_values=source.missing_values)
@@ -115,7 +120,8 @@ def _ready(described: Profile, frame: pl.DataFrame, source: Source, out: Path) -
     entries["method"] = {**default.method, "k": k}
     entries["publish"] = default.publish or {"name": "generalize"}
     to_do = _too_few(described, table)
-    notes = _notes(described, table, kept, to_do)
+    notes = _notes_on_columns(described, to_do, told)
+    _note_requirements(notes, table, kept)
     notes[("method",)] = f"{_promised(described, k)}\n{default.why}."
     return Proposed(write_toml(entries, notes), files, tuple(kept.values()), to_do)
 
@@ -183,23 +189,25 @@ def _promised(described: Profile, k: int) -> str:
     return f"Every published combination of quasi-identifiers is shared by {k} {who} at least."
 
 
-def _notes_on_columns(described: Profile, to_do: tuple[Problem, ...]) -> Notes:
+def _notes_on_columns(described: Profile, to_do: tuple[Problem, ...], told: Sequence[str]) -> Notes:
     """Comments at the top, on the source and on every column."""
     undone = [f"It cannot be run yet. {problem}." for problem in to_do]
-    notes: Notes = {(): "\n".join([TOP, *undone, *(f"Warning: {warning}" for warning in described.warnings)])}
+    warned = (f"Warning: {warning}" for warning in (*described.warnings, *described.unread))
+    notes: Notes = {(): "\n".join([TOP, *undone, *warned])}
     for column in described.columns:
         notes["columns", column.name] = _about(column, described.all_quasi_unique_share)
+    on_source = list(told)
     if described.suspected_missing:
         marks = sorted({mark for found in described.suspected_missing.values() for mark in found})
         listed = ", ".join(toml_text(mark) for mark in marks)
-        notes[("source",)] = (
-            f"These look like missing cells; if they are, take the line in:\nmissing_values = [{listed}]"
-        )
+        on_source.append(f"These look like missing cells; if they are, take the line in:\nmissing_values = [{listed}]")
+    if on_source:
+        notes[("source",)] = "\n".join(on_source)
     return notes
 
 
-def _notes(described: Profile, table: Table, require: Mapping[str, Requirement], to_do: tuple[Problem, ...]) -> Notes:
-    notes = _notes_on_columns(described, to_do)
+def _note_requirements(notes: Notes, table: Table, require: Mapping[str, Requirement]) -> None:
+    """Comments on what is required, and on sensitive columns of which nothing can be."""
     k = _k(table)
     for place, (column, one) in enumerate(require.items()):
         values = table.sensitive[column]
@@ -209,7 +217,6 @@ def _notes(described: Profile, table: Table, require: Mapping[str, Requirement],
     if bare:
         text = "all rows have one value, so that nothing can be required of them"
         notes[()] += f"\nSensitive without a requirement: {', '.join(bare)}; {text}."
-    return notes
 
 
 def _about(column: ColumnProfile, together: float) -> str:

@@ -127,6 +127,9 @@ def _check_columns(files: list[Path]) -> None:
 def read_table(spark: Any, source: Source) -> Any:
     """The source of a recipe as a DataFrame."""
     place = str(source.path)
+    if columns := (*source.decimal_comma, *source.decimal_point):
+        what = f"numbers with other marks ({some(list(columns))}) are not read on a cluster"
+        raise SourceError(Problem("source", what, "write them as plain numbers first, such as 1234.56"))
     if _is_here(source):
         place = Path(place).resolve().as_uri()
     if source.kind == "parquet":

@@ -229,9 +229,40 @@ class TestDates:
         assert tree.lowest_common(["1987-03-21", "1987-03-22"]) == "1987-03"
 
     def test_what_is_no_date_is_counted_and_not_shown(self):
-        text = "^hierarchy of dates: 3 distinct values are not dates of the form YYYY-MM-DD; convert the column first$"
+        text = (
+            "^hierarchy of dates: 3 distinct values are not dates of the form YYYY-MM-DD; "
+            "give another form, or convert the column first$"
+        )
         with pytest.raises(SchemaError, match=text):
             Hierarchy.grow(Dates(), ["1987-03-21", "Kanarienvogel", "1987-02-30", "21.03.1987", "21.03.1987"])
+
+    @pytest.mark.parametrize(
+        ("form", "text"),
+        [
+            ("YYYY/MM/DD", "1987/3/4"),
+            ("DD.MM.YYYY", "04.03.1987"),
+            ("DD.MM.YYYY", "4.3.1987"),
+            ("DD/MM/YYYY", "04/03/1987"),
+            ("DD-MM-YYYY", "04-03-1987"),
+            ("MM/DD/YYYY", "03/04/1987"),
+            ("MM-DD-YYYY", "3-4-1987"),
+        ],
+    )
+    def test_other_forms_that_are_declared(self, form, text):
+        """Levels are those of ISO dates, so that no more and no less is lost."""
+        assert Dates(form=form).paths([text]) == [(text, "1987-03", "1987", "1980s", "*")]
+        assert Dates(form=form).paths([f"{text} 10:30"])[0][:2] == (f"{text} 10:30", "1987-03-04*")
+
+    @pytest.mark.parametrize(
+        "text", ["31.02.1987", "4.3.87", "1987-03-04", "4/3/1987", "4.13.1987", "4.3.0000", "٤.3.1987"]
+    )
+    def test_no_other_form_than_the_declared_one(self, text):
+        with pytest.raises(SchemaError, match=r"1 distinct values are not dates of the form DD\.MM\.YYYY"):
+            Dates(form="DD.MM.YYYY").paths([text])
+
+    def test_a_form_that_is_none(self):
+        with pytest.raises(ParameterError, match=r"Dates\(form=\): needs one of .*, got 'DD\.MM\.YY'"):
+            Dates(form="DD.MM.YY")
 
     @pytest.mark.parametrize("levels", [("year", "month"), ("month", "month")])
     def test_levels_must_rise(self, levels):

@@ -198,7 +198,17 @@ KINDS = [
     ("dob", ["1987-03-21", "2001-12-01"], "nominal", Dates()),
     ("dob", [date(1987, 3, 21), None], "nominal", Dates()),
     ("dob", [datetime(1987, 3, 21, 4, 5), datetime(2001, 1, 1)], "nominal", Dates()),
-    ("dob", ["21/03/1987", "01/12/2001"], "nominal", None),
+    ("dob", ["21.03.1987", "1.12.2001"], "nominal", Dates(form="DD.MM.YYYY")),
+    ("dob", ["21/03/1987", "01/12/2001"], "nominal", Dates(form="DD/MM/YYYY")),
+    ("dob", ["03/21/1987", "01/12/2001"], "nominal", Dates(form="MM/DD/YYYY")),
+    ("dob", ["3-21-1987", "1-12-2001"], "nominal", Dates(form="MM-DD-YYYY")),
+    ("dob", ["1987/03/21", "2001/1/12"], "nominal", Dates(form="YYYY/MM/DD")),
+    ("dob", ["21.03.1987 10:30", "01.12.2001"], "nominal", Dates(form="DD.MM.YYYY")),
+    ("dob", ["03/04/1987", "01/12/2001"], "nominal", None),
+    ("dob", ["03/21/1987", "21/03/1987"], "nominal", None),
+    ("dob", ["21.03.87", "01.12.01"], "nominal", None),
+    ("dob", ["21.03.1987", "31.02.1987"], "nominal", None),
+    ("dob", ["21 Mar 1987", "01 Dec 2001"], "nominal", None),
     ("dob", ["1987-03-21"] * 99 + ["1987-02-31"], "nominal", None),
     ("dob", ["1987-03-21", " 1987-03-22"], "nominal", None),
 ]
@@ -210,6 +220,30 @@ def test_kind_and_hierarchy_are_what_prepare_accepts(name, values, kind, hierarc
     found = profile(frame)
     assert (found.columns[0].kind, found.columns[0].hierarchy) == (kind, hierarchy)
     assert prepare(frame, found.to_schema()).n_rows == len(values)
+
+
+@pytest.mark.parametrize(
+    ("dates", "said"),
+    [
+        (["03/04/1987", "01/12/2001"], "that may be DD/MM/YYYY or MM/DD/YYYY, and no value decides it: say which"),
+        (["21.03.87", "01.12.01"], "that are not all of one form, so they are not shown as months or years: write all"),
+    ],
+)
+def test_dates_that_are_not_read_are_told(dates, said):
+    found = profile(pl.DataFrame({"dob": dates, "sex": ["f", "m"]}))
+    assert len(found.unread) == 1
+    assert found.unread[0].startswith(f"column 'dob' holds dates {said}")
+    assert not any(one in found.unread[0] for one in dates)
+    assert profile(pl.DataFrame({"dob": ["21.03.1987", "01.12.2001"]})).unread == ()
+
+
+def test_given_roles_leave_kinds_and_hierarchies_to_the_values():
+    """Beside an age, a day of birth would not be published; whoever wants it is not left without its hierarchy."""
+    frame = pl.DataFrame({"age": ["31", "45"] * 9, "dob": ["21.03.1987", "01.12.1973"] * 9})
+    assert [one.role for one in profile(frame).columns] == ["quasi", "identifying"]
+    given = profile(frame, roles={"age": "sensitive", "dob": "quasi"}).columns
+    assert [(one.role, one.kind) for one in given] == [("sensitive", "numeric"), ("quasi", "nominal")]
+    assert given[1].hierarchy == Dates(form="DD.MM.YYYY")
 
 
 @pytest.mark.parametrize("value", [[1, 2], {"a": 1}, b"raw", timedelta(1)])

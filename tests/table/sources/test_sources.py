@@ -628,7 +628,10 @@ class TestSource:
 
     def test_round_trip(self) -> None:
         source = Source(path=Path("x") / "a.csv", delimiter=";", missing_values=["NA", "?"])  # type: ignore[arg-type]
-        assert source.to_mapping() == {"path": "x/a.csv", "delimiter": ";", "missing_values": ("NA", "?")}
+        assert source.to_mapping() == {
+            "path": "x/a.csv", "delimiter": ";", "decimal_comma": (), "decimal_point": (),
+            "missing_values": ("NA", "?"),
+        }  # fmt: skip
         assert Source.from_mapping(source.to_mapping(), "source") == source
         assert repr(source) == "Source(path='x/a.csv', delimiter=';', missing_values=('NA', '?'))"
 

@@ -10,6 +10,7 @@ from shoal.check.cell_forms import splits
 from shoal.check.grammar.texts import is_masked, leaves_below, mask_letter, members
 from shoal.check.value_ranges import SPAN, Range, one_of
 from shoal.table.hierarchy.builders import Dates, Flat, Prefixes
+from shoal.table.hierarchy.day_forms import day_of
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.schema import Nominal, Ordinal
 
@@ -111,7 +112,7 @@ class Atoms:
             return [self.place[leaf] for leaf in leaves_below(self.tree, text)]
         if text in self.in_doubt:
             return None
-        known = self.tree is None and (not isinstance(self.rule, Dates) or _is_date(text))
+        known = self.tree is None and (not isinstance(self.rule, Dates) or _is_date(text, self.rule))
         if not known and text not in self.masks:
             return None
         key = self._key(text)
@@ -138,23 +139,29 @@ class Atoms:
         if isinstance(key, Mask):
             found: list[str | Mask] = [Mask(key.prefix[:n], None) for n in range(1, len(key.prefix) + 1)]
             found += [Mask(key.prefix[:n], key.length) for n in range(1, len(key.prefix)) if key.length is not None]
-            return [mask for mask in found if mask != key] + self._dates_above(key.prefix)
+            return [one for one in (*found, *self._dates_above(key.prefix)) if one not in (key, key.prefix)]
         masks: list[str | Mask] = [Mask(key[:n], length) for n in range(1, len(key)) for length in (None, len(key))]
         masks.append(Mask(key, None))
         if isinstance(self.rule, Flat) and key != self.rule.root:
             masks.append(self.rule.root)
-        return masks + self._dates_above(key)
+        return [one for one in (*masks, *self._dates_above(key)) if one != key]
 
     def _dates_above(self, text: str) -> list[str | Mask]:
-        """The parts of a date that would cover it."""
-        if not (isinstance(self.rule, Dates) and DATE.fullmatch(text)):
+        """Every part of a date that covers it, whatever levels the rule has; parts are written as in ISO dates."""
+        if not isinstance(self.rule, Dates):
             return []
-        return [part for part in (text[:10], text[:7], text[:4], f"{text[:3]}0s") if part != text]
+        day = day_of(text, self.rule.form)
+        whole = text if day is None else day.isoformat()
+        if not DATE.fullmatch(whole):
+            return []
+        above: list[str | Mask] = [whole[:10], whole[:7], whole[:4], f"{whole[:3]}0s"]
+        return above if day is None else [*above, Mask(whole, None), Mask(whole, len(whole) + 1)]
 
 
 def _begins(key: str | Mask) -> tuple[str, bool, int]:
     return (key.prefix, False, key.length or 0) if isinstance(key, Mask) else (key, True, 0)
 
 
-def _is_date(text: str) -> bool:
-    return DATE.fullmatch(text) is not None or re.fullmatch(r"\d{3}0s", text) is not None
+def _is_date(text: str, rule: Dates) -> bool:
+    part = DATE.fullmatch(text) is not None or re.fullmatch(r"\d{3}0s", text) is not None
+    return part or day_of(text, rule.form) is not None

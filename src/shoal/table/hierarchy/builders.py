@@ -8,7 +8,6 @@ tree never depends on the order of the rows.
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,17 +20,13 @@ import numpy as np
 
 from shoal.errors import ParameterError, Problem, SchemaError
 from shoal.spec import AnyText, OneOf, Real, Several, Spec, Whole, param
+from shoal.table.hierarchy.day_forms import FORMS, ISO, day_of, has_time
 from shoal.table.numbers import number_text
 
 STAR = "*"
 """The published cell that says nothing; the root of every tree a rule makes."""
 
 Paths = list[tuple[str, ...]]
-
-ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
-"""A day, possibly with a time after it."""
-DAY = 10
-"""Characters of a day."""
 
 
 class Rule(Spec, ABC):
@@ -170,7 +165,7 @@ class Quantiles(Rule):
 
 @dataclass(frozen=True)
 class Dates(Rule):
-    """ISO dates, with or without a time, under their day, month, year and decade.
+    """Dates of one form, with or without a time, under their day, month, year and decade.
 
     A day with times has `*` after it, so that it is never taken for the value that a midnight is, which is a day alone:
     that one stands below it as well.
@@ -179,6 +174,8 @@ class Dates(Rule):
     [('1987-03-21', '1987-03', '1987', '1980s', '*')]
     >>> Dates(levels=("day", "year")).paths(["1987-03-21", "1987-03-21 08:00:00"])
     [('1987-03-21', '1987-03-21*', '1987', '*'), ('1987-03-21 08:00:00', '1987-03-21*', '1987', '*')]
+    >>> Dates(form="DD.MM.YYYY").paths(["21.03.1987"])
+    [('21.03.1987', '1987-03', '1987', '1980s', '*')]
     """
 
     name: ClassVar[str] = "dates"
@@ -187,6 +184,7 @@ class Dates(Rule):
         "the levels above a value; a day of which no value has a time gets no level day",
         default=("day", "month", "year", "decade"),
     )
+    form: str = param(OneOf(FORMS), "how the days are written; a time may follow", default=ISO)
     _names: ClassVar[dict[str, Callable[[date], str]]] = {
         "day": lambda day: f"{day.isoformat()}*",
         "month": lambda day: f"{day.year:04d}-{day.month:02d}",
@@ -201,23 +199,23 @@ class Dates(Rule):
                 Problem("Dates(levels=)", "needs the levels once each, in the order day, month, year, decade")
             )
 
+    def _above(self, day: date | None, *, with_day: bool) -> list[str] | None:
+        """The names of the levels above a value of a day, the lowest first; None for what is no day."""
+        if day is None:
+            return None
+        return [self._names[level](day) for level in self.levels if level != "day" or with_day]
+
     def paths(self, values: Iterable[object]) -> Paths:
         """One path per distinct value, from the value to the root."""
         texts = _texts(values)
-        with_times = {value[:DAY] for value in texts if len(value) > DAY}
-        paths, bad = [], 0
-        for value in texts:
-            try:
-                day = date.fromisoformat(value[:DAY] if ISO_DATE.fullmatch(value) else "")
-            except ValueError:
-                bad += 1
-                continue
-            levels = [level for level in self.levels if level != "day" or value[:DAY] in with_times]
-            paths.append(_path(value, *(self._names[level](day) for level in levels)))
+        days = {value: day_of(value, self.form) for value in texts}
+        with_times = {days[value] for value in texts if has_time(value, self.form)}
+        found = {value: self._above(day, with_day=day in with_times) for value, day in days.items()}
+        bad = sum(above is None for above in found.values())
         if bad:
-            text = f"{bad} distinct values are not dates of the form YYYY-MM-DD"
-            raise SchemaError(Problem("hierarchy of dates", text, "convert the column first"))
-        return paths
+            text = f"{bad} distinct values are not dates of the form {self.form}"
+            raise SchemaError(Problem("hierarchy of dates", text, "give another form, or convert the column first"))
+        return [_path(value, *(above or ())) for value, above in found.items()]
 
 
 @dataclass(frozen=True)

@@ -172,9 +172,11 @@ class Hierarchy:
         return cls.grow(builders.Quantiles(parts=parts), values)
 
     @classmethod
-    def dates(cls, *values: str, levels: Sequence[str] = ("day", "month", "year", "decade")) -> Hierarchy:
-        """ISO dates, with or without a time, under their day, month, year and decade."""
-        return cls.grow(builders.Dates(levels=levels), values)
+    def dates(
+        cls, *values: str, levels: Sequence[str] = ("day", "month", "year", "decade"), form: str = "YYYY-MM-DD"
+    ) -> Hierarchy:
+        """Dates of one form, with or without a time, under their day, month, year and decade."""
+        return cls.grow(builders.Dates(levels=levels, form=form), values)
 
     @classmethod
     def grouping(cls, *values: str, sizes: Sequence[int]) -> Hierarchy:

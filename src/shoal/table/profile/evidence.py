@@ -9,6 +9,7 @@ import polars as pl
 
 from shoal.table.cells import are_cells, as_told
 from shoal.table.profile.bands import band_order
+from shoal.table.profile.days import day_forms
 from shoal.table.profile.shapes import HOLDS, MARKERS, Look, look, pattern_of
 from shoal.table.profile.values import Vocabulary, are_flags, vocabulary_of
 from shoal.table.profile.words import COUNTS, MEASURES, MONEY, MONEY_ABBREVIATED, UNITS, Meaning, says
@@ -45,6 +46,8 @@ class Evidence:
     """Whether its values are bands of numbers."""
     jagged: bool = False
     """Whether few whole numbers occur as codes do: with gaps, or not more and then less often from low to high."""
+    day_forms: tuple[str, ...] = ()
+    """Every form of days that all values have, where they are dates."""
 
     def says(self, wanted: Meaning) -> str | None:
         """What the name says of a meaning."""
@@ -202,6 +205,7 @@ def gather(series: pl.Series, counts: pl.DataFrame) -> Evidence:
     seen = look(present.select(pl.col("text").alias("value"), "n").drop_nulls())
     unique = n_present > 0 and n_once / n_present > MOSTLY
     few = _few(present)
+    pattern = pattern_of(series.name, seen, n_distinct=present.height, mostly_unique=unique)
     return Evidence(
         name=series.name,
         dtype=series.dtype,
@@ -210,12 +214,13 @@ def gather(series: pl.Series, counts: pl.DataFrame) -> Evidence:
         n_distinct=present.height,
         n_once=n_once,
         look=seen,
-        pattern=pattern_of(series.name, seen, n_distinct=present.height, mostly_unique=unique),
+        pattern=pattern,
         markers=suspected(counts),
         vocabulary=vocabulary_of(few),
         flags=are_flags(list(few)),
         banded=bool(band_order(without_markers_of(few))) and not unique,
         jagged=_jagged(few) if seen.always("integer") else False,
+        day_forms=day_forms(present["text"]) if pattern == "date" else (),
     )
 
 

@@ -36,9 +36,11 @@ def _postcodes(seen: Evidence) -> Kind | None:
 def _dates(seen: Evidence) -> Kind | None:
     if seen.pattern != "date":
         return None
-    if seen.look.always("ISO date"):
-        return "nominal", Dates(), "dates are shown as month, year or decade"
-    return "nominal", None, "write all dates as YYYY-MM-DD to have them shown as month, year or decade"
+    if len(seen.day_forms) == 1:
+        (form,) = seen.day_forms
+        how = f"dates of the form {form} are shown as month, year or decade"
+        return "nominal", Dates(form=form), how
+    return "nominal", None, "dates that are not of one form are not shown as month, year or decade"
 
 
 def _codes_of_a_scheme(seen: Evidence) -> Kind | None:

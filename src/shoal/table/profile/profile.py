@@ -25,12 +25,14 @@ from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers
 from shoal.table.names import require_header
 from shoal.table.profile.bands import band
+from shoal.table.profile.decimals import Decimals, decimals_of
 from shoal.table.profile.evidence import MOSTLY, Evidence, distinct, gather
 from shoal.table.profile.kinds import kind_of, order_of
 from shoal.table.profile.names import surnames_beside_given_names
 from shoal.table.profile.people import as_person, found_by_content, one_weight, person_of, repeated_people
-from shoal.table.profile.roles import LOW, MEDIUM, TELLING, Proposal, role_of
+from shoal.table.profile.roles import HIGH, LOW, MEDIUM, TELLING, Proposal, role_of
 from shoal.table.profile.singling import best_pairs, singled_out
+from shoal.table.profile.unread import unread
 from shoal.table.profile.words import AGE, BIRTH, says
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
 
@@ -72,6 +74,8 @@ class ColumnProfile:
     """The categories of an ordinal column, lowest first."""
     unique_with_others: float | None = None
     """Share of rows that are unique on all quasi-identifiers together and would not be without this one."""
+    unread: str = ""
+    """Why its values are not read as the dates or numbers that they seem to be, and what to do; empty as a rule."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,11 @@ class Profile:
     """What the holder must look at first."""
 
     @property
+    def unread(self) -> tuple[str, ...]:
+        """Of each column that is not read as what it seems to hold, why not and what to do."""
+        return tuple(column.unread for column in self.columns if column.unread)
+
+    @property
     def person(self) -> str | None:
         """The column that says whose row it is, if one is proposed."""
         return next((column.name for column in self.columns if column.role == "person"), None)
@@ -121,7 +130,7 @@ class Profile:
         )
 
 
-def profile(frame: Any, missing_values: Markers = ()) -> Profile:
+def profile(frame: Any, missing_values: Markers = (), roles: Mapping[str, str] | None = None) -> Profile:
     """Profile every column of a table and propose its role.
 
     Parameters
@@ -130,6 +139,8 @@ def profile(frame: Any, missing_values: Markers = ()) -> Profile:
         A polars, pandas or pyarrow frame, typed or all text. It is not changed.
     missing_values
         Texts that mean a missing cell, besides the empty text.
+    roles
+        The role of every column, where somebody has decided that; only kinds and hierarchies are proposed then.
 
     Examples
     --------
@@ -144,10 +155,12 @@ def profile(frame: Any, missing_values: Markers = ()) -> Profile:
     evidence = [gather(series, counts[name]) for name, series in cells.items()]
     codes = {name: _codes(series, counts[name]) for name, series in cells.items() if are_cells(series.dtype)}
     keys = {name: np.where(cells[name].is_null().to_numpy(), -1, column) for name, column in codes.items()}
-    proposals, warnings = _settled(evidence, keys)
-    proposed = [_in_order(_column(seen, proposals[seen.name]), counts[seen.name]) for seen in evidence]
-    columns, without = _with_something_known(_without_birth_beside_age(proposed))
-    warnings += without
+    proposals, warnings = _settled(evidence, keys) if roles is None else (_as_given(roles), ())
+    written = decimals_of(frame, missing_values)
+    columns = tuple(_in_order(_column(seen, proposals[seen.name], written), counts[seen.name]) for seen in evidence)
+    if roles is None:
+        columns, without = _with_something_known(_without_birth_beside_age(columns))
+        warnings += without
     warnings += _told_apart_by_weight(columns)
     quasi = {column.name: codes[column.name] for column in columns if column.role == "quasi"}
     together, because = singled_out(quasi)
@@ -162,6 +175,11 @@ def profile(frame: Any, missing_values: Markers = ()) -> Profile:
         pairs_note=note,
         warnings=warnings,
     )
+
+
+def _as_given(roles: Mapping[str, str]) -> dict[str, Proposal]:
+    """Roles that somebody has decided, as if they were proposed."""
+    return {name: Proposal(role, "Its role is given", HIGH) for name, role in roles.items()}
 
 
 def _settled(evidence: list[Evidence], keys: Mapping[str, Codes]) -> tuple[dict[str, Proposal], tuple[str, ...]]:
@@ -228,12 +246,12 @@ def _accepted(order: tuple[str, ...]) -> bool:
     return True
 
 
-def _without_birth_beside_age(columns: list[ColumnProfile]) -> tuple[ColumnProfile, ...]:
+def _without_birth_beside_age(columns: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ...]:
     """Drop a day of birth where the age is there too: the finer of the two would undo the hiding of the coarser."""
     age = next((one.name for one in columns if one.role == "quasi" and says(one.name, AGE)), None)
     reason = f"{age!r} has the same information, less exactly: the exact day would undo its generalisation."
     return tuple(
-        replace(one, role="identifying", kind=None, hierarchy=None, reason=reason)
+        replace(one, role="identifying", kind=None, hierarchy=None, reason=reason, unread="")
         if age is not None and one.role == "quasi" and one.pattern == "date" and says(one.name, BIRTH)
         else one
         for one in columns
@@ -287,7 +305,7 @@ def _codes(series: pl.Series, counts: pl.DataFrame) -> Codes:
     return series.replace_strict(counts["value"], numbers, return_dtype=pl.Int64).to_numpy()
 
 
-def _column(seen: Evidence, proposal: Proposal) -> ColumnProfile:
+def _column(seen: Evidence, proposal: Proposal, written: Decimals) -> ColumnProfile:
     """Write down the role of one column, and propose its kind and hierarchy."""
     kind, hierarchy, how = (None, None, "") if proposal.role in WITHOUT_KIND else kind_of(seen)
     n_missing = seen.n_rows - seen.n_present
@@ -304,6 +322,7 @@ def _column(seen: Evidence, proposal: Proposal) -> ColumnProfile:
         hierarchy=hierarchy,
         reason=f"{proposal.why}; {how}." if how else f"{proposal.why}.",
         confidence=proposal.confidence,
+        unread=unread(seen, written),
     )
 
 

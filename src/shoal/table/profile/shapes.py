@@ -110,10 +110,6 @@ SHAPES: dict[str, pl.Expr] = {
     "two decimals": _TEXT.str.contains(r"^[+-]?[0-9]*\.[0-9]{1,2}$"),
     "padded decimal": _TEXT.str.contains(r"^0[0-9]+\.[0-9]+$"),
     "currency": _TEXT.str.contains(r"^[-+]?[$€£] ?[0-9][0-9.,]*$|^[-+]?[0-9][0-9.,]* ?[$€£]$"),
-    # What shoal.table.hierarchy.builders.Dates can read: on the value as it is, since categories are never stripped.
-    "ISO date": pl.col("value").str.contains(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]|$)")
-    & pl.col("value").str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False).is_not_null()
-    & ~pl.col("value").str.starts_with("0000"),
 }
 
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.errors import Problem, SourceError
 from shoal.table.sources.csv import Detected, detect_csv, read_csv
+from shoal.table.sources.decimals import plain_numbers
 from shoal.table.sources.drivers import DRIVERS, driver
 from shoal.table.sources.excel import read_excel
 from shoal.table.sources.files import found_file
@@ -38,7 +39,8 @@ def read(source: Source | str | Path, **options: object) -> pl.DataFrame:
     -------
     polars.DataFrame
         At least one row; column names exactly as they are. From CSV every column is text, so that leading zeros
-        stay; the schema casts later. `missing_values` is not applied here.
+        stay; the schema casts later. Columns in `decimal_comma` and `decimal_point` have plain numbers.
+        `missing_values` is not applied here.
 
     Raises
     ------
@@ -48,7 +50,7 @@ def read(source: Source | str | Path, **options: object) -> pl.DataFrame:
     known = Source.from_options(source, options, "read")
     failed: SourceError | None = None
     try:
-        frame = _READERS[known.kind](known)
+        frame = plain_numbers(_READERS[known.kind](known), known)
     except SourceError as error:
         failed = SourceError(error.problems)
     if failed is not None:

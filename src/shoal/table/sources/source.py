@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
@@ -140,6 +140,24 @@ class MissingTexts(Text):
         return ["NA", [""], [1], None, {"age": "NA"}, {"age": [999]}, {"": ["NA"]}]
 
 
+@dataclass(frozen=True)
+class ColumnNames(Text):
+    """A list of names of columns, possibly empty."""
+
+    def complaint(self, value: object) -> str | None:
+        """Say what is wrong with a value, or None."""
+        fits = isinstance(value, (list, tuple)) and all(isinstance(name, str) and name for name in value)
+        return None if fits else f"needs {self.what}"
+
+    def parse(self, text: str) -> object:
+        """Read a comma-separated list."""
+        return tuple(name.strip() for name in text.split(",") if name.strip())
+
+    def bad_values(self) -> list[object]:
+        """Values that must be refused."""
+        return ["age", [""], [1], None, {"age": ","}]
+
+
 @dataclass(frozen=True, repr=False)
 class Source(Spec):
     """Where a table is and how to read it.
@@ -186,6 +204,16 @@ class Source(Spec):
         "text encoding of a CSV file; detected when not given",
         default=None,
     )
+    decimal_comma: Sequence[str] = param(
+        ColumnNames("a list of names of columns"),
+        "columns whose numbers have a decimal comma, such as `1.234,56` or `75,3 €`",
+        default=(),
+    )
+    decimal_point: Sequence[str] = param(
+        ColumnNames("a list of names of columns"),
+        "columns whose numbers have a decimal point and marks of thousands or a currency, such as `$1,234.56`",
+        default=(),
+    )
     missing_values: Markers = dataclasses.field(
         default=(),
         hash=False,  # a dict has no hash; equal sources still hash alike
@@ -202,6 +230,8 @@ class Source(Spec):
         problems.raise_if_any(SourceError)
         if self.path is not None:
             object.__setattr__(self, "path", str(self.path))
+        for key in ("decimal_comma", "decimal_point"):
+            object.__setattr__(self, key, tuple(getattr(self, key)))
         object.__setattr__(self, "missing_values", markers.kept(self.missing_values))
 
     def __repr__(self) -> str:
@@ -286,6 +316,9 @@ def _check(values: Mapping[str, object], where: Callable[[str], str], problems: 
     if path is None and uri is None:
         problems.add(where("path"), "neither path nor uri is given", "give one")
         return
+    if not bad & {"decimal_comma", "decimal_point"}:
+        for name in sorted({*values["decimal_comma"]} & {*values["decimal_point"]}):  # type: ignore[misc]
+            problems.add(where("decimal_comma"), f"{name!r} is in decimal_point, too", "keep one")
     if values["table"] is not None and values["query"] is not None:
         problems.add(where("table"), "both table and query are given", "keep one")
     if not bad & {"path", "uri"}:

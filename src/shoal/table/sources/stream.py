@@ -17,6 +17,7 @@ import polars as pl
 
 from shoal.errors import Problem, Problems, SourceError, some
 from shoal.table.sources.csv import Detected, parse_piece
+from shoal.table.sources.decimals import plain_numbers
 from shoal.table.sources.decode import MARKS, check_no_nul
 from shoal.table.sources.excel import read_excel
 from shoal.table.sources.files import check_header, found_file
@@ -79,7 +80,7 @@ def stream(source: Source) -> Iterator[pl.DataFrame]:
     n_rows = 0
     for piece in _even(_batches(source)):
         n_rows += piece.height
-        yield piece
+        yield plain_numbers(piece, source)
     if not n_rows:
         raise SourceError(Problem(source.describe(), "has no rows", "nothing can be published of an empty table"))
 
