@@ -184,7 +184,7 @@ class Slicing(Method):
 
     def _check_table(self, table: Table, sensitive: Sequence[str], problems: Problems) -> None:
         """Note what the values of the table forbid: a constant attribute, a value that is too frequent."""
-        for name in (one for one in table.published if one not in table.broken):
+        for name in table.published:
             at_hand = table.whole is None or name in table.quasi or name in table.sensitive  # of a table on disk
             if self.groups is None and at_hand and table.frame[name].n_unique() == 1 and table.n_rows > 1:
                 what = "is constant, so it has no correlation with other columns"
@@ -193,7 +193,7 @@ class Slicing(Method):
         for name in sensitive:
             check_eligible(table, name, self.l, "Slicing(l=)", problems)
         if self.p is not None:
-            for name in (one for one in table.quasi if one not in table.broken):
+            for name in table.quasi:
                 if table.frame[name].null_count():
                     what = "has missing values, which p cannot generalise"
                     problems.add(f"column {name!r}", what, 'use missing = "drop", or leave p out', error=SchemaError)
