@@ -314,6 +314,8 @@ def test_parts_of_dates():
 def test_dates_of_another_form_below_their_parts():
     kind = shoal.Nominal(shoal.Dates(form="DD.MM.YYYY"))
     for outer, inner, yes in (
+        ("1980-05-21*", "21.05.1980 10:00", True), ("1980-05-21*", "21.5.1980", True), ("1980-05", "1980-05-21*", True),
+        ("1980-05-22*", "21.05.1980 10:00", False),
         ("1980", "21.05.1980", True), ("1980-05", "1.5.1980", True), ("1980s", "02.01.1987", True),
         ("1980-05-21", "21.05.1980 10:00", True), ("1980", "01.01.1981", False), ("1980-05", "05.04.1980", False),
     ):  # fmt: skip

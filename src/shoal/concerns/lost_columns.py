@@ -22,7 +22,8 @@ def lost_columns(looked: Looked) -> Iterator[Concern]:
     if not most:
         return
     listed = ", ".join(f"{name!r} ({lost[name]:.0%})" for name in most)
-    what = f"of {len(most)} columns little is left, by the share of information that they lost: {listed}"
+    columns, they = ("1 column", "it") if len(most) == 1 else (f"{len(most)} columns", "they")
+    what = f"of {columns} little is left, by the share of information that {they} lost: {listed}"
     drop = f'[columns.{quoted(most[0])}]\nrole = "identifying"   # leave it out, and the others keep more'
     change = f"{drop}\n# or a smaller k, fewer requirements, a hierarchy with more steps, or another method"
     yield Concern("lost-columns", what, change, 0.2 + 0.1 * lost[most[0]], most[0])
