@@ -169,7 +169,7 @@ def test_people_with_several_rows_stay_together(spark, tmp_path):
     schema = shoal.Schema(quasi=SCHEMA.quasi, sensitive=["disease"], identifying=["name"], person="who")
     blocks = Blocks(rows=300, part_rows=700, workers=1)
     source = Source(path=str(tmp_path / "table.parquet"))
-    require = (*ASKED["require"], shoal.TCloseness("disease", t=0.4))
+    require = (*ASKED["require"], shoal.TCloseness("disease", t=0.5))
     given = {"require": require, "seed": 1, "publish": shoal.Generalize(shape="classes")}
     recipe = shoal.Recipe(schema, shoal.KMember(k=5), source=source, **given)
     made = publish_in_blocks(recipe, tmp_path / "blocks", blocks, SILENT)

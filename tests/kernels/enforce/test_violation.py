@@ -169,10 +169,13 @@ def test_joining_groups_brings_them_nearer_where_models_are_monotone(data):
 @settings(max_examples=examples(15))
 @given(data=st.data())
 def test_the_smallest_group_is_that_of_a_group_that_grows(data):
-    """The size is worked out once without compiling anything, and again by the kernel whenever a group grows."""
+    """The size is worked out once without compiling anything, and again by the kernel whenever a group grows.
+
+    Where growing sees no way, rows in the shares of the table may still be few.
+    """
     case = data.draw(sensitive_tables("one", max_rows=24), "table")
     plain = Task.of(prepare(case.frame, case.schema))
     for model in BY_ROWS:
         constraints = Constraints.of(replace(plain, require=(data.draw(requirements(model, case), "require"),)))
         growing = closing_size(constraints.growth(planned=FARTHEST), 1, FARTHEST)
-        assert constraints.smallest == growing, model
+        assert constraints.smallest == growing or constraints.smallest < FARTHEST < growing, model
