@@ -22,7 +22,7 @@ TEN_MINUTES = 600.0
 INTRODUCTION = """# All methods side by side
 
 Written by `make table`. Every run is the whole path: grouping, publishing as generalised cells, verifying, measuring.
-Times are those of a busy machine with two cores; use them for comparison only.
+Times are those of a busy machine with two cores, without compiling; use them for comparison only.
 Peak memory is that of the process, the interpreter and the libraries (some 190 MB) included.
 
 ## Adult
