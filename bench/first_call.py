@@ -64,7 +64,7 @@ def units(name: str, what: str) -> float:
 
 def main() -> int:
     """Print a table, and say whether a bar is missed."""
-    from shoal.declared import METHODS
+    from shoal.registry.declared import METHODS
 
     grouping = [name for name, one in METHODS.items() if name != "m-invariance" and one.protects != "values"]
     names = sys.argv[1:] or ["demo", *grouping]

@@ -91,7 +91,7 @@ def n_threads():
 @pytest.fixture
 def three(monkeypatch):
     """Three threads for columns, however little there is to do, and tables that count as large from one row on."""
-    from shoal import threads
+    from shoal.machine import threads
     from shoal.table import fingerprint, numbering
 
     monkeypatch.setattr(threads, "_cores", lambda: 3)

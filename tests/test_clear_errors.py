@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import extras
-from shoal.declared import METHOD_CLASSES, MODEL_CLASSES
 from shoal.errors import ParameterError, SchemaError, ShoalWarning, SourceError
+from shoal.machine import extras
+from shoal.registry.declared import METHOD_CLASSES, MODEL_CLASSES
 
 DAYS = [datetime.date(2020, 1, day) for day in (1, 2, 3, 4)]
 SCHEMA = shoal.Schema(quasi={"born": shoal.Numeric()})

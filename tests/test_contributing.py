@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.declared import ATTACK_CLASSES, MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
+from shoal.registry.declared import ATTACK_CLASSES, MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 from support.registered import REPEATED
 
 ROOT = Path(__file__).parent.parent

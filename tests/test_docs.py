@@ -14,11 +14,11 @@ import typer
 
 import shoal
 from shoal.cli.app import app
-from shoal.declared import ATTACK_CLASSES, MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 from shoal.measure import MEASURES, written_to
 from shoal.privacy import MODELS
 from shoal.publish import PUBLISHERS
 from shoal.recipe.reader import COLUMN_KEYS, TOP_KEYS
+from shoal.registry.declared import ATTACK_CLASSES, MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import Receipt
 from shoal.release.shapes import SHAPES

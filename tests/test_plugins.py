@@ -19,13 +19,14 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.declared import K_ANONYMITY, MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES, Of, Promised
 from shoal.errors import Problems, ShoalWarning
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups
 from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.publish.base import Publisher
-from shoal.registry import Registry
+from shoal.registry.declarations import Of, Promised
+from shoal.registry.declared import K_ANONYMITY, MEASURE_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
+from shoal.registry.registry import Registry
 from shoal.spec import ColumnName, Real, Whole, param
 from support.registered import REPEATED
 from support.rivals import installer

@@ -11,8 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import shoal
-from shoal.declared import ATTACK_CLASSES, MEASURE_CLASSES, METHOD_CLASSES, METHODS, MODEL_CLASSES, PUBLISHER_CLASSES
 from shoal.measure import written_to
+from shoal.registry.declared import (
+    ATTACK_CLASSES,
+    MEASURE_CLASSES,
+    METHOD_CLASSES,
+    METHODS,
+    MODEL_CLASSES,
+    PUBLISHER_CLASSES,
+)
 from shoal.spec import Spec
 
 ROOT = Path(__file__).parents[1]

@@ -1,7 +1,7 @@
 """Shoal publishes a table of people so that nobody in it can be singled out, and shows what was promised and lost.
 
 The public names are here; each is loaded when it is first used, so that `import shoal` is quick. Methods, models and
-publishers are those of `shoal.declared`; what a type checker is told of all names is written by `make lists`.
+publishers are those of `shoal.registry.declared`; what a type checker is told of all names is written by `make lists`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from shoal._version import __version__
-from shoal.declared import COLUMN_PUBLISHER_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
+from shoal.registry.declared import COLUMN_PUBLISHER_CLASSES, METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 
 _HOME = {
     "shoal": ("sample",),
@@ -33,7 +33,7 @@ _HOME = {
     "shoal.mining.mine": ("mine",),
     "shoal.pipeline": ("anonymize", "run"),
     "shoal.recipe.recipe": ("Recipe",),
-    "shoal.registry": ("register",),
+    "shoal.registry.registry": ("register",),
     "shoal.release.key": ("Key",),
     "shoal.release.manifest": ("Manifest",),
     "shoal.release.receipt": ("Receipt",),

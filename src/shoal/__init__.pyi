@@ -70,7 +70,7 @@ from shoal.publish.generalize import Generalize as Generalize
 from shoal.publish.records import Records as Records
 from shoal.publish.slices import Slices as Slices
 from shoal.recipe.recipe import Recipe as Recipe
-from shoal.registry import register as register
+from shoal.registry.registry import register as register
 from shoal.release.key import Key as Key
 from shoal.release.manifest import Manifest as Manifest
 from shoal.release.receipt import Receipt as Receipt

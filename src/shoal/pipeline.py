@@ -12,26 +12,26 @@ import polars as pl
 from shoal.check.release import verify
 from shoal.check.whose import whose_rows
 from shoal.concerns.base import refuse
+from shoal.display.progress_bar import Watched, listener, shows_progress
 from shoal.enforce.refine import Refine
 from shoal.engines.blocks import Blocks, part_of
 from shoal.engines.grouping import grouped
 from shoal.engines.in_memory import grouped_in_blocks
 from shoal.errors import InternalError, ParameterError, Problem
+from shoal.machine.memory import check_memory
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
-from shoal.memory import check_memory
 from shoal.methods.base import Method
 from shoal.personal.base import ColumnPublisher
 from shoal.personal.hiding import as_shown, hidden_columns, key_of, marked, warn_of_split_aliases
 from shoal.privacy.base import Requirement
 from shoal.privacy.required import check_shown, in_one_spelling
-from shoal.progress_bar import Watched, listener, shows_progress, watched_part
 from shoal.publish import listed
 from shoal.publish.base import Publisher
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, describe, holder_figures, parts_given, receipt_of, split
 from shoal.release.release import Frame, Release
-from shoal.settings import check_arguments, keeps_to_threads, secret_seed
+from shoal.settings import check_arguments, keeps_to_threads, secret_seed, watched_part
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
 from shoal.table.prepare import prepare
@@ -174,7 +174,7 @@ def anonymize(
 
     told.stage("reading")
     given, to_native = to_polars(frame)
-    check_memory(memory, given, schema)
+    check_memory(memory, given.height, schema.n_published(given.columns))
     everybody = None if population is None else to_polars(population)[0]
     table = prepare(
         given, schema, missing=missing, missing_values=missing_values, normalise=normalise,

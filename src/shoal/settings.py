@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from shoal import memory
+from shoal.display.progress_bar import Watched
 from shoal.errors import ParameterError, Problems
-from shoal.registry import Registry, stranger
+from shoal.machine import memory
+from shoal.registry.registry import Registry, stranger
 from shoal.release.manifest import FORMATS, LEFT_OUT
 from shoal.spec import Bound, Maybe, OneOf, Share, Whole, YesNo
 from shoal.table import markers
@@ -57,6 +58,11 @@ def check_arguments(
     if wrong := markers.complaint(missing_values):
         problems.add("missing_values=", wrong, 'write ["?", "NA"], or {"age": ["999"]}')
     problems.raise_if_any(ParameterError)
+
+
+def watched_part(wish: object) -> Part:
+    """Who is to be shown progress, as an argument to be checked."""
+    return ("progress", wish, Watched, None, "True, False, or an object with stage and advance")
 
 
 def secret_seed(given: int | None) -> int:

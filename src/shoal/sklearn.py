@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import ParameterError, Problem, ShoalError
-from shoal.extras import load
+from shoal.machine.extras import load
 from shoal.methods import METHODS
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize

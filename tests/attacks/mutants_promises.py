@@ -9,10 +9,10 @@ from typing import Any
 from attacks.mutants import Entries, Mutant, edited, forged
 from attacks.mutants_json import SECRET
 from attacks.victims import Files, Victim
-from shoal.declared import METHODS, PUBLISHERS
 from shoal.methods.m_invariance import MInvariance
 from shoal.privacy import MODELS, OF_METHODS
 from shoal.publish import PUBLISHERS as SHOWN
+from shoal.registry.declared import METHODS, PUBLISHERS
 from shoal.release.release import Release
 from shoal.spec import Spec
 from support.forging import mended, with_entries

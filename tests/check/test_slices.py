@@ -16,9 +16,9 @@ import shoal
 from shoal.check import slices as checker
 from shoal.check.slice_people import placed
 from shoal.check.slices import SlicesRead
-from shoal.declared import METHODS
 from shoal.errors import Problems
 from shoal.publish.base import Published, arrange
+from shoal.registry.declared import METHODS
 from shoal.release.manifest import QuasiColumn, Slice
 from support.forging import arranged, fingerprinted, mended, rewritten, with_entries
 from support.pairwise import examples

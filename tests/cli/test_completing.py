@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.cli import app
-from shoal.declared import METHOD_CLASSES
+from shoal.registry.declared import METHOD_CLASSES
 from support.small_recipe import CANARY, RECIPE, TABLE
 
 

@@ -89,6 +89,6 @@ def test_a_library_that_cannot_be_loaded(monkeypatch):
 
 def test_an_installed_package_says_itself_what_it_needs(monkeypatch):
     lines = ["numpy>=2.0", 'fastexcel>=0.14; extra == "excel"', "shoal[excel]; extra == 'all'"]
-    monkeypatch.setattr("shoal.extras.checkout", lambda: None)
+    monkeypatch.setattr("shoal.machine.extras.checkout", lambda: None)
     monkeypatch.setattr(doctor.metadata, "requires", lambda name: lines)
     assert doctor.requirements() == (["numpy>=2.0"], {"excel": ["fastexcel>=0.14"], "all": ["shoal[excel]"]})

@@ -11,7 +11,7 @@ import tomllib
 import pytest
 
 from shoal.cli import explain
-from shoal.declared import (
+from shoal.registry.declared import (
     ATTACK_CLASSES,
     COLUMN_PUBLISHER_CLASSES,
     METHOD_CLASSES,

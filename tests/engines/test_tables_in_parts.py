@@ -17,7 +17,7 @@ from shoal.engines import on_disk
 from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import InfeasibleError, ParameterError
-from shoal.processes import Here, Pool
+from shoal.machine.processes import Here, Pool
 from shoal.progress import SILENT
 from shoal.publish.stretching import STEPS, exact_sum
 from shoal.release.reading import check_directory

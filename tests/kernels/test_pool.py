@@ -137,7 +137,7 @@ def test_a_process_ends_and_one_that_was_forked_has_threads_of_its_own(how, said
 
 ONE_CORE = """
 import threading
-from shoal import threads
+from shoal.machine import threads
 from shoal.kernels import sharing
 assert list(threads.side_by_side(abs, range(5), 1 << 40)) == [0, 1, 2, 3, 4]
 assert threads.meanwhile(int, 1 << 40).done

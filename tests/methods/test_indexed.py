@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import threads
 from shoal.cluster import box_tree, centroid_distances, centroids, class_index, gathering, point_index, row_index
 from shoal.cluster.centroid_index import index_of
 from shoal.enforce.repair import repair
 from shoal.kernels import sharing
+from shoal.machine import threads
 from shoal.methods import k_member, kaca, r_cellular, r_gather
 from shoal.methods.base import Task
 from shoal.table.prepare import prepare

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shoal import declared
 from shoal.methods import METHODS as EVERY
 from shoal.methods.base import Method
+from shoal.registry import declared
 
 REPEATED: dict[str, type[Method]] = {
     name: EVERY[name] for name, one in declared.METHODS.items() if one.shape == "invariant"

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from itertools import cycle
 
 import shoal
-from shoal import declared
 from shoal.publish import PUBLISHERS
+from shoal.registry import declared
 from shoal.testing import options_to_try, variants
 from support.pairwise import ALL, pairwise
 from support.registered import K_METHODS, METHODS

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal import Nominal, Numeric, Schema, threads
+from shoal import Nominal, Numeric, Schema
+from shoal.machine import threads
 from shoal.table import fingerprint, numbering
 from shoal.table.fingerprint import content_sha256, sha256_beside
 from shoal.table.frames import to_polars

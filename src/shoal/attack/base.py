@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from shoal.attack.intervals import Interval, difference, wilson
-from shoal.declared import ATTACK_CLASSES
 from shoal.errors import ParameterError, Problems
-from shoal.registry import Registry
+from shoal.registry.declared import ATTACK_CLASSES
+from shoal.registry.registry import Registry
 from shoal.release.shapes import SHAPES
 from shoal.spec import ByColumn, ColumnName, Maybe, Real, Several, Spec, Whole, param
 

@@ -17,7 +17,7 @@ from shoal.attack.published import part_of
 from shoal.attack.situation import Situation
 from shoal.attack.values import ValueAttack
 from shoal.errors import Problems
-from shoal.extras import load
+from shoal.machine.extras import load
 from shoal.privacy.counts import Counts
 from shoal.privacy.epsilon_m import near_codes
 from shoal.release.queries import Answers

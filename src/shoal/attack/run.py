@@ -9,9 +9,9 @@ import polars as pl
 
 from shoal.attack.base import Attack, Outcome
 from shoal.attack.setting import Holder, situation_of
-from shoal.declared import ATTACK_CLASSES
 from shoal.errors import ParameterError, Problems, SourceError
-from shoal.registry import Registry
+from shoal.registry.declared import ATTACK_CLASSES
+from shoal.registry.registry import Registry
 from shoal.spec import find
 
 ATTACKS: Registry[type[Attack]] = ATTACK_CLASSES

@@ -14,10 +14,10 @@ import polars as pl
 from shoal.check.cells import ReadColumn
 from shoal.check.value_ranges import ANY_VALUE, MISSING_VALUE
 from shoal.errors import Problems, rows_at
+from shoal.machine.threads import side_by_side
 from shoal.release.column_types import ANY, NUMBER, NUMBERS, TEXT, TRUTH, TYPES, column_sorts
 from shoal.release.manifest import Layout
 from shoal.release.shapes import GENERALISED
-from shoal.threads import side_by_side
 
 MINUS_ZERO = "-0.0"
 """Equal to zero, and written in another way."""

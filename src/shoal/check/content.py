@@ -11,9 +11,9 @@ import polars as pl
 from shoal.check.cell_text import check_types, check_written
 from shoal.errors import GuaranteeError, Problems
 from shoal.kernels.pool import Task
+from shoal.machine.threads import meanwhile
 from shoal.release.manifest import Manifest
 from shoal.table.fingerprint import content_sha256
-from shoal.threads import meanwhile
 
 
 def check_content(

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.cards import card
 from shoal.check.cell_text import check_facts
 from shoal.check.cells import ReadColumn, read_column
 from shoal.check.classes import check_class_table
@@ -33,7 +32,9 @@ from shoal.check.slices import SlicesRead
 from shoal.check.texts import Texts, together
 from shoal.check.vocabulary import check_closed
 from shoal.check.whose import Whose
+from shoal.display.cards import card
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
+from shoal.machine.threads import side_by_side
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.release.key import Key
@@ -41,7 +42,6 @@ from shoal.release.manifest import Layout, Manifest
 from shoal.release.shapes import Shape
 from shoal.table.numbering import sorted_rows
 from shoal.table.schema import Schema
-from shoal.threads import side_by_side
 
 
 @dataclass(frozen=True)

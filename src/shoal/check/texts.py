@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.machine.threads import side_by_side
 from shoal.table.numbering import CLOSE, are_few, are_many, coded, few_coded, is_long, long_codes
-from shoal.threads import side_by_side
 
 Ints = npt.NDArray[np.int64]
 MOST = 1 << 62

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from shoal.declared import COLUMN_PUBLISHERS, REFINE, Declared, method_called, publisher_called
 from shoal.errors import GuaranteeError, Problems, ShoalError
 from shoal.privacy import MODELS, OF_METHODS, promised_requirement
 from shoal.privacy.base import Requirement
-from shoal.registry import NAME
+from shoal.registry.declarations import Declared
+from shoal.registry.declared import COLUMN_PUBLISHERS, REFINE, method_called, publisher_called
+from shoal.registry.registry import NAME
 from shoal.release.manifest import Layout, Manifest, QuasiColumn
 from shoal.release.shapes.slices import SliceTables
 from shoal.spec import Bound, ByColumn, ColumnName, Maybe, as_kept

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from shoal.declared import (
+from shoal.registry.declared import (
     ATTACK_CLASSES,
     COLUMN_PUBLISHER_CLASSES,
     MEASURE_CLASSES,

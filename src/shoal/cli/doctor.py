@@ -37,7 +37,7 @@ def doctor(json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] 
 def examined() -> dict[str, Any]:
     """Everything that is looked at; `problems` holds what must be mended before Shoal runs, each with what to do."""
     from shoal._version import __version__
-    from shoal.extras import checkout
+    from shoal.machine.extras import checkout
 
     needed, extras = requirements()
     libraries = [library(need, load=True) for need in needed]
@@ -63,7 +63,7 @@ def requirements() -> tuple[list[str], dict[str, list[str]]]:
     """What Shoal needs, and what each extra needs besides: of the checkout, else of the installed package."""
     import tomllib
 
-    from shoal.extras import checkout
+    from shoal.machine.extras import checkout
 
     root = checkout()
     if root is not None:
@@ -111,7 +111,7 @@ def _mend(broken: Mapping[str, Any]) -> str:
 
 def extra(name: str, needs: list[str]) -> dict[str, Any]:
     """One extra: whether all of it is installed, what is missing, and the line that installs it."""
-    from shoal.extras import install_line
+    from shoal.machine.extras import install_line
 
     parts = [library(need) for need in needs]
     missing = [f"{one['name']} ({one['problem']})" for one in parts if one["problem"]]

@@ -13,7 +13,7 @@ from shoal.cli import completing
 from shoal.cli.show import say
 
 if TYPE_CHECKING:
-    from shoal.registry import Registry
+    from shoal.registry.registry import Registry
 
 Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 

@@ -187,7 +187,7 @@ class ShownProgress:
     def __init__(self, *, quiet: bool) -> None:
         self._bar: Any = None
         if not quiet and sys.stderr.isatty():
-            from shoal.progress_bar import TerminalBar
+            from shoal.display.progress_bar import TerminalBar
 
             self._bar = TerminalBar()
 

@@ -336,7 +336,7 @@ def status(database: DatabaseOption = "vault.db", json: Json = False) -> None:
 
 
 def _check_packages() -> None:
-    from shoal.extras import load
+    from shoal.machine.extras import load
 
     load("sqlalchemy", extra="vault", what="the vault")
     load("alembic", extra="vault", what="the vault")

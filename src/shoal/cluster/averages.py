@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels.cluster.points import NAME, NUMBER
+from shoal.machine.threads import side_by_side
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
 from shoal.table.numbering import sorted_rows
-from shoal.threads import side_by_side
 
 if TYPE_CHECKING:
     from shoal.cluster.points import Space

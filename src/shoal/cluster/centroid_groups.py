@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from shoal.cluster.grid import on_grid
 from shoal.kernels.cluster.centroids import VALUE, CentroidGroups, Ruler
+from shoal.machine.threads import side_by_side
 from shoal.methods.groups import Labels
 from shoal.table.encode import Floats
 from shoal.table.hierarchy.tree import meet
-from shoal.threads import side_by_side
 
 Ints = npt.NDArray[np.signedinteger]
 RecordArray = npt.NDArray[np.void]

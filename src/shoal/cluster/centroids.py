@@ -23,12 +23,12 @@ from shoal.errors import ParameterError, Problems
 from shoal.kernels.cluster import centroids as kernel
 from shoal.kernels.cluster.nearest import Rows, assign, place
 from shoal.kernels.sharing import in_parts, parts_of, piece_of
+from shoal.machine.threads import meanwhile
 from shoal.methods.base import Method
 from shoal.methods.groups import Labels
 from shoal.progress import SILENT, Progress
 from shoal.table.encode import Encoded, Floats
 from shoal.table.prepare import Table
-from shoal.threads import meanwhile
 
 ROWS_PER_CALL = 1 << 12
 """Rows of one kernel call where centroids are searched; few enough that Ctrl-C is heard."""

@@ -18,9 +18,9 @@ from shoal.kernels.index import points as kernel
 from shoal.kernels.index.boxes import BLOCK, PATIENCE, WORD, WORDS, BoxTree
 from shoal.kernels.index.numbers import NumberIndex
 from shoal.kernels.sharing import in_parts
+from shoal.machine.threads import side_by_side
 from shoal.table.encode import Floats, Ints
 from shoal.table.numbering import renumbered
-from shoal.threads import side_by_side
 
 LEAF = 32
 """Most points of a leaf."""

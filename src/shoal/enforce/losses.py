@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal import threads
 from shoal.cluster.averages import Members, averages_of, distances_to
 from shoal.cluster.points import Space
 from shoal.kernels.cluster.points import NAME, NUMBER
@@ -23,6 +22,7 @@ from shoal.kernels.enforce.refine_covers import Covers
 from shoal.kernels.enforce.refine_mixed import Mixed
 from shoal.kernels.enforce.refine_near import Nearness
 from shoal.kernels.enforce.refine_points import Points
+from shoal.machine import threads
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
 from shoal.table.encode import Floats

@@ -67,15 +67,15 @@ from shoal.errors import (
     ShoalError,
     ShoalWarning,
 )
+from shoal.machine.memory import complaint
+from shoal.machine.processes import processes
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
-from shoal.memory import complaint
 from shoal.methods.anatomy import Anatomy
 from shoal.methods.base import check_frequent
 from shoal.methods.slicing import Slicing
 from shoal.privacy.base import ColumnRequirement
 from shoal.privacy.required import in_one_spelling
-from shoal.processes import processes
 from shoal.progress import Progress
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked, column_of, described, named

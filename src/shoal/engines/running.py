@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.engines.blocks import Blocks
 from shoal.engines.work import Work
-from shoal.processes import Pool
+from shoal.machine.processes import Pool
 from shoal.progress import Progress
 from shoal.recipe.recipe import Recipe
 from shoal.release.description import Asked

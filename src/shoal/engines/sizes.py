@@ -8,15 +8,14 @@ import polars as pl
 
 from shoal.engines.blocks import Blocks
 from shoal.errors import InfeasibleError, Problem
-from shoal.memory import BASE, PER_CELL, PER_ROW, as_text, bytes_of, n_published
+from shoal.machine.memory import BASE, PER_CELL, PER_ROW, as_text, bytes_of
 from shoal.table.schema import Schema
 from shoal.table.sources.stream import ROWS
 
 
 def check_fits(limit: str | int | None, blocks: Blocks, workers: int, piece: pl.DataFrame, schema: Schema) -> None:
     """Refuse a limit that blocks of the wanted size cannot keep, once the columns are known."""
-    columns = n_published(piece, schema)
-    check_blocks_fit(limit, [blocks.rows, blocks.part_rows, ROWS], workers, columns)
+    check_blocks_fit(limit, [blocks.rows, blocks.part_rows, ROWS], workers, schema.n_published(piece.columns))
 
 
 def check_blocks_fit(limit: str | int | None, rows: Sequence[int], workers: int, columns: int) -> None:

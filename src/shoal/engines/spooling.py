@@ -15,7 +15,7 @@ from shoal.engines.steps import Reading, clean_piece, facts_of_piece
 from shoal.engines.tables import check_free_names
 from shoal.engines.work import RAW
 from shoal.errors import Problems, SchemaError
-from shoal.processes import ended_told
+from shoal.machine.processes import ended_told
 from shoal.table.frames import check_names
 from shoal.table.markers import note_unknown
 from shoal.table.names import Names

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.errors import ParameterError, Problems, did_you_mean
-from shoal.extras import check_there
 from shoal.learning.c45 import C45
 from shoal.learning.scikit import Boosting, Logistic, NaiveBayes, ScikitLearner
 from shoal.learning.scores import Learner
+from shoal.machine.extras import check_there
 from shoal.redaction import redacted
 
 LEARNERS: dict[str, type[C45 | Logistic | Boosting | NaiveBayes]] = {

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.extras import load
 from shoal.learning.c45 import check_learnable, frequent_first, present
 from shoal.learning.columns import MISSING, Floats, Ints
 from shoal.learning.encoding import Design, Encoding
+from shoal.machine.extras import load
 from shoal.spec import Real, Spec, Whole, param
 
 MOST_CATEGORIES = 254

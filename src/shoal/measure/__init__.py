@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from shoal.declared import MANIFEST_MEASURES, MEASURE_CLASSES, RECEIPT_MEASURES
 from shoal.errors import ParameterError, ShoalWarning
 from shoal.measure.base import Given, Measure
 from shoal.measure.group_errors import GroupErrors, GroupMeasure, Labels
-from shoal.registry import Registry
+from shoal.registry.declared import MANIFEST_MEASURES, MEASURE_CLASSES, RECEIPT_MEASURES
+from shoal.registry.registry import Registry
 from shoal.release.manifest import Manifest
 from shoal.release.receipt import InputFigure
 from shoal.table.prepare import Table

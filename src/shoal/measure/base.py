@@ -17,10 +17,10 @@ import polars as pl
 from shoal.check.cells import ReadColumn, read_column
 from shoal.check.original import input_rows
 from shoal.check.whose import whose_rows
-from shoal.declared import MEASURE_CLASSES
 from shoal.errors import ParameterError, Problem, Problems
 from shoal.privacy.base import Classes
-from shoal.registry import Registry
+from shoal.registry.declared import MEASURE_CLASSES
+from shoal.registry.registry import Registry
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
 from shoal.release.shapes import SHAPES

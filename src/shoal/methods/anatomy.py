@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.declared import Protects
 from shoal.errors import ParameterError, Problems, did_you_mean, some
 from shoal.kernels.cluster import anatomy as kernel
 from shoal.methods.base import Method, Task, check_eligible
@@ -16,6 +15,7 @@ from shoal.methods.groups import Groups, Labels
 from shoal.privacy.base import Requirement
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.progress import SILENT, Progress
+from shoal.registry.declarations import Protects
 from shoal.spec import ColumnName, Maybe, Whole, param
 from shoal.table.encode import Ints
 from shoal.table.numbering import first_of_each

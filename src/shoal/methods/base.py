@@ -10,14 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.declared import K_ANONYMITY, METHOD_CLASSES, METHODS, Declared, Promised, Protects
 from shoal.errors import InfeasibleError, Problems
 from shoal.methods.groups import Groups, Labels
 from shoal.privacy import MODELS, OF_METHODS, promised_requirement
 from shoal.privacy.base import Requirement
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.progress import SILENT, Progress
-from shoal.registry import Registry
+from shoal.registry.declarations import Declared, Promised, Protects
+from shoal.registry.declared import K_ANONYMITY, METHOD_CLASSES, METHODS
+from shoal.registry.registry import Registry
 from shoal.spec import Spec
 from shoal.table.encode import Encoded, encode
 from shoal.table.prepare import Table
@@ -78,7 +79,7 @@ class Method(Spec, ABC):
 
     @classmethod
     def declaration(cls) -> Declared:
-        """What the method takes and promises, as data: for Shoal's own, the entry of `shoal.declared`.
+        """What the method takes and promises, as data: for Shoal's own, the entry of `shoal.registry.declared`.
 
         A method of another package that promises something else than its k says so here, by `declare`.
         """

@@ -15,6 +15,7 @@ from shoal.cluster.centroid_groups import pairs_of
 from shoal.cluster.centroids import Centroids, check_seeds, draw_seeds, line_on_grid
 from shoal.cluster.grid import grid_for, on_grid
 from shoal.errors import Problems
+from shoal.machine.threads import meanwhile, side_by_side
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups, Labels
 from shoal.progress import SILENT, Progress
@@ -23,7 +24,6 @@ from shoal.table.encode import Encoded, Floats, encode
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Numeric
-from shoal.threads import meanwhile, side_by_side
 
 FARTHEST = 1e300
 """Numbers beyond this are too far apart to be compared."""

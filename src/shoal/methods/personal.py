@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.declared import Protects
 from shoal.errors import InfeasibleError, Problems, ShoalWarning
 from shoal.methods.base import Method, Task
 from shoal.methods.groups import Groups
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
+from shoal.registry.declarations import Protects
 from shoal.table.prepare import Table
 
 

@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.declared import Protects
 from shoal.errors import (
     InfeasibleError,
     ParameterError,
@@ -28,6 +27,7 @@ from shoal.methods.mondrian import Mondrian
 from shoal.privacy.alpha_k import AlphaK
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
+from shoal.registry.declarations import Protects
 from shoal.slicing.attributes import Attributes, Columns, attributes_of, partition_attributes
 from shoal.slicing.buckets import TOLERANCE, Split, partition_tuples
 from shoal.slicing.overlap import Overlapping

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import ParameterError, Problem, Problems, did_you_mean
-from shoal.extras import load
+from shoal.machine.extras import load
 from shoal.mining.found import FoundRule, Interpreter, Rules
 from shoal.mining.items import Item, items_of
 from shoal.mining.rules import Evidence, Rule, check_cells

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.declared import COLUMN_PUBLISHER_CLASSES
+from shoal.registry.declared import COLUMN_PUBLISHER_CLASSES
 
 COLUMN_PUBLISHERS = COLUMN_PUBLISHER_CLASSES
 """All publishers of sensitive columns by name."""

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from shoal.declared import COLUMN_PUBLISHER_CLASSES, COLUMN_PUBLISHERS
 from shoal.errors import ParameterError, Problems, did_you_mean, some
 from shoal.personal.secret import Secret
-from shoal.registry import Registry
+from shoal.registry.declared import COLUMN_PUBLISHER_CLASSES, COLUMN_PUBLISHERS
+from shoal.registry.registry import Registry
 from shoal.spec import Spec
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind

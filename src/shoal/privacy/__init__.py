@@ -1,12 +1,12 @@
-"""Privacy models: one file per model. Which there are is in `shoal.declared`."""
+"""Privacy models: one file per model. Which there are is in `shoal.registry.declared`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shoal.declared import METHOD_MODEL_CLASSES, MODEL_CLASSES
 from shoal.privacy.base import Requirement
-from shoal.registry import Registry
+from shoal.registry.declared import METHOD_MODEL_CLASSES, MODEL_CLASSES
+from shoal.registry.registry import Registry
 from shoal.spec import find
 
 MODELS: Registry[type[Requirement]] = MODEL_CLASSES

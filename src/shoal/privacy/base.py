@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.declared import MODEL_CLASSES
 from shoal.errors import InfeasibleError, ParameterError, Problem, Problems, did_you_mean, some
 from shoal.privacy.counts import Counts, Floats, Ints
-from shoal.registry import Registry
+from shoal.registry.declared import MODEL_CLASSES
+from shoal.registry.registry import Registry
 from shoal.spec import Spec
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.numbering import first_of_each

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from shoal.declared import PUBLISHER_CLASSES
+from shoal.registry.declared import PUBLISHER_CLASSES
 
 if TYPE_CHECKING:
     from shoal.methods.base import Method

@@ -12,13 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.declared import PUBLISHER_CLASSES, PUBLISHERS, DeclaredPublisher, Protects
 from shoal.errors import ParameterError, Problems, SchemaError, some
+from shoal.machine.threads import side_by_side
 from shoal.methods.base import Method
 from shoal.methods.groups import Groups, Labels
 from shoal.privacy.base import Requirement
 from shoal.publish.covers import published_nodes
-from shoal.registry import Registry
+from shoal.registry.declarations import DeclaredPublisher, Protects
+from shoal.registry.declared import PUBLISHER_CLASSES, PUBLISHERS
+from shoal.registry.registry import Registry
 from shoal.release.manifest import Layout, PassedColumn, QuasiColumn
 from shoal.release.shapes import SHAPES
 from shoal.spec import Spec
@@ -28,7 +30,6 @@ from shoal.table.numbering import are_few, distinct_values, sorted_rows, value_c
 from shoal.table.prepare import Table
 from shoal.table.schema import Nominal, Ordinal, kind_name
 from shoal.table.shown import only_rows
-from shoal.threads import side_by_side
 
 MOST_CODES = 1 << 62
 """How many combinations of texts have numbers of their own before they are numbered anew."""
@@ -60,7 +61,7 @@ class Publisher(Spec, ABC):
 
     @classmethod
     def declaration(cls) -> DeclaredPublisher:
-        """What the publisher takes, and which shape it gives, as data: for Shoal's own, that of `shoal.declared`."""
+        """What the publisher takes, and which shape it gives, as data: for Shoal's own, from `registry/declared`."""
         if cls.name in PUBLISHERS:
             return PUBLISHERS[cls.name]
         bounds = {one.name: one.bound for one in cls.parameters()}

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import polars as pl
 
-from shoal.declared import Protects
 from shoal.errors import Problems
 from shoal.methods.groups import Groups, Labels
 from shoal.publish.base import Published, Publisher, check_clashes, numbered_groups, passed_columns, raw_columns
+from shoal.registry.declarations import Protects
 from shoal.release.manifest import Layout
 from shoal.table.prepare import Table
 

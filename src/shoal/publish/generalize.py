@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import Problems, SchemaError
+from shoal.machine.threads import side_by_side
 from shoal.methods.groups import Groups, Labels
 from shoal.publish.base import GroupRows, Published, Publisher, check_clashes, numbered_groups, passed_columns
 from shoal.publish.covers import as_shown, covering, published_nodes, text_cells, typed_cells
@@ -17,7 +18,6 @@ from shoal.release.manifest import Layout, QuasiColumn
 from shoal.spec import OneOf, YesNo, param
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal, kind_name
-from shoal.threads import side_by_side
 
 MOST_IN_A_SET = 1000
 """A cell that lists more categories than this, in every row of its class, fills the memory and helps nobody."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.declared import Protects
 from shoal.errors import Problems
 from shoal.methods.groups import Groups
 from shoal.publish.base import Published, Publisher, passed_columns, raw_columns
+from shoal.registry.declarations import Protects
 from shoal.release.manifest import Layout
 from shoal.table.prepare import Table
 

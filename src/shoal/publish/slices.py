@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.declared import Protects
 from shoal.errors import InternalError, Problems
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.groups import SliceColumns as Sliced
@@ -23,6 +22,7 @@ from shoal.publish.base import (
     text_codes,
 )
 from shoal.publish.generalize import Generalize
+from shoal.registry.declarations import Protects
 from shoal.release.manifest import Layout, QuasiColumn, Slice
 from shoal.spec import OneOf, param
 from shoal.table.prepare import Table

@@ -14,13 +14,6 @@ import polars as pl
 
 from shoal._version import __version__
 from shoal.check.whose import Whose
-from shoal.declared import (
-    COLUMN_PUBLISHER_CLASSES,
-    METHOD_CLASSES,
-    MODEL_CLASSES,
-    PUBLISHER_CLASSES,
-    declared_method,
-)  # fmt: skip
 from shoal.enforce.refine import Refine
 from shoal.errors import ParameterError, Problem, Problems
 from shoal.measure import input_figures, manifest_figures
@@ -34,6 +27,13 @@ from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.publish import default_publisher
 from shoal.publish.base import Published, Publisher
 from shoal.publish.covers import published_nodes
+from shoal.registry.declared import (  # fmt: skip
+    COLUMN_PUBLISHER_CLASSES,
+    METHOD_CLASSES,
+    MODEL_CLASSES,
+    PUBLISHER_CLASSES,
+    declared_method,
+)
 from shoal.release.manifest import Layout, Manifest, Place, PublishedTable, QuasiColumn, Request, Rows
 from shoal.release.receipt import HierarchyMark, Input, InputFigure, InputRows, Receipt, SchemaColumn, packed_places
 from shoal.settings import Part

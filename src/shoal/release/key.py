@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from shoal.declared import COLUMN_PUBLISHERS
 from shoal.errors import GuaranteeError, Problem, SourceError
+from shoal.registry.declared import COLUMN_PUBLISHERS
 from shoal.release.manifest import Int, Manifest, Node, canonical_json
 from shoal.release.sealed import KEY
 

@@ -17,10 +17,10 @@ from shoal.check.parts import check_file, check_layout_of_parts, concluded, whol
 from shoal.check.release import Verdict
 from shoal.disk.trouble import is_environment, unreadable
 from shoal.errors import GuaranteeError, Problem, Problems
+from shoal.machine.processes import processes
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.privacy.base import Requirement, Values
-from shoal.processes import processes
 from shoal.release.files import check_listed
 from shoal.release.manifest import FilePart, Manifest
 from shoal.release.parquet import read_parquet

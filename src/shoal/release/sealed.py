@@ -14,7 +14,7 @@ from typing import Any
 
 from shoal.disk.recovery import settle
 from shoal.errors import ParameterError, Problem, SourceError
-from shoal.extras import load
+from shoal.machine.extras import load
 from shoal.release.directories import check_outside
 from shoal.release.manifest import is_release
 from shoal.release.private_files import write_outside

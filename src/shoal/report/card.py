@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.cards import card
+from shoal.display.cards import card
 from shoal.measure import MEASURES
 from shoal.release.manifest import Manifest, Rows
 

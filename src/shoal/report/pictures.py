@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from shoal.errors import InputError, Problem
-from shoal.extras import install_line
+from shoal.machine.extras import install_line
 
 FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 INK = "#1a1a1a"

@@ -13,12 +13,12 @@ import numpy as np
 from shoal.check.release import verify
 from shoal.disk.change import changing
 from shoal.disk.recovery import settle
+from shoal.display.progress_bar import Watched, listener, shows_progress
 from shoal.errors import ParameterError, Problem, Problems, SourceError
 from shoal.measure import measure
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, Labels
 from shoal.methods.m_invariance import Arrangement, MInvariance
-from shoal.progress_bar import Watched, listener, shows_progress, watched_part
 from shoal.publish.base import Publisher, arrange
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import Counterfeits, publish_invariant
@@ -32,7 +32,7 @@ from shoal.release.writing import check_places
 from shoal.series.checks import check_previous, check_shape, check_table, parts_given
 from shoal.series.state import SeriesState
 from shoal.series.values import Coded
-from shoal.settings import check_arguments, limited_threads, secret_seed
+from shoal.settings import check_arguments, limited_threads, secret_seed, watched_part
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
 from shoal.table.prepare import Table, prepare

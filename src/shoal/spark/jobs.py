@@ -16,7 +16,7 @@ from shoal._version import __version__
 from shoal.engines.bins import Binned
 from shoal.engines.cuts import Cuts, Ints
 from shoal.errors import Problem, ShoalError, SourceError
-from shoal.extras import load
+from shoal.machine.extras import load
 from shoal.spark.remote import ENTRY, ERROR, FAILED, LACKING, OTHER, SUMMARY, opened, stepped
 from shoal.spark.tasks import counts_of
 

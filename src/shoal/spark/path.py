@@ -11,6 +11,7 @@ from typing import Any
 
 from shoal._version import __version__
 from shoal.check.release import Verdict
+from shoal.display.progress_bar import Watched, listener, shows_progress
 from shoal.enforce.refine import Refine
 from shoal.engines.bins import Binned
 from shoal.engines.blocks import Blocks, refuse_on_disk
@@ -30,7 +31,6 @@ from shoal.personal.base import ColumnPublisher
 from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.privacy.required import in_one_spelling
 from shoal.progress import Progress
-from shoal.progress_bar import Watched, listener, shows_progress, watched_part
 from shoal.publish import listed
 from shoal.publish.base import Publisher
 from shoal.recipe.recipe import Recipe
@@ -38,7 +38,7 @@ from shoal.release.description import Asked, column_of, described, named, parts_
 from shoal.release.manifest import Layout, Manifest, PublishedTable, Rows
 from shoal.release.parts import restated
 from shoal.release.receipt import Input, InputRows, Receipt
-from shoal.settings import check_arguments, secret_seed
+from shoal.settings import check_arguments, secret_seed, watched_part
 from shoal.spark.jobs import Jobs, OnSpark, ran
 from shoal.spark.parts import Files, TableFiles, made_parts
 from shoal.spark.people import brought_together

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import ParameterError, Problem, Problems, SchemaError, SourceError
-from shoal.extras import load
+from shoal.machine.extras import load
 from shoal.spark.jobs import EXTRA, WHAT, quiet
 from shoal.table.frames import check_names
 

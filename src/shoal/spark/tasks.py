@@ -28,7 +28,7 @@ from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order
 from shoal.engines.steps import Reading, followed_rows, shown_rows
 from shoal.errors import GuaranteeError, Problem, Problems, SchemaError, ShoalWarning
-from shoal.extras import load
+from shoal.machine.extras import load
 from shoal.measure.base import Given
 from shoal.progress import SILENT
 from shoal.release.description import Asked

@@ -17,11 +17,11 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.kernels.cluster.trees import Forest
+from shoal.machine.threads import side_by_side
 from shoal.table.hierarchy.tree import TreeArrays
 from shoal.table.numbering import are_few
 from shoal.table.prepare import Table
 from shoal.table.schema import Kind, Nominal, Ordinal
-from shoal.threads import side_by_side
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.machine.threads import side_by_side
 from shoal.table.cells import are_cells, as_told
 from shoal.table.numbering import are_few
-from shoal.threads import side_by_side
 
 T = TypeVar("T")
 LARGE = 1 << 22

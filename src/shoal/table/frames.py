@@ -10,7 +10,7 @@ import narwhals as nw
 import polars as pl
 
 from shoal.errors import Problem, SourceError, some
-from shoal.extras import load
+from shoal.machine.extras import load
 from shoal.table.names import Names
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.threads import side_by_side
+from shoal.machine.threads import side_by_side
 
 Ints = npt.NDArray[np.int64]
 MOST_CODES = 1 << 62

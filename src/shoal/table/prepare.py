@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import ParameterError, Problem, Problems, SchemaError, ShoalError, ShoalWarning, rows_at
+from shoal.machine.threads import side_by_side
 from shoal.table.clean import canonical, clean, in_order, retyped
 from shoal.table.fingerprint import content_sha256, sha256_beside
 from shoal.table.frames import check_names
@@ -25,7 +26,6 @@ from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema, 
 from shoal.table.sensitive import Values
 from shoal.table.spelling import find_variants, known_spellings, merge_variants, spelling_warning
 from shoal.table.whole import Numbers, Whole
-from shoal.threads import side_by_side
 
 MISSING_MODES = ("keep", "drop")
 PASSED = ("sensitive", "neutral", "weight")

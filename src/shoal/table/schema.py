@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Self
 
-from shoal.cards import card
+from shoal.display.cards import card
 from shoal.errors import Problem, Problems, SchemaError, some
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
@@ -226,6 +226,11 @@ class Schema:
     def columns(self) -> dict[str, Column]:
         """Every named column."""
         return {column.name: column for column in self}
+
+    def n_published(self, names: Sequence[str]) -> int:
+        """How many columns of a table are published, given the names of all."""
+        candidates = names if self.rest == "neutral" else self.roles
+        return sum(self.roles.get(name) not in ("identifying", "person", "choice") for name in candidates)
 
     def _repr_html_(self) -> str:
         rows = [(one.name, one.role, kind_name(one.kind) or "as it is", _described(one.kind)) for one in self]

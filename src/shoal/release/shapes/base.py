@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from shoal.declared import Protects
 from shoal.errors import Problems
+from shoal.registry.declarations import Protects
 
 if TYPE_CHECKING:
     from shoal.release.manifest import Layout, QuasiColumn

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.declared import Protects
 from shoal.errors import Problems
+from shoal.registry.declarations import Protects
 from shoal.release.shapes.base import Part, Shape, Tables
 
 if TYPE_CHECKING:

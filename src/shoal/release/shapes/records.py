@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from shoal.declared import Protects
+from shoal.registry.declarations import Protects
 from shoal.release.shapes.base import Shape
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.declared import Protects
 from shoal.errors import Problems, some
+from shoal.registry.declarations import Protects
 from shoal.release.shapes.base import GENERALISED, Part, Shape, Tables
 from shoal.table.numbering import numbered
 

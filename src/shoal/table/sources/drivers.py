@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.extras import load
+from shoal.machine.extras import load
 
 DRIVERS = {
     "excel": ("fastexcel", "excel", "reading a workbook"),

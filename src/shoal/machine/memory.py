@@ -6,10 +6,7 @@ import os
 import re
 from pathlib import Path
 
-import polars as pl
-
 from shoal.errors import InfeasibleError, Problem
-from shoal.table.schema import Schema
 
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
@@ -37,22 +34,14 @@ def complaint(size: object) -> str | None:
     return None if size is None or bytes_of(size) is not None else 'needs a size such as "2GB", or a number of bytes'
 
 
-def check_memory(limit: str | int | None, frame: pl.DataFrame, schema: Schema) -> None:
+def check_memory(limit: str | int | None, n_rows: int, n_columns: int) -> None:
     """Refuse a limit that cannot be kept: less than this process will take at its peak, about."""
-    wanted, n_columns = bytes_of(limit), n_published(frame, schema)
-    needed = max(_resident(), BASE) + frame.height * (PER_ROW + PER_CELL * n_columns)
+    wanted = bytes_of(limit)
+    needed = max(_resident(), BASE) + n_rows * (PER_ROW + PER_CELL * n_columns)
     if wanted is None or needed <= wanted:
         return
-    what = (
-        f"{as_text(wanted)} cannot be kept: {frame.height:,} rows and {n_columns} columns take about {as_text(needed)}"
-    )
+    what = f"{as_text(wanted)} cannot be kept: {n_rows:,} rows and {n_columns} columns take about {as_text(needed)}"
     raise InfeasibleError(Problem("memory=", what, "give more, or run in blocks (--block-rows)"))
-
-
-def n_published(frame: pl.DataFrame, schema: Schema) -> int:
-    """How many columns of a table are published."""
-    names = frame.columns if schema.rest == "neutral" else schema.roles
-    return sum(schema.roles.get(name) not in ("identifying", "person", "choice") for name in names)
 
 
 def as_text(size: int) -> str:

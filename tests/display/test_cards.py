@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.cards import card
+from shoal.display.cards import card
 from shoal.measure import MEASURES
 
 ODD = "<script>alert('&')</script>"

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import threads
 from shoal.check.release import verify
 from shoal.kernels import pool
+from shoal.machine import threads
 from support.mixed_table import MIXED, mixed_frame
 
 

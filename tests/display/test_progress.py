@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import progress_bar
+from shoal.display import progress_bar
+from shoal.display.progress_bar import Lines, NotebookBar, Patient, TerminalBar, watched
 from shoal.progress import SILENT
-from shoal.progress_bar import Lines, NotebookBar, Patient, TerminalBar, watched
 
 FRAME = pl.DataFrame({"age": [21, 25, 22, 60, 58, 55]})
 SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric()})

@@ -14,7 +14,6 @@ from time import monotonic
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from shoal.progress import SILENT, Progress
-from shoal.settings import Part
 
 PATIENCE = 1.0
 """Seconds of work before anything is shown, unless it is asked for."""
@@ -216,8 +215,3 @@ def shows_progress(work: Callable[P, R]) -> Callable[P, R]:
 def listener(wish: Watched) -> Progress:
     """The object that is to be told; nobody, where none was made of a wish."""
     return wish if isinstance(wish, Progress) else SILENT
-
-
-def watched_part(wish: object) -> Part:
-    """The wish as an argument to be checked."""
-    return ("progress", wish, Watched, None, "True, False, or an object with stage and advance")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-ALONE = "import os, time; from shoal.processes import _begin; _begin(os.getpid()); time.sleep(600)"
+ALONE = "import os, time; from shoal.machine.processes import _begin; _begin(os.getpid()); time.sleep(600)"
 
 
 def test_they_end_where_the_first_one_is_gone_before_they_begin():

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal import memory
+from shoal.machine import memory
 
 SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"], identifying=["name"])
 
@@ -50,11 +50,11 @@ def test_rows_and_columns_count(monkeypatch):
     monkeypatch.setattr(memory, "_resident", lambda: 0)
     monkeypatch.setattr(memory, "BASE", 0)
     n_bytes = 1000 * (memory.PER_ROW + 2 * memory.PER_CELL)
-    memory.check_memory(n_bytes, people(1000), SCHEMA)
+    memory.check_memory(n_bytes, 1000, 2)
     with pytest.raises(shoal.InfeasibleError):
-        memory.check_memory(n_bytes - 1, people(1000), SCHEMA)
+        memory.check_memory(n_bytes - 1, 1000, 2)
     with pytest.raises(shoal.InfeasibleError):
-        memory.check_memory(n_bytes, people(1001), SCHEMA)
+        memory.check_memory(n_bytes, 1001, 2)
 
 
 def test_a_command_refuses_it_too(call, tmp_path):

@@ -1,0 +1,27 @@
+"""Checked parameters: what each may be (`bounds`), and the frozen descriptions that have them (`spec`)."""
+
+from __future__ import annotations
+
+from shoal.spec.bounds import (
+    AnyText,
+    Bound,
+    ByColumn,
+    ByName,
+    ColumnName,
+    Maybe,
+    OneOf,
+    Ranges,
+    Real,
+    Several,
+    Share,
+    Weights,
+    Whole,
+    YesNo,
+    shown,
+)  # fmt: skip
+from shoal.spec.spec import Parameter, Spec, as_kept, find, param
+
+__all__ = [
+    "AnyText", "Bound", "ByColumn", "ByName", "ColumnName", "Maybe", "OneOf", "Parameter", "Ranges", "Real", "Several",
+    "Share", "Spec", "Weights", "Whole", "YesNo", "as_kept", "find", "param", "shown",
+]  # fmt: skip
