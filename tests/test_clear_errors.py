@@ -209,12 +209,12 @@ def test_how_to_install_a_missing_package(tmp_path, monkeypatch):
     monkeypatch.setattr(extras.sys, "executable", str(tmp_path / ".venv" / "bin" / "python"))
     (tmp_path / "src" / "shoal").mkdir(parents=True)
     (tmp_path / "pyproject.toml").touch()
-    monkeypatch.setattr(extras, "__file__", str(tmp_path / "src" / "shoal" / "extras.py"))
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "src" / "shoal" / "machine" / "extras.py"))
     python = Path(".venv", "bin", "python")
     assert extras.install_line("excel") == f"{tmp_path / python} -m pip install -e '{tmp_path}[excel]'"
     monkeypatch.chdir(tmp_path)
     assert extras.install_line("excel") == f"{python} -m pip install -e '.[excel]'"
     with pytest.raises(SourceError, match=r"^a thing: needs the package nosuch; run: .* -e '\.\[excel\]'$"):
         extras.load("nosuch.part", extra="excel", what="a thing")
-    monkeypatch.setattr(extras, "__file__", str(tmp_path / "site-packages" / "shoal" / "extras.py"))
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "site-packages" / "shoal" / "machine" / "extras.py"))
     assert extras.install_line("excel") == "pip install 'shoal[excel]'"

@@ -17,6 +17,7 @@ from shoal.check.release import verify
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.release.files import read_directory
 from shoal.release.manifest import Manifest
+from shoal.table.numbers import exact_number
 
 Memberships = Sequence[Mapping[Any, int]]
 Signatures = dict[int, frozenset[object]]
@@ -131,23 +132,14 @@ def _classes(manifest: Manifest, tables: Mapping[str, pl.DataFrame]) -> _Read:
     kind = next(passed.kind for passed in manifest.layout.passed if passed.name == column)
     numbers, values = tables["table"]["class"].cast(pl.Int64), tables["table"][column].cast(pl.String).to_list()
     signatures: dict[int, set[object]] = {}
+    read = exact_number if kind == "numeric" else str
     for number, value in zip(numbers, values, strict=True):
-        signatures.setdefault(number, set()).add(_number(value) if kind == "numeric" else value)
+        signatures.setdefault(number, set()).add(None if value is None else read(value))
     facts = tables["classes"].select(pl.col("class", "size", "counterfeits").cast(pl.Int64)).rows()
     return _Read(
         manifest, column, m, {number: frozenset(values) for number, values in signatures.items()},
         {number: size for number, size, _ in facts}, {number: fakes for number, _, fakes in facts},
     )  # fmt: skip
-
-
-def _number(text: str | None) -> int | float | None:
-    """A number exactly: whole ones beyond 2^53 are told apart, and 5 is 5.0."""
-    if text is None:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
 
 
 def _check_chain(read: Sequence[_Read], problems: Problems) -> None:

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 ROLES = ("quasi", "sensitive", "identifying", "neutral", "person", "weight")
 """Roles that have a flag."""
-MOSTLY = 0.5
-"""Share of rows with a value of their own above which sets of values would show nearly everybody's."""
 
 
 def is_table(place: str) -> bool:
@@ -112,6 +110,7 @@ def _schema(
 
 def _with_tree(column: Any) -> Any:
     """A column with the flat tree that `shoal init` writes, where sets would show what nearly every person has."""
+    from shoal.concerns.exact_sets import MOSTLY
     from shoal.table.hierarchy.builders import Flat
 
     told = column.pattern == "date" or column.unique_share > MOSTLY

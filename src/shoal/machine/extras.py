@@ -60,8 +60,8 @@ def package_line(package: str) -> str:
 
 def checkout() -> Path | None:
     """The folder of a checkout that Shoal runs from; None where it is installed as a package."""
-    root = Path(__file__).parents[2]
-    return root if (root / "pyproject.toml").is_file() and Path(__file__).parents[1].name == "src" else None
+    root = Path(__file__).parents[3]
+    return root if (root / "pyproject.toml").is_file() and Path(__file__).parents[2].name == "src" else None
 
 
 def _near(path: Path) -> Path:

@@ -14,7 +14,7 @@ from shoal.errors import some
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.letters import values_letter
 from shoal.spec import AnyText, ColumnName, Maybe, Real, Several, param
-from shoal.table.numbers import number_text
+from shoal.table.numbers import exact_number, number_text
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,7 @@ class AlphaK(ColumnRequirement):
 
 
 def _number(text: str) -> float:
-    """A number exactly: whole ones beyond 2^53 are told apart, and 5 is 5.0."""
-    for read in (int, float):
-        with suppress(ValueError):
-            return read(text)
+    """What a name says as a number; a text says none."""
+    with suppress(ValueError):
+        return exact_number(text)
     return math.nan

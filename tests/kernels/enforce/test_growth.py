@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.enforce.constraints import FARTHEST, Constraints
+from shoal.enforce.constraints import Constraints
+from shoal.enforce.constraints.group_sizes import FARTHEST
 from shoal.kernels.enforce.growth import closing_size, fits, join, may_be_spent, spend
 from shoal.methods.base import Task
 from shoal.table.prepare import prepare

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.enforce.constraints import FARTHEST, LAID_OUT, Constraints
+from shoal.enforce.constraints import Constraints
+from shoal.enforce.constraints.group_sizes import FARTHEST
+from shoal.enforce.constraints.layouts import LAID_OUT
 from shoal.enforce.repair import classes_of
 from shoal.kernels.enforce.growth import closing_size
 from shoal.methods.base import Task
