@@ -233,6 +233,25 @@ def test_rules_place_values_that_were_never_seen():
     assert found.chance.tolist() == [2, 2, 0]
 
 
+@pytest.mark.parametrize("rule", [shoal.Grouping(sizes=(3, 2)), shoal.Prefixes(keep=(1,))], ids=str)
+@pytest.mark.parametrize("require", [shoal.KMap(k=4), shoal.DeltaPresence(low=0, high=0.9)], ids=str)
+def test_rules_over_an_order_place_all_of_its_categories(rule, require):
+    order, rng = [f"{tens}{ones}" for tens in "ab" for ones in range(6)], np.random.default_rng(1)
+    schema = shoal.Schema(quasi={"step": shoal.Ordinal(order, rule)})
+    frame, everybody = (pl.DataFrame({"step": rng.choice(order, n)}) for n in (60, 300))
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[require], population=everybody)
+    assert not release.verify(population=everybody, schema=schema).unchecked
+
+
+@pytest.mark.parametrize("kind", [shoal.Numeric(shoal.Quantiles(parts=(4, 2))), shoal.Nominal(shoal.Grouping((2,)))])
+@pytest.mark.parametrize("require", [shoal.KMap(k=4), shoal.DeltaPresence(low=0, high=0.9)], ids=str)
+def test_a_hierarchy_of_the_values_of_the_table_has_no_place_for_a_population(kind, require):
+    cells = list(range(40)) if isinstance(kind, shoal.Numeric) else [f"c{place}" for place in range(40)]
+    frame, schema = pl.DataFrame({"step": cells}), shoal.Schema(quasi={"step": kind})
+    with pytest.raises(shoal.ParameterError, match="column 'step': its hierarchy is built of the values of the table"):
+        shoal.anonymize(frame, schema, shoal.Mondrian(k=2), require=[require], population=frame)
+
+
 def test_the_number_of_threads_changes_nothing(n_threads):
     rng = np.random.default_rng(5)
     frame = pl.DataFrame({"a": rng.integers(0, 50, 400), "b": rng.choice(list(CATEGORIES), 400)})

@@ -55,6 +55,30 @@ def test_honest_releases_are_accepted(rows, scale, publish, method):
     assert release.verify(original=frame, schema=schema).k >= 2
 
 
+@pytest.mark.parametrize("missing", ["keep", "drop"])
+@pytest.mark.parametrize("suppress", [0.0, 0.3])
+def test_hierarchies_built_of_the_values_of_the_input_are_known_with_it(missing, suppress):
+    rng = np.random.default_rng(7)
+    ages, n = rng.integers(0, 60, 120).tolist(), 120
+    frame = pl.DataFrame({
+        "id": rng.integers(0, 70, n), "age": [None if age > 55 else age for age in ages],
+        "grade": rng.choice(GRADES, n), "name": rng.choice(list("abcdefgh"), n), "s": rng.choice(["x", "y"], n),
+    })  # fmt: skip
+    quasi = {
+        "age": shoal.Numeric(shoal.Quantiles(parts=(8, 4))), "grade": shoal.Ordinal(GRADES, shoal.Grouping(sizes=(2,))),
+        "name": shoal.Nominal(shoal.Grouping(sizes=(2, 2))),
+    }  # fmt: skip
+    schema = shoal.Schema(person="id", quasi=quasi, sensitive=["s"])
+    require = [shoal.LDiversity("s", l=2)]
+    release = shoal.anonymize(
+        frame, schema, shoal.Mondrian(k=3), seed=1, missing=missing, suppress=suppress, require=require
+    )
+    assert release.verify(original=frame, schema=schema).k >= 3
+    other = frame.with_columns(age=pl.col("age").reverse())
+    with pytest.raises((shoal.GuaranteeError, shoal.ParameterError), match=r"cover|hierarchy"):
+        release.verify(original=other, schema=schema)
+
+
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=15))
 def test_convex_medians_fill_gaps(ranks):
     times = [ranks.count(rank) for rank in range(7)]

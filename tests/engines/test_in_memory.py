@@ -98,3 +98,26 @@ def test_what_no_block_can_keep_the_whole_table_keeps():
         shoal.anonymize(
             frame, schema, shoal.Mondrian(k=4), require=[shoal.LDiversity("disease", l=3)], engine=shoal.Blocks(rows=50)
         )
+
+
+@pytest.mark.parametrize("method", [shoal.Mdav(k=3), shoal.Dba(k=3), shoal.Oka(k=3), shoal.KMeans(k=3)], ids=str)
+@pytest.mark.parametrize(
+    "numbers", [(0.0, 1.0, 2.0, 1e-310), (5e299, 0.0, 1.0, None), (1e-200, 3e-200, None, 0.0)], ids=str
+)
+def test_numbers_of_a_block_may_be_nothing_beside_those_of_the_table(method, numbers):
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame({"x": [numbers[at] for at in rng.integers(0, 4, 80)], "y": rng.integers(0, 9, 80)})
+    schema = shoal.Schema(quasi={"x": shoal.Numeric(), "y": shoal.Numeric()})
+    release = shoal.anonymize(frame, schema, method, seed=1, engine=shoal.Blocks(rows=15))
+    assert release.receipt.notes["blocks"] > 2
+    assert release.verify().k >= 3
+
+
+def test_sensitive_numbers_of_blocks_are_measured_as_in_the_table():
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"age": rng.integers(0, 90, 300), "pay": rng.choice([1, 2, 3, 2**60], 300)})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"pay": shoal.Numeric()})
+    method = shoal.ThresholdGreedy(k=3, delta=0.6)
+    release = shoal.anonymize(frame, schema, method, seed=1, engine=shoal.Blocks(rows=60))
+    assert release.receipt.notes["blocks"] > 2
+    assert release.verify().k >= 3

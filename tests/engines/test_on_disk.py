@@ -216,6 +216,20 @@ def test_people_with_several_rows_stay_together(tmp_path, small_pieces):
     assert all("who" not in pl.read_parquet_schema(path) for path in (tmp_path / "out").glob("*.parquet"))
 
 
+def test_parts_without_rows_break_no_promise_of_people(tmp_path):
+    whose, towns = [row // 2 for row in range(200)], [f"town {row // 20}" for row in range(200)]
+    frame = pl.DataFrame({"who": whose, "town": towns, "s": ["x", "y"] * 100})
+    frame.write_parquet(tmp_path / "people.parquet")
+    schema = shoal.Schema(quasi={"town": shoal.Nominal()}, sensitive=["s"], person="who")
+    source, require = shoal.table.sources.Source(path=tmp_path / "people.parquet"), (shoal.LDiversity("s", l=2),)
+    recipe = shoal.Recipe(schema, shoal.Mondrian(k=5), source=source, require=require, seed=1)
+    made = publish_in_blocks(recipe, tmp_path / "out", Blocks(rows=40, part_rows=5, workers=1), SILENT)
+    assert made is not None
+    assert any(part.rows == 0 for part in made.manifest.tables[0].parts)
+    assert len(check_directory(tmp_path / "out")[0].unchecked) == 2
+    assert read_release(tmp_path / "out").table.height == 200
+
+
 def test_a_small_table_has_one_part(tmp_path):
     people(300).write_parquet(tmp_path / "people.parquet")
     assert publish_in_blocks(recipe_for(tmp_path / "people.parquet"), tmp_path / "out", BLOCKS, SILENT) is None

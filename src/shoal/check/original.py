@@ -7,8 +7,11 @@ import polars as pl
 from shoal.errors import ParameterError, Problems, SchemaError, some
 from shoal.release.manifest import Layout, Manifest
 from shoal.table.clean import clean
+from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers, note_unknown
 from shoal.table.names import Names
+from shoal.table.numbering import values_of
+from shoal.table.prepare import grow_hierarchies
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Schema
 from shoal.table.spelling import find_variants, merge_variants
 
@@ -54,6 +57,17 @@ def _spelt(series: pl.Series, layout: Layout, missing_values: Markers) -> pl.Ser
     return merge_variants(series, find_variants(series, known=known, missing_values=missing_values))
 
 
+def with_trees(schema: Schema, manifest: Manifest, rows: pl.DataFrame) -> Schema:
+    """A schema with the trees that depend on all values of the input, as they were when the release was made."""
+    kept = _rows_that_went_on(manifest, rows)
+    rules = {name: kind.hierarchy for name, kind in schema.quasi.items() if name in kept.columns}
+    names = [name for name, rule in rules.items() if isinstance(rule, Rule) and rule.by_values]
+    problems = Problems()
+    grown = grow_hierarchies(schema, kept, values_of(kept.select(names)), problems) if names else schema
+    problems.raise_if_any(SchemaError)
+    return grown
+
+
 def published_people(
     manifest: Manifest, original: pl.DataFrame, missing_values: Markers = (), schema: Schema | None = None
 ) -> pl.DataFrame:
@@ -61,6 +75,11 @@ def published_people(
     rows, choice = input_rows(manifest, original, missing_values), None if schema is None else schema.choice
     if choice is not None and choice in original.columns and choice not in rows.columns:
         rows = rows.with_columns(clean(original[choice], None, missing_values, Problems()))
+    return _rows_that_went_on(manifest, rows)
+
+
+def _rows_that_went_on(manifest: Manifest, rows: pl.DataFrame) -> pl.DataFrame:
+    """Those that were not dropped for a missing quasi-identifier."""
     if manifest.recipe.missing == "keep":
         return rows
     return rows.drop_nulls([column.name for column in manifest.layout.quasi])

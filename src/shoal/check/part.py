@@ -135,7 +135,7 @@ def look_at(
     classes = Classes(labels, columns, people=people)
     refuted, counted = Problems(), manifest.recipe.counts == "people"
     found = reached(promise, classes, refuted, people=counted)
-    if counted and people is None:  # no class has more people than rows
+    if counted and people is None and rows.height:  # no class has more people than rows; some parts have none
         problems.extend(refuted)
     if slices is not None and rows.height:
         found.achieved.update(_told(slices, promise))

@@ -120,6 +120,8 @@ def paths_of(column: QuasiColumn, texts: Sequence[str], schema: Schema | None) -
     kind = None if schema is None else schema.quasi.get(column.name)
     hierarchy = None if kind is None else kind.hierarchy
     if isinstance(hierarchy, Rule):
+        if isinstance(kind, Ordinal):  # over all categories, whichever of them are there
+            return {path[0]: path for path in hierarchy.paths(kind.order)}
         if hierarchy.by_values:
             return {}
         grown = hierarchy.paths([float(text) for text in texts] if hierarchy.numeric else texts)

@@ -16,7 +16,7 @@ import polars as pl
 
 from shoal.check.averages import shows_averages
 from shoal.check.centres import shows_average_centre, shows_radii, shows_records
-from shoal.check.original import input_rows
+from shoal.check.original import input_rows, with_trees
 from shoal.check.placing import axis_with_values
 from shoal.check.shown_values import ShownValue
 from shoal.check.value_ranges import Axis, distinct_cells
@@ -92,7 +92,7 @@ def whose_rows(
         return _of_slices(tables, manifest, aligned, people)
     if manifest.layout.laid_out.protects == "links":
         return _of_buckets(tables, manifest, aligned, people)
-    return _of_rows(tables, manifest, aligned, people, schema)
+    return _of_rows(tables, manifest, aligned, people, with_trees(schema, manifest, rows))
 
 
 def _of_rows(

@@ -56,7 +56,8 @@ def _fill_line(line: np.void, means: RecordArray, numbers: Floats, of: Labels, s
     centre = (means["total"] // n + means["total"] % n / n) / grid
     gone = 2 * missing > size
     if line["squared"]:
-        around = (means["square"] / grid - centre * centre * present) / (span * span) + missing
+        with np.errstate(over="ignore", invalid="ignore"):  # beside a span of a whole table, a block can be nothing
+            around = (means["square"] / grid - centre * centre * present) / (span * span) + missing
         gone = (present < size) & (present < around)
     means["centre"] = np.where(size > 0, np.where(gone | (present == 0), np.nan, centre), means["centre"])
 

@@ -8,7 +8,6 @@ number: a group of equal rows stays where they are.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -253,7 +252,8 @@ def line_on_grid(line: Floats, span: float, grid: float) -> tuple[Floats, float]
     if np.isnan(line).all():
         return line.copy(), 0.0
     above, power = from_smallest(line)
-    return np.rint(above * grid) / grid, math.ldexp(span, -power)
+    with np.errstate(over="ignore"):  # beside the span of a whole table, the numbers of a block can be nothing
+        return np.rint(above * grid) / grid, float(np.ldexp(span, -power))
 
 
 def draw_seeds(

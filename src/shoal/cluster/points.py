@@ -348,12 +348,17 @@ def _standard(column: Floats, grid: float) -> tuple[float, float]:
 
 def _of_whole(numbers: Numbers, power: int, weight: float, *, standardize: bool) -> tuple[float, float]:
     """The same for a block of a table whose numbers these are: they are measured as in all of it."""
-    span = math.ldexp(numbers.span, -power)
-    if not span:
+    if not numbers.span:
         return 0.0, 1.0
-    if standardize:
-        weight = 1.0 / math.ldexp(numbers.deviation, -power) ** 2
-    return weight, _gap(span, weight)
+    with np.errstate(over="ignore", divide="ignore"):
+        span, deviation = np.ldexp([numbers.span, numbers.deviation], -power)
+        if standardize:
+            weight = float(1.0 / (deviation * deviation))
+        gap = _gap(float(span), weight)
+    if math.isfinite(gap):
+        return weight, gap
+    # Beside those of the whole table, all numbers of the block are the same.
+    return 0.0, (numbers.span / (numbers.deviation if standardize else 1.0)) ** 2
 
 
 def _gap(span: float, weight: float) -> float:

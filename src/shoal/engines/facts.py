@@ -41,7 +41,8 @@ class NumberFacts:
         if not len(numbers):
             return cls(0, math.inf, -math.inf, 0.0, 0.0, numbers)
         mean = float(numbers.mean())
-        squares = float(np.square(numbers - mean).sum())
+        with np.errstate(over="ignore"):
+            squares = float(np.square(numbers - mean).sum())
         return cls(len(numbers), float(numbers.min()), float(numbers.max()), mean, squares, _sample(np.unique(numbers)))
 
     @classmethod
@@ -63,6 +64,8 @@ class NumberFacts:
         if not self.count:
             return Numbers(None, None)
         deviation = math.sqrt(self.squares / self.count)
+        if not 0 < deviation < math.inf:  # too small or too large to be squared: the most that it can be
+            deviation = self.high - self.low
         return Numbers(self.low, self.high, float(f"{deviation:.{DIGITS - 1}e}"))
 
     def bins(self, name: str) -> NumberBins:

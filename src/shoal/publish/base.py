@@ -109,6 +109,11 @@ class Publisher(Spec, ABC):
         if lacking := [name for name in table.quasi if name not in population.columns]:
             fix = "give every quasi-identifier"
             problems.add("population", f"has no column {some(lacking)}", fix, error=SchemaError)
+        for name, kind in table.quasi.items():
+            if table.is_grown_by_values(name) and not isinstance(kind, Ordinal):
+                what = f"column {name!r}: its hierarchy is built of the values of the table, others have no place in it"
+                fix = "use intervals, or give a hierarchy of all values of the population"
+                problems.add(where, what, fix, error=ParameterError)
         requirement.check_population(table.n_rows, population.height, problems)
 
     @abstractmethod

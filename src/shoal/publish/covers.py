@@ -232,13 +232,15 @@ def published_nodes(
 
 
 def _in_one_order(hierarchy: Hierarchy, names: set[str], *, bare: bool) -> list[int]:
-    """The root, the named nodes and those where the ways from them to the root meet, in the order they are written."""
-    below: dict[int, set[int]] = {}
+    """The root, the named nodes and those where the ways from them to the root meet, in the order they are written.
+
+    A bare tree has no nodes where ways meet, so these do not decide the order either.
+    """
+    told, below = {hierarchy.node_of[name] for name in names}, dict[int, set[int]]()
     for name in names:
         way = [hierarchy.node_of[one] for one in hierarchy.path(name)]
-        for node, above in pairwise(way):
+        for node, above in pairwise(node for node in way if not bare or node == 0 or node in told):
             below.setdefault(above, set()).add(node)
-    told = {hierarchy.node_of[name] for name in names}
     used: list[int] = []
 
     @cache
@@ -248,7 +250,7 @@ def _in_one_order(hierarchy: Hierarchy, names: set[str], *, bare: bool) -> list[
 
     def visit(node: int) -> None:
         children = below.get(node, set())
-        if node == 0 or node in told or (len(children) > 1 and not bare):
+        if node == 0 or node in told or len(children) > 1:
             used.append(node)
         for child in sorted(children, key=smallest):
             visit(child)

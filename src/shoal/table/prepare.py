@@ -178,7 +178,7 @@ class Table:
     def span(self, name: str) -> float:
         """How far the numbers of a column lie apart, in the whole table."""
         if self.whole is not None:
-            return self.whole.numbers[name].span
+            return self.whole.span(name)
         return Numbers.of(self.frame[name]).span
 
     @cached_property

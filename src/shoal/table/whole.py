@@ -55,3 +55,10 @@ class Whole:
     """Columns of real numbers that are published with a fraction in some block: those of all are written so."""
     gathered: Any = None
     """Which attributes stay together, where a method that cuts both ways has decided that."""
+
+    def span(self, name: str) -> float:
+        """How far the numbers of a quasi-identifier or a sensitive column lie apart."""
+        if name in self.numbers:
+            return self.numbers[name].span
+        known = pl.Series(self.sensitive[name].known, dtype=pl.Float64)
+        return Numbers.of(known).span
