@@ -30,8 +30,12 @@ BANDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
 """Widths of the bands that numbers are coarsened to, in the width of their column."""
 MOST_LEVELS = 4096
 """How many coarsening levels are tried at most."""
-FEW_COLUMNS = 0.25
-"""The power that costs are raised to when levels are ranked: below 1, to give up one column comes before two halves."""
+FEW_COLUMNS = 0.6
+"""The power that costs are raised to when levels are ranked: below 1, to give up one column comes before two halves.
+
+With 0.25, one column came before two quarters: of an age and a postcode (3,000 rows, t = 0.1, k = 20) 47 % was lost,
+with 0.6 it is 12 %; of Adult, 16.4 and 16.5 %.
+"""
 PASSES = 6
 """How often all rows may look for a better group."""
 GIVING_UP = 2
