@@ -141,3 +141,8 @@ def test_the_list_of_attacks(call):
     for one in listed:
         assert {"title", "knows", "succeeds", "against", "needs", "reference", "parameters"} <= set(one)
     assert "knows" in call("attacks")[1]
+
+
+def test_what_the_figures_mean(place, call):
+    out = " ".join(call("attack", "release", "--original", "recipe.toml")[1].split())
+    assert "gain: the difference, which is what the release adds" in out
