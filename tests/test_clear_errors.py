@@ -218,3 +218,11 @@ def test_how_to_install_a_missing_package(tmp_path, monkeypatch):
         extras.load("nosuch.part", extra="excel", what="a thing")
     monkeypatch.setattr(extras, "__file__", str(tmp_path / "site-packages" / "shoal" / "machine" / "extras.py"))
     assert extras.install_line("excel") == "pip install 'shoal[excel]'"
+
+
+def test_a_class_in_place_of_an_object():
+    frame = pl.DataFrame({"born": [1, 2, 3, 4]})
+    with pytest.raises(
+        shoal.ParameterError, match=r"^method=: needs something like .*, got the class Mondrian itself$"
+    ):
+        shoal.anonymize(frame, SCHEMA, shoal.Mondrian)

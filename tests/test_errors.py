@@ -29,6 +29,10 @@ def test_a_problem_says_where_what_which_values_and_what_to_do():
     assert str(Problem("tree", "lacks", "add them", ("a", "b"))) == "tree: lacks: a, b; add them"
 
 
+def test_a_problem_is_one_line():
+    assert str(Problem("column a\nb", "has no c\r\nd", "e\nf")) == r"column a\nb: has no c\r\nd; e\nf"
+
+
 def test_at_most_ten_values_are_named():
     text = str(Problem("tree", "lacks", values=tuple(f"v{n}" for n in range(13))))
     assert text == "tree: lacks: v0, v1, v2, v3, v4, v5, v6, v7, v8, v9 and 3 more"

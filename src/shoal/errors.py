@@ -36,7 +36,8 @@ class Problem:
     `values` holds values of a hierarchy: those it lacks, or those that are wrong in it. They are shown to the steward,
     long ones cut short, and kept apart so that whoever answers somebody else (a server) can leave them out.
 
-    No problem holds a password, or the hidden name that something has until it is whole and moved to its place.
+    No problem holds a password, or the hidden name that something has until it is whole and moved to its place. Each is
+    one line, also where the name of a column has several.
     """
 
     where: str
@@ -46,7 +47,8 @@ class Problem:
 
     def __post_init__(self) -> None:
         for part in ("where", "what", "fix"):
-            object.__setattr__(self, part, redacted(_UNFINISHED.sub(r"\g<name>", getattr(self, part))))
+            text = redacted(_UNFINISHED.sub(r"\g<name>", getattr(self, part)))
+            object.__setattr__(self, part, text.replace("\r", "\\r").replace("\n", "\\n"))
         object.__setattr__(self, "values", tuple(redacted(_short(value)) for value in self.values))
 
     def __str__(self) -> str:

@@ -46,7 +46,8 @@ def check_arguments(
     problems = Problems()
     for name, value, wanted, registry, example in parts:
         if not isinstance(value, wanted):
-            problems.add(f"{name}=", f"needs something like {example}, got {type(value).__name__}")
+            got = f"the class {value.__name__} itself" if isinstance(value, type) else type(value).__name__
+            problems.add(f"{name}=", f"needs something like {example}, got {got}")
         elif registry is not None and value is not None and (unknown := stranger(registry, value)):
             problems.add(f"{name}=", *unknown)
     bounds = {name: SETTINGS[name][0] for name in settings}

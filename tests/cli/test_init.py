@@ -166,3 +166,24 @@ def test_a_name_that_no_recipe_can_hold(place, call):
     status, _, err = call("init", os.fsdecode(b"t\xff.csv"), "--out", "t.toml")
     assert (status, "a recipe is UTF-8 text" in err) == (2, True)
     assert not Path("t.toml").exists()
+
+
+SHEET = 'age,"diagnosis\n(ICD-10)",paid\n' + "".join(f'{30 + row % 9},J1{row % 3},"{row},5"\n' for row in range(60))
+
+
+def test_a_name_of_two_lines_is_shown_in_one(place, call):
+    (place / "t.csv").write_text(SHEET)
+    status, out, _ = call("init", "t.csv")
+    assert status == 0
+    assert r"diagnosis\n(ICD-10) " in out
+    assert not any(line.strip().startswith("(ICD-10)") for line in out.splitlines())
+    assert r"column = diagnosis\n(ICD-10), l" in call("run", "recipe.toml")[1]
+
+
+def test_what_to_do_next_is_said_last(place, call):
+    (place / "t.csv").write_text(SHEET)
+    lines = call("init", "t.csv")[1].splitlines()
+    assert lines[-1] == "Wrote recipe.toml. Read it, then: shoal run recipe.toml"
+    assert any(line.startswith("Read as numbers such as 1.234,5") for line in lines)
+    assert any(line.startswith("Wrote 1 hierarchy to edit") for line in lines)
+    assert "Rows that are unique in two columns" not in lines  # no two columns single anybody out

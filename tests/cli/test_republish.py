@@ -195,6 +195,15 @@ def test_run_refuses_m_invariance_and_republish_refuses_others(place, call):
     assert not (place / "s.state").exists()
 
 
+def test_another_method_is_refused_before_flags_and_before_a_passphrase_is_asked_for(place, call, monkeypatch):
+    monkeypatch.delenv("SHOAL_PASSPHRASE", raising=False)
+    (place / "other.toml").write_text(RECIPE.split("[method]")[0] + '[method]\nname = "mondrian"\nk = 2\n')
+    for flags in ((), ("--m", "3", "--column", "disease")):
+        code, _, err = call("republish", "other.toml", "--state", "s.state", *flags)
+        assert code == 2
+        assert err.startswith("ParameterError: method.name: mondrian is not for repeated releases; use name =")
+
+
 def test_requirements_are_refused(place, call):
     (place / "recipe.toml").write_text(RECIPE + '[[require]]\nmodel = "k-anonymity"\nk = 2\n')
     code, _, err = call("republish", "recipe.toml", "--state", "s.state")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from dataclasses import replace
 
@@ -191,6 +193,28 @@ def test_a_process_that_dies_is_told_and_replaced(monkeypatch):
     assert [one.failed is None for one in found.values()].count(False) <= 1
     assert set(found) == set(every)
     assert any(one.failed is None for one in list(found.values())[1:])
+
+
+BEGINS_AT_ONCE = """
+import shoal
+from shoal import sample
+
+print("the script runs")
+OWN
+people = sample.people(3000)  # more than a pipe holds
+print(shoal.compare(people, sample.schema(), methods=["mondrian"], k=[3, 4]))
+"""
+
+
+@pytest.mark.parametrize(("own", "failed"), [("", 0), ("class Own(shoal.Mondrian): pass", 2)])
+def test_a_script_may_compare_wherever_it_likes(own, failed, tmp_path):
+    """A process that cannot begin, as it has to read a script that compares, is told; it was waited for, for ever."""
+    script = tmp_path / "script.py"
+    script.write_text(BEGINS_AT_ONCE.replace("OWN", own), encoding="utf-8")
+    ran = subprocess.run([sys.executable, script], check=True, timeout=300, capture_output=True, text=True)
+    runs, told = ran.stdout.strip().rsplit("\n", 1)
+    assert told == f"Comparison({2 - failed} releases, {failed} failed, 0 left out)"
+    assert failed or runs == "the script runs"
 
 
 def test_memory_is_watched():

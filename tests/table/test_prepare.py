@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from uuid import UUID
 
 import numpy as np
 import polars as pl
@@ -87,13 +88,34 @@ class TestNumbers:
             cells([2**63 + 2**20, 1], Numeric(), dtype=pl.UInt64)
 
     @pytest.mark.parametrize(
-        "bad", ["nan", "inf", "-Infinity", "1,234", "1 234", "1_000", "0x10", "1e400", "12a", "NA"]
+        "bad", ["nan", "inf", "-Infinity", "1,23,4", "1 23", "1_000", "0x10", "1e400", "12a", "NA"]
     )
     def test_text_that_is_no_number_is_refused_by_row(self, bad):
         text = "^column 'a': is numeric in the schema, but 2 cells are not numbers, at rows 2, 5; make it nominal"
         with pytest.raises(SchemaError, match=text):
             prepared(["1", bad, "3", None, bad], Numeric())
         assert cells(["1", bad, " " + bad], Numeric(), missing_values=[bad]) == [1, None, None]
+
+    @pytest.mark.parametrize(
+        ("cells", "keys"),
+        [
+            (["1", "2,5", "1.234,75 €"], "decimal_comma (1.234,5)"),
+            (["1.5", "$2", "1,234.75"], "decimal_point ($1,234.5)"),
+            (["1", "1,234", None], "decimal_comma (1.234,5) or decimal_point ($1,234.5)"),
+            (["1.5", "1,234", ""], "decimal_point ($1,234.5)"),
+        ],
+    )
+    def test_numbers_that_are_written_otherwise_are_told_how_to_read(self, cells, keys):
+        with pytest.raises(SchemaError) as caught:
+            prepared(cells, Numeric())
+        (problem,) = caught.value.problems
+        assert problem.fix == f"name it in {keys} under [source], or of shoal.read"
+
+    def test_markers_beside_numbers_that_are_written_otherwise(self):
+        with pytest.raises(
+            SchemaError, match=r"decimal_comma .* of shoal\.read, and markers of missing .* missing_values$"
+        ):
+            prepared(["2,5", "n/a", "1.234,75"], Numeric())
 
     def test_numbers_without_an_end_are_refused(self):
         with pytest.raises(SchemaError, match="1 cells are not numbers, at row 2; make it nominal"):
@@ -427,10 +449,11 @@ class TestFrames:
             (lambda pd: pd.cut(pd.Series([3, 20, None]), [0, 15, 30], right=False), ["[0, 15)", "[15, 30)", None]),
             (lambda pd: pd.PeriodIndex(["2000-01", None], freq="M"), ["2000-01", None]),
             (lambda pd: pd.Categorical(pd.PeriodIndex(["2000-01", None], freq="M")), ["2000-01", None]),
+            (lambda pd: pd.Series([UUID(int=5), None]), ["00000000-0000-0000-0000-000000000005", None]),
         ],
         ids=[
             "whole", "text", "objects", "mixed", "categories", "truth", "nanoseconds", "seconds", "intervals", "cut",
-            "periods", "categories of periods",
+            "periods", "categories of periods", "identifiers",
         ],
     )  # fmt: skip
     def test_pandas_columns(self, values, found):

@@ -26,8 +26,14 @@ AT_RISK = 10
 """How many positions of people most at risk are named."""
 Needs = Literal["control", "releases", "sensitive"]
 LACKING: dict[Needs, tuple[str, str]] = {
-    "control": ("compares with people who are not in the release, and none are given", "give control="),
-    "releases": ("compares with another release, and none is given", "give Background(releases=[...])"),
+    "control": (
+        "compares with people who are not in the release, and none are given",
+        "give control= (--control TABLE)",
+    ),
+    "releases": (
+        "compares with another release, and none is given",
+        "give Background(releases=[...]) (--other RELEASE)",
+    ),
     "sensitive": ("is after sensitive values, and the release shows none", "leave it out"),
 }
 

@@ -77,7 +77,7 @@ def attack(holder: Holder, name: str | None = None, **parameters: Any) -> Outcom
             noted.raise_if_any(ParameterError)
             found |= attempt.run(situation)
         except (ParameterError, SourceError) as error:  # SourceError: a package that only it needs is not there
-            skipped[called] = "; ".join(problem.what for problem in error.problems)
+            skipped[called] = "; ".join(f"{one.what}; {one.fix}" if one.fix else one.what for one in error.problems)
     return Outcomes(found, skipped)
 
 

@@ -126,6 +126,12 @@ def _print(found: Any, release: Path) -> None:
             key, f"{one.n:,}", success, _percent(one.baseline), _percent(one.advantage), _rows(one.at_risk)
         )  # fmt: skip
     out.print(shown)
+    if found:
+        out.print(
+            "success: how often the attacker is right, with an interval of 95 %; baseline: how often without the "
+            "release; gain: the difference, which is what the release adds"
+        )
+        out.print("shoal attacks NAME says what an attacker knows, and when a guess is right")
     for key, why in found.skipped.items():
         out.print(f"{key} was not tried: {why}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -76,9 +76,7 @@ def init(
         shown = {"recipe": str(out), "hierarchies": list(proposed.files), "require": require, "variables": variables}
         show.as_json({**shown, "to_do": to_do, "profile": _as_mapping(described)})
     else:
-        _show(described, proposed, out)
-        for one in told:
-            show.say(one)
+        _show(described, proposed, out, told)
         for name in variables:
             show.say(
                 f"The password is not written down. Set it before a run, as it stood in the address: export {name}=..."
@@ -141,8 +139,9 @@ def _as_mapping(described: Any) -> dict[str, Any]:
     return entries
 
 
-def _show(described: Any, proposed: Any, out: Path) -> None:
+def _show(described: Any, proposed: Any, out: Path, told: Sequence[str]) -> None:
     from shoal.cli import show
+    from shoal.cli.show import one_line
 
     console = show.console()
     columns = ("column", "role", "kind", "distinct", "missing", "alone", "added")
@@ -165,9 +164,12 @@ def _show(described: Any, proposed: Any, out: Path) -> None:
         console.print(
             f"Column {name!r} may use {found} for missing; if so, add under [source]: missing_values = [{wanted}]"
         )
+    for one in told:
+        console.print(one_line(one))
     if proposed.files:
         folder = str(Path(next(iter(proposed.files))).parent)
-        console.print(f"Wrote {len(proposed.files)} hierarchies to edit into {out.parent / folder}.")
+        many = "1 hierarchy" if len(proposed.files) == 1 else f"{len(proposed.files)} hierarchies"
+        console.print(f"Wrote {many} to edit into {out.parent / folder}.")
     then = "It cannot be run yet: its first lines say why" if proposed.to_do else f"Read it, then: shoal run {out}"
     console.print(f"Wrote {out}. {then}", style="bold")
 
@@ -182,10 +184,15 @@ def _asked(one: Any) -> str:
 def _show_reasons(described: Any, console: Any) -> None:
     from rich.padding import Padding
 
+    from shoal.cli.show import one_line
+
     console.print("Why", style="bold")
     for column in described.columns:
         console.print(
-            Padding(f"{column.name} ({column.role}, confidence {column.confidence}): {column.reason}", (0, 0, 0, 2))
+            Padding(
+                one_line(f"{column.name} ({column.role}, confidence {column.confidence}): {column.reason}"),
+                (0, 0, 0, 2),
+            )
         )
     console.print()
 
@@ -193,9 +200,10 @@ def _show_reasons(described: Any, console: Any) -> None:
 def _show_pairs(described: Any, console: Any) -> None:
     from shoal.cli import show
 
-    if described.pairs:
+    singling = [pair for pair in described.pairs[:5] if pair.unique_share > 0]
+    if singling:
         pairs = show.table("Rows that are unique in two columns", "columns", "unique")
-        for pair in described.pairs[:5]:
+        for pair in singling:
             pairs.add_row(" + ".join(pair.columns), f"{100 * pair.unique_share:.1f} %")
         console.print(pairs)
     share = 100 * described.all_quasi_unique_share

@@ -210,7 +210,8 @@ def _list(registry: Registry[Any], facts: tuple[str, ...], name: str | None, wha
         for fact in facts[1:]:
             said.add_row(fact, str(_fact(spec, fact) or "nothing else"))
         out.print(Padding(said, (0, 0, 0, 2)))
-        out.print(_parameters(spec))
+        if spec.parameters():
+            out.print(_parameters(spec))
 
 
 def _parameters(spec: Any) -> Any:

@@ -36,17 +36,14 @@ def republish(
     written together, or neither is.
     """
     from shoal.cli import show
-    from shoal.cli.flags import apply_flags
     from shoal.disk.recovery import settle
     from shoal.disk.stopping import ends_here
-    from shoal.recipe.recipe import Recipe
-    from shoal.recipe.text import read_entries
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import receipt_path
     from shoal.series import republish_recipe
     from shoal.table.sources import check_installed
 
-    read = Recipe.from_entries(apply_flags(read_entries(recipe), context.args), recipe.parent)
+    read = _read(recipe, context.args)
     for place in (out, state):
         settle(place)
     _check_places(state, previous, out, overwrite=overwrite)
@@ -64,6 +61,22 @@ def republish(
     else:
         number = len(made.state.releases)
         show.console().print(show.release_table(made.release, f"Release {number} of its series in {out}"))
+
+
+def _read(recipe: Path, flags: list[str]) -> Any:
+    """The recipe with its flags; one for another method is refused before its flags, and before anything is asked."""
+    from shoal.cli.flags import apply_flags
+    from shoal.recipe.recipe import Recipe
+    from shoal.recipe.text import read_entries
+    from shoal.series.next_release import checked_method
+
+    entries = read_entries(recipe)
+    named = entries.get("method", {}).get("name") if isinstance(entries.get("method"), dict) else None
+    if named != "m-invariance" and not any(flag.startswith("--method") for flag in flags):
+        checked_method(Recipe.from_entries(entries, recipe.parent))
+    read = Recipe.from_entries(apply_flags(entries, flags), recipe.parent)
+    checked_method(read)
+    return read
 
 
 def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: bool) -> None:

@@ -58,12 +58,28 @@ def figure(name: str, value: float) -> str:
     return card.figure(name, value)
 
 
+def one_line(text: str) -> str:
+    r"""A text whose line breaks are written as `\n`, as messages write them: a header of a sheet may have some.
+
+    >>> one_line("diagnosis\n(ICD-10)")
+    'diagnosis\\n(ICD-10)'
+    """
+    return text.replace("\r", "\\r").replace("\n", "\\n")
+
+
 def table(title: str, *columns: str) -> Table:
     """An empty table, whose first column holds names and is never cut short."""
     from rich import box
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    class OneLineCells(Table):
+        def add_row(self, *cells: Any, **style: Any) -> None:
+            super().add_row(*(one_line(cell) if isinstance(cell, str) else cell for cell in cells), **style)
+
+    wide = min(len(title), console().width)
+    made = OneLineCells(
+        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, min_width=wide or None
+    )
     for place, column in enumerate(columns):
         made.add_column(column, no_wrap=place == 0)
     return made
@@ -178,7 +194,7 @@ def described(entry: Mapping[str, Any], key: str = "name") -> str:
     """A method or model with its parameters."""
     from shoal.report import card
 
-    return card.described(entry, key)
+    return one_line(card.described(entry, key))
 
 
 class ShownProgress:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import threading
 import time
@@ -18,6 +17,7 @@ import polars as pl
 
 from shoal.comparison.figures import Figures, Wanted, figures, said, tried
 from shoal.errors import ShoalError, ShoalWarning
+from shoal.machine.processes import ContextApart
 from shoal.recipe.recipe import Recipe
 
 WARM_ROWS = 200
@@ -135,13 +135,15 @@ class _Crew:
                 self.at_work[pipe] = process, name
                 return
         pipe, process = self._started()
-        pipe.send(recipe)
+        with suppress(ConnectionError):  # it ended before it began, which is seen when its answer is taken
+            pipe.send(self.table)
+            pipe.send(recipe)
         self.at_work[pipe] = process, name
 
     def _started(self) -> tuple[Connection, Any]:
-        context = multiprocessing.get_context("spawn")
+        context = ContextApart()
         ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs, self.table, self.memory), daemon=True)
+        process = context.Process(target=_work, args=(theirs, self.memory), daemon=True)
         process.start()
         theirs.close()
         return ours, process
@@ -167,19 +169,18 @@ class _Crew:
         self.at_work.clear()
 
 
-def _work(pipe: Connection, table: Table, memory: int | None) -> None:
-    """Try what is sent until nothing more comes."""
+def _work(pipe: Connection, memory: int | None) -> None:
+    """Take a table, and try on it what is sent until nothing more comes."""
     if memory is not None:
         threading.Thread(target=_watch, args=(memory,), daemon=True).start()
-    while True:
-        try:
+    with suppress(EOFError):
+        table = pipe.recv()
+        while True:
             recipe = pipe.recv()
-        except EOFError:
-            return
-        try:
-            pipe.send(outcome(recipe, table))
-        except MemoryError:
-            os._exit(TOO_MUCH)
+            try:
+                pipe.send(outcome(recipe, table))
+            except MemoryError:
+                os._exit(TOO_MUCH)
 
 
 def _watch(memory: int, used: Callable[[], int] | None = None) -> None:

@@ -1,21 +1,59 @@
-"""Processes that work on blocks, each on one core."""
+"""Processes that work beside this one: on blocks, each on one core, or on recipes that are compared."""
 
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
-from typing import Any
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import Any, ClassVar
 
 from shoal.errors import Problem, SourceError
 
 ONE_CORE = {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 AHEAD = 2
 """How many tasks wait for each process: what they hold is in memory."""
+_BEGINNING = threading.Lock()
+
+
+class ProcessApart(SpawnProcess):
+    """A process that does not run the script of this one again, as a spawned one does before it begins.
+
+    A script without ``if __name__ == "__main__"`` would do all of its work once more in every process, and then fail.
+    """
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:  # noqa: N802  its name above
+        with _script_hidden():
+            return SpawnProcess._Popen(process_obj)
+
+
+class ContextApart(SpawnContext):
+    """Begins processes that know Shoal and what they are sent, and nothing of the script of this one."""
+
+    Process: ClassVar[Any] = ProcessApart
+
+
+@contextmanager
+def _script_hidden() -> Iterator[None]:
+    """Let new processes see no script; but for one with a method, a model or so of its own, which only it knows."""
+    script = vars(sys.modules["__main__"])
+    own = (one for one in list(script.values()) if isinstance(one, type) and one.__module__ == "__main__")
+    if any(hasattr(one, "registry") for one in own):
+        yield
+        return
+    with _BEGINNING:
+        kept: dict[str, Any] = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
+        script["__spec__"] = None
+        try:
+            yield
+        finally:
+            script.update(kept)
 
 
 @contextmanager
@@ -87,9 +125,7 @@ def processes(workers: int | None) -> Iterator[Pool]:
     if n_workers == 1:
         yield Pool(Here(), 1)
         return
-    executor = ProcessPoolExecutor(
-        n_workers, mp_context=get_context("spawn"), initializer=_begin, initargs=(os.getpid(),)
-    )
+    executor = ProcessPoolExecutor(n_workers, mp_context=ContextApart(), initializer=_begin, initargs=(os.getpid(),))
     try:
         yield Pool(executor, n_workers)
     except BaseException:

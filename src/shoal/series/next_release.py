@@ -185,19 +185,12 @@ def republish(
     )
 
 
-@shows_progress
-def republish_recipe(
-    recipe: Recipe,
-    *,
-    previous: Release | str | Path | None = None,
-    state: SeriesState | None = None,
-    threads: int | None = None,
-    progress: Watched = None,
-) -> Republished:
-    """Follow a recipe whose method is m-invariance from its source to the next release, not yet written."""
+def checked_method(recipe: Recipe) -> MInvariance:
+    """The method of a recipe for repeated releases; an error where the recipe is for anything else."""
     problems, method = Problems(), recipe.method
     if not isinstance(method, MInvariance):
-        problems.add("method.name", f"{method.name} is not for repeated releases", 'use name = "m-invariance"')
+        fix = 'use name = "m-invariance", with m, id and column in place of the parameters of the other'
+        problems.add("method.name", f"{method.name} is not for repeated releases", fix)
     for key, given in (
         ("require", recipe.require), ("refine", recipe.refine), ("suppress", recipe.suppress),
         ("population", recipe.population), ("publish", recipe.sensitive),
@@ -208,6 +201,20 @@ def republish_recipe(
             problems.add(key, what, fix)
     problems.raise_if_any(ParameterError)
     assert isinstance(method, MInvariance)  # noqa: S101  checked above
+    return method
+
+
+@shows_progress
+def republish_recipe(
+    recipe: Recipe,
+    *,
+    previous: Release | str | Path | None = None,
+    state: SeriesState | None = None,
+    threads: int | None = None,
+    progress: Watched = None,
+) -> Republished:
+    """Follow a recipe whose method is m-invariance from its source to the next release, not yet written."""
+    method = checked_method(recipe)
     source = recipe.require_source()
     check_previous(recipe.schema, method, previous, state)
     listener(progress).stage("reading")

@@ -7,10 +7,12 @@ from functools import reduce
 from operator import or_
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shoal.errors import Problems, rows_at
 from shoal.table.cells import are_cells, as_told, type_name
+from shoal.table.marked_numbers import how_to_read
 from shoal.table.markers import Markers, markers_of
 from shoal.table.names import Names
 from shoal.table.schema import Column, Numeric, Ordinal
@@ -158,8 +160,7 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     bad = np.flatnonzero((series.is_not_null() & ~floats.is_finite().fill_null(False)).to_numpy())
     if len(bad):
         what = f"is numeric in the schema, but {len(bad)} cells are not numbers, at {rows_at(bad.tolist())}"
-        fix = "make it nominal, correct the cells, or name their marker in missing_values"
-        problems.add(where, what, AS_DATES if _are_dates(series[bad]) else fix)
+        problems.add(where, what, _as_numbers(series, bad))
         return _whole(floats.set(~floats.is_finite().fill_null(False), None))
     far = (floats.abs() > FARTHEST_APART).fill_null(False)
     if far.any():
@@ -167,6 +168,15 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
         problems.add(where, what, "scale the column, or make it nominal")
         return _whole(floats.set(far, None))
     return _whole(floats)
+
+
+def _as_numbers(series: pl.Series, bad: npt.NDArray[np.int64]) -> str:
+    """What to do with the cells of a column that are not numbers."""
+    odd = series[bad]
+    if _are_dates(odd):
+        return AS_DATES
+    plain = series.filter(series.cast(pl.Float64, strict=False).is_not_null())
+    return how_to_read(odd, plain) or "make it nominal, correct the cells, or name their marker in missing_values"
 
 
 def _are_dates(cells: pl.Series) -> bool:

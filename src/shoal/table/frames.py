@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import narwhals as nw
 import polars as pl
@@ -43,14 +44,14 @@ def check_names(names: list[str]) -> None:
 
     Columns are named by their number: the first line of a file without a header would be shown otherwise.
     """
+    empty = [place + 1 for place, name in enumerate(names) if not name.strip()]
+    if empty:
+        raise SourceError(Problem("table", f"has no name for column number {some(empty)}", "give every column a name"))
     times = Counter(names)
     doubled = [place + 1 for place, name in enumerate(names) if times[name] > 1]
     if doubled:
         what = f"has column names more than once: columns {some(doubled)}"
         raise SourceError(Problem("table", what, "rename them"))
-    empty = [place + 1 for place, name in enumerate(names) if not name.strip()]
-    if empty:
-        raise SourceError(Problem("table", f"has no name for column number {some(empty)}", "give every column a name"))
     odd = [place + 1 for place, name in enumerate(names) if "\0" in name or name.startswith("\ufeff")]
     if odd:
         raise SourceError(
@@ -76,11 +77,16 @@ def _from_pandas(frame: Any) -> pl.DataFrame:
         series = frame.iloc[:, place]
         try:
             found = pl.Series(str(name), pl.from_pandas(series))
-            # Intervals and periods, as they are or as categories.
-            columns[str(name)] = _as_texts(str(name), series, names) if found.dtype.is_extension() else found
+            # Intervals and periods, as they are or as categories; UUIDs, which would become bytes.
+            odd = found.dtype.is_extension() or (found.dtype == pl.Binary and _are_uuids(series))
+            columns[str(name)] = _as_texts(str(name), series, names) if odd else found
         except Exception:  # the messages of the conversion hold cell values, so they must not travel on
             columns[str(name)] = _as_texts(str(name), series, names)
     return pl.DataFrame(columns)
+
+
+def _are_uuids(series: Any) -> bool:
+    return bool(series.dropna().map(lambda value: isinstance(value, UUID)).all())
 
 
 def _as_texts(name: str, series: Any, names: Names) -> pl.Series:

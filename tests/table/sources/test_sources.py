@@ -286,11 +286,12 @@ class TestExcel:
         with pytest.raises(SourceError, match="has no sheet 'December 2020'; it has 'May', 'June'"):
             read(path, sheet="December 2020")
 
-    def test_times_of_day(self, tmp_path: Path) -> None:
-        """As numbers they are parts of the day before the first that a workbook has."""
+    @pytest.mark.parametrize("from_1904", [False, True])
+    def test_times_of_day(self, tmp_path: Path, from_1904: bool) -> None:
+        """As numbers they are parts of the day before the first that a workbook has, or of the first."""
         times = [time(0, 0), time(1, 30), time(23, 59, 59)]
         days = [datetime(2000, 1, day, 5) for day in range(1, 5)]
-        with xlsxwriter.Workbook(tmp_path / "b.xlsx") as book:
+        with xlsxwriter.Workbook(tmp_path / "b.xlsx", {"date_1904": from_1904}) as book:
             sheet, clock = book.add_worksheet(), book.add_format({"num_format": "yyyy-mm-dd hh:mm"})
             sheet.write_row(0, 0, ["time", "both", "day"])
             for column, cells in enumerate((times, [*times, days[0]], days)):
@@ -318,6 +319,7 @@ class TestExcel:
         [
             (["a", "b", "a"], "sheet 's': has column names more than once: columns 1, 3"),
             (["a", None, "b"], "sheet 's': has no name for column number 2"),
+            (["a title", None, None], "sheet 's': has no name for column number 2, 3"),
         ],
     )
     def test_bad_headers(self, tmp_path: Path, header: list[object], match: str) -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from shoal.table.clean import without_markers
+from shoal.table.marked_numbers import bare, number_pattern
 from shoal.table.markers import Markers
 from shoal.table.profile.shapes import MARKERS
-from shoal.table.sources.decimals import bare, number_pattern, plain_numbers
+from shoal.table.sources.decimals import plain_numbers
 from shoal.table.sources.source import Source
 
 COMMA, POINT, DOUBT = "decimal_comma", "decimal_point", "doubt"

@@ -130,7 +130,8 @@ MONEY = meaning(
     "kosten, betrag, ~betrag, ~vermogen, vermoegen, ~vermoegen, schulden, steuer~, ~steuer, ingreso economico~, "
     "ingresos, salario, sueldo, gasto~, coste~, importe, deuda~, ahorro~, renta, nomina, revenu~, salaire~, "
     "montant, depense~, loyer, dette~, epargne, impot~, agi, fica, bal, mnt, amnt, chg, dti, delinq~, ~pir, wagp, "
-    "pincp, hincp, usd, eur, gbp, wealth~, poverty, povpip, pov"
+    "pincp, hincp, usd, eur, gbp, wealth~, poverty, povpip, pov, $, €, £, =gross, =brutto, =netto, erlos~, ~erlos, "
+    "umsatz, ~umsatz, vergutung~"
 )
 MONEY_ABBREVIATED = meaning(
     "~inc, inc~, ~tax, tax~, ~val, val~, ~exp, exp~, ~sal, sal~, ~earn~, ~pay, pay~, ~debt, ~cost, ~cons, cons~, "
@@ -249,15 +250,15 @@ SCHEMES = meaning(
 
 
 def words(name: str) -> Word:
-    """Words of a column name, in lower case.
+    """Words of a column name, in lower case, and signs of currencies.
 
-    >>> words("patientID"), words("ZIPCode"), words("marital-status_2")
-    (('patient', 'id'), ('zip', 'code'), ('marital', 'status', '2'))
+    >>> words("patientID"), words("ZIPCode"), words("marital-status_2"), words("Paid [€]")
+    (('patient', 'id'), ('zip', 'code'), ('marital', 'status', '2'), ('paid', '€'))
     """
     apart = re.sub(r"([a-z\d])([A-Z])", r"\1 \2", name)
     apart = re.sub(r"([A-Z])([A-Z][a-z])", r"\1 \2", apart)
     apart = re.sub(r"([^\W\d_])(\d)", r"\1 \2", apart)
-    return tuple(re.findall(r"[^\W_]+", apart.casefold()))
+    return tuple(re.findall(r"[^\W_]+|[$€£]", apart.casefold()))
 
 
 def plain(text: str) -> str:

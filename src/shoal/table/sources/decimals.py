@@ -11,23 +11,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from shoal.errors import Problems, SourceError, did_you_mean
+from shoal.table.marked_numbers import bare, number_pattern
 from shoal.table.sources.source import Source
-
-SPACES = " '\u00a0\u202f"
-"""What may stand between thousands, whatever the decimal mark is."""
-_CURRENCY = f"[{SPACES}]*[$€£][{SPACES}]*"
-
-
-def number_pattern(decimal: str) -> str:
-    """A regular expression of numbers with a decimal mark, and marks between thousands or none."""
-    between = f"[{SPACES}{'.' if decimal == ',' else ','}]"
-    return rf"^[-+]?(?:[0-9]+|[0-9]{{1,3}}(?:{between}[0-9]{{3}})+)(?:[{decimal}][0-9]+)?$"
-
-
-def bare(texts: pl.Series) -> pl.Series:
-    """Texts without a currency sign at their beginning or end, and without spaces around."""
-    plain = texts.str.strip_chars()
-    return plain.str.replace(f"^([-+]?){_CURRENCY}", "${1}").str.replace(f"{_CURRENCY}$", "")
 
 
 def plain_numbers(frame: pl.DataFrame, source: Source) -> pl.DataFrame:

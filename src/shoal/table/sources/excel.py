@@ -16,8 +16,8 @@ from shoal.table.sources.files import check_header, found_file
 from shoal.table.sources.panics import without_panics
 from shoal.table.sources.source import Source
 
-NO_DAY = date(1899, 12, 31)
-"""The day before the first that a workbook has."""
+NO_DAYS = date(1899, 12, 31), date(1904, 1, 1)
+"""The days of times without one: that before the first of a workbook, or the first itself if it counts from 1904."""
 
 
 def read_excel(source: Source) -> pl.DataFrame:
@@ -73,9 +73,12 @@ def _as_meant(column: pl.Series) -> pl.Series:
     """Integers where all numbers are whole, times of day where no cell has a day: a workbook knows floats only."""
     if column.dtype == pl.Float64 and ((column.floor() == column) & (column.abs() < 2**53)).all():
         return column.cast(pl.Int64)
-    if column.dtype == pl.Datetime and column.null_count() < len(column) and (column.dt.date() == NO_DAY).all():
-        return column.dt.time()
-    return column
+    return column.dt.time() if column.dtype == pl.Datetime and _has_no_days(column) else column
+
+
+def _has_no_days(column: pl.Series) -> bool:
+    days = column.dt.date().unique().drop_nulls()
+    return len(days) == 1 and days[0] in NO_DAYS
 
 
 def _loaded(book: Any, sheet: str) -> tuple[list[str], pl.DataFrame]:
