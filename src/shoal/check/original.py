@@ -7,11 +7,11 @@ import polars as pl
 from shoal.errors import ParameterError, Problems, SchemaError, some
 from shoal.release.manifest import Layout, Manifest
 from shoal.table.clean import clean
+from shoal.table.growing import grow_hierarchies
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers, note_unknown
 from shoal.table.names import Names
 from shoal.table.numbering import values_of
-from shoal.table.prepare import grow_hierarchies
 from shoal.table.schema import Column, Kind, Nominal, Numeric, Schema
 from shoal.table.spelling import find_variants, merge_variants
 

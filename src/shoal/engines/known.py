@@ -16,10 +16,11 @@ from shoal.engines.cuts import Ints
 from shoal.engines.facts import NumberFacts, quasi_bins
 from shoal.errors import Problems, SchemaError, ShoalWarning
 from shoal.table.clean import retyped
+from shoal.table.growing import GROWN, grow_hierarchies
 from shoal.table.hierarchy.builders import STAR, Flat
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.markers import Markers
-from shoal.table.prepare import GROWN, Rows, Table, grow_hierarchies
+from shoal.table.prepare import Rows, Table
 from shoal.table.schema import Nominal, Numeric, Ordinal, Schema
 from shoal.table.sensitive import Values
 from shoal.table.spelling import find_variants, known_spellings, spelling_warning

@@ -14,7 +14,8 @@ import polars as pl
 
 from shoal.errors import InternalError, Problems, SchemaError
 from shoal.table.clean import retyped
-from shoal.table.prepare import Table, distinct_by_column, grow_hierarchies
+from shoal.table.growing import distinct_by_column, grow_hierarchies
+from shoal.table.prepare import Table
 
 
 def only_rows(table: Table, kept: npt.NDArray[np.bool_]) -> Table:
