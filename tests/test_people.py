@@ -250,6 +250,21 @@ def test_what_everybody_guards_and_has_is_a_breach_however_much_else_they_have()
     assert model.achieved(Classes(np.zeros(6, dtype=np.int64), {"d": column}, guards, people=people)) == 1.0
 
 
+def test_how_likely_people_are_in_a_release_counts_people_before_the_work_too():
+    """Thirty rows of six people in a population of ten are no chance of three."""
+    frame = pl.DataFrame({"who": [row % 6 for row in range(30)], "age": [20 + row % 6 for row in range(30)]})
+    schema = shoal.Schema(person="who", quasi={"age": shoal.Numeric()})
+    population = pl.DataFrame({"age": [20, 21, 22, 23, 24, 25, 21, 22, 23, 24]})
+
+    def release(low, high):
+        require = [shoal.DeltaPresence(low=low, high=high)]
+        return shoal.anonymize(frame, schema, shoal.Mondrian(k=6), require=require, population=population, seed=1)
+
+    assert release(0.1, 0.7).receipt.achieved["presence"] == pytest.approx(0.6)
+    with pytest.raises(InfeasibleError, match=r"6 of 10 people give a mean probability of 0\.6"):
+        release(0.1, 0.5)
+
+
 def test_numbers_that_everybody_of_a_class_has_are_close():
     rows = [(person, 20 + place, number) for place, person in enumerate("abcd") for number in (0, 100, 200, 300)]
     frame = pl.DataFrame(rows, schema=["who", "x", "w"], orient="row")
