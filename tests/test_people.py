@@ -20,6 +20,7 @@ import shoal
 from shoal.check.promises import reached
 from shoal.errors import GuaranteeError, InfeasibleError, ParameterError, Problems, SchemaError, SourceError
 from shoal.measure.base import Given
+from shoal.personal import aliases
 from shoal.privacy.base import Classes, Values
 from shoal.release.receipt import packed_places
 from support.pairwise import pairwise
@@ -248,6 +249,36 @@ def test_what_everybody_guards_and_has_is_a_breach_however_much_else_they_have()
     by_rows = Classes(np.zeros(6, dtype=np.int64), {"d": replace(column, people=None)}, guards)
     assert model.achieved(by_rows) == pytest.approx(1 / 3)
     assert model.achieved(Classes(np.zeros(6, dtype=np.int64), {"d": column}, guards, people=people)) == 1.0
+
+
+def test_how_likely_people_are_in_a_release_counts_people_before_the_work_too():
+    """Thirty rows of six people in a population of ten are no chance of three."""
+    frame = pl.DataFrame({"who": [row % 6 for row in range(30)], "age": [20 + row % 6 for row in range(30)]})
+    schema = shoal.Schema(person="who", quasi={"age": shoal.Numeric()})
+    population = pl.DataFrame({"age": [20, 21, 22, 23, 24, 25, 21, 22, 23, 24]})
+
+    def release(low, high):
+        require = [shoal.DeltaPresence(low=low, high=high)]
+        return shoal.anonymize(frame, schema, shoal.Mondrian(k=6), require=require, population=population, seed=1)
+
+    assert release(0.1, 0.7).receipt.achieved["presence"] == pytest.approx(0.6)
+    with pytest.raises(InfeasibleError, match=r"6 of 10 people give a mean probability of 0\.6"):
+        release(0.1, 0.5)
+
+
+def test_a_value_in_clear_is_shown_by_enough_people(monkeypatch):
+    """Six visits of one person are not six people who show what they have."""
+    who = ["a"] * 6 + [f"p{row}" for row in range(12)]
+    frame = pl.DataFrame({"who": who, "age": range(20, 38), "d": ["lupus"] * 6 + ["flu", "cold"] * 6, "show": [1] * 18})
+    schema = shoal.Schema(person="who", quasi={"age": shoal.Numeric()}, sensitive=["d"], choice="show")
+    hiding = [shoal.Generalize(), shoal.Aliases("d", min_support=5)]
+    release = shoal.anonymize(frame, schema, shoal.Mondrian(k=2), publish=hiding, seed=1)
+    assert set(release.table["d"]) > {"flu", "cold"}
+    assert "lupus" not in set(release.table["d"])
+    release.verify(original=frame, schema=schema, key=release.key)
+    monkeypatch.setattr(aliases, "_supported", lambda choices, *_: choices)
+    with pytest.raises(GuaranteeError, match="chose"):
+        shoal.anonymize(frame, schema, shoal.Mondrian(k=2), publish=hiding, seed=1)
 
 
 def test_numbers_that_everybody_of_a_class_has_are_close():

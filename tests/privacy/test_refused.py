@@ -239,7 +239,7 @@ def test_a_population_can_be_too_small_or_too_well_covered():
         InfeasibleError, match=r"k = 5, but the population has 4 people; use a k of at most 4"
     ) as caught:
         problems.raise_if_any(ParameterError)
-    assert "3 rows of 4 people give a mean probability of 0.75, which is outside the bounds" in str(caught.value)
+    assert "3 of 4 people give a mean probability of 0.75, which is outside the bounds" in str(caught.value)
 
 
 @pytest.mark.parametrize(

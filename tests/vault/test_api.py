@@ -208,6 +208,14 @@ def test_every_answer_has_headers_that_protect(vault, site):
         assert "strict-transport-security" not in headers  # it is served without TLS here
 
 
+@pytest.mark.parametrize("path", ["/v1/interpret/", "/v1/session/", "/interpret/", "/sign-in/"])
+def test_no_answer_leads_to_a_host_that_a_request_names(site, path):
+    """By the status 307 a token or a password would be sent there once more, and without TLS."""
+    told = site.ask("POST", path, body={"name": "ada"}, headers={"host": "elsewhere.example"})
+    assert told.status == 404
+    assert "location" not in told.headers
+
+
 def test_guessing_tokens_is_slowed_down_logged_and_counted(tmp_path, caplog):
     vault = made(tmp_path)
     with served(vault.service, Limits(failures_by_address=5)) as site:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.errors import ParameterError
 from shoal.mining.rules import Condition, Rule
 from shoal.vault.content import Content
 from shoal.vault.refusals import NotAllowedError
@@ -274,3 +275,36 @@ def test_what_follows_from_grades_is_what_lies_between(known):
     chosen = {cells[at % len(cells)] for at in known}
     slow = {cell for cell in cells if chosen and min(chosen) <= cell <= max(chosen)}
     assert column.closure(chosen) == slow
+
+
+def hidden(k, seed, **more):
+    """A release of always the same table."""
+    diseases = [("flu", "cold", "gout", "ache")[row // 6 % 4] for row in range(96)]
+    frame = pl.DataFrame(
+        {"who": [row // 6 for row in range(96)], "age": [20 + row // 6 for row in range(96)], "disease": diseases}
+    ).with_columns(income=1000 + 13 * pl.col("age") ** 2)
+    schema = shoal.Schema(
+        quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal(), "income": shoal.Numeric()}, **more
+    )
+    hiding = [shoal.Aliases("disease", default=2), shoal.Grades("income", quantiles=2, variant="random")]
+    return shoal.anonymize(frame, schema, shoal.Mondrian(k=k), publish=[shoal.Generalize(), *hiding], seed=seed)
+
+
+def test_two_releases_with_the_same_aliases_would_have_two_budgets(vault):
+    """Half of the aliases asked of the one and half of the other were all of them."""
+    one, same, other = (hidden(k, seed, identifying=["who"]) for k, seed in ((5, 1), (10, 1), (10, 2)))
+    assert set(one.table["disease"]) == set(same.table["disease"])
+    vault.service.add_release("sue", "one", one, one.key, min_support=0.05, min_confidence=0.2)
+    before = vault.entries()
+    with pytest.raises(ParameterError, match="has aliases or grades of a release that is there"):
+        vault.service.add_release("sue", "same", same, same.key, min_support=0.05, min_confidence=0.2)
+    assert vault.entries() == before
+    vault.service.add_release("sue", "other", other, other.key, min_support=0.05, min_confidence=0.2)
+
+
+def test_where_people_are_counted_the_promised_k_is_the_least_support(vault):
+    """Nobody can tell from the tables which k such a release reaches, and five rows were enough."""
+    release = hidden(8, 3, person="who")
+    assert "k" not in release.manifest.achieved
+    vault.service.add_release("sue", "visits", release, release.key, min_support=0.001, min_confidence=0.2)
+    assert {one["name"]: one["min_support"] for one in vault.service.released()}["visits"] == 8

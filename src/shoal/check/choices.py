@@ -30,11 +30,17 @@ class Few(NamedTuple):
     """How many must choose so."""
     n_left_out: int
     """So many of those who chose so may have been left out."""
+    whose: pl.Series | None = None
+    """Whose row each one is, where people are counted."""
 
     def applied(self, values: pl.Series, ways: Ints) -> Ints:
         """Choices of people who have these values, those of too few changed."""
-        chose = Counter(values.filter(pl.Series(ways == CLEAR)).to_list())
-        rare = {value for value, n in chose.items() if value not in self.shown and n - self.n_left_out < self.least}
+        clear = pl.DataFrame([values.alias("value")]).filter(pl.Series(ways == CLEAR))
+        if self.whose is not None:
+            clear = clear.with_columns(self.whose.filter(pl.Series(ways == CLEAR)).alias("whose")).unique()
+        chose = Counter(clear["value"].to_list())
+        left_out = {value: 0 if value in self.shown else self.n_left_out for value in chose}
+        rare = {value for value, n in chose.items() if n - left_out[value] < self.least}
         hidden = np.array([value in rare for value in values.to_list()], dtype=np.bool_)
         return np.where((ways == CLEAR) & hidden, FIRST, ways)
 

@@ -214,7 +214,8 @@ def _choice_side(
         texts, clear = _folded(texts), _folded(clear)
     choices = None if schema.choice is None else original[schema.choice]
     least = asked.get("min_support")
-    few = Few({*clear}, least if isinstance(least, int) else 1, original.height - manifest.rows.published)
+    whose = None if schema.person not in original.columns else original[str(schema.person)]
+    few = Few({*clear}, least if isinstance(least, int) else 1, original.height - manifest.rows.published, whose)
     chosen = ways_chosen(texts, choices, column, _given_tree(schema, column.name), few)
     if chosen is None:
         return []

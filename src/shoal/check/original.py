@@ -71,10 +71,11 @@ def with_trees(schema: Schema, manifest: Manifest, rows: pl.DataFrame) -> Schema
 def published_people(
     manifest: Manifest, original: pl.DataFrame, missing_values: Markers = (), schema: Schema | None = None
 ) -> pl.DataFrame:
-    """The rows of the input that were not dropped before the work; with people's choices, where the schema has them."""
-    rows, choice = input_rows(manifest, original, missing_values), None if schema is None else schema.choice
-    if choice is not None and choice in original.columns and choice not in rows.columns:
-        rows = rows.with_columns(clean(original[choice], None, missing_values, Problems()))
+    """The rows of the input that were not dropped before the work; with what the schema has of choices and people."""
+    rows = input_rows(manifest, original, missing_values)
+    for name in () if schema is None else (schema.choice, schema.person):
+        if name is not None and name in original.columns and name not in rows.columns:
+            rows = rows.with_columns(clean(original[name], None, missing_values, Problems()))
     return _rows_that_went_on(manifest, rows)
 
 

@@ -46,8 +46,8 @@ class Aliases(ColumnPublisher):
     rule
         Choices by value, or by node of the hierarchy, for rows whose choice is missing; goes before `default`.
     min_support
-        How many rows must show a value in clear, at least; of a value that fewer chose to show, they are treated as
-        choice 2.
+        How many rows must show a value in clear, at least, or people where they may have several; of a value that fewer
+        chose to show, they are treated as choice 2.
     flatten
         How many times as often the most frequent alias may occur as the least frequent one, at most. Values get as many
         aliases as that takes, drawn without regard to choices 2 and 3. Without it, as published, every value has two.
@@ -110,7 +110,7 @@ class Aliases(ColumnPublisher):
         texts = category_texts(table.frame[self.column])
         codes = value_codes(texts.to_frame())[self.column]
         values: list[str | None] = [*texts.drop_nulls().unique().sort(), None]
-        choices = _supported(self._choices.of(table), codes, self.min_support)
+        choices = _supported(self._choices.of(table), codes, table.people, self.min_support)
         tree = given_tree(table, self.column)
         parents = [_parent(value, tree) for value in values] if self.choice2 == "generalise" else None
         slots = self._slots(codes, choices, parents is not None, secret)
@@ -177,10 +177,11 @@ def _sizes(count: int, smallest: int, largest: int, secret: Secret) -> Ints:
     return sizes
 
 
-def _supported(choices: Ints, codes: Ints, least: int) -> Ints:
-    """Choices, with 2 in place of 1 where too few rows would show the value in clear."""
+def _supported(choices: Ints, codes: Ints, people: Ints | None, least: int) -> Ints:
+    """Choices, with 2 in place of 1 where too few rows, or people who have them, would show the value in clear."""
     clear = choices == CLEAR
-    counts = np.bincount(codes[clear], minlength=int(codes.max(initial=0)) + 1)
+    shown = codes[clear] if people is None else np.unique(np.stack([codes, people])[:, clear], axis=1)[0]
+    counts = np.bincount(shown, minlength=int(codes.max(initial=0)) + 1)
     return np.where(clear & (counts[codes] < least), SECOND, choices)
 
 

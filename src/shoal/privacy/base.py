@@ -224,8 +224,8 @@ class Requirement(Spec, ABC):
         Asked only of a table that has no other problem.
         """
 
-    def check_population(self, n_rows: int, n_people: int, problems: Problems) -> None:
-        """Note why no grouping of so many rows satisfies the requirement against a population of so many people."""
+    def check_population(self, n_published: int, n_people: int, problems: Problems) -> None:
+        """Note why no grouping of so many who are published is enough against a population of so many people."""
 
     @classmethod
     def probes(cls, columns: Mapping[str, Values]) -> Sequence[Self]:  # noqa: ARG003

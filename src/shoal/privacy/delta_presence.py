@@ -88,12 +88,12 @@ class DeltaPresence(Requirement):
     def check(self, table: Table, problems: Problems) -> None:
         """Nothing can be said of the table alone: only a population tells what it can give."""
 
-    def check_population(self, n_rows: int, n_people: int, problems: Problems) -> None:
-        """Note that the rows over the people, which the chances average to, are out of bounds."""
-        mean = n_rows / max(n_people, 1)
+    def check_population(self, n_published: int, n_people: int, problems: Problems) -> None:
+        """Note that those who are published over all people, which the chances average to, are out of bounds."""
+        mean = n_published / max(n_people, 1)
         if not self.holds(mean):
             what = (
-                f"{n_rows} rows of {n_people} people give a mean probability of {mean:.6g}, which is outside the bounds"
+                f"{n_published} of {n_people} people give a mean probability of {mean:.6g}, which is outside the bounds"
             )
             fix = f"use low <= {mean:.6g} <= high"
             problems.add(f"require {self.name}", what, fix, error=InfeasibleError)

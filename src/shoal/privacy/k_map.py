@@ -72,7 +72,7 @@ class KMap(Requirement):
     def check(self, table: Table, problems: Problems) -> None:
         """Nothing can be said of the table alone: only a population tells what it can give."""
 
-    def check_population(self, n_rows: int, n_people: int, problems: Problems) -> None:  # noqa: ARG002
+    def check_population(self, n_published: int, n_people: int, problems: Problems) -> None:  # noqa: ARG002
         """Note a population of fewer than k people, which no class can fit k of."""
         if n_people < self.k:
             what = f"k = {self.k}, but the population has {n_people} people"

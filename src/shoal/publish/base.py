@@ -114,7 +114,7 @@ class Publisher(Spec, ABC):
                 what = f"column {name!r}: its hierarchy is built of the values of the table, others have no place in it"
                 fix = "use intervals, or give a hierarchy of all values of the population"
                 problems.add(where, what, fix, error=ParameterError)
-        requirement.check_population(table.n_rows, population.height, problems)
+        requirement.check_population(table.n_people, population.height, problems)
 
     @abstractmethod
     def check(self, table: Table, problems: Problems) -> None:

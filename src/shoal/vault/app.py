@@ -16,7 +16,10 @@ from shoal.vault.service import Service
 
 def create(service: Service, limits: Limits | None = None, *, tls: bool = False, slowest: float = 20.0) -> Guard:
     """The application; a request must have arrived within `slowest` seconds."""
-    app = FastAPI(title="Shoal vault", version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Shoal vault", version=__version__, docs_url=None, redoc_url=None,
+        redirect_slashes=False,  # such an answer leads to the host that a request names, and takes its body along
+    )  # fmt: skip
     app.state.service, app.state.figures = service, Figures()
     app.state.counting, app.state.tls = Counting(service.database, limits or Limits()), tls
     for router in (api.everybody, api.researchers, api.stewards, pages.router):

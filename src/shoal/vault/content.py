@@ -120,6 +120,11 @@ class Content:
             found = min(found, *(often.get(cell, 0) for cell in cells))
         return found
 
+    def shares_cells(self, other: Content) -> bool:
+        """Whether another release has some of the hidden cells: both are of one table, and drawn with one seed."""
+        pairs = ((one, other.columns[name]) for name, one in self.columns.items() if name in other.columns)
+        return any(one.most and not one.key.values.keys().isdisjoint(two.key.values) for one, two in pairs)
+
     def interpreted(self, rule: Rule) -> Rule:
         """The rule with the values that hidden cells stand for."""
         return Rule(

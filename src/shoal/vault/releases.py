@@ -8,7 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from shoal.errors import ParameterError, Problem, Problems
+from shoal.privacy.k_anonymity import KAnonymity
 from shoal.release.key import Key
+from shoal.release.manifest import Manifest
 from shoal.release.release import Release
 from shoal.vault.audit import Ledger
 from shoal.vault.content import Content
@@ -40,13 +42,14 @@ class NewRelease:
         check_request(name, min_support, min_confidence)
         self.name, self.content = name, Content.of(release, key)
         self.fingerprint, self.n_rows = release.manifest.fingerprint(), self.content.frame.height
-        k = int(release.manifest.achieved.get("k", 0))
+        k = _promised_k(release.manifest)
         self.min_support = max(-int(-min_support * self.n_rows // 1), k, FEWEST)
         self.min_confidence = min_confidence
 
     def add(self, ledger: Ledger, actor: str, keys: MasterKeys) -> None:
         """Keep it."""
         self._check_new(ledger.connection)
+        self._check_own_words(ledger.connection, keys)
         data_key, about = secrets.token_bytes(32), _about(self.name)
         told = {
             "rows": self.n_rows, "min_support": self.min_support, "min_confidence": self.min_confidence,
@@ -73,6 +76,20 @@ class NewRelease:
         if is_like(self.name, [name for name, _ in others]):
             what = "looks like the name of another release"
             raise ParameterError(Problem("name", what, "choose one that nobody can take for another"))
+
+    def _check_own_words(self, connection: Connection, keys: MasterKeys) -> None:
+        """Refuse a release whose aliases or grades another one has: who asks for both would have two budgets."""
+        alike = select(columns.c.release_id).where(columns.c.name.in_(self.content.columns))
+        for row in connection.execute(select(releases).where(releases.c.id.in_(alike))):
+            if self.content.shares_cells(unlocked(keys, row).content):
+                what = "has aliases or grades of a release that is there: budgets of both would add up"
+                raise ParameterError(Problem("release", what, "publish it again, with another seed"))
+
+
+def _promised_k(manifest: Manifest) -> int:
+    """The k of a release; where it counts people, of whom the tables say nothing, the one that it promises."""
+    promised = [int(str(one["k"])) for one in manifest.promise if one["model"] == KAnonymity.name]
+    return max([int(manifest.achieved.get("k", 0)), *promised])
 
 
 def named(connection: Connection, name: str) -> Any:
