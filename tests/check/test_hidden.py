@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import hashlib
 import math
 from itertools import accumulate
