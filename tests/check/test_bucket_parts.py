@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.check.part import COUNT, count_sensitive
+from shoal.check.part_places import alike, parts_of_buckets
 from shoal.errors import GuaranteeError
 from shoal.release.manifest import FILE, Manifest
 from shoal.release.reading import check_directory
@@ -60,6 +62,32 @@ def test_counts_that_are_not_those_of_the_rows(release, count):
     frames["sensitive"][1] = frames["sensitive"][1].with_columns(changed)
     written(release, frames)
     refused(release, "counts do not add up to the rows" if count > 0 else "count that is not a positive whole number")
+
+
+@pytest.mark.parametrize("counts", [[1, 0], [1, -1], [1, None], [1.0, 2.0], [1.5, 2.0], [True, True]])
+def test_counts_that_are_no_whole_numbers_above_zero_are_not_added_up(release, counts):
+    layout, tables = Manifest.read(release).layout, {name: parts[0] for name, parts in frames_of(release).items()}
+    values = tables["sensitive"].head(2)
+    for right in ([1, 2], [3, 3]):
+        found = count_sensitive(tables | {"sensitive": values.with_columns(pl.Series("count", right))}, layout)
+        assert found["disease"][COUNT].sum() == sum(right)
+    with pytest.raises(GuaranteeError, match="has a count that is not a positive whole number"):
+        count_sensitive(tables | {"sensitive": values.with_columns(pl.Series("count", counts))}, layout)
+
+
+def test_a_part_without_rows_has_no_buckets(release):
+    layout, tables = Manifest.read(release).layout, {name: parts[0] for name, parts in frames_of(release).items()}
+    assert len(parts_of_buckets(tables, layout, 2)) == tables["table"]["bucket"].n_unique()
+    assert len(parts_of_buckets({name: table.clear() for name, table in tables.items()}, layout, 2)) == 0
+
+
+def test_rows_that_are_alike_are_counted_once_whatever_the_number_of_heaps():
+    cells = pl.DataFrame({"age": [1, 2, 1, 3, 1, 2, None], "sex": ["f", "m", "f", "f", "m", "m", "f"]})
+    expected = sorted(cells.group_by("age", "sex").len()["len"])
+    for n_heaps in (1, 2, 5):
+        heaps = [alike(cells, heap, n_heaps) for heap in range(n_heaps)]
+        assert sorted(pl.concat(heaps)["len"]) == expected
+    assert sum(heap.height > 0 for heap in heaps) > 1
 
 
 def test_values_of_buckets_of_different_parts_exchanged(release):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Hierarchy
+from shoal.check.cell_forms import splits
 from shoal.check.cell_text import check_facts, check_written
 from shoal.check.cells import read_column
 from shoal.errors import Problems
@@ -174,6 +175,11 @@ class TestMissing:
 def test_malformed_cells_are_refused_without_showing_them(quasi, cell, complaint):
     for either in (quasi, holed(quasi)):
         assert read(either, cell) == Cell(1.0, 1.0, complaint)
+
+
+def test_both_ends_of_a_run_have_a_text_however_it_is_split():
+    assert list(splits("a, b, c")) == [("a", "b, c"), ("a, b", "c")]
+    assert list(splits("a")) == []
 
 
 TWO = ("a_low", "a_high")

@@ -38,6 +38,18 @@ def test_as_it_was_made_it_holds(release):
     check_directory(release)
 
 
+def test_where_people_count_and_are_not_known_the_rows_of_a_class_are_no_k(release):
+    assert check_directory(release)[0].surveyed["k"] >= 4
+    manifest = Manifest.read(release)
+    recipe = manifest.recipe.model_copy(update={"counts": "people"})
+    kept = {name: value for name, value in manifest.measures.items() if not name.startswith("prosecutor")}
+    update = {"recipe": recipe, "achieved": {}, "measures": kept}
+    (release / FILE).write_bytes(manifest.model_copy(update=update).to_json().encode())
+    verdict, _ = check_directory(release)
+    assert [text.partition(":")[0] for text in verdict.unchecked] == ["k-anonymity"]
+    assert "k" not in verdict.surveyed
+
+
 def test_numbers_that_begin_anew_in_every_part(release):
     frames = frames_of(release)
     n_classes = frames["classes"][0].height

@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.check.content import compared_meanwhile
+from shoal.check.content import check_content, compared_meanwhile
 from shoal.check.release import verify
 from shoal.errors import GuaranteeError, Problems
+from support.forging import fingerprinted, with_entries
 from support.mixed_table import MIXED, mixed_frame
 
 
@@ -90,3 +91,35 @@ def test_fingerprints_are_left_where_that_is_wanted(release):
     changed = {**release.frames, "table": release.frames["table"].reverse()}
     with compared_meanwhile(changed, release.manifest, Problems(), hashed=False):
         pass
+
+
+def test_numbers_have_a_type_of_their_own_in_a_parquet_file_and_are_text_in_a_csv_file():
+    typed = shoal.anonymize(
+        mixed_frame(60), MIXED, shoal.Mondrian(k=3), publish=shoal.Generalize(shape="typed"), seed=3
+    )
+    column = next(one.columns[0] for one in typed.manifest.layout.quasi if one.kind == "numeric")
+    written = fingerprinted(typed, table=typed.frames["table"].with_columns(pl.col(column).cast(pl.String)))
+    in_csv, in_parquet = (
+        with_entries(
+            written,
+            tables=tuple(one.model_copy(update={"file": f"{one.name}.{form}"}) for one in written.manifest.tables),
+        )
+        for form in ("csv", "parquet")
+    )
+    check_content(in_csv.frames, in_csv.manifest, Problems())
+    with pytest.raises(GuaranteeError, match=f"column '{column}': has a data type that Shoal does not write"):
+        check_content(in_parquet.frames, in_parquet.manifest, Problems())
+
+
+def test_tables_are_neither_more_nor_fewer_nor_in_another_order_than_the_layout_has():
+    made = shoal.anonymize(mixed_frame(60), MIXED, shoal.Mondrian(k=3), publish=shoal.Generalize(shape="classes"))
+    frames, manifest = made.frames, made.manifest
+    check_content(frames, manifest, Problems())
+    turned = manifest.model_copy(update={"tables": manifest.tables[::-1]})
+    for tables, said_of in (
+        ({**frames, "notes": frames["table"]}, manifest),
+        ({"table": frames["table"]}, manifest),
+        (frames, turned),
+    ):
+        with pytest.raises(GuaranteeError, match="release: needs exactly the tables table, classes, in this order"):
+            check_content(tables, said_of, Problems())

@@ -65,6 +65,24 @@ def test_a_value_that_is_too_frequent_in_a_bucket(release):
     assert any("slice-diversity: column 'disease': l = 2 was promised" in text for text in found)
 
 
+def test_the_share_that_is_too_large_is_the_one_that_is_named(release):
+    """All rows of a bucket but one have one value; the first such bucket that stays in its part tells."""
+    frames = frames_of(release)
+    for number in range(1, 9):
+        bucket = pl.col("bucket") == number
+        rest = pl.int_range(pl.len()).over("bucket") > 0
+        alike = pl.when(bucket).then(pl.when(rest).then(pl.lit("Influenza")).otherwise(pl.lit("Migraine")))
+        table = frames["table"][0].with_columns(alike.otherwise("disease").alias("disease"))
+        size = table.filter(bucket).height
+        written(release, arranged(release, {"table": [table, frames["table"][1]]}))
+        with pytest.raises(GuaranteeError) as refusal:
+            check_directory(release)
+        if "belong into another part" not in str(refusal.value):
+            break
+    assert size > 2
+    assert f"but a value has a share of {(size - 1) / size:g} beside a combination in a bucket" in str(refusal.value)
+
+
 def test_a_bucket_in_another_part(release):
     frames = frames_of(release)
     last = frames["table"][0]["bucket"].max()

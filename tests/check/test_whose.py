@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.check.averages import _convex_median
+from shoal.check.averages import _convex_median, fits_average
+from shoal.check.shown_values import ShownValue
+from shoal.check.value_ranges import SPAN
 from shoal.measure import measure
+from shoal.release.manifest import QuasiColumn
 from support.forging import fingerprinted, with_entries
 
 GRADES = ["none", "lo", "mid", "hi", "top"]
@@ -85,6 +88,16 @@ def test_convex_medians_fill_gaps(ranks):
     filled = [min(max(times[: rank + 1]), max(times[rank:])) for rank in range(7)]
     below = [2 * sum(filled[: rank + 1]) >= sum(filled) for rank in range(7)]
     assert _convex_median(np.sort(np.array(ranks))) == below.index(True)
+
+
+def test_a_class_of_one_group_shows_its_convex_median_and_one_of_several_may_show_what_lies_between():
+    """Ranks 0, 0 and 4 count as 0, 0, 1, 2, 3 and 4: nothing but 1 stands for one group; 3 may for two, but not 5."""
+    column = QuasiColumn(name="g", kind="ordinal", form="order", columns=("g",), has_missing=False)
+    ranks, shown = np.array([0.0, 0.0, 4.0] * 3), np.array([1.0, 3.0, 5.0])
+    sort = np.full(3, SPAN, dtype=np.int64)
+    one = ShownValue(column, np.repeat(np.arange(3), 3), ranks, shown, sort, n_values=6)
+    assert fits_average(one, "convex-median", 2).tolist() == [True, False, False]
+    assert fits_average(one, "convex-median", 1).tolist() == [True, True, False]
 
 
 # -- what is forged is refused ---------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ def concluded(
         tuple(found.unchecked.values()), None, found.outside, tuple(read),
     )  # fmt: skip
     surveyed = _surveyed(filled, wholes)
-    if "k" not in found.achieved and layout.laid_out.protects == "links":  # buckets have a size, which hides nobody
+    if "k" not in found.achieved:  # buckets have a size, which hides nobody, and rows are not people
         surveyed.pop("k", None)
     vars(verdict)["surveyed"] = surveyed | {key: value for key, value in found.achieved.items() if key in surveyed}
     return verdict
