@@ -23,8 +23,8 @@ TESTS = (
     *(f"src/shoal/{room}" for room in ROOMS),
     *(f"tests/{room}/test_*.py" for room in (*ROOMS, "series")),
     *(f"tests/attacks/test_{name}.py" for name in ("figures", "forged", "numbering", "smuggling", "tampering")),
-    "tests/kernels/enforce/test_violation.py", "tests/measure/test_membership.py", "tests/measure/test_pairs.py",
-    "tests/table/test_spelling.py",
+    *(f"tests/measure/test_{name}.py" for name in ("breaches", "membership", "pairs")),
+    "tests/kernels/enforce/test_violation.py", "tests/table/test_spelling.py", "tests/test_people.py",
 )  # fmt: skip
 """Tests that may notice something. Those of methods and the contract go the same ways, but take far longer."""
 NOTHING_RAN = 5  # what pytest says then

@@ -167,7 +167,7 @@ def _mean_gap(counts: Counts, table: Floats, shift: Floats) -> Floats:
 
     gaps = counts.total(apart(reached - shift[counts.owner], begin, np.maximum(end, begin)))
     first = begin[counts.starts]
-    gaps = gaps + apart(-shift, np.zeros(len(first), dtype=np.int64), np.minimum(first, len(table) - 1))
+    gaps = gaps + apart(-shift, np.zeros(len(first), dtype=np.int64), first)
     return np.maximum(gaps, 0.0) / (len(table) - 1)
 
 
