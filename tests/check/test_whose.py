@@ -206,8 +206,8 @@ def test_however_few_rows_there_are_a_receipt_names_each_of_them(n_rows):
 
 def test_whose_rows_they_are_is_said_by_a_column_of_the_original():
     release = shoal.anonymize(HOLES, WITH_HOLES, shoal.Mdav(k=2), seed=1)
-    with pytest.raises(shoal.ParameterError, match="^schema=: names no person; give the schema that the release"):
+    with pytest.raises(shoal.ParameterError, match=r"^schema=: names no person; give the schema that the release"):
         whose_rows(release.frames, release.manifest, HOLES, release._places, replace(WITH_HOLES, person=None))
-    what = "^schema=: names the person 'p', a column that the original lacks; give"
+    what = r"^schema=: names the person 'p', a column that the original lacks; give"
     with pytest.raises(shoal.ParameterError, match=what):
         whose_rows(release.frames, release.manifest, HOLES.drop("p"), release._places, WITH_HOLES)
