@@ -1,6 +1,7 @@
 """Refinement against its slow twin, brute force, and the published losses it goes below."""
 
 import math
+from contextlib import suppress
 from itertools import product
 
 import numba
@@ -467,7 +468,7 @@ def test_columns_are_as_wide_as_what_is_published():
 def test_a_search_looks_at_near_rows_alone_for_a_while_and_at_every_pair_after():
     """Whatever happens meanwhile."""
     before = method.EVERY_PAIR
-    with pytest.raises(ValueError, match="meanwhile"), method.near_rows_alone():
+    with suppress(ValueError), method.near_rows_alone():
         assert before > method.EVERY_PAIR == 0
         raise ValueError("meanwhile")
     assert before == method.EVERY_PAIR
