@@ -197,6 +197,19 @@ def test_cells_that_cannot_be_are_refused(in_text, column, cell, message):
     assert f"column '{column}': 200 cells" in str(caught.value)
 
 
+def test_cells_of_two_columns_that_cannot_be_are_told_at_once(in_text):
+    """A quasi-identifier, and a sensitive value: who mends the one need not check again to hear of the other."""
+    table = in_text.tables["table"].with_columns(age=pl.lit("young"))
+    (disease,) = in_text.manifest.layout.passed
+    forged = with_entries(
+        in_text, layout={"passed": (disease.model_copy(update={"kind": "ordinal", "order": ("flu",)}),)}
+    )
+    with pytest.raises(shoal.GuaranteeError) as caught:
+        fingerprinted(forged, table=table).verify()
+    assert "column 'age': 200 cells" in str(caught.value)
+    assert "column 'disease': the manifest lists other categories than are published" in str(caught.value)
+
+
 def test_an_unknown_column_is_refused(release):
     table = release.tables["table"].with_columns(pl.lit(1).alias("extra"))
     for forged in (with_tables(release, table=table), fingerprinted(release, table=table)):

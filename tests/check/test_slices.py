@@ -503,3 +503,25 @@ def test_who_fits_buckets_of_different_sizes_fits_each_by_the_share_of_its_rows(
     table = pl.DataFrame({"bucket": [1] * 2 + [2] * 4, "a": list("wxwwwx"), "s": list("pqrrrp")})
     found = read(table, layout_of([["a"], ["s"]])).chances(table[:1])
     assert found == {"s": pytest.approx(0.75 * 0.75 / 1.25, rel=1e-14)}
+
+
+def test_a_share_that_is_small_enough_stands_for_the_chance_and_no_larger_one_does():
+    """Whoever is w may be in either bucket: all have p in the one, nobody has it in the other."""
+    table = pl.DataFrame({"bucket": [1, 1, 2, 2], "a": list("wwww"), "s": list("ppqr")})
+    found = read(table, layout_of([["a"], ["s"]]))
+    assert found.chances_of_all() == found.chances_of_all({"s": 0.75}) == {"s": 0.5}
+    assert found.chances_of_all({"t": 1.0}) == {"s": 0.5}
+    assert found.chances_of_all({"s": 1.0}) == {"s": 1.0}
+
+
+@pytest.mark.parametrize("changed", [{"p": 2}, {"overlap": "a"}])
+def test_slices_that_count_rows_promise_nothing_of_people(changed):
+    """They were made of rows; the recipe says that people are counted."""
+    frame = pl.DataFrame({"a": [1, 1, 2, 2] * 2, "b": [5, 6, 5, 6, 8, 9, 8, 9], "s": list("pqpqrsrs")})
+    schema = shoal.Schema(quasi={"a": shoal.Numeric(), "b": shoal.Numeric()}, sensitive=["s"])
+    release = shoal.anonymize(frame, schema, shoal.Slicing(l=2, groups={"a": 1, "b": 2, "s": 3}, **changed))
+    assert release.verify().achieved
+    recipe = release.manifest.recipe.model_copy(update={"counts": "people"})
+    message = "recipe: promises of people, but has p or slices that share an attribute, which count rows"
+    with pytest.raises(shoal.GuaranteeError, match=message):
+        with_entries(release, recipe=recipe).verify()

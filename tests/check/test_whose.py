@@ -14,6 +14,7 @@ import shoal
 from shoal.check.averages import _convex_median, fits_average
 from shoal.check.shown_values import ShownValue
 from shoal.check.value_ranges import SPAN
+from shoal.check.whose import whose_rows
 from shoal.measure import measure
 from shoal.release.manifest import QuasiColumn
 from support.forging import fingerprinted, with_entries
@@ -189,3 +190,37 @@ def test_quasi_identifiers_as_they_are_must_be_those_of_their_rows():
     assert release.manifest.recipe.counts == "people"
     with pytest.raises(shoal.GuaranteeError, match="rows show another value than the original has"):
         replace(release, _places=np.roll(release._places, 1)).verify(original=HOLES, schema=schema)
+
+
+def test_sets_must_list_what_their_rows_had():
+    """Those of Bonn and Ulm are one class. Köln, whose place is between theirs, is not listed."""
+    towns = ["Bonn", "Bonn", "Köln", "Köln", "Ulm", "Ulm", "Bonn", "Ulm"]
+    frame = pl.DataFrame({"p": list("ABCDEFGH"), "age": [9, 9, 7, 7, 5, 5, 1, 1], "town": towns, "d": ["x"] * 8})
+    schema = shoal.Schema(person="p", quasi={"age": shoal.Numeric(), "town": shoal.Nominal()}, sensitive=["d"])
+    release = shoal.anonymize(frame, schema, shoal.Mdav(k=2), publish=shoal.Generalize(sets=True), seed=1)
+    met = release.frames["table"]["town"].unique(maintain_order=True).to_list()
+    assert met == ["Ulm", "Köln", "Bonn", "{Bonn, Ulm}"]  # categories have their places as they are met
+    assert release.verify(original=frame, schema=schema).k == 2
+    other = frame.with_columns(town=pl.Series([*towns[:7], "Köln"]))
+    with pytest.raises(shoal.GuaranteeError, match="'town': 1 rows show cells that do not cover what the original has"):
+        release.verify(original=other, schema=schema)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2])
+def test_however_few_rows_there_are_a_receipt_names_each_of_them(n_rows):
+    frame, schema = HOLES[:n_rows], replace(WITH_HOLES, quasi={"age": shoal.Numeric()}, rest="drop")
+    publish = [shoal.Records(), shoal.Aliases("d", default=2)]
+    release = shoal.anonymize(frame, schema, shoal.Personal(), publish=publish, seed=1)
+    assert release.verify(original=frame, schema=schema).n_rows == n_rows
+    for places in (release._places[1:], release._places - 1, release._places + 1):
+        with pytest.raises(shoal.GuaranteeError, match="receipt: does not say of every published row which row of the"):
+            replace(release, _places=places).verify(original=frame, schema=schema)
+
+
+def test_whose_rows_they_are_is_said_by_a_column_of_the_original():
+    release = shoal.anonymize(HOLES, WITH_HOLES, shoal.Mdav(k=2), seed=1)
+    with pytest.raises(shoal.ParameterError, match=r"^schema=: names no person; give the schema that the release"):
+        whose_rows(release.frames, release.manifest, HOLES, release._places, replace(WITH_HOLES, person=None))
+    what = r"^schema=: names the person 'p', a column that the original lacks; give"
+    with pytest.raises(shoal.ParameterError, match=what):
+        whose_rows(release.frames, release.manifest, HOLES.drop("p"), release._places, WITH_HOLES)

@@ -10,9 +10,10 @@ import shoal
 from shoal.cluster.points import Space
 from shoal.enforce import coarsening
 from shoal.enforce.constraints import Constraints
-from shoal.enforce.losses import Covered, Squared
+from shoal.enforce.losses import Covered, Squared, total_loss
 from shoal.kernels.enforce import coarsening as kernel
 from shoal.methods.base import Task
+from shoal.methods.groups import members_of
 from shoal.table.prepare import prepare
 
 N = 240
@@ -109,3 +110,28 @@ def test_few_columns_lose_little():
     release = shoal.anonymize(frame, schema, shoal.KMember(k=20), require=[shoal.TCloseness("disease", t=0.1)], seed=1)
     assert release.receipt.notes["repair_regrouped"] == 3000
     assert release.measure()["ncp"] < 0.15
+
+
+def test_every_level_of_a_column_costs_more_than_the_one_before_and_leaves_fewer_values():
+    task = drawn(0)
+    cells = Covered(task, Space.of(task), sets=True).cells
+    for j in range(2):
+        levels = coarsening._levels(cells, j, np.arange(N))
+        costs, values = [cost for _, cost in levels], [len(np.unique(codes)) for codes, _ in levels]
+        assert (costs[0], costs[-1], values[-1]) == (0.0, 1.0, 1)
+        assert costs == sorted(set(costs))
+        assert values == sorted(set(values), reverse=True)
+
+
+@pytest.mark.parametrize("loss", ["ncp", "sse"])
+def test_rows_look_again_while_many_find_a_better_group(loss, monkeypatch):
+    task = drawn(0)
+    space = Space.of(task)
+    measure = Squared(space) if loss == "sse" else Covered(task, space, sets=True)
+    labels = np.arange(N) % 9
+    constraints, lost = Constraints.of(task, labels >= 0), []
+    for passes in (0, 1, coarsening.PASSES):
+        monkeypatch.setattr(coarsening, "PASSES", passes)
+        settled = coarsening.settle(constraints, measure, np.arange(N), 4, labels)
+        lost.append(total_loss(measure, members_of(settled)))
+    assert lost[0] > lost[1] > lost[2]

@@ -11,6 +11,7 @@ from shoal.cluster import box_tree
 from shoal.cluster.points import Space
 from shoal.enforce import neighbours
 from shoal.enforce.losses import loss_of
+from shoal.enforce.slots import with_room
 from shoal.kernels.enforce.refine_near import ABSOLUTE, SQUARE, UNEQUAL
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
@@ -104,3 +105,20 @@ def test_a_refined_release_with_a_tree_keeps_what_is_promised(monkeypatch):
     notes = release.receipt.notes
     assert release.verify().k >= 4
     assert notes["refine_after"] < notes["refine_before"]
+
+
+def test_rows_that_are_identical_see_each_other_in_a_ring_and_nobody_is_near_to_himself(monkeypatch):
+    """Three of each of the first tuples, one of each of the others; of a row's six, its twins are the first."""
+    monkeypatch.setattr(box_tree, "LEAST", 2)
+    values = [*np.repeat(np.arange(5), 3), *range(5, 20)]
+    task = Task.of(prepare(pl.DataFrame({"a": values}), shoal.Schema(quasi={"a": shoal.Numeric()})))
+    space, groups = Space.of(task), Groups(np.arange(len(values)) // 3)
+    nearness = loss_of(task, space, "sse", False, groups).nearness()
+    near = neighbours.near_lists(space, task.encoded, np.arange(len(values)), nearness, with_room(groups.labels, 3))
+    assert near.shape == (len(values), neighbours.NEAREST)
+    for row, value in enumerate(values):
+        twins = {other for other, one in enumerate(values) if one == value and other != row}
+        assert row not in near[row]
+        assert set(near[row, : len(twins)]) == twins
+        others = [values[other] for other in near[row, len(twins) :]]
+        assert len({value, *others}) == len(others) + 1

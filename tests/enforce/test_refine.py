@@ -1,6 +1,7 @@
 """Refinement against its slow twin, brute force, and the published losses it goes below."""
 
 import math
+from contextlib import suppress
 from itertools import product
 
 import numba
@@ -462,3 +463,12 @@ def test_columns_are_as_wide_as_what_is_published():
     assert better.notes["refine_before"] == pytest.approx(3 * (2 / 5 + 5 / 7) + 3 * (2 / 5 + 5 / 7))
     assert better.labels[6] == -1
     assert better.notes["refine_after"] <= better.notes["refine_before"]
+
+
+def test_a_search_looks_at_near_rows_alone_for_a_while_and_at_every_pair_after():
+    """Whatever happens meanwhile."""
+    before = method.EVERY_PAIR
+    with suppress(ValueError), method.near_rows_alone():
+        assert before > method.EVERY_PAIR == 0
+        raise ValueError("meanwhile")
+    assert before == method.EVERY_PAIR

@@ -181,3 +181,13 @@ def test_the_smallest_group_is_that_of_a_group_that_grows(data):
         constraints = Constraints.of(replace(plain, require=(data.draw(requirements(model, case), "require"),)))
         growing = closing_size(constraints.growth(planned=FARTHEST), 1, FARTHEST)
         assert constraints.smallest == growing or constraints.smallest < FARTHEST < growing, model
+
+
+@pytest.mark.parametrize(("l", "smallest"), [(2, 2), (67, 67), (68, FARTHEST + 1)])
+def test_of_many_values_a_group_that_grows_tries_some(l, smallest):  # noqa: E741
+    """Every third of 200: 67 different ones are the most that it sees a way to."""
+    frame = pl.DataFrame({"a": range(200), "s": [f"{value:03d}" for value in range(200)]})
+    schema = shoal.Schema(quasi={"a": shoal.Numeric()}, sensitive=["s"])
+    constraints = Constraints.of(Task.of(prepare(frame, schema), [shoal.LDiversity("s", l=l)]))
+    assert constraints.smallest == smallest
+    assert closing_size(constraints.growth(planned=FARTHEST), 1, FARTHEST) == smallest
