@@ -48,7 +48,7 @@ RELAXED = Limits(requests=10**6, failures=10**6, failures_by_address=10**6, at_o
 
 
 @cache
-def release(variant: str = "linear") -> shoal.Release:
+def release(variant: str = "linear", seed: int = 5) -> shoal.Release:
     """Two hundred people; every town has a disease of its own, mostly."""
     towns = [("Ada", "Bo", "Cy", "Di")[row % 4] for row in range(200)]
     diseases = [DISEASES[row % 4] if row % 5 else DISEASES[(row // 5) % 4] for row in range(200)]
@@ -64,7 +64,8 @@ def release(variant: str = "linear") -> shoal.Release:
         sensitive={"disease": shoal.Nominal(), "income": shoal.Numeric()}, choice="show",
     )  # fmt: skip
     hiding = [shoal.Aliases("disease"), shoal.Grades("income", quantiles=4, variant=variant)]
-    return shoal.anonymize(frame, schema, shoal.Mondrian(k=5), publish=[shoal.Generalize(sets=True), *hiding], seed=5)
+    publish = [shoal.Generalize(sets=True), *hiding]
+    return shoal.anonymize(frame, schema, shoal.Mondrian(k=5), publish=publish, seed=seed)
 
 
 def aliases() -> list[str]:

@@ -126,7 +126,7 @@ def test_a_release_that_is_added_after_a_rotation_is_wrapped_by_the_new_key(tmp_
     vault = made(tmp_path)
     late = opened(tmp_path)  # has read the key that is replaced now
     opened(tmp_path).rotate("sue", MasterKeys.new())
-    other = release("random")
+    other = release("random", seed=6)
     late.add_release("sue", "second", other, other.key, min_support=0.02, min_confidence=0.2)
     vault.grant(release="second")
     assert opened(tmp_path).interpret(vault.person(), "second", [rule_of(other)]).release == "second"

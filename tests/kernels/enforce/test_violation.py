@@ -191,3 +191,10 @@ def test_of_many_values_a_group_that_grows_tries_some(l, smallest):  # noqa: E74
     constraints = Constraints.of(Task.of(prepare(frame, schema), [shoal.LDiversity("s", l=l)]))
     assert constraints.smallest == smallest
     assert closing_size(constraints.growth(planned=FARTHEST), 1, FARTHEST) == smallest
+
+
+def test_a_promise_of_rows_sees_one_value():
+    frame = pl.DataFrame({"age": [1, 2, 3], "disease": ["flu", "flu", "gout"]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+    task = Task.of(prepare(frame, schema), (shoal.KAnonymity(k=2),))
+    assert Constraints.of(task).n_values.tolist() == [1]
