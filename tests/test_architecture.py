@@ -15,32 +15,29 @@ SOURCE = Path(__file__).parent.parent / "src" / "shoal"
 
 # A room, or a file of one, may import what is listed before it, and the files of its own entry.
 ORDER = [
-    ["redaction", "progress", "_version", "kernels"],
-    ["errors", "display"],
-    ["spec", "disk", "machine"],
+    ["progress", "_version", "errors", "kernels"],
+    ["spec", "disk", "machine", "display", "methods.groups"],
     ["registry", "table"],
-    ["release", "privacy", "sample", "mining.rules", "methods.groups"],
-    ["methods.base", "settings", "check", "learning", "release.queries"],
-    ["enforce.constraints", "measure", "release.stored_parts", "release.writing"],
-    ["cluster", "attack", "concerns", "release.parts", "learning.released"],
-    ["enforce", "slicing", "publish", "release.reading"],
-    ["methods", "personal", "report", "release.stored"],
-    ["recipe", "release.description", "release.release"],
-    ["engines", "mining", "series", "vault"],
-    ["pipeline"],
-    ["sklearn", "spark", "testing", "compiling", "learning.split", "concerns.trial"],
-    ["comparison", "reproduce", "concerns.other_method", "concerns.costly_promise"],
+    ["release", "privacy", "sample", "mining.rules"],
+    ["methods.base", "settings", "check", "learning"],
+    ["enforce.constraints", "measure"],
+    ["cluster", "attack", "concerns", "learning.released"],
+    ["enforce", "slicing", "publish"],
+    ["methods", "personal", "report"],
+    ["recipe", "published"],
+    ["engines", "mining", "vault"],
+    ["pipeline", "series"],
+    ["sklearn", "spark", "testing", "compiling", "learning.split", "concerns.trials"],
+    ["comparison", "reproduce"],
     ["cli"],
     ["__main__"],
 ]
 LEVEL = {entry: level for level, entries in enumerate(ORDER) for entry in entries}
 # What the checker may see: nothing that decides or writes what is published.
 CHECKER_SEES = (
-    "redaction", "errors", "kernels", "spec", "registry", "display", "disk", "machine", "table",
-    "privacy", "release", "check",
+    "errors", "kernels", "spec", "registry", "display", "disk", "machine", "table", "privacy", "release", "check",
 )  # fmt: skip
 CHECKER_NEVER_SEES = (
-    "release.release", "release.reading", "release.writing", "release.stored", "release.description",
     "release.queries", "release.parquet_writing", "kernels.cluster", "kernels.enforce", "kernels.slicing",
 )  # fmt: skip
 HEAVY = (
@@ -126,7 +123,6 @@ def test_attacks_know_no_method_and_no_publisher():
     for file in (SOURCE / "attack").rglob("*.py"):
         known = [name for name in imports_of(file) if name.split(".")[0] not in (*CHECKER_SEES, "measure", "attack")]
         assert not known, f"{file.name} imports {known}"
-        assert not [name for name in imports_of(file) if name.startswith("release.release")]
 
 
 def test_the_checker_of_slices_has_a_kernel_of_its_own():

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 import shoal
 from shoal.check.release import verify
 from shoal.enforce.repair import classes_of
+from shoal.engines.description import Asked, describe
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups, without_holes
 from shoal.privacy import MODELS, OF_METHODS
 from shoal.privacy.base import ColumnRequirement
 from shoal.registry.declared import METHODS as DECLARED
-from shoal.release.description import Asked, describe
 from shoal.table.prepare import prepare
 from shoal.testing import (
     Case,

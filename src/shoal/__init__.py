@@ -37,7 +37,7 @@ _HOME = {
     "shoal.release.key": ("Key",),
     "shoal.release.manifest": ("Manifest",),
     "shoal.release.receipt": ("Receipt",),
-    "shoal.release.release": ("Release", "read_release"),
+    "shoal.published.release": ("Release", "read_release"),
     "shoal.release.target": ("Target",),
     "shoal.series": ("Republished", "SeriesState", "republish"),
     "shoal.table.hierarchy.builders": ("Dates", "Flat", "Grouping", "Intervals", "Prefixes", "Quantiles"),

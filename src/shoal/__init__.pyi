@@ -69,13 +69,13 @@ from shoal.publish.centres import Centres as Centres
 from shoal.publish.generalize import Generalize as Generalize
 from shoal.publish.records import Records as Records
 from shoal.publish.slices import Slices as Slices
+from shoal.published.release import Release as Release
+from shoal.published.release import read_release as read_release
 from shoal.recipe.recipe import Recipe as Recipe
 from shoal.registry.registry import register as register
 from shoal.release.key import Key as Key
 from shoal.release.manifest import Manifest as Manifest
 from shoal.release.receipt import Receipt as Receipt
-from shoal.release.release import Release as Release
-from shoal.release.release import read_release as read_release
 from shoal.release.target import Target as Target
 from shoal.series import Republished as Republished
 from shoal.series import SeriesState as SeriesState

@@ -31,8 +31,8 @@ from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
 from shoal.progress import SILENT, Progress
 from shoal.publish import PUBLISHERS
+from shoal.published.release import read_release
 from shoal.release.manifest import FORMATS, Layout
-from shoal.release.release import read_release
 from shoal.series import republish
 from shoal.spec import OneOf, Real, YesNo
 from shoal.table.numbering import distinct_views

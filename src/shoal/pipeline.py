@@ -15,6 +15,7 @@ from shoal.concerns.base import refuse
 from shoal.display.progress_bar import Watched, listener, shows_progress
 from shoal.enforce.refine import Refine
 from shoal.engines.blocks import Blocks, part_of
+from shoal.engines.description import Asked, describe, holder_figures, parts_given, receipt_of, split
 from shoal.engines.grouping import grouped
 from shoal.engines.in_memory import grouped_in_blocks
 from shoal.errors import InternalError, ParameterError, Problem
@@ -28,9 +29,8 @@ from shoal.privacy.base import Requirement
 from shoal.privacy.required import check_shown, in_one_spelling
 from shoal.publish import listed
 from shoal.publish.base import Publisher
+from shoal.published.release import Frame, Release
 from shoal.recipe.recipe import Recipe
-from shoal.release.description import Asked, describe, holder_figures, parts_given, receipt_of, split
-from shoal.release.release import Frame, Release
 from shoal.settings import check_arguments, keeps_to_threads, secret_seed, watched_part
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers

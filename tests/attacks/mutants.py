@@ -21,11 +21,11 @@ import polars as pl
 
 import shoal
 from attacks.victims import Files, Victim
+from shoal.published.reading import check_directory
+from shoal.published.release import Release
 from shoal.release.files import canonical_csv
 from shoal.release.manifest import FILE
 from shoal.release.parquet_writing import write_parquet
-from shoal.release.reading import check_directory
-from shoal.release.release import Release
 from support.forging import fingerprinted, mended, with_entries
 
 Entries = dict[str, Any]

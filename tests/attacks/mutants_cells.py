@@ -11,8 +11,8 @@ from attacks.mutants import Mutant, covered, forged, with_file, written
 from attacks.mutants_bytes import arrow_bytes
 from attacks.mutants_rows import ANOTHER
 from attacks.victims import Files, Victim
+from shoal.published.release import Release
 from shoal.release.column_types import COUNT, NUMBER, TRUTH
-from shoal.release.release import Release
 
 TYPED = "the input had numbers of another type: every cell is written so"
 Texts = Callable[[str], str]

@@ -11,8 +11,8 @@ from attacks.mutants import Mutant, covered, edited, forged
 from attacks.mutants_json import SECRET
 from attacks.mutants_layout import SCHEMA, fitted, other_trees, saying
 from attacks.victims import Victim
+from shoal.published.release import Release
 from shoal.release.manifest import Node, PassedColumn
-from shoal.release.release import Release
 from support.forging import fingerprinted, mended
 
 COLUMNS = "columns stand in the order of the input, which is no secret"

@@ -15,8 +15,8 @@ from attacks.mutants_promises import asking
 from attacks.mutants_rows import Rows
 from attacks.victims import Files, Victim
 from shoal.check.promises import probes
+from shoal.published.release import Release
 from shoal.release.manifest import Place
-from shoal.release.release import Release
 from support.forging import mended, with_entries
 
 STRONGER = "a promise that holds, though nobody had asked for it"

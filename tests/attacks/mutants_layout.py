@@ -10,8 +10,8 @@ import polars as pl
 from attacks.mutants import Mutant, forged
 from attacks.mutants_json import SECRET
 from attacks.victims import Files, Victim
+from shoal.published.release import Release
 from shoal.release.manifest import Node, QuasiColumn
-from shoal.release.release import Release
 from support.forging import fingerprinted, mended, with_entries
 
 SCHEMA = "another schema that leads to the same tables: kinds, orders and trees are what was asked for"

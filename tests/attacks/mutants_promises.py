@@ -12,8 +12,8 @@ from attacks.victims import Files, Victim
 from shoal.methods.m_invariance import MInvariance
 from shoal.privacy import MODELS, OF_METHODS
 from shoal.publish import PUBLISHERS as SHOWN
+from shoal.published.release import Release
 from shoal.registry.declared import METHODS, PUBLISHERS
-from shoal.release.release import Release
 from shoal.spec import Spec
 from support.forging import mended, with_entries
 from support.registered import METHODS as MADE

@@ -9,7 +9,7 @@ import polars as pl
 
 from attacks.mutants import Mutant, forged
 from attacks.victims import Victim
-from shoal.release.release import Release
+from shoal.published.release import Release
 from support.forging import mended, with_entries
 
 ANOTHER = "a true statement about another table: nothing in the files tells that its rows were others"

@@ -33,9 +33,9 @@ from attacks import (
 )
 from attacks.mutants import ACCEPTED, REFUSED, Family, Mutant, edited, entries_of, judged, put
 from attacks.victims import FORMS, SHAPES, Victim, victim
+from shoal.published.reading import check_directory
 from shoal.release import files as release_files
 from shoal.release.manifest import FILE
-from shoal.release.reading import check_directory
 from shoal.release.receipt import check_receipt
 
 FAMILIES: dict[str, Family] = {

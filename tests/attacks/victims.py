@@ -12,7 +12,7 @@ import polars as pl
 import shoal
 from shoal.methods.base import Method
 from shoal.publish.base import Publisher
-from shoal.release.release import Release
+from shoal.published.release import Release
 
 Files = dict[str, bytes]
 N = 26

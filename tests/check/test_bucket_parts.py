@@ -12,8 +12,8 @@ import shoal
 from shoal.check.part import COUNT, count_sensitive
 from shoal.check.part_places import alike, parts_of_buckets
 from shoal.errors import GuaranteeError
+from shoal.published.reading import check_directory
 from shoal.release.manifest import FILE, Manifest
-from shoal.release.reading import check_directory
 from support.forged_parts import frames_of, made_in_parts, refused, renumbered, written
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import shoal
 from shoal.errors import GuaranteeError
+from shoal.published.reading import check_directory
+from shoal.published.release import read_release
 from shoal.release.manifest import FILE, Manifest
-from shoal.release.reading import check_directory
-from shoal.release.release import read_release
 from support.forged_parts import frames_of, made_in_parts, refused, renumbered, written
 
 

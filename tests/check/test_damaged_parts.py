@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from shoal.errors import GuaranteeError
-from shoal.release import parts
+from shoal.published import parts
+from shoal.published.reading import check_directory
 from shoal.release.manifest import Manifest
-from shoal.release.reading import check_directory
 from support.in_parts import BLOCKS, people, recipe_for
 
 

@@ -14,10 +14,10 @@ import shoal
 from shoal.check.cell_forms import set_values
 from shoal.check.population import population_matches
 from shoal.check.release import class_numbers
+from shoal.engines.description import Asked, describe
 from shoal.errors import Problems
 from shoal.methods.groups import Groups
-from shoal.release.description import Asked, describe
-from shoal.release.release import Release
+from shoal.published.release import Release
 from shoal.table.prepare import prepare
 from shoal.testing import CATEGORIES, tables
 from support.pairwise import examples

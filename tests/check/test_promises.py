@@ -10,6 +10,7 @@ import pytest
 
 import shoal
 from shoal.check.sensitive_values import sensitive_values
+from shoal.engines.description import named
 from shoal.errors import GuaranteeError, Problems
 from shoal.methods.groups import Groups
 from shoal.privacy import MODELS
@@ -20,9 +21,8 @@ from shoal.privacy.guarding_nodes import GuardingNodes
 from shoal.privacy.k_map import KMap
 from shoal.privacy.l_diversity import LDiversity
 from shoal.privacy.t_closeness import TCloseness
-from shoal.release.description import named
+from shoal.published.reading import check_directory
 from shoal.release.manifest import Manifest, Node
-from shoal.release.reading import check_directory
 from shoal.release.receipt import check_receipt
 from shoal.table.prepare import prepare
 from support.forging import fingerprinted, mended, with_entries

@@ -15,7 +15,7 @@ import shoal
 import shoal.pipeline
 import shoal.release.manifest
 from shoal.publish.base import Published, arrange
-from shoal.release.reading import check_directory
+from shoal.published.reading import check_directory
 from shoal.release.receipt import check_receipt, receipt_path
 from support.forging import fingerprinted, mended, rewritten, with_entries, with_tables
 from support.mixed_table import MIXED, mixed_frame

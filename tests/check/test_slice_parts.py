@@ -11,8 +11,8 @@ import pytest
 import shoal
 from shoal.errors import GuaranteeError
 from shoal.publish.slices import sliced_tables
+from shoal.published.reading import check_directory
 from shoal.release.manifest import FILE, Manifest
-from shoal.release.reading import check_directory
 from support.forged_parts import Frames, frames_of, made_in_parts, refused, written
 
 GROUPS = {"age": 1, "sex": 1, "education": 2, "disease": 3}

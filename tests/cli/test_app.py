@@ -396,7 +396,7 @@ def test_an_exception_of_another_package_shows_no_cell(place, call, monkeypatch)
 
 STOPPED_AT = {
     "grouping": "shoal.methods.mondrian.kernel.split_level = wait",
-    "writing": "shoal.release.writing.write_csv = lambda frame, path: (path.write_text('half'), wait())",
+    "writing": "shoal.published.writing.write_csv = lambda frame, path: (path.write_text('half'), wait())",
 }
 
 
@@ -404,7 +404,7 @@ STOPPING = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 LAUNCHER = """
 import json, os, signal, sys, time, traceback
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which it is not under nohup
-import shoal.methods.mondrian, shoal.pipeline, shoal.release.writing
+import shoal.methods.mondrian, shoal.pipeline, shoal.published.writing
 from shoal.cli import main
 def wait(*_):
     print("ready", os.getpid(), flush=True)

@@ -22,7 +22,7 @@ LAUNCHER = """
 import contextlib, importlib, json, os, sys
 import numba
 from shoal.cli import main
-import shoal.concerns.other_method as others, shoal.pipeline, shoal.series, shoal.release.sealed as sealed
+import shoal.concerns.trials.other_method as others, shoal.pipeline, shoal.series, shoal.release.sealed as sealed
 sealed.COST, others.others_of = (4, 8, 1), lambda *_: []
 os.environ["SHOAL_PASSPHRASE"] = "several unrelated words"
 def run(arguments, name):

@@ -12,8 +12,8 @@ import pytest
 import shoal
 from shoal.concerns import concerns_of
 from shoal.concerns.base import quoted, toml_text
-from shoal.concerns.costly_promise import costly_promise
-from shoal.concerns.other_method import other_method, others_of
+from shoal.concerns.trials.costly_promise import costly_promise
+from shoal.concerns.trials.other_method import other_method, others_of
 from shoal.errors import GuaranteeError
 from shoal.recipe.defaults import default_parts
 

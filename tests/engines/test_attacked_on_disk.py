@@ -12,7 +12,7 @@ from shoal.engines.facts import NumberFacts
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import GuaranteeError, ParameterError, SchemaError, SourceError
 from shoal.progress import SILENT
-from shoal.release.release import read_release
+from shoal.published.release import read_release
 from shoal.table.sources import Source
 from support.in_parts import people
 

@@ -32,9 +32,9 @@ from shoal.errors import (
     SourceError,
 )
 from shoal.progress import SILENT
+from shoal.published.reading import check_directory
+from shoal.published.release import read_release
 from shoal.release.manifest import Manifest
-from shoal.release.reading import check_directory
-from shoal.release.release import read_release
 from support import postgres
 from support.in_parts import BLOCKS, people, recipe_for
 

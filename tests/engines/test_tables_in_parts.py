@@ -20,8 +20,8 @@ from shoal.errors import InfeasibleError, ParameterError
 from shoal.machine.processes import Here, Pool
 from shoal.progress import SILENT
 from shoal.publish.stretching import STEPS, exact_sum
-from shoal.release.reading import check_directory
-from shoal.release.release import read_release
+from shoal.published.reading import check_directory
+from shoal.published.release import read_release
 from shoal.table.sources import Source
 from support.in_parts import people
 
@@ -83,7 +83,7 @@ def test_the_same_as_from_memory(source, tmp_path, publish, method, suppress):
 
 
 def test_buckets_are_those_of_memory(source, tmp_path, monkeypatch):
-    from shoal.release import parts
+    from shoal.published import parts
 
     monkeypatch.setattr(parts, "HEAP", 200)
     frame, path = source
@@ -226,7 +226,7 @@ def test_slices_that_share_an_attribute_are_refused(source, tmp_path):
 
 def test_classes_are_compared_with_all_people(tmp_path, monkeypatch):
     """Whose rows are in different parts, and who is counted once for each value; some people at a time."""
-    from shoal.release import parts
+    from shoal.published import parts
 
     monkeypatch.setattr(parts, "HEAP", 300)
     rng = np.random.default_rng(4)

@@ -11,10 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.engines.description import Asked, describe
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.publish.base import Published, arrange
-from shoal.release.description import Asked, describe
 from shoal.release.receipt import receipt_path
 from shoal.table.prepare import prepare
 from support.forging import InOrder, fingerprinted, mended

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import InfeasibleError, Nominal, Numeric, ParameterError, Schema, ThresholdGreedy
 from shoal.cluster.box_tree import for_few_rows
-from shoal.release.reading import check_directory
+from shoal.published.reading import check_directory
 from shoal.release.receipt import Receipt
 from support.forging import mended, put, with_entries
 from support.pairwise import examples

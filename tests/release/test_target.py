@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 import shoal
 from shoal.cli.app import app
 from shoal.errors import GuaranteeError, ParameterError, SourceError
+from shoal.published.stored import check_database
 from shoal.release.manifest import FilePart
-from shoal.release.stored import check_database
 from support import postgres
 
 PEOPLE, SCHEMA = shoal.sample.people(200, seed=3), shoal.sample.schema()

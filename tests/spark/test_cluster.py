@@ -19,7 +19,7 @@ from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import GuaranteeError, ParameterError, SchemaError, SourceError
 from shoal.progress import SILENT
-from shoal.release.reading import check_directory
+from shoal.published.reading import check_directory
 from shoal.spark import anonymize, jobs
 from shoal.spark.session import open_session
 from shoal.table.sources import Source

@@ -13,8 +13,8 @@ import shoal
 from shoal.engines.blocks import Blocks
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.progress import SILENT
-from shoal.release import parts
-from shoal.release.reading import check_directory
+from shoal.published import parts
+from shoal.published.reading import check_directory
 from shoal.spark import anonymize, jobs, tasks
 from shoal.table.sources import Source
 from support.here_spark import here, partitioned

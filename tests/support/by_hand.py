@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 import shoal
+from shoal.engines.description import Asked, describe
 from shoal.methods.groups import Groups
 from shoal.publish.base import Publisher, arrange
-from shoal.release.description import Asked, describe
 from shoal.table.prepare import prepare
 
 

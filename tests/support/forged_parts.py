@@ -17,9 +17,9 @@ from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import GuaranteeError
 from shoal.progress import SILENT
 from shoal.publish.base import Published, arrange
+from shoal.published.reading import check_directory
 from shoal.release.manifest import FILE, FilePart, Manifest
 from shoal.release.parquet_writing import write_parquet
-from shoal.release.reading import check_directory
 from shoal.table.fingerprint import content_sha256
 from shoal.table.sources import Source
 

@@ -16,10 +16,10 @@ from shoal.check.cell_forms import set_values, splits
 from shoal.check.release import verify
 from shoal.measure import measure
 from shoal.publish.base import Published, arrange, numbered_groups
+from shoal.published.release import Release
 from shoal.release.files import canonical_csv, read_directory
 from shoal.release.manifest import FILE, Node, QuasiColumn
 from shoal.release.parquet_writing import write_parquet
-from shoal.release.release import Release
 from shoal.table.fingerprint import content_sha256
 
 

@@ -70,7 +70,7 @@ def attack(
     from shoal.cli import show
     from shoal.cli.flags import attack_parameters
     from shoal.cli.verify import opened_key
-    from shoal.release.release import read_release
+    from shoal.published.release import read_release
     from shoal.table.sources import read
 
     parameters = attack_parameters(name, context.args)

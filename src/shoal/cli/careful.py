@@ -16,7 +16,7 @@ from typing import Any
 from typer.core import TyperGroup
 
 from shoal.errors import ParameterError, Problems
-from shoal.redaction import redacted
+from shoal.errors.redaction import redacted
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 """How an address begins that was taken for a path, which leaves it one slash."""

@@ -149,8 +149,8 @@ def _check(
 def _releases(folders: list[Path], wanted: dict[str, Any], original: Path | None) -> Any:
     from shoal.cli.measure import input_of
     from shoal.comparison.compare import compare_releases
+    from shoal.published.release import read_release
     from shoal.recipe.recipe import Recipe
-    from shoal.release.release import read_release
 
     given = {} if original is None else {"original": input_of(original)["original"], "recipe": Recipe.load(original)}
     releases = {str(folder): read_release(folder) for folder in folders}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.redaction import redacted
+from shoal.errors.redaction import redacted
 
 EXAMPLE = '"l-diversity column=disease l=3"'
 FURTHER = ("method", "publish", "refine", "require", "population", "out", "overwrite", "threads", "memory")

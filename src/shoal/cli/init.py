@@ -47,9 +47,9 @@ def init(
     from shoal.cli import show
     from shoal.disk.recovery import settle
     from shoal.disk.stopping import ends_here
+    from shoal.errors.redaction import redacted
     from shoal.recipe.proposed import propose
     from shoal.recipe.text import write_recipe
-    from shoal.redaction import redacted
     from shoal.table.profile.decimals import with_decimals
     from shoal.table.profile.profile import profile
     from shoal.table.sources import Source, detect, read

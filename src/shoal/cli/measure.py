@@ -69,9 +69,9 @@ def measure(
     """
     from shoal.cli.flags import measure_parameters
     from shoal.cli.verify import opened_key, receipt_beside
+    from shoal.published.reading import check_directory
+    from shoal.published.release import read_release
     from shoal.release.manifest import Manifest
-    from shoal.release.reading import check_directory
-    from shoal.release.release import read_release
 
     _check_options(
         membership=membership, name=name, label=label, original=original, plot=plot, key=key, population=population,

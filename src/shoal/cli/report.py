@@ -30,9 +30,9 @@ def report(
     from shoal.disk.change import write_file
     from shoal.disk.recovery import settle
     from shoal.disk.stopping import ends_here
+    from shoal.published.parts import check_parts_directory
+    from shoal.published.release import read_release
     from shoal.release.manifest import Manifest
-    from shoal.release.parts import check_parts_directory
-    from shoal.release.release import read_release
     from shoal.report.page import check_place
 
     held = original is not None or receipt is not None

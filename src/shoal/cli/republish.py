@@ -82,8 +82,8 @@ def _read(recipe: Path, flags: list[str]) -> Any:
 def _check_places(state: Path, previous: Path | None, out: Path, *, overwrite: bool) -> None:
     """Refuse places that are taken or missing, before anything is read or asked."""
     from shoal.errors import ParameterError, Problems
+    from shoal.published.writing import check_places
     from shoal.release.sealed import STATE
-    from shoal.release.writing import check_places
 
     problems = Problems()
     if previous is None and state.exists():

@@ -273,8 +273,8 @@ def _check_before(recipe: Any, out: Path, *, overwrite: bool, report: bool) -> N
     from shoal.cli import report as reports
     from shoal.cli.target import check_target
     from shoal.errors import Problems, SourceError
+    from shoal.published.writing import check_places
     from shoal.release.sealed import KEY
-    from shoal.release.writing import check_places
     from shoal.report.page import check_place
     from shoal.table.sources import check_installed
 
@@ -304,8 +304,8 @@ def _follow_in_memory(
     from shoal.cli import show
     from shoal.cli.passphrase import passphrase
     from shoal.concerns.base import refuse
-    from shoal.concerns.costly_promise import costly_promise, promises_of
-    from shoal.concerns.other_method import other_method, others_of
+    from shoal.concerns.trials.costly_promise import costly_promise, promises_of
+    from shoal.concerns.trials.other_method import other_method, others_of
     from shoal.errors import ShoalWarning
     from shoal.pipeline import run as run_recipe
     from shoal.table.sources import read

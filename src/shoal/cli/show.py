@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
-from shoal.redaction import all_redacted, redacted
+from shoal.errors.redaction import all_redacted, redacted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from shoal.published.release import Release
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import Receipt
-    from shoal.release.release import Release
 
 HEADLINES = (
     "ncp", "il", "sse_percent", "discernibility", "classes", "class_size_median", "class_size_max", "prosecutor_max",

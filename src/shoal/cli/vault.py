@@ -125,8 +125,8 @@ def add_release(
 ) -> None:
     """Put the rows and the key of a release into the vault."""
     from shoal.cli.passphrase import passphrase
+    from shoal.published.release import read_release
     from shoal.release.key import Key, key_path
-    from shoal.release.release import read_release
 
     service = _service(database, key_file)
     release = read_release(folder)

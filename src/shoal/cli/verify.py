@@ -128,9 +128,9 @@ def _verify_release(
     from shoal.cli import show
     from shoal.disk.recovery import settle
     from shoal.engines.inputs import check_input_in_pieces
+    from shoal.published.reading import check_directory
     from shoal.recipe.recipe import Promise, Recipe
     from shoal.release.manifest import Manifest
-    from shoal.release.reading import check_directory
     from shoal.release.receipt import Receipt, check_receipt
     from shoal.table.sources import read
 
@@ -189,7 +189,7 @@ def _tell(verdict: Verdict, manifest: Manifest, place: str, *, json: bool | None
 def _verify_database(uri: str, name: str, others: Mapping[str, object], *, json: bool) -> None:
     """Check a release that is in a database."""
     from shoal.errors import ParameterError, Problems
-    from shoal.release.stored import check_database
+    from shoal.published.stored import check_database
     from shoal.release.target import Target
 
     problems = Problems()

@@ -24,9 +24,9 @@ from shoal.methods.base import Method
 from shoal.privacy.base import Requirement
 from shoal.progress import SILENT, Progress
 from shoal.publish.base import Publisher
+from shoal.published.release import Release
 from shoal.recipe.recipe import Recipe
 from shoal.release.manifest import Manifest
-from shoal.release.release import Release
 from shoal.spec import Maybe, Real, Whole
 from shoal.table.frames import to_polars
 from shoal.table.schema import Schema

@@ -16,8 +16,8 @@ from shoal.kernels.compile_time import clock
 from shoal.learning.split import utility
 from shoal.measure import MEASURES
 from shoal.pipeline import anonymize
+from shoal.published.release import Release
 from shoal.recipe.recipe import Recipe
-from shoal.release.release import Release
 from shoal.table.markers import Markers
 
 SECONDS, PAIRS, LINKING, ACCURACY = "seconds", "pair_error", "linking", "accuracy"

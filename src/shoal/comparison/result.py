@@ -14,8 +14,8 @@ import polars as pl
 from shoal.comparison.certainty import Certainty
 from shoal.comparison.figures import SHORT, is_better_lower, meant
 from shoal.errors import InfeasibleError, ParameterError, Problem, Problems
+from shoal.errors.redaction import redacted
 from shoal.recipe.recipe import Recipe
-from shoal.redaction import redacted
 
 AXES = ("loss", "risk", "accuracy", "time")
 """What a release is judged by, as far as the figures are there."""

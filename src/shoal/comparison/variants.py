@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+from shoal.engines.description import Asked
 from shoal.errors import ParameterError, Problems, ShoalError
 from shoal.methods import METHODS
 from shoal.methods.base import Method
@@ -16,7 +17,6 @@ from shoal.privacy.base import Requirement
 from shoal.publish import PUBLISHERS
 from shoal.publish.base import Publisher
 from shoal.recipe.recipe import Recipe
-from shoal.release.description import Asked
 from shoal.spec import find
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from shoal.engines.description import Asked
 from shoal.engines.placing import PART_ROWS
 from shoal.errors import ParameterError, Problems
 from shoal.methods.slicing import Slicing
 from shoal.privacy import MODELS
 from shoal.recipe.recipe import Recipe
-from shoal.release.description import Asked
 from shoal.settings import Part
 from shoal.spec import Maybe, Spec, Whole, param
 

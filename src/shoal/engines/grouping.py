@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from shoal.enforce.enforcer import Enforcer
+from shoal.engines.description import Asked
 from shoal.methods.base import Task
 from shoal.methods.groups import Groups
 from shoal.privacy.alpha_k import AlphaK
@@ -13,7 +14,6 @@ from shoal.privacy.base import Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.progress import Progress
 from shoal.publish.base import shown_classes
-from shoal.release.description import Asked
 from shoal.table.prepare import Table
 
 

@@ -13,6 +13,7 @@ from shoal.engines.bins import Binned, Bins
 from shoal.engines.blocks import Blocks
 from shoal.engines.counting import binned, histograms, sensitive_counts
 from shoal.engines.cuts import Cuts, Ints, Wanted, find_cuts
+from shoal.engines.description import Asked
 from shoal.engines.facts import bins_of, whole_of
 from shoal.engines.grouping import grouped, required
 from shoal.engines.ordering import content_order
@@ -21,7 +22,6 @@ from shoal.methods.groups import Groups
 from shoal.methods.slicing import Slicing
 from shoal.privacy.base import Classes, ColumnRequirement
 from shoal.progress import SILENT, Progress
-from shoal.release.description import Asked
 from shoal.settings import limited_threads
 from shoal.table.prepare import Table
 

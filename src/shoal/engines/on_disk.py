@@ -31,6 +31,7 @@ from shoal.engines.attributes import gathered_on_disk
 from shoal.engines.bins import Binned
 from shoal.engines.blocks import Blocks, refuse_on_disk
 from shoal.engines.cuts import Cuts, Wanted, find_cuts
+from shoal.engines.description import Asked, column_of, described, named
 from shoal.engines.grouping import required
 from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
@@ -77,13 +78,12 @@ from shoal.methods.slicing import Slicing
 from shoal.privacy.base import ColumnRequirement
 from shoal.privacy.required import in_one_spelling
 from shoal.progress import Progress
+from shoal.published.parts import check_parts, read_part, restated
+from shoal.published.stored import write_to_database
+from shoal.published.writing import check_places
 from shoal.recipe.recipe import Recipe
-from shoal.release.description import Asked, column_of, described, named
 from shoal.release.manifest import FILE, Layout, Manifest, PublishedTable, Rows
-from shoal.release.parts import check_parts, read_part, restated
 from shoal.release.receipt import Input, InputRows, Receipt, receipt_path, warn_of_reuse
-from shoal.release.stored import write_to_database
-from shoal.release.writing import check_places
 from shoal.report.page import check_place
 from shoal.settings import secret_seed
 from shoal.table.hierarchy.tree import Hierarchy

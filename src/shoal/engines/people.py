@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.engines.cuts import Ints
+from shoal.engines.description import Asked
 from shoal.engines.grouping import required
 from shoal.privacy.base import Classes
-from shoal.release.description import Asked
 from shoal.table.numbering import first_of_each
 from shoal.table.prepare import Table
 

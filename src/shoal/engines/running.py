@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.engines.blocks import Blocks
+from shoal.engines.description import Asked
 from shoal.engines.work import Work
 from shoal.machine.processes import Pool
 from shoal.progress import Progress
 from shoal.recipe.recipe import Recipe
-from shoal.release.description import Asked
 
 
 @dataclass

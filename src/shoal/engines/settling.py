@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 
 from shoal.engines.cuts import Ints
+from shoal.engines.description import Asked
 from shoal.engines.known import Known
 from shoal.engines.steps import published_rows
 from shoal.publish.aggregate import Aggregate
 from shoal.publish.stretching import Stretch, Sums
-from shoal.release.description import Asked
 from shoal.table.schema import Numeric
 
 Look = Callable[[Callable[..., Any], Known], list[Any]]

@@ -15,6 +15,7 @@ import polars as pl
 from shoal.engines.bins import Binned
 from shoal.engines.counting import binned
 from shoal.engines.cuts import Cuts, Ints
+from shoal.engines.description import Asked
 from shoal.engines.grouping import grouped
 from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order, followed_columns
@@ -39,7 +40,6 @@ from shoal.errors import Problem, Problems
 from shoal.methods.groups import Groups
 from shoal.methods.slicing import Slicing
 from shoal.progress import SILENT
-from shoal.release.description import Asked
 from shoal.release.manifest import FilePart, Layout
 from shoal.release.parquet_writing import write_parquet
 from shoal.table.fingerprint import content_sha256

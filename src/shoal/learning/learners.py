@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.errors import ParameterError, Problems, did_you_mean
+from shoal.errors.redaction import redacted
 from shoal.learning.c45 import C45
 from shoal.learning.scikit import Boosting, Logistic, NaiveBayes, ScikitLearner
 from shoal.learning.scores import Learner
 from shoal.machine.extras import check_there
-from shoal.redaction import redacted
 
 LEARNERS: dict[str, type[C45 | Logistic | Boosting | NaiveBayes]] = {
     "c45": C45, "logistic": Logistic, "boosting": Boosting, "bayes": NaiveBayes,

@@ -16,7 +16,7 @@ from shoal.machine.extras import load
 from shoal.mining.found import FoundRule, Interpreter, Rules
 from shoal.mining.items import Item, items_of
 from shoal.mining.rules import Evidence, Rule, check_cells
-from shoal.release.release import Release, read_release
+from shoal.published.release import Release, read_release
 from shoal.spec import Bound, Real, Whole, YesNo
 from shoal.table.frames import to_polars
 from shoal.table.hierarchy.builders import STAR

@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow as pa
 
 from shoal.errors import GuaranteeError, Problem, Problems, ShoalError, SourceError
-from shoal.redaction import with_variables
+from shoal.errors.redaction import with_variables
 from shoal.release.manifest import Manifest
 from shoal.spec import Spec, param
 from shoal.table.sources.files import found_file

@@ -12,7 +12,7 @@ from shoal.learning.accuracy import Accuracy, as_published_and_read, cross_valid
 from shoal.methods import METHODS
 from shoal.personal.aliases import Aliases
 from shoal.pipeline import anonymize
-from shoal.release.release import Release
+from shoal.published.release import Release
 from shoal.report.distributions import picture
 from shoal.reproduce.data import EIGHT, drawn_rows
 from shoal.reproduce.page import Block, Claim, Page, Picture, table

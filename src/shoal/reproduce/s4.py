@@ -17,7 +17,7 @@ from shoal.methods.mondrian import Mondrian
 from shoal.methods.slicing import Slicing
 from shoal.pipeline import anonymize
 from shoal.privacy.alpha_k import AlphaK
-from shoal.release.release import Release
+from shoal.published.release import Release
 from shoal.report.membership import picture
 from shoal.reproduce.data import ADULT, drawn_rows, kind_of
 from shoal.reproduce.page import Block, Claim, Page, Picture, table

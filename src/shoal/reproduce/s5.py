@@ -11,7 +11,7 @@ import polars as pl
 from shoal.methods.mdav import Mdav
 from shoal.pipeline import anonymize
 from shoal.publish.aggregate import Aggregate
-from shoal.release.release import Release
+from shoal.published.release import Release
 from shoal.reproduce.data import CENSUS, drawn_rows
 from shoal.reproduce.page import Block, Claim, Page, Picture, table
 from shoal.reproduce.plots import curves

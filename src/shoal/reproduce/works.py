@@ -11,8 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import ParameterError, Problems, SchemaError, ShoalWarning, SourceError, did_you_mean
+from shoal.errors.redaction import redacted
 from shoal.progress import SILENT, Progress
-from shoal.redaction import redacted
 from shoal.reproduce.page import Page
 from shoal.spec import Whole
 

@@ -25,7 +25,7 @@ from shoal.privacy.m_uniqueness import MUniqueness
 from shoal.publish.base import check_clashes
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import FACTS
-from shoal.release.release import Release, read_release
+from shoal.published.release import Release, read_release
 from shoal.series.state import SeriesState, schema_fingerprint
 from shoal.series.values import Coded
 from shoal.settings import Part

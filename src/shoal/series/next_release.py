@@ -14,6 +14,7 @@ from shoal.check.release import verify
 from shoal.disk.change import changing
 from shoal.disk.recovery import settle
 from shoal.display.progress_bar import Watched, listener, shows_progress
+from shoal.engines.description import Asked, describe, holder_figures, receipt_of
 from shoal.errors import ParameterError, Problem, Problems, SourceError
 from shoal.measure import measure
 from shoal.methods.base import Task
@@ -22,13 +23,12 @@ from shoal.methods.m_invariance import Arrangement, MInvariance
 from shoal.publish.base import Publisher, arrange
 from shoal.publish.generalize import Generalize
 from shoal.publish.invariant import Counterfeits, publish_invariant
+from shoal.published.release import Release
+from shoal.published.writing import check_places
 from shoal.recipe.recipe import Recipe
-from shoal.release.description import Asked, describe, holder_figures, receipt_of
 from shoal.release.directories import check_outside
 from shoal.release.manifest import Place, is_release
-from shoal.release.release import Release
 from shoal.release.sealed import STATE
-from shoal.release.writing import check_places
 from shoal.series.checks import check_previous, check_shape, check_table, parts_given
 from shoal.series.state import SeriesState
 from shoal.series.values import Coded

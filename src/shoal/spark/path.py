@@ -16,6 +16,7 @@ from shoal.enforce.refine import Refine
 from shoal.engines.bins import Binned
 from shoal.engines.blocks import Blocks, refuse_on_disk
 from shoal.engines.cuts import Cuts, Wanted, find_cuts
+from shoal.engines.description import Asked, column_of, described, named, parts_given, split
 from shoal.engines.grouping import required
 from shoal.engines.known import Known, PieceFacts, put_together
 from shoal.engines.layouts import layout_of
@@ -33,10 +34,9 @@ from shoal.privacy.required import in_one_spelling
 from shoal.progress import Progress
 from shoal.publish import listed
 from shoal.publish.base import Publisher
+from shoal.published.parts import restated
 from shoal.recipe.recipe import Recipe
-from shoal.release.description import Asked, column_of, described, named, parts_given, split
 from shoal.release.manifest import Layout, Manifest, PublishedTable, Rows
-from shoal.release.parts import restated
 from shoal.release.receipt import Input, InputRows, Receipt
 from shoal.settings import check_arguments, secret_seed, watched_part
 from shoal.spark.jobs import Jobs, OnSpark, ran

@@ -17,12 +17,12 @@ import polars as pl
 import pyarrow as pa
 
 from shoal.engines.cuts import Cuts, Ints
+from shoal.engines.description import Asked
 from shoal.engines.known import Known
 from shoal.engines.people import keeps_as_one, people_counted
 from shoal.errors import InfeasibleError, Problems
 from shoal.methods.anatomy import Anatomy
 from shoal.methods.base import Method, check_frequent
-from shoal.release.description import Asked
 from shoal.spark.frames import packed, stored
 from shoal.spark.remote import SUMMARY, Entry, opened
 from shoal.spark.tasks import table_of, with_rows

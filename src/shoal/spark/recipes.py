@@ -9,8 +9,8 @@ from shoal.disk.recovery import settle
 from shoal.engines.blocks import Blocks
 from shoal.errors import Problem, Problems, SourceError, some
 from shoal.progress import SILENT, Progress
+from shoal.published.writing import check_places
 from shoal.recipe.recipe import Recipe
-from shoal.release.writing import check_places
 from shoal.spark.jobs import ran
 from shoal.spark.path import anonymize
 from shoal.spark.release import Page, SparkRelease

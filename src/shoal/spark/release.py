@@ -16,10 +16,10 @@ from shoal.disk.recovery import settle
 from shoal.errors import GuaranteeError, Problem, SourceError
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
+from shoal.published.parts import check_parts
+from shoal.published.writing import check_places
 from shoal.release.manifest import FILE, Manifest
-from shoal.release.parts import check_parts
 from shoal.release.receipt import Receipt, receipt_path, warn_of_reuse
-from shoal.release.writing import check_places
 from shoal.report.page import check_place
 from shoal.spark.jobs import Jobs
 from shoal.spark.parts import WHOSE, Files

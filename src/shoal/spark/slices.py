@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from shoal.engines.attributes import Codes, compared_columns, count_pairs, count_values, counted_together, gathered
 from shoal.engines.cuts import Cuts
+from shoal.engines.description import Asked
 from shoal.engines.known import Known
 from shoal.methods.slicing import Slicing
-from shoal.release.description import Asked
 from shoal.spark.frames import stored
 from shoal.spark.remote import SUMMARY, Entry, opened
 from shoal.spark.tasks import counts_of, entries, summed, table_of, with_rows

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from shoal.engines.bins import Binned
 from shoal.engines.counting import binned, histograms, sensitive_counts
 from shoal.engines.cuts import Cuts, Ints
+from shoal.engines.description import Asked
 from shoal.engines.grouping import grouped
 from shoal.engines.known import Known, PieceFacts
 from shoal.engines.ordering import content_order
@@ -31,7 +32,6 @@ from shoal.errors import GuaranteeError, Problem, Problems, SchemaError, ShoalWa
 from shoal.machine.extras import load
 from shoal.measure.base import Given
 from shoal.progress import SILENT
-from shoal.release.description import Asked
 from shoal.release.manifest import Manifest
 from shoal.spark.frames import frame_of, packed, stored
 from shoal.spark.joining import together

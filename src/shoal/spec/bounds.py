@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from shoal.errors import did_you_mean
-from shoal.redaction import redacted
+from shoal.errors.redaction import redacted
 
 
 class Bound(Protocol):

@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 
 from shoal.enforce.refine import Refine
+from shoal.engines.description import named
 from shoal.methods.base import Method
 from shoal.pipeline import anonymize
 from shoal.privacy.base import ColumnRequirement, Requirement
 from shoal.publish.base import Publisher
-from shoal.release.description import named
+from shoal.published.release import Release
 from shoal.release.manifest import Layout
-from shoal.release.release import Release
 from shoal.table.prepare import Table, prepare
 from shoal.testing.models import Kept, kept
 from shoal.testing.shown import Shown

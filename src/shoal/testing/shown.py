@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from shoal.published.release import Release
 from shoal.release.manifest import Layout, QuasiColumn
-from shoal.release.release import Release
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.numbers import number_text
 from shoal.table.prepare import Table, prepare

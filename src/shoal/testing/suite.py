@@ -21,9 +21,9 @@ from shoal.pipeline import anonymize
 from shoal.privacy.base import Requirement
 from shoal.publish import PUBLISHERS, default_publisher
 from shoal.publish.base import Publisher
+from shoal.published.release import Release, read_release
 from shoal.recipe.recipe import Recipe
 from shoal.release.manifest import FORMATS
-from shoal.release.release import Release, read_release
 from shoal.spec import Bound, OneOf, Parameter, Real, Spec, Whole, YesNo
 from shoal.table.prepare import prepare
 from shoal.table.schema import Kind, Nominal, Numeric, Schema

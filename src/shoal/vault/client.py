@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import ParameterError, Problem, Problems, SourceError
+from shoal.errors.redaction import redacted
 from shoal.mining.rules import Rule
-from shoal.redaction import redacted
 
 MOST = 1000
 """Rules that one request may hold."""

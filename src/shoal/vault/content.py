@@ -17,8 +17,8 @@ import polars as pl
 
 from shoal.errors import ParameterError, Problem, Problems
 from shoal.mining.rules import ORDERED, Cell, Condition, Rule, as_number, both_sides
+from shoal.published.release import Release
 from shoal.release.key import ColumnKey, Key
-from shoal.release.release import Release
 from shoal.release.shapes import SHAPES
 from shoal.vault.keys import digest
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, SQLAlc
 
 from shoal.disk.stopping import held, note_written, under_way
 from shoal.errors import Problem, SourceError
-from shoal.redaction import redacted
+from shoal.errors.redaction import redacted
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 PASSWORD_FILE = "SHOAL_VAULT_DATABASE_PASSWORD_FILE"  # noqa: S105

@@ -9,9 +9,9 @@ from sqlalchemy import Connection, insert, select, update
 
 from shoal.errors import ParameterError, Problem, Problems
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.published.release import Release
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
-from shoal.release.release import Release
 from shoal.vault.audit import Ledger
 from shoal.vault.content import Content
 from shoal.vault.interpretation import Held

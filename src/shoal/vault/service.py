@@ -16,8 +16,8 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from shoal.errors import ParameterError, Problem, Problems, ShoalError, ShoalWarning
 from shoal.mining.rules import Condition, Rule, evidence
+from shoal.published.release import Release
 from shoal.release.key import Key
-from shoal.release.release import Release
 from shoal.vault import audit, grants, people, releases
 from shoal.vault.audit import Chain, Ledger
 from shoal.vault.database import Database, DatabaseError

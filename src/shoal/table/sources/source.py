@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from shoal.errors import Problems, SourceError, did_you_mean, some
-from shoal.redaction import redacted, with_variables
+from shoal.errors.redaction import redacted, with_variables
 from shoal.spec import Maybe, Spec, param
 from shoal.table import markers
 from shoal.table.markers import Markers

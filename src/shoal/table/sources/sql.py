@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from shoal.errors import Problem, SourceError, some
-from shoal.redaction import redacted
+from shoal.errors.redaction import redacted
 from shoal.table.sources.source import Source
 
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'

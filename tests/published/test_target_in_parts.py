@@ -12,9 +12,9 @@ import shoal
 from shoal.engines.on_disk import publish_in_blocks
 from shoal.errors import GuaranteeError, ParameterError, SourceError
 from shoal.progress import SILENT
+from shoal.published.stored import check_back as check_in
+from shoal.published.stored import check_database, write_to_database
 from shoal.release import target as targets
-from shoal.release.stored import check_back as check_in
-from shoal.release.stored import check_database, write_to_database
 from shoal.release.target import opened
 from shoal.table.sources import Source
 from support import postgres

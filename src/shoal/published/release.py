@@ -24,16 +24,16 @@ from shoal.measure.membership import Membership, membership
 from shoal.measure.pair_error import pair_errors
 from shoal.measure.pairing import refuse_another
 from shoal.methods.groups import SliceColumns
+from shoal.published.parts import check_frame
+from shoal.published.reading import check_directory, read_checked, refuse_with_parts, whose_is_what
+from shoal.published.stored import read_database, write_checked, write_to_database
+from shoal.published.writing import check_copy, check_places, write_files
 from shoal.release.key import Key, key_path
 from shoal.release.manifest import Manifest
-from shoal.release.parts import check_frame
 from shoal.release.queries import Answers
-from shoal.release.reading import check_directory, read_checked, refuse_with_parts, whose_is_what
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
 from shoal.release.sealed import KEY
-from shoal.release.stored import read_database, write_checked, write_to_database
 from shoal.release.target import Target
-from shoal.release.writing import check_copy, check_places, write_files
 from shoal.spec import find
 from shoal.table.frames import as_pandas, same, to_polars
 from shoal.table.markers import Markers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from shoal.concerns.base import Concern
-from shoal.concerns.trial import MUCH, loss_of, some_rows
+from shoal.concerns.trials.trial import MUCH, loss_of, some_rows
 from shoal.methods import METHODS
 from shoal.recipe.defaults import most_rows
 from shoal.recipe.recipe import Recipe

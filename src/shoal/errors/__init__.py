@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from shoal.redaction import redacted
+from shoal.errors.redaction import redacted
 
 
 @dataclass(frozen=True)

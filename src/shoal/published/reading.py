@@ -17,11 +17,11 @@ from shoal.disk.recovery import settle
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
+from shoal.published.parts import check_parts_directory, read_parts
 from shoal.release.column_types import typed_table
 from shoal.release.files import read_directory
 from shoal.release.key import Key
 from shoal.release.manifest import Manifest
-from shoal.release.parts import check_parts_directory, read_parts
 from shoal.release.receipt import Receipt
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema

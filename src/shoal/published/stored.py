@@ -11,11 +11,11 @@ from shoal.check.content import check_content
 from shoal.check.release import Verdict, verify
 from shoal.check.row_order import in_order
 from shoal.errors import Problems
+from shoal.published.parts import check_parts_directory, read_parts
+from shoal.published.reading import Checked, check_figures
+from shoal.published.stored_parts import laid_out, write_parts
 from shoal.release.column_types import typed_table
 from shoal.release.manifest import Manifest
-from shoal.release.parts import check_parts_directory, read_parts
-from shoal.release.reading import Checked, check_figures
-from shoal.release.stored_parts import laid_out, write_parts
 from shoal.release.target import Database, Target, check_free, listed_manifest, opened, write_tables
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from shoal.cli.app import app
 from shoal.cli.init import _for_its_owner
 from shoal.errors import Problem, ShoalWarning, SourceError
-from shoal.redaction import HIDDEN, all_redacted, redacted, with_variables
+from shoal.errors.redaction import HIDDEN, all_redacted, redacted, with_variables
 from shoal.table.sources import Source
 from shoal.table.sources.source import PASSWORD
 

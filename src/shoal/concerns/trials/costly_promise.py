@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from shoal.concerns.base import Concern
-from shoal.concerns.trial import MUCH, loss_of, some_rows, without
+from shoal.concerns.trials.trial import MUCH, loss_of, some_rows, without
 from shoal.privacy.base import Requirement
 from shoal.recipe.recipe import Recipe
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.release import release as release_module
-from shoal.release import writing
+from shoal.published import release as release_module
+from shoal.published import writing
 
 FRAME = pl.DataFrame({"age": [20, 21, 22, 40, 41, 42], "disease": ["flu", "cold", "ulcer"] * 2})
 SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal()})

@@ -1,0 +1,1 @@
+"""What only a trial tells: how much less the same table would lose otherwise."""
