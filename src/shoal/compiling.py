@@ -20,6 +20,8 @@ from shoal.cluster.box_tree import for_few_rows
 from shoal.enforce.refine import Refine, near_rows_alone
 from shoal.errors import ShoalError
 from shoal.kernels import sharing
+from shoal.kernels.jit import stop_telling
+from shoal.machine.processes import n_cores, processes
 from shoal.measure.ncp_bound import bound_of
 from shoal.measure.sampled import Sampling
 from shoal.methods import METHODS
@@ -44,44 +46,71 @@ K = 3
 N_ROWS = 40 * K + 1
 """One is left over, for what places such rows."""
 SENSITIVE = "disease"
+CLOSE: list[Requirement] = [TCloseness(column=SENSITIVE, t=0.4)]
+DIVERSE: list[Requirement] = [LDiversity(column=SENSITIVE, l=3)]
+RARE: list[Requirement] = [LDiversity(column=SENSITIVE, l=3, variant="entropy")]
+"""It has kernels of its own."""
+MOST = 4
+"""Processes beyond which more of them compile the same kernels at the same time."""
 
 
-def compile_all(progress: Progress = SILENT) -> int:
+def compile_all(progress: Progress = SILENT, *, workers: int | None = None) -> int:
     """Compile every kernel that publishing, checking or measuring a table may need, and count what was tried.
 
     What is compiled stays on disk, where `shoal.kernels.machine_code` says. What is there already is not compiled anew.
+
+    Parameters
+    ----------
+    progress
+        Is told how far the work is.
+    workers
+        Number of processes; by default one for each core, up to four.
     """
-    jobs = [*_jobs()]
-    progress.stage("compiling", len(jobs))
+    sizes = [len(jobs) for jobs in _by_topic().values()]
+    progress.stage("compiling", sum(sizes))
+    with processes(workers or min(n_cores(), MOST), cores=n_cores()) as pool:  # with those that only several cores need
+        pool.each(_compile, [(topic,) for topic in _by_topic()], lambda place: progress.advance(sizes[place]))
+    return sum(sizes)
+
+
+def _compile(topic: str) -> None:
+    """Do the jobs of one topic."""
+    stop_telling()  # that it takes its time
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for job in jobs:
+        for job in _by_topic()[topic]:
             with suppress(ShoalError):  # a combination that this little table cannot give; others need the same kernels
                 job()
-            progress.advance(1)
-    return len(jobs)
 
 
-def _jobs() -> Iterator[Callable[[], Any]]:
-    """Every method with each of its choices, alone and with something required; then on all cores, and refined."""
-    close: list[Requirement] = [TCloseness(column=SENSITIVE, t=0.4)]
-    diverse: list[Requirement] = [LDiversity(column=SENSITIVE, l=3)]
-    rare: list[Requirement] = [LDiversity(column=SENSITIVE, l=3, variant="entropy")]  # kernels of their own
-    for name in METHODS.own:
-        if name == "m-invariance":  # it goes from release to release
-            continue
-        for method in _choices(METHODS[name]):
-            yield _publishing(method)
-            for require in (close, diverse, rare, [*close, *rare]):
-                yield _publishing(method, require=require, suppress=0.1)
-            yield _publishing(method, shared=True)
-            yield _publishing(method, trees=True)
-            yield _publishing(method, trees=True, require=[*close, *rare], suppress=0.1)
-    for loss, require in product(("ncp", "sse"), ([], close)):
+def _by_topic() -> dict[str, list[Callable[[], Any]]]:
+    """What is done in turn, since it needs the same kernels: what takes longest first, then each method."""
+    by_method = {name: [*_formed(METHODS[name])] for name in METHODS.own if name != "m-invariance"}  # see `_again`
+    return {"refine": [*_refined()], "other": [*_other()], **by_method}
+
+
+def _formed(kind: type[Method]) -> Iterator[Callable[[], Any]]:
+    """A method with each of its choices, alone and with something required; then on all cores, and with trees."""
+    for method in _choices(kind):
+        yield _publishing(method)
+        for require in (CLOSE, DIVERSE, RARE, [*CLOSE, *RARE]):
+            yield _publishing(method, require=require, suppress=0.1)
+        yield _publishing(method, shared=True)
+        yield _publishing(method, trees=True)
+        yield _publishing(method, trees=True, require=[*CLOSE, *RARE], suppress=0.1)
+
+
+def _refined() -> Iterator[Callable[[], Any]]:
+    """Groups that are refined, for either loss."""
+    for loss, require in product(("ncp", "sse"), ([], CLOSE)):
         refined = partial(_publishing, METHODS["mondrian"](k=K), refine=Refine(rounds=1, loss=loss), suppress=0.1)
         yield refined(require=require)
         yield refined(require=require, trees=True)
         yield refined(require=require, shared=True)
+
+
+def _other() -> Iterator[Callable[[], Any]]:
+    """What no method alone needs."""
     yield _among_people
     yield _again
     for form in FORMATS:

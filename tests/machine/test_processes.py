@@ -1,4 +1,4 @@
-"""Processes that work on blocks."""
+"""Processes that work beside the first one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 from shoal.machine.processes import processes
 
-ALONE = "import os, time; from shoal.machine.processes import _begin; _begin(os.getpid()); time.sleep(600)"
+ALONE = "import os, time; from shoal.machine.processes import _begin; _begin(os.getpid(), 1); time.sleep(600)"
 
 
 def test_they_end_where_the_first_one_is_gone_before_they_begin():
@@ -67,3 +67,18 @@ def test_a_script_is_as_it_was_afterwards():
     with processes(2) as workers:
         assert workers.each(divmod, [(7, 2)]) == [(3, 1)]
     assert (getattr(script, "__file__", None), script.__spec__) == before
+
+
+CORES = """
+import os
+from shoal.machine.processes import processes
+
+with processes(2, cores=3) as workers:
+    print(workers.each(os.getenv, [("NUMBA_NUM_THREADS",), ("POLARS_MAX_THREADS",)]))
+with processes(2) as workers:
+    print(workers.each(os.getenv, [("NUMBA_NUM_THREADS",), ("POLARS_MAX_THREADS",)]))
+"""
+
+
+def test_they_use_as_many_cores_as_they_may(tmp_path):
+    assert ran(tmp_path, CORES).stdout.splitlines() == ["['3', '3']", "['1', '1']"]

@@ -13,10 +13,8 @@ def compile_all(
     """Compile all of Shoal for this machine, so that no first call has to wait. Takes some minutes, once."""
     from shoal.cli import show
     from shoal.compiling import compile_all as compile_ahead
-    from shoal.kernels.jit import stop_telling
     from shoal.kernels.machine_code import place_to_write
 
-    stop_telling()  # that it takes its time
     with show.ShownProgress(quiet=quiet) as progress:
         compile_ahead(progress)
     place = place_to_write()

@@ -1,4 +1,4 @@
-"""Processes that work beside this one: on blocks, each on one core, or on recipes that are compared."""
+"""Processes that work beside this one: on blocks, on kernels to compile, on recipes that are compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 
 from shoal.errors import Problem, SourceError
 
-ONE_CORE = {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+CORES = ("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
+"""Where libraries read how many cores they may use."""
 AHEAD = 2
 """How many tasks wait for each process: what they hold is in memory."""
 _BEGINNING = threading.Lock()
@@ -62,9 +63,9 @@ def ended_told() -> Iterator[None]:
     try:
         yield
     except BrokenProcessPool:
-        what = "a process that worked on a block was ended by the system, or by somebody"
-        fix = "run it again, with more memory or smaller blocks: what is done is not done again"
-        raise SourceError(Problem("blocks", what, fix)) from None
+        what = "one that worked beside this one was ended by the system, or by somebody"
+        fix = "run it again, with more memory, fewer processes or smaller blocks: what is done is not done again"
+        raise SourceError(Problem("processes", what, fix)) from None
 
 
 class Here(Executor):
@@ -119,13 +120,14 @@ def n_cores() -> int:
 
 
 @contextmanager
-def processes(workers: int | None) -> Iterator[Pool]:
-    """So many processes, or as many as cores; they end with the block."""
+def processes(workers: int | None, *, cores: int = 1) -> Iterator[Pool]:
+    """So many processes, or as many as cores, each of which may use so many of these; they end with the block."""
     n_workers = workers or n_cores()
     if n_workers == 1:
         yield Pool(Here(), 1)
         return
-    executor = ProcessPoolExecutor(n_workers, mp_context=ContextApart(), initializer=_begin, initargs=(os.getpid(),))
+    begin = (os.getpid(), cores)
+    executor = ProcessPoolExecutor(n_workers, mp_context=ContextApart(), initializer=_begin, initargs=begin)
     try:
         yield Pool(executor, n_workers)
     except BaseException:
@@ -136,15 +138,15 @@ def processes(workers: int | None) -> Iterator[Pool]:
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin(first: int) -> None:
-    """Work on one core, and leave it to the first process to stop the work in an orderly way; end with it.
+def _begin(first: int, cores: int) -> None:
+    """Work on some cores, and leave it to the first process to stop the work in an orderly way; end with it.
 
     It may be gone before this one has begun.
 
     Libraries read how many cores they may use when they are loaded, which is later. The environment of the first
     process stays as it is: Numba refuses one that changes.
     """
-    os.environ.update(ONE_CORE)
+    os.environ.update(dict.fromkeys(CORES, str(cores)))
     import signal
     import threading
     import time
