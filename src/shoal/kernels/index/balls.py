@@ -33,34 +33,53 @@ def in_units(squared: float, scale: float) -> int:
 
 
 @jit
+def _next_leaf(index: PointIndex, point: Any, reach: float, height: int) -> Any:
+    """Measure the points of the next leaf that may have some up to a squared distance away.
+
+    Gives the leaf, or -1 where none is left; how many boxes wait on the stack; and what it took to find it.
+    """
+    tree, first_leaf, stack, work = index.tree, index.tree.shape[0].first_leaf, index.tree.stack, 0
+    while height > 0:
+        height -= 1
+        box = stack[height]
+        if box >= first_leaf:
+            measure(index, point, box - first_leaf)
+            return box - first_leaf, height, work + LEAF_WORK
+        work += BLOCK_WORK
+        set_bounds(index, point, 1.0, box + 1)
+        for i in range(BLOCK):
+            if tree.bound[i] <= reach and tree.bound[i] < np.inf:
+                stack[height] = (box + 1) * BLOCK + i
+                height += 1
+    return -1, 0, work
+
+
+@jit
+def _from_the_root(index: PointIndex) -> int:
+    """Put the root on the stack, and say that one box waits there."""
+    index.tree.stack[0] = -1
+    return 1
+
+
+@jit
 def within(index: PointIndex, point: Any, scale: float, radius: int, found: Any) -> int:
     """Find the rows of the free points up to so many units away; how many there are.
 
     IN   point float64[d]
     OUT  found int64[n]
     """
-    tree, first_leaf, out, stack = index.tree, index.tree.shape[0].first_leaf, index.distances, index.tree.stack
-    n, work, height = 0, 0, 1
-    stack[0] = -1  # the root
-    while height > 0:
-        height -= 1
-        box = stack[height]
-        if box < first_leaf:
-            work += BLOCK_WORK
-            set_bounds(index, point, 1.0, box + 1)
-            for i in range(BLOCK):
-                if tree.bound[i] < np.inf and in_units(tree.bound[i], scale) <= radius:
-                    stack[height] = (box + 1) * BLOCK + i
-                    height += 1
-            continue
-        work += LEAF_WORK
-        leaf = box - first_leaf
-        measure(index, point, leaf)
-        for i in range(tree.live[leaf]):
-            if in_units(out[i], scale) <= radius:
+    reach = ((radius + 1) / scale) ** 2  # beyond what is rounded to the radius
+    n, work, height = 0, 0, _from_the_root(index)
+    while True:
+        leaf, height, took = _next_leaf(index, point, reach, height)
+        work += took
+        if leaf < 0:
+            break
+        for i in range(index.tree.live[leaf]):
+            if in_units(index.distances[i], scale) <= radius:
                 found[n] = index.rows[leaf, i]
                 n += 1
-    note_search(tree, work, index.size[0])
+    note_search(index.tree, work, index.size[0])
     return n
 
 
@@ -71,28 +90,17 @@ def reached(index: PointIndex, point: Any, reach: float, found: Any) -> int:
     IN   point float64[d]
     OUT  found int64[n]
     """
-    tree, first_leaf, out, stack = index.tree, index.tree.shape[0].first_leaf, index.distances, index.tree.stack
-    n, work, height = 0, 0, 1
-    stack[0] = -1  # the root
-    while height > 0:
-        height -= 1
-        box = stack[height]
-        if box < first_leaf:
-            work += BLOCK_WORK
-            set_bounds(index, point, 1.0, box + 1)
-            for i in range(BLOCK):
-                if tree.bound[i] <= reach:
-                    stack[height] = (box + 1) * BLOCK + i
-                    height += 1
-            continue
-        work += LEAF_WORK
-        leaf = box - first_leaf
-        measure(index, point, leaf)
-        for i in range(tree.live[leaf]):
-            if out[i] <= reach:
+    n, work, height = 0, 0, _from_the_root(index)
+    while True:
+        leaf, height, took = _next_leaf(index, point, reach, height)
+        work += took
+        if leaf < 0:
+            break
+        for i in range(index.tree.live[leaf]):
+            if index.distances[i] <= reach:
                 found[n] = index.rows[leaf, i]
                 n += 1
-    note_search(tree, work, index.size[0])
+    note_search(index.tree, work, index.size[0])
     return n
 
 
@@ -119,30 +127,19 @@ def spread_by_tree(
 @jit
 def _note_within(index: PointIndex, point: Any, reach: float, centre: int, found: Any) -> None:
     """Tell the rows up to a squared distance away of one more centre, as `reached` finds them."""
-    tree, first_leaf, out, stack = index.tree, index.tree.shape[0].first_leaf, index.distances, index.tree.stack
-    work, height = 0, 1
-    stack[0] = -1  # the root
-    while height > 0:
-        height -= 1
-        box = stack[height]
-        if box < first_leaf:
-            work += BLOCK_WORK
-            set_bounds(index, point, 1.0, box + 1)
-            for i in range(BLOCK):
-                if tree.bound[i] <= reach:
-                    stack[height] = (box + 1) * BLOCK + i
-                    height += 1
-            continue
-        work += LEAF_WORK
-        leaf = box - first_leaf
-        measure(index, point, leaf)
-        for i in range(tree.live[leaf]):
-            if out[i] <= reach:
+    work, height = 0, _from_the_root(index)
+    while True:
+        leaf, height, took = _next_leaf(index, point, reach, height)
+        work += took
+        if leaf < 0:
+            break
+        for i in range(index.tree.live[leaf]):
+            if index.distances[i] <= reach:
                 one = found[index.rows[leaf, i]]
                 one.within += 1
-                if out[i] < one.distance:
-                    one.distance, one.nearest = out[i], centre
-    note_search(tree, work, index.size[0])
+                if index.distances[i] < one.distance:
+                    one.distance, one.nearest = index.distances[i], centre
+    note_search(index.tree, work, index.size[0])
 
 
 @jit
