@@ -398,6 +398,15 @@ ILLS = shoal.Hierarchy([("flu", "lung", "*"), ("cold", "lung", "*"), ("ulcer", "
         (["flu", "cold", None], shoal.Nominal(), {"suppressed": [""]}, 1),
         ([1, 2, 99], shoal.Numeric(), {"suppressed": ["99"]}, 1),
         (["lo", "mid", "any"], shoal.Ordinal(["lo", "mid", "any"]), {"suppressed": ["any"]}, 1),
+        (["flu", "{cold, flu}", "{flu}"], None, {}, 2),
+        (["{cold, flu}", "{cold, gout}", "asthma"], shoal.Nominal(), {}, 2),
+        (["13053", "130**", "1****"], shoal.Nominal(), {}, 2),
+        (["13053", "1305_", "2"], None, {}, 1),
+        (["C50", "C5x", "D1"], shoal.Nominal(shoal.Prefixes(keep=(1,), mask="x")), {}, 1),
+        (["[1, 5]", "[4, 9]", "12"], None, {}, 2),
+        (["3", "[1, 5]", "(5, 9]"], shoal.Nominal(), {}, 1),
+        (["[1, 5)", "1-2", "[5, 9)"], None, {}, 1),
+        (["[5, 5]", "5", "6"], None, {}, 1),
     ],
 )
 def test_sensitive_cells_that_say_less_than_a_value_are_no_further_value(cells, kind, options, n_vague):
@@ -410,6 +419,22 @@ def test_sensitive_cells_that_say_less_than_a_value_are_no_further_value(cells, 
         assert len(caught.value.problems) == 1
     found = verify_table(frame, schema, require=[LDiversity("other", l=3)], **options)  # nothing depends on them
     assert [text for text in found.warnings if f"column 'd': {n_vague} cells say less than a value" in text]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["[1, 5)", "[5, 9)", "[9, 12]"], None), (["20-30", "25-40", "30"], None), (["130**", "140**", "150"], None),
+        (["{flu", "flu}", "{}"], None), (["a#", "ab", "abc"], None), (["flu*", "cold", "gout"], shoal.Nominal()),
+        (["{a, b}", "a", "b"], shoal.Nominal(shoal.Hierarchy([("{a, b}", "*"), ("a", "*"), ("b", "*")]))),
+        (["{a, b}", "a", "b"], shoal.Ordinal(["a", "b", "{a, b}"])),
+    ],
+)  # fmt: skip
+def test_sensitive_categories_that_only_look_like_several_values_are_values(cells, kind):
+    frame = pl.DataFrame({"age": [1] * 3, "d": cells})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"d": kind})
+    found = verify_table(frame, schema, require=[LDiversity("d", l=3)])
+    assert (found.achieved, found.warnings) == ({"l:d": 3}, ())
 
 
 def test_sensitive_values_and_missing_cells_are_values():

@@ -16,22 +16,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.check.grammar.columns import read_cells, stands_for_any
+from shoal.check.grammar.columns import names_several, read_cells, stands_for_any
 from shoal.check.promises import LACKING, broken
 from shoal.check.readings import READINGS, Reading, both_readings
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at
 from shoal.privacy.base import ColumnRequirement, Requirement, Values
 from shoal.table.clean import clean
 from shoal.table.frames import check_names, to_polars
-from shoal.table.hierarchy.builders import Rule
+from shoal.table.hierarchy.builders import Prefixes, Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.markers import Markers, note_unknown
 from shoal.table.names import Names
 from shoal.table.prepare import Table
-from shoal.table.schema import Column, Kind, Nominal, Schema
+from shoal.table.schema import Column, Kind, Nominal, Numeric, Ordinal, Schema
 from shoal.table.spelling import find_variants, spelling_warning
 
-VAGUE = "suppressed, or nodes with others below them"
+VAGUE = "suppressed, sets, masked codes, intervals that overlap, or nodes with others below them"
 """Cells of a sensitive column that may stand for several values."""
 
 
@@ -150,7 +150,10 @@ def judge_table(
     note_unknown(missing_values, Names.of(table, schema.roles), problems)
     columns = _sensitive(table, schema, missing_values, problems)
     _check_requirements(require, columns, problems)
-    vague = {name: _n_vague(table[name], values, missing_values, suppressed) for name, values in columns.items()}
+    vague = {
+        name: _n_vague(table[name], values, schema.columns[name].kind, missing_values, suppressed)
+        for name, values in columns.items()
+    }
     _check_vague(vague, require, problems)
     problems.raise_if_any(SchemaError)
     cells = {
@@ -238,9 +241,14 @@ def _check_requirements(require: Sequence[Requirement], columns: dict[str, Value
             problems.add(where, f"column {one.column!r} {misfit}", error=ParameterError)
 
 
-def _n_vague(series: pl.Series, values: Values, missing_values: Markers, suppressed: Sequence[str]) -> int:
-    """How many cells of a sensitive column say less than a value: any, or a node with others below it."""
+def _n_vague(
+    series: pl.Series, values: Values, kind: Kind | None, missing_values: Markers, suppressed: Sequence[str]
+) -> int:
+    """How many cells of a sensitive column say less than a value: any, one of several, or a node with others below."""
     vague = stands_for_any(series, missing_values=missing_values, suppressed=suppressed)
+    rule = None if kind is None else kind.hierarchy
+    if not (isinstance(kind, (Numeric, Ordinal)) or isinstance(rule, Hierarchy)):  # these say which values there are
+        vague |= names_several(values.series, rule.mask if isinstance(rule, Prefixes) else "")
     if values.tree is not None:
         above = [name for name, height in zip(values.tree.names, values.tree.heights, strict=True) if height]
         vague |= values.series.cast(pl.String).is_in(above).fill_null(value=False)

@@ -30,6 +30,8 @@ class Branches:
     """Leaves below each node."""
     names: dict[str, int]
     """Place of each node by its name."""
+    n_levels: int
+    """Height of the tree; 1 of a tree that is one node."""
 
     @property
     def n_places(self) -> int:
@@ -53,13 +55,14 @@ class Branches:
             depth[node] = depth[parent[node]] + 1
         for node in range(len(parent) - 1, 0, -1):
             end[parent[node]] = max(end[parent[node]], end[node])
-        height = np.append(np.array(tree.heights, dtype=np.float64)[order] / max(tree.heights[0], 1), 0.0)
+        n_levels = max(tree.heights[0], 1)
+        height = np.append(np.array(tree.heights, dtype=np.float64)[order] / n_levels, 0.0)
         height[0] = 1.0  # also of a tree that is one node, beside which a missing value may stand
         leaves = np.append(np.array(tree.leaves, dtype=np.float64)[order], 1.0)
         names = {name: int(place[node]) for node, name in enumerate(tree.names)}
         places = [names[str(value)] for value in values.known]
         place_of = np.array([*places, len(parent) - 1][: len(values.counts)], dtype=np.int64)
-        return cls(place_of, parent, depth, end, height, leaves, names)
+        return cls(place_of, parent, depth, end, height, leaves, names, n_levels)
 
     def levels(self) -> Iterator[tuple[Ints, Floats]]:
         """Ways to see the values ever more coarsely, from the values themselves up to the branches below the root.

@@ -10,8 +10,11 @@ import numpy as np
 
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
-from shoal.privacy.counts import Counts, Ints, weighed
+from shoal.privacy.counts import Counts, Ints
 from shoal.spec import ColumnName, OneOf, Real, param
+
+WHOLE = 1 << 61
+"""Below this, products of counts and sums of them are added as they are."""
 
 
 @dataclass(frozen=True)
@@ -176,16 +179,24 @@ def _hierarchical(counts: Counts, values: Values) -> Floats:
 
     The work on a tree: what a branch has too much or too little must cross the edge above it. An edge is as long as the
     height it climbs, over the height of the tree, so that two values are twice as far as half their distance.
+
+    Whole numbers are added, and divided once: the result is the same to the last bit for any tree that has these values
+    at these heights, be it all that its holder knows or the nodes that a release shows.
     """
-    branches = Branches.of(values)
+    branches, n_people = Branches.of(values), max(values.n_people, 1)
     counts = counts.recoded(branches.place_of, branches.n_places)
-    table = np.zeros(branches.n_places)
-    table[branches.place_of] = values.shares_of_people
-    work = np.zeros(len(counts.sizes))
-    for place_of, length in branches.levels():
-        counts = counts.merged(place_of)
-        table = weighed(place_of, table, branches.n_places)
-        there, share = table[counts.code], counts.share
+    most = int(counts.count.sum()) * n_people + int(values.counts.sum()) * int(counts.sizes.max(initial=0))
+    sort = np.int64 if branches.n_levels * most < WHOLE else object  # Python's own whole numbers have no end
+    table, sizes = np.zeros(branches.n_places, dtype=sort), counts.sizes.astype(sort)
+    table[branches.place_of] = values.counts
+    work = np.zeros(len(sizes), dtype=sort)
+    for place_of, edge in branches.levels():
+        counts, below = counts.merged(place_of), table
+        table = np.zeros(branches.n_places, dtype=sort)
+        np.add.at(table, place_of, below)
+        length = np.rint(edge * branches.n_levels).astype(np.int64).astype(sort)
+        there = table[counts.code] * sizes[counts.owner]
+        more = length[counts.code] * (np.abs(counts.count.astype(sort) * n_people - there) - there)
         # Branches that a class has nothing in miss all of the table's share.
-        work += counts.total(length[counts.code] * (np.abs(share - there) - there)) + length @ table
-    return np.maximum(work / 2, 0.0)
+        work += np.add.reduceat(more, counts.starts) + sizes * (length * table).sum()
+    return np.asarray(work / (2 * branches.n_levels * n_people * sizes), dtype=np.float64)

@@ -21,14 +21,27 @@ for a cell that could mean more than one thing. What others in its column look l
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 import polars as pl
 
 from shoal.check.grammar.categories import Atoms, Runs
-from shoal.check.grammar.numbers import Stretches
-from shoal.check.value_ranges import ANY, ANY_VALUE, MISSING_VALUE, UNREAD, Axis, Ints, Range, axis_of, distinct_cells
+from shoal.check.grammar.numbers import BRACKETS, Stretches
+from shoal.check.grammar.texts import mask_letter, members
+from shoal.check.value_ranges import (
+    ANY,
+    ANY_VALUE,
+    MISSING_VALUE,
+    SPAN,
+    UNREAD,
+    Axis,
+    Ints,
+    Range,
+    axis_of,
+    distinct_cells,
+)
 from shoal.table.clean import without_markers
 from shoal.table.markers import Markers
 from shoal.table.numbers import number_text
@@ -58,6 +71,44 @@ def stands_for_any(series: pl.Series, *, missing_values: Markers = (), suppresse
     texts = _texts(without_markers(_plain(series), missing_values, strip=True))
     vague = [text for text in texts.drop_nulls().unique().to_list() if _says_nothing(text, suppressed) is not None]
     return texts.is_in(vague).fill_null(value="" in suppressed)
+
+
+def names_several(series: pl.Series, mask: str = "") -> pl.Series:
+    """Which cells of a column of categories name several values, by the rules of a quasi-identifier.
+
+    A set does, a code whose masked end covers another cell, and an interval in brackets that meets another cell:
+    intervals that are apart are categories like any others. `mask` is the letter that masks, where it is known.
+    """
+    texts = _texts(_plain(series))
+    known = texts.drop_nulls().unique().sort().to_list()
+    sets = {text for text in known if members(text) is not None}
+    single = [text for text in known if text not in sets]
+    letter = mask if len(mask) == 1 else mask_letter(single)
+    masked = {text for text in single if text[-1] == letter and text.strip(letter) and _covers(text, single)}
+    return texts.is_in([*sets, *masked, *_meeting(known)]).fill_null(value=False)
+
+
+def _covers(masked: str, texts: Sequence[str]) -> bool:
+    """Whether another of some sorted texts begins like one whose end is masked."""
+    prefix = masked.rstrip(masked[-1])
+    first = bisect_left(texts, prefix)
+    return any(text != masked and text.startswith(prefix) for text in texts[first : first + 2])
+
+
+def _meeting(texts: Sequence[str]) -> set[str]:
+    """Intervals in brackets that have a number in common with another text."""
+    brackets = {text for text in texts if BRACKETS.fullmatch(text)}
+    if not brackets:
+        return brackets
+    read, met = Stretches(Numeric(), texts).read, set[str]()
+    spans = sorted((one.low, one.high, text) for text in texts if (one := read(text)) is not None and one.sort == SPAN)
+    _, reach, farthest = spans[0] if spans else (0.0, 0.0, "")
+    for low, high, text in spans[1:]:
+        if low <= reach:
+            met |= {text, farthest}
+        if high > reach:
+            reach, farthest = high, text
+    return met & brackets
 
 
 def read_cells(
