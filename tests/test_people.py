@@ -427,6 +427,7 @@ class TestFilesAlone:
         assert verdict.achieved == {}
         assert len(verdict.unchecked) == 2
         assert all("counts people" in text for text in verdict.unchecked)
+        assert [text.partition(":")[0] for text in verdict.unchecked] == ["k-anonymity", "l-diversity of 'disease'"]
         assert not any(name.startswith("prosecutor") for name in release.manifest.measures)
         with pytest.raises(ParameterError, match="counts people"):
             verdict.k  # noqa: B018

@@ -166,6 +166,15 @@ def test_what_cannot_be_a_step_is_refused(step, match):
         step.fit(people(30, 7) if step.schema else np.random.default_rng(1).normal(size=(30, 2)))
 
 
+def test_a_schema_in_the_place_of_the_method_is_told_before_columns_are_read():
+    step = Anonymizer(SCHEMA, shoal.Mondrian(k=3))
+    match = r"method=: needs something like \"mdav\" or shoal.Mdav\(k=5\), got Schema"
+    with pytest.raises(shoal.ParameterError, match=match):
+        step.fit(people(30, 7))
+    with pytest.raises(shoal.ParameterError, match=r"schema=: needs something like shoal.Schema\(.*\), got dict"):
+        Anonymizer(schema={"quasi": ["age"]}).fit(people(30, 7))
+
+
 def test_a_method_that_leaves_rows_out_is_refused():
     step = Anonymizer(shoal.ThresholdGreedy(k=3, delta=0.2), random_state=1)
     with pytest.raises(shoal.ParameterError, match="threshold-greedy left out 1 rows; use one that leaves none out"):

@@ -17,6 +17,7 @@ from shoal.methods.base import Method
 from shoal.pipeline import anonymize
 from shoal.privacy.base import Requirement
 from shoal.publish.aggregate import Aggregate
+from shoal.settings import Part, check_arguments
 from shoal.spec import find
 from shoal.table.frames import to_polars
 from shoal.table.names import Names
@@ -162,6 +163,11 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
 
     def _method(self) -> Method:
         """The method that is meant; it must give every row cells of a group."""
+        parts: list[Part] = [
+            ("method", self.method, str | Method, None, '"mdav" or shoal.Mdav(k=5)'),
+            ("schema", self.schema, Schema | None, None, "shoal.Schema(quasi=...)"),
+        ]
+        check_arguments(parts, missing_values=(), threads=None)  # before the table is read, which they describe
         method = self.method
         meant: Any = find(METHODS, method, "method") if isinstance(method, str) else method
         if getattr(meant, "protects", "cells") != "cells":

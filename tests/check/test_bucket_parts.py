@@ -133,7 +133,7 @@ def test_promises_of_people_are_named_as_unchecked(release):
     (release / FILE).write_bytes(manifest.model_copy(update=update).to_json().encode())
     verdict, _ = check_directory(release)
     assert verdict.achieved == {}
-    assert [text.partition(":")[0] for text in verdict.unchecked] == ["alpha-k"]
+    assert [text.partition(":")[0] for text in verdict.unchecked] == ["alpha-k of 'disease'"]
 
 
 def test_missing_cells_that_the_manifest_denies(release):

@@ -370,7 +370,7 @@ def test_what_needs_knowledge_from_outside_is_listed_and_not_passed(plain, tmp_p
     verdict = made.verify()
     assert verdict.unchecked == (
         "k-map: needs the population", "delta-presence: needs the population",
-        "guarding-nodes: needs the schema and the guarding nodes that people chose",
+        "guarding-nodes of 'disease': needs the schema and the guarding nodes that people chose",
     )  # fmt: skip
     assert not {"k_map", "presence", "breach:disease"} & set(verdict.achieved)
     folder = filled(made).write(tmp_path / "out")
@@ -426,7 +426,9 @@ def test_guards_are_looked_at(plain):
     assert made.verify(guards=unguarded, schema=SCHEMA).achieved["breach:disease"] == 0
     for known in ({"guards": guards}, {"schema": SCHEMA}):  # who does not know the nodes cannot tell what is guarded
         verdict = made.verify(**known)
-        assert verdict.unchecked == ("guarding-nodes: needs the schema and the guarding nodes that people chose",)
+        assert verdict.unchecked == (
+            "guarding-nodes of 'disease': needs the schema and the guarding nodes that people chose",
+        )
         assert "breach:disease" not in verdict.achieved
     with pytest.raises(GuaranteeError, match=r"guarding-nodes: column = disease, p = 0.5 was promised, the weakest"):
         promising(plain, GuardingNodes("disease", p=0.5)).verify(guards=guards, schema=SCHEMA)

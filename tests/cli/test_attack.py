@@ -158,3 +158,15 @@ def test_an_attack_without_parameters_has_no_table_of_them(call):
     linking = call("attacks")[1].split("\nhomogeneity:")[0]
     assert "linking: pointing" in linking
     assert "parameter" not in linking
+
+
+@pytest.mark.parametrize("command", ["attack", "verify"])
+@pytest.mark.parametrize("table", ["people.csv", "people.parquet"])
+def test_the_table_in_the_place_of_its_recipe_is_told_from_a_recipe(place, call, command, table):
+    PEOPLE.write_parquet("people.parquet")
+    status, out, err = call(command, "release", "--original", table)
+    assert (status, out) == (2, "")
+    assert "is a table by its name, and no recipe; give the recipe that the release was made with" in err
+    assert "shoal init" not in err
+    gone = call(command, "release", "--original", "gone.csv")
+    assert "cannot be read (No such file or directory)" in gone[2]

@@ -46,6 +46,34 @@ def test_init_and_run_of_the_sample_without_edits(place, call):
     assert "300 published of 300" in out
 
 
+def test_no_role_and_no_figure_is_cut_where_names_are_long(place, call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "identifying_number_of_the_household"
+    pl.DataFrame({name: [f"H{row:05}" for row in range(300)], "age": [20 + row % 50 for row in range(300)]}).write_csv(
+        "homes.csv"
+    )
+    status, out, _ = call("init", "homes.csv")
+    assert status == 0
+    assert "…" not in out
+    line = next(line for line in out.splitlines() if "100.0 %" in line)
+    assert "identifying " in line
+
+
+def test_markers_of_missing_cells_are_dealt_with_at_once(place, call):
+    years = ["k.A." if row % 20 == 0 else str(1950 + row % 40) for row in range(300)]
+    pl.DataFrame({"birth year": years, "opinion": ["agree", "disagree", "weiß nicht"] * 100}).write_csv("asked.csv")
+    status, out, _ = call("init", "asked.csv")
+    said = " ".join(out.split())
+    assert status == 0
+    assert "Column 'birth year' may use 'k.A.' (15) for missing. Column 'opinion' may use 'weiß nicht' (100)" in said
+    assert "proposed anew with --missing-values 'k.A.,weiß nicht' --overwrite, or add under [source]" in said
+    assert said.count("[source]: missing_values = ") == 1
+    call("init", "asked.csv", "--missing-values", "k.A.,weiß nicht", "--overwrite")
+    columns = read_entries("recipe.toml")["columns"]
+    assert columns["birth year"]["kind"] == "numeric"
+    assert columns["opinion"]["order"] == ["disagree", "agree"]
+
+
 def test_an_edited_hierarchy_is_what_is_published(place, call):
     call("init", "people.csv")
     file = place / "recipe.hierarchies" / "occupation.csv"

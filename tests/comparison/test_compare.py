@@ -75,6 +75,12 @@ def test_figures_are_those_of_the_release():
     assert all(row["seconds"] > 0 for row in found.figures.values())
 
 
+def test_one_size_one_method_and_one_measure_need_no_list():
+    found = shoal.compare(PEOPLE, SCHEMA, shoal.Mondrian(k=4), k=3, measures="il", budget=HERE)
+    assert list(found.figures) == ["mondrian k=3"]
+    assert "il" in found.figures["mondrian k=3"]
+
+
 def test_any_frame_is_compared():
     given = shoal.compare(PEOPLE.to_pandas(), SCHEMA, ["mondrian"], k=[3], budget=HERE)
     assert untimed(given) == untimed(shoal.compare(PEOPLE, SCHEMA, ["mondrian"], k=[3], budget=HERE))

@@ -24,6 +24,25 @@ def test_every_combination_is_there_once():
     assert found.left_out == ()
 
 
+def test_one_of_a_kind_needs_no_list():
+    found = grid(BASE, "mondrian", k=3, publish="generalize")
+    assert names(found) == names(grid(BASE, ["mondrian"], k=[3], publish=["generalize"])) == ["mondrian k=3"]
+    plain = shoal.Recipe(SCHEMA, shoal.Caat(k=4))
+    assert names(grid(plain, shoal.Anatomy(l=3, column="disease"), l=2)) == ["anatomy l=2 column=disease"]
+
+
+@pytest.mark.parametrize("require", [[shoal.LDiversity("disease", l=2)], shoal.LDiversity("disease", l=2), ["entropy"]])
+def test_alternatives_of_requirements_are_lists(require):
+    with pytest.raises(shoal.ParameterError, match="require=: needs a list of requirements for each alternative"):
+        grid(BASE, ["mondrian"], require=require)
+
+
+def test_a_reason_that_several_requirements_have_is_given_once():
+    twice = (shoal.LDiversity("disease", l=2), shoal.LDiversity("disease", l=2, variant="entropy"))
+    found = grid(shoal.Recipe(SCHEMA, shoal.Caat(k=4), require=twice), ["slicing"])
+    assert dict(found.left_out)["slicing l=2"].count("l-diversity cannot be kept by slicing") == 1
+
+
 def test_the_method_of_the_recipe_keeps_its_parameters():
     assert names(grid(BASE, ["caat"])) == ["caat k=4 ties=all"]
     assert names(grid(BASE, ["caat", "mondrian"], k=[7])) == ["caat k=7 ties=all", "mondrian k=7"]

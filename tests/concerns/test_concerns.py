@@ -323,3 +323,11 @@ def test_lines_to_change_are_toml():
 def test_lines_to_change_are_a_recipe_whatever_the_name(name):
     assert tomllib.loads(f'[columns.{quoted(name)}]\nrole = "quasi"') == {"columns": {name: {"role": "quasi"}}}
     assert tomllib.loads(f"column = {toml_text(name)}") == {"column": name}
+
+
+def test_columns_of_which_little_is_left_are_named_up_to_ten():
+    drawn = np.random.default_rng(7)
+    frame = FRAME.with_columns(pl.Series(f"c{place}", drawn.integers(0, 50, N)) for place in range(30))
+    concern = found(frame, quasi={f"c{place}": shoal.Nominal() for place in range(30)})["lost-columns"]
+    assert concern.what.count("%") == 10
+    assert concern.what.endswith(" more")

@@ -140,3 +140,40 @@ def test_a_release_says_what_to_look_at():
     rows = dict(Read(release._repr_html_()).rows)
     assert "in 2 of 2 classes everybody has the same value" in rows["look at"]
     assert release._repr_html_() == release.public()._repr_html_()
+
+
+def test_a_profile_shows_roles_with_their_reasons_and_is_short_in_a_terminal():
+    profile = shoal.profile(pl.DataFrame({"age": [21, 25, 22, 60], "disease": ["flu", "cold", "ulcer", "flu"]}))
+    assert repr(profile) == "Profile(4 rows, age: quasi, disease: sensitive)"
+    found = Read(profile._repr_html_())
+    assert found.rows[0] == ["column", "role", "kind", "distinct", "missing", "alone", "why"]
+    assert [row[:3] for row in found.rows[1:]] == [["age", "quasi", "numeric"], ["disease", "sensitive", "nominal"]]
+    assert found.rows[1][-1].startswith("Its name says 'age'")
+    assert found.texts[-1].startswith("100.0% of the rows are unique")
+
+
+def test_attacks_show_their_rates_and_what_was_not_tried(release):
+    found = Read(release.attack(FRAME)._repr_html_())
+    assert found.rows[0] == ["attack", "tried", "success", "baseline", "gain"]
+    assert found.rows[1][:2] == ["linking", "6"]
+    assert found.texts[-1].startswith("Not tried: ")
+    assert not [cell for cell in ("21", "ulcer") if any(cell in row for row in found.rows)]
+
+
+def test_a_comparison_shows_its_figures_and_what_failed():
+    given = {"one k=3": {"ncp": 0.25, "prosecutor_max": 0.2}, "two k=3": {"ncp": 0.5, "prosecutor_max": 0.2}}
+    found = Read(shoal.Comparison(given, failed={"three": "why"})._repr_html_())
+    assert found.rows == [
+        ["release", "loss (ncp)", "risk (prosecutor_max)", ""],
+        ["one k=3", "0.25", "0.2", "unbeaten"],
+        ["two k=3", "0.5", "0.2", ""],
+    ]
+    assert found.texts[-1] == "failed: three"
+    assert Read(shoal.Comparison({}, left_out={"four": "why"})._repr_html_()).texts[-1] == "left out: four"
+
+
+def test_a_report_is_short_in_a_terminal(release):
+    assert (
+        repr(release.report())
+        == f"Page('Report of a release', holder edition, {len(release.report().sections)} sections)"
+    )

@@ -246,3 +246,30 @@ def test_the_holder_reads_how_far_from_the_best_it_is():
         assert f"{unit}. Another one could gain {gap} at the most" in said
         assert "How far from the best" not in text_of(release.public().report())
         assert "links all people at once" in said
+
+
+def test_of_many_columns_that_lose_much_those_that_lose_most_are_named():
+    frame = pl.DataFrame({f"c{place}": [(row * (place + 7) * 31) % 53 for row in range(60)] for place in range(20)})
+    release = shoal.anonymize(
+        frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, shoal.Numeric())), shoal.Mondrian(k=5)
+    )
+    lost = sorted((value for name, value in release.measure().items() if name.startswith("ncp:")), reverse=True)
+    much = [value for value in lost if value > 0.5]
+    assert len(much) > 12
+    looks = [words for kind, words in attention_of(release) if kind == "look"]
+    assert [words.split(" loses ")[1].partition(" of")[0] for words in looks[:10]] == list(map(percent, lost[:10]))
+    assert looks[10:] == [f"{len(much) - 10} more columns lose more than half of what they say."]
+
+
+def test_classes_of_one_size_are_told_so():
+    frame = pl.DataFrame({"age": [20, 20, 40, 40]})
+    schema = shoal.Schema(quasi={"age": shoal.Numeric()})
+    pages = [shoal.anonymize(rows, schema, shoal.Mondrian(k=2)).report().html for rows in (frame, frame[:2])]
+    assert "2 classes hold 2 people each." in pages[0]
+    assert "One class holds 2 people." in pages[1]
+    assert not any("between" in page.partition("How many people share")[2].partition("</p>")[0] for page in pages)
+
+
+def attention_of(release):
+    section = next(one for one in release.report().sections if one.name == "look")
+    return next(block for block in section.blocks if isinstance(block, Notes)).notes

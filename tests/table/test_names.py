@@ -159,8 +159,8 @@ def test_a_schema_that_meets_no_column_lists_none(rest):
         shoal.anonymize(frame(FIRST), schema, shoal.Mondrian(k=2))
     clean(str(caught.value))
     assert str(caught.value) == (
-        "schema: none of its 8 columns is among the 8 columns of the table; give the table that the schema describes, "
-        "and write the names of the columns in the first line of the file"
+        "schema: none of its 8 columns is among the 8 columns of the table; give the table that the schema describes; "
+        "if it is a file without a header, write the names of the columns in the first line of the file"
     )
 
 

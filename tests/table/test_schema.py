@@ -63,6 +63,8 @@ class TestRoles:
             ({"choice": "age"}, "column 'age': has two roles: quasi and choice"),
             ({"quasi": {}}, "schema: has no quasi-identifier; name at least one"),
             ({"quasi": ["age"]}, r"schema.quasi: needs a kind for every column; write quasi=\{'age': shoal.Numeric"),
+            ({"quasi": ["age"]}, r"schema.quasi: .*, or begin with .* shoal.profile\(table\).to_schema\(\)"),
+            ({"quasi": {0: Numeric()}}, "schema.quasi: needs column names that are texts; write them so, '0' for 0"),
             ({"quasi": {"age": None}}, "column 'age': has no kind; use shoal.Numeric"),
             ({"quasi": {"age": Numeric}}, "column 'age': has no kind"),
             ({"sensitive": {"disease": "nominal"}}, "column 'disease': has no kind"),

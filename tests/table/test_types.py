@@ -180,3 +180,32 @@ def test_midnights_beside_other_times_of_their_day(texts):
     release = shoal.anonymize(frame, schema, shoal.Mondrian(k=7))
     assert set(release.table["seen"]) == {f"2024-01-0{day}*" for day in range(1, 6)}
     assert release.verify(original=frame).achieved["k"] == 12
+
+
+class Streamed:
+    """Something that offers its rows as a stream of Arrow, as a relation of DuckDB does, and is no known frame."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_a_stream_of_arrow_is_a_table_and_a_frame_of_polars_comes_back():
+    frame = pl.DataFrame({"age": [21, 22, 41, 42], "disease": ["flu", "cold", "flu", None]})
+    schema = Schema(quasi={"age": Numeric()}, sensitive=["disease"])
+    found = shoal.anonymize(Streamed(frame.to_arrow()), schema, shoal.Mondrian(k=2)).table
+    assert found.equals(shoal.anonymize(frame, schema, shoal.Mondrian(k=2)).table)
+    with pytest.raises(shoal.SourceError, match="needs a polars, pandas or pyarrow frame, got Streamed"):
+        shoal.anonymize(Streamed(frame["age"]), schema, shoal.Mondrian(k=2))
+
+
+def test_names_of_several_levels_are_refused():
+    import pandas as pd
+
+    frame = pd.DataFrame({("a", "age"): [21, 22], ("b", "disease"): ["flu", "cold"]})
+    with pytest.raises(
+        shoal.SourceError, match=r"table: has column names of 2 levels; flatten them: table\.columns = "
+    ):
+        shoal.anonymize(frame, Schema(quasi={"age": Numeric()}), shoal.Mondrian(k=2))

@@ -9,6 +9,7 @@ import polars as pl
 
 from shoal.attack.base import Attack, Outcome
 from shoal.attack.setting import Holder, situation_of
+from shoal.display.cards import card
 from shoal.errors import ParameterError, Problems, SourceError
 from shoal.registry.declared import ATTACK_CLASSES
 from shoal.registry.registry import Registry
@@ -41,6 +42,20 @@ class Outcomes(Mapping[str, Outcome]):
 
     def __repr__(self) -> str:
         return f"Outcomes({', '.join(map(repr, self._found.values()))})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                key,
+                f"{one.n:,}",
+                f"{one.success:.2%} ({one.low:.2%} to {one.high:.2%})",
+                f"{one.baseline:.2%}",
+                f"{one.advantage:.2%}",
+            )
+            for key, one in self._found.items()
+        ]
+        note = f"Not tried: {', '.join(self.skipped)}; skipped says why." if self.skipped else ""
+        return card("Attacks", rows, ("attack", "tried", "success", "baseline", "gain"), note)
 
     def to_frame(self) -> pl.DataFrame:
         """One line per outcome: its figures, and no cell."""

@@ -17,7 +17,7 @@ import polars as pl
 from shoal.check.cell_text import check_facts
 from shoal.check.cells import ReadColumn
 from shoal.check.part import COUNT, Seen, as_numbers, read_counted
-from shoal.check.promises import LACKING, Reached, broken, probes
+from shoal.check.promises import LACKING, Reached, broken, named, probes
 from shoal.check.release import Verdict, check_reached
 from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complaint
 from shoal.check.vocabulary import check_closed
@@ -209,7 +209,7 @@ def _together(
             continue
         values = [part[one.key] for part in achieved if one.key in part]
         if manifest.recipe.counts == "people" and not values:
-            found.unchecked[one.key] = f"{one.name}: {LACKING['people']}"
+            found.unchecked[one.key] = f"{named(one)}: {LACKING['people']}"
         elif len(values) < len(achieved):
             problems.add(one.name, "cannot be judged of this release")
         else:

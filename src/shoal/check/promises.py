@@ -42,6 +42,12 @@ class Reached:
         return {key: value for key, value in self.achieved.items() if key not in self.needing}
 
 
+def named(requirement: Requirement) -> str:
+    """A requirement, and the column that it is about, if it is about one."""
+    column = getattr(requirement, "column", None)
+    return requirement.name if column is None else f"{requirement.name} of {column!r}"
+
+
 def reached(
     requirements: Iterable[Requirement],
     classes: Classes,
@@ -58,13 +64,13 @@ def reached(
     found = Reached({}, {})
     for requirement in requirements:
         if getattr(requirement, "column", None) in classes.sealed:
-            found.unchecked[requirement.key] = f"{requirement.name}: {LACKING['key']}"
+            found.unchecked[requirement.key] = f"{named(requirement)}: {LACKING['key']}"
         elif misfit := _misfit(requirement, classes) or _misnamed(requirement):
             problems.add(requirement.name, misfit)
         elif not _at_hand(requirement, classes):
-            found.unchecked[requirement.key] = f"{requirement.name}: {lacking[str(requirement.needs)]}"
+            found.unchecked[requirement.key] = f"{named(requirement)}: {lacking[str(requirement.needs)]}"
         elif people and classes.people is None:
-            found.unchecked[requirement.key] = f"{requirement.name}: {LACKING['people']}"
+            found.unchecked[requirement.key] = f"{named(requirement)}: {LACKING['people']}"
             if _bounded_by_rows(requirement) and (complaint := broken(requirement, requirement.achieved(classes))):
                 problems.add(requirement.name, complaint)
         else:

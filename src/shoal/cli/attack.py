@@ -101,16 +101,13 @@ def _background(**given: str | None) -> Any:
 
 def _input(recipe: Path | None) -> dict[str, Any]:
     """The input of a release, and how it is read, from the recipe that the release was made with."""
+    from shoal.cli.measure import input_of
     from shoal.errors import ParameterError, Problem
-    from shoal.recipe.recipe import Recipe
-    from shoal.table.sources import read
 
     if recipe is None:
         what, fix = "is needed: guesses are compared with the input", "give the recipe the release was made with"
         raise ParameterError(Problem("--original", what, fix))
-    loaded = Recipe.load(recipe)
-    source = loaded.require_source()
-    return {"original": read(source), "schema": loaded.schema, "missing_values": source.missing_values}
+    return input_of(recipe)
 
 
 def _print(found: Any, release: Path) -> None:

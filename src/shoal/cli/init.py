@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -146,6 +146,8 @@ def _show(described: Any, proposed: Any, out: Path, told: Sequence[str]) -> None
     console = show.console()
     columns = ("column", "role", "kind", "distinct", "missing", "alone", "added")
     shown = show.table(f"{described.n_rows:,} rows", *columns)
+    for place, part in enumerate(shown.columns):  # where all do not fit, names go on in a second line: no role is cut
+        part.no_wrap, part.overflow = place > 0, "fold"
     for column in described.columns:
         others = "" if column.unique_with_others is None else f"{100 * column.unique_with_others:.1f} %"
         counts = (f"{column.n_distinct:,}", f"{column.n_missing:,}", f"{100 * column.unique_share:.1f} %", others)
@@ -158,12 +160,7 @@ def _show(described: Any, proposed: Any, out: Path, told: Sequence[str]) -> None
         console.print(f"Warning: {warning}", style="bold")
     for one in proposed.require:
         console.print(f"Required: {_asked(one)}.")
-    for name, markers in described.suspected_missing.items():
-        found = ", ".join(f"{marker!r} ({count:,})" for marker, count in markers.items())
-        wanted = ", ".join(f'"{marker}"' for marker in markers)
-        console.print(
-            f"Column {name!r} may use {found} for missing; if so, add under [source]: missing_values = [{wanted}]"
-        )
+    _show_markers(described.suspected_missing, console)
     for one in told:
         console.print(one_line(one))
     if proposed.files:
@@ -172,6 +169,22 @@ def _show(described: Any, proposed: Any, out: Path, told: Sequence[str]) -> None
         console.print(f"Wrote {many} to edit into {out.parent / folder}.")
     then = "It cannot be run yet: its first lines say why" if proposed.to_do else f"Read it, then: shoal run {out}"
     console.print(f"Wrote {out}. {then}", style="bold")
+
+
+def _show_markers(suspected: Mapping[str, Mapping[str, int]], console: Any) -> None:
+    """Texts that look like missing cells, by column, and what to do about all of them at once."""
+    import shlex
+
+    from shoal.concerns.base import toml_text
+
+    for name, markers in suspected.items():
+        found = ", ".join(f"{marker!r} ({count:,})" for marker, count in markers.items())
+        console.print(f"Column {name!r} may use {found} for missing.")
+    every = sorted({marker for markers in suspected.values() for marker in markers})
+    if every:
+        anew = f"--missing-values {shlex.quote(','.join(every))} --overwrite"
+        line = f"missing_values = [{', '.join(map(toml_text, every))}]"
+        console.print(f"If so, have the recipe proposed anew with {anew}, or add under [source]: {line}")
 
 
 def _asked(one: Any) -> str:

@@ -112,12 +112,12 @@ def _show(figures: dict[str, float], own: Sequence[Any], release: Path, *, json:
 
 def input_of(recipe: Path | None) -> dict[str, Any]:
     """The input of a release, and how it is read, from the recipe that the release was made with."""
-    from shoal.recipe.recipe import Recipe
+    from shoal.cli.verify import made_with
     from shoal.table.sources import read
 
     if recipe is None:
         return {}
-    loaded = Recipe.load(recipe)
+    loaded = made_with(recipe)
     source = loaded.require_source()
     return {"original": read(source), "schema": loaded.schema, "missing_values": source.missing_values}
 

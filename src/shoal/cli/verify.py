@@ -129,7 +129,7 @@ def _verify_release(
     from shoal.disk.recovery import settle
     from shoal.engines.inputs import check_input_in_pieces
     from shoal.published.reading import check_directory
-    from shoal.recipe.recipe import Promise, Recipe
+    from shoal.recipe.recipe import Promise
     from shoal.release.manifest import Manifest
     from shoal.release.receipt import Receipt, check_receipt
     from shoal.table.sources import read
@@ -137,7 +137,7 @@ def _verify_release(
     settle(target)  # before its receipt is read
     known = None if schema is None else Promise.load(schema).schema
     people = None if population is None else read(population)
-    recipe = None if original is None else Recipe.load(original)
+    recipe = None if original is None else made_with(original)
     source = None if recipe is None else recipe.require_source()
     in_parts = recipe is not None and Manifest.read(target).in_parts
     if receipt is None and original is not None:
@@ -200,6 +200,22 @@ def _verify_database(uri: str, name: str, others: Mapping[str, object], *, json:
     target = Target(uri, name)
     verdict, manifest = check_database(target)
     _tell(verdict, manifest, target.describe(), json=json)
+
+
+def made_with(recipe: Path) -> Any:
+    """The recipe that a release was made with; the table itself, given in its place, does not say how it is read."""
+    from shoal.errors import Problem, RecipeError
+    from shoal.recipe.recipe import Recipe
+    from shoal.table.sources.source import kind_of_path
+
+    try:
+        return Recipe.load(recipe)
+    except RecipeError:
+        if kind_of_path(str(recipe)) is None or not recipe.is_file():
+            raise
+        fix = "give the recipe that the release was made with: it says where the table is, and what its columns are"
+        problem = Problem(f"--original {recipe}", "is a table by its name, and no recipe", fix)
+    raise RecipeError(problem)
 
 
 def receipt_beside(folder: Path, *, needed: bool = False) -> Path | None:

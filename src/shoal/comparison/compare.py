@@ -17,7 +17,7 @@ from shoal.comparison.certainty import SAMPLES, Certainty, samples
 from shoal.comparison.figures import Wanted, of_release
 from shoal.comparison.planning import Plan, plan
 from shoal.comparison.result import Comparison
-from shoal.comparison.variants import Grid, Variant, grid
+from shoal.comparison.variants import Grid, Variant, grid, listed
 from shoal.comparison.workers import Outcome, Table, one_by_one, side_by_side
 from shoal.errors import InfeasibleError, InputError, ParameterError, Problem, Problems, ShoalWarning, did_you_mean
 from shoal.methods.base import Method
@@ -75,13 +75,13 @@ class Budget:
 def compare(
     frame: Any,
     schema: Schema,
-    methods: Sequence[str | Method] | None = None,
+    methods: str | Method | Sequence[str | Method] | None = None,
     *,
-    k: Sequence[int] = (),
-    l: Sequence[int] = (),  # noqa: E741
+    k: int | Sequence[int] = (),
+    l: int | Sequence[int] = (),  # noqa: E741
     require: Sequence[Sequence[Requirement]] = (),
-    publish: Sequence[str | Publisher] = (),
-    measures: Sequence[str] = (),
+    publish: str | Publisher | Sequence[str | Publisher] = (),
+    measures: str | Sequence[str] = (),
     target: str | None = None,
     budget: Budget | None = None,
     sample: int | None = SAMPLE,
@@ -99,7 +99,8 @@ def compare(
     schema
         Role and kind of every column.
     methods
-        Names of methods, or methods with their parameters; all that there are when not given.
+        Names of methods, or methods with their parameters; all that there are when not given. A single one, here and
+        below, is a list of it.
     k
         Sizes of classes to try.
     l
@@ -138,7 +139,7 @@ def compare(
     given = to_polars(frame)[0]
     population = settings.pop("population", None)
     missing_values = settings.pop("missing_values", ())
-    some = _any_method(methods, k)
+    some = _any_method(listed(methods or ()), listed(k))
     base = Recipe(schema, some, **{"seed": SEED, **settings})
     asked = grid(base, methods, k=k, l=l, require=require, publish=publish)
     wanted = Wanted.of(measures, missing_values=missing_values, target=_learnable(target, given.columns, schema))
@@ -146,11 +147,11 @@ def compare(
     return run(asked, Table(given, people, wanted), budget or Budget(), sample, cache, progress, tell)
 
 
-def _any_method(methods: Sequence[str | Method] | None, k: Sequence[int]) -> Method:
+def _any_method(methods: Sequence[str | Method], k: Sequence[int]) -> Method:
     """A method for the recipe that all others are made of; it is tried only if it is asked for."""
     from shoal.methods.mondrian import Mondrian
 
-    own = next((one for one in methods or () if isinstance(one, Mondrian)), None)
+    own = next((one for one in methods if isinstance(one, Mondrian)), None)
     return own or Mondrian(k=k[0] if k else 5)
 
 

@@ -45,8 +45,9 @@ class Wanted:
     threads: int | None = None
 
     @classmethod
-    def of(cls, measures: Sequence[str], **more: Any) -> Wanted:
+    def of(cls, measures: str | Sequence[str], **more: Any) -> Wanted:
         """Refuse measures that there are not."""
+        measures = [measures] if isinstance(measures, str) else measures
         problems = Problems()
         for name in measures:
             if name not in MEASURES:

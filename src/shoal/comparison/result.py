@@ -13,6 +13,7 @@ import polars as pl
 
 from shoal.comparison.certainty import Certainty
 from shoal.comparison.figures import SHORT, is_better_lower, meant
+from shoal.display.cards import card
 from shoal.errors import InfeasibleError, ParameterError, Problem, Problems
 from shoal.errors.redaction import redacted
 from shoal.recipe.recipe import Recipe
@@ -65,6 +66,18 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.figures)} releases, {len(self.failed)} failed, {len(self.left_out)} left out)"
+
+    def _repr_html_(self) -> str:
+        axes = self.axes
+        unbeaten = self.frontier() if axes else []
+        rows = [
+            (name, *(f"{row[key]:.4g}" for key in axes.values()), "unbeaten" if name in unbeaten else "")
+            for name, row in self.figures.items()
+        ]
+        heads = ("release", *(f"{short} ({key})" if short != key else short for short, key in axes.items()), "")
+        without = {"failed": self.failed, "left out": self.left_out}
+        told = [f"{how}: {', '.join(names)}" for how, names in without.items() if names]
+        return card("Comparison", rows, heads, "; ".join(told))
 
     def meaning(self, name: str, where: str = "figure") -> str:
         """The figure that a short name such as ``"loss"`` stands for here: one that all releases have."""

@@ -42,14 +42,23 @@ class Grid:
     left_out: tuple[tuple[str, str], ...] = ()
 
 
+def listed(given: Any) -> list[Any]:
+    """What is to be tried, one after the other: a single one is a list of it.
+
+    >>> listed(5), listed("mondrian"), listed([3, 5])
+    ([5], ['mondrian'], [3, 5])
+    """
+    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+
+
 def grid(
     base: Recipe,
-    methods: Sequence[str | Method] | None = None,
+    methods: str | Method | Sequence[str | Method] | None = None,
     *,
-    k: Sequence[int] = (),
-    l: Sequence[int] = (),  # noqa: E741
+    k: int | Sequence[int] = (),
+    l: int | Sequence[int] = (),  # noqa: E741
     require: Sequence[Sequence[Requirement]] = (),
-    publish: Sequence[str | Publisher] = (),
+    publish: str | Publisher | Sequence[str | Publisher] = (),
 ) -> Grid:
     """Every combination of methods, sizes, requirements and publishers.
 
@@ -69,13 +78,17 @@ def grid(
         Publishers, by name or with their parameters; the default of each method when none is given.
     """
     problems = Problems()
-    found = _methods(base, methods, problems)
-    shown = [_publisher(one, problems) for one in publish] or [None]
+    found = _methods(base, None if methods is None else listed(methods), problems)
+    shown = [_publisher(one, problems) for one in listed(publish)] or [None]
+    if not all(isinstance(one, Iterable) and not isinstance(one, str) for one in listed(require)):
+        fix = "write [[shoal.LDiversity('disease', l=2)]], with more lists for more alternatives"
+        problems.add("require=", "needs a list of requirements for each alternative", fix)
     problems.raise_if_any(ParameterError)
     alternatives = [tuple(one) for one in require] or [()]
+    asked_k, asked_l = listed(k), listed(l)
     sizes = {
-        "k": k or [base.method.min_group_size], "l": l or [getattr(base.method, "l", None) or 2],
-        "asked k": k, "asked l": l,
+        "k": asked_k or [base.method.min_group_size], "l": asked_l or [getattr(base.method, "l", None) or 2],
+        "asked k": asked_k, "asked l": asked_l,
     }  # fmt: skip
     variants: dict[str, Variant] = {}
     left_out: dict[str, str] = {}

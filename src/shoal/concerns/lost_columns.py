@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shoal.concerns.base import Concern, Looked, quoted
+from shoal.errors import some
 
 MOST = 0.6
 """From this share of loss on, a column says hardly anything."""
@@ -21,7 +22,7 @@ def lost_columns(looked: Looked) -> Iterator[Concern]:
     most = sorted((name for name in lost if lost[name] > MOST), key=lambda name: -lost[name])
     if not most:
         return
-    listed = ", ".join(f"{name!r} ({lost[name]:.0%})" for name in most)
+    listed = some([f"{name!r} ({lost[name]:.0%})" for name in most])
     columns, they = ("1 column", "it") if len(most) == 1 else (f"{len(most)} columns", "they")
     what = f"of {columns} little is left, by the share of information that {they} lost: {listed}"
     drop = f'[columns.{quoted(most[0])}]\nrole = "identifying"   # leave it out, and the others keep more'

@@ -190,10 +190,10 @@ class Problems:
         self._found.extend((type(error), problem) for problem in error.problems)
 
     def raise_if_any(self, default: type[ShoalError]) -> None:
-        """Raise one error with all problems; its class is that of the first problem."""
+        """Raise one error with all problems, each said once; its class is that of the first problem."""
         if self._found:
             first = self._found[0][0] or default
-            raise first([problem for _, problem in self._found])
+            raise first(list(dict.fromkeys(self)))
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:

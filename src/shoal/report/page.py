@@ -63,6 +63,9 @@ class Page:
         )
         return target
 
+    def __repr__(self) -> str:
+        return f"Page({self.title!r}, {self.edition} edition, {len(self.sections)} sections)"
+
     def _repr_html_(self) -> str:
         from html import escape
 
@@ -74,7 +77,11 @@ def check_place(target: Path, *, overwrite: bool) -> None:
     """Refuse a place for a page inside a release, or where something else is."""
     check_outside(target, is_release, "the report")
     if target.is_dir() or (target.exists() and not overwrite):
-        fix = "choose another name" if target.is_dir() else "choose another name, or overwrite it"
+        fix = (
+            "choose another name"
+            if target.is_dir()
+            else "choose another name, or overwrite it (overwrite=True, --overwrite)"
+        )
         raise SourceError(Problem(str(target), "is there already", fix))
     if target.exists() and not _is_page(target):
         raise SourceError(Problem(str(target), "is no report, so it is not replaced", "choose another name"))

@@ -178,5 +178,5 @@ def find(registry: Mapping[str, type[SpecT]], name: object, where: str) -> type[
     if isinstance(name, str) and name in registry:
         return registry[name]
     what = "missing" if name is None else f"unknown name {shown(name)}"
-    fix = did_you_mean("" if name is None else str(name), registry)
-    raise ParameterError(Problem(where, what, fix or "name one that there is, or install the package that brings it"))
+    listed = f"known: {', '.join(sorted(registry))}" if len(registry) else "install the package that brings it"
+    raise ParameterError(Problem(where, what, did_you_mean("" if name is None else str(name), registry, listed)))

@@ -18,7 +18,8 @@ from shoal.table.names import Names
 def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
     """Take a frame in, without changing it, and give back how a result becomes that type again.
 
-    An index of a pandas frame is no column and is not read. Lazy frames are collected.
+    An index of a pandas frame is no column and is not read. Lazy frames are collected. What else offers its rows as a
+    stream of Arrow, as a relation of DuckDB does, is read, and comes back as a frame of polars.
     """
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
@@ -30,6 +31,8 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
         check_names([str(name) for name in frame.columns])  # says which
         raise
     except TypeError:
+        if (streamed := _from_stream(frame)) is not None:
+            return to_polars(streamed)[0], same
         text = f"needs a polars, pandas or pyarrow frame, got {type(frame).__name__}"
         raise SourceError(Problem("table", text, "read files with shoal.read(path)")) from None
     arrow = known.implementation.is_pyarrow()
@@ -37,6 +40,21 @@ def to_polars(frame: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
     if known.implementation.is_pandas():
         return _from_pandas(frame), _to_pandas
     return pl.DataFrame(known.to_polars()), _to_arrow if arrow else same
+
+
+def declared_orders(frame: Any) -> dict[str, tuple[str, ...]]:
+    """The order of categories in columns that declare one, lowest first: ordered ones of pandas and of pyarrow."""
+    known = nw.from_native(frame, eager_only=True, pass_through=True)
+    kind = getattr(known, "implementation", nw.Implementation.UNKNOWN)
+    found: dict[str, Any] = {}
+    if kind.is_pandas():
+        types = zip(frame.columns, frame.dtypes, strict=True)
+        found = {str(name): one.categories for name, one in types if getattr(one, "ordered", False) is True}
+    elif kind.is_pyarrow():
+        columns = zip(frame.column_names, frame.itercolumns(), strict=True)
+        ordered = ((name, one) for name, one in columns if getattr(one.type, "ordered", False) and one.num_chunks)
+        found = {name: one.unify_dictionaries().chunk(0).dictionary.to_pylist() for name, one in ordered}
+    return {name: tuple(map(str, categories)) for name, categories in found.items()}
 
 
 def check_names(names: list[str]) -> None:
@@ -70,8 +88,23 @@ def _is_pattern(name: str) -> bool:
     return name == "*" or (name.startswith("^") and name.endswith("$"))
 
 
+def _from_stream(frame: Any) -> Any:
+    """A table of Arrow from whatever offers its rows so; None for what does not, or offers one column alone."""
+    if not hasattr(frame, "__arrow_c_stream__"):
+        return None
+    import pyarrow as pa
+
+    try:
+        return pa.table(frame)
+    except Exception:  # a column, or a stream that breaks off: its messages may hold cells
+        return None
+
+
 def _from_pandas(frame: Any) -> pl.DataFrame:
     """Column by column, so that a column of mixed Python objects becomes text instead of failing."""
+    if frame.columns.nlevels > 1:
+        fix = "flatten them: table.columns = ['_'.join(map(str, one)) for one in table.columns]"
+        raise SourceError(Problem("table", f"has column names of {frame.columns.nlevels} levels", fix))
     columns, names = {}, Names(map(str, frame.columns))
     for place, name in enumerate(frame.columns):
         series = frame.iloc[:, place]

@@ -94,7 +94,8 @@ class Names:
         """Note the columns of a schema that are not here; where none is, that is one problem."""
         if not self.meet(roles):
             what = f"none of its {len(roles)} columns is among the {len(self.names)} columns of the table"
-            problems.add("schema", what, f"give the table that the schema describes, and {WRITE_NAMES}", error=error)
+            fix = f"give the table that the schema describes; if it is a file without a header, {WRITE_NAMES}"
+            problems.add("schema", what, fix, error=error)
             return
         absent = {name: role for name, role in roles.items() if name not in self.names}
         others = [name for name in self.names if name not in roles and name in self.shown] if absent else []

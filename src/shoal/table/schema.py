@@ -180,7 +180,8 @@ class Schema:
             problems.add(f"schema.{role}", "needs a list or a mapping of column names")
             return
         if role == "quasi" and not isinstance(columns, Mapping):
-            fix = "write quasi={'age': shoal.Numeric(), 'sex': shoal.Nominal()}"
+            kinds = "write quasi={'age': shoal.Numeric(), 'sex': shoal.Nominal()}"
+            fix = f"{kinds}, or begin with the proposal of shoal.profile(table).to_schema()"
             problems.add("schema.quasi", "needs a kind for every column", fix)
         if isinstance(columns, Mapping):
             if role == "identifying":
@@ -191,7 +192,7 @@ class Schema:
                         fix = "use shoal.Numeric(), shoal.Ordinal(...) or shoal.Nominal()"
                         problems.add(f"column {name!r}", "has no kind", fix)
         if not all(isinstance(name, str) for name in columns):
-            problems.add(f"schema.{role}", "needs column names that are texts")
+            problems.add(f"schema.{role}", "needs column names that are texts", "write them so, '0' for 0")
 
     def __new__(cls, *_: object, **given: object) -> Self:
         """Refuse roles that are none, in one error; all else is left to the dataclass."""

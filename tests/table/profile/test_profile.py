@@ -541,3 +541,38 @@ def test_words_that_come_in_an_order_are_ordinal(values, order):
     assert (column.kind, column.order) == (("ordinal", order) if order else ("nominal", ()))
     kind = proposed.to_schema().quasi["level"]
     assert kind == (Ordinal(order) if order else Nominal())
+
+
+@pytest.mark.parametrize("to", ["pandas", "pyarrow"])
+def test_categories_that_the_table_puts_in_order_are_ordinal(to):
+    import pandas as pd
+    import pyarrow as pa
+
+    cells = ["mid", "low", "top", "mid", None] * 8
+    frame = pd.DataFrame({"x": pd.Categorical(cells, ["low", "mid", "top", "rare"], ordered=True), "y": cells})
+    frame["z"] = pd.Categorical(cells, ["low", "mid", "top"])
+    one, text, unordered = profile(frame if to == "pandas" else pa.Table.from_pandas(frame)).columns
+    assert (one.kind, one.order) == ("ordinal", ("low", "mid", "top", "rare"))
+    assert one.reason.endswith("3 categories, in the order of the table.")
+    assert text.kind == unordered.kind == "nominal"
+
+
+def test_an_order_that_does_not_hold_all_cells_is_none():
+    import pandas as pd
+
+    cells = pd.Series(pd.Categorical(["mid", "low", "top", "?"] * 8, ["low", "mid", "top", "?"], ordered=True))
+    assert profile(pd.DataFrame({"x": cells}), ["?"]).columns[0].order == ("low", "mid", "top", "?")
+    numbers = pd.DataFrame({"x": pd.Categorical([1, 2, 5] * 8, ordered=True), "y": ["a", "b"] * 12})
+    assert profile(numbers).columns[0].order == ()
+
+
+@pytest.mark.parametrize("other", ["don't know", "Prefer not to say", "weiß nicht", "k.A.", "ne sait pas", "NS/NC"])
+def test_answers_in_an_order_keep_it_beside_a_missing_answer(other):
+    found = column(["agree", "disagree", "neutral", "strongly agree", other] * 8)
+    assert (found.kind, found.order) == ("ordinal", ("disagree", "neutral", "agree", "strongly agree", other))
+    years = column([str(1950 + row % 40) for row in range(95)] + [other] * 5, "birth year")
+    assert f"all values but {other!r} are numbers: name these in missing_values" in years.reason
+
+
+def test_one_category_is_counted_as_one():
+    assert "; one category." in column(["f"], "sex").reason

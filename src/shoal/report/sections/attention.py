@@ -9,6 +9,8 @@ from shoal.report.facts import Facts
 
 MUCH = 0.5
 """A column that loses more than half of what it says is of little use."""
+LISTED = 10
+"""Columns that are named one by one, those that lose most first."""
 FEW = 5
 """Classes below this size are small by the usual rules of statistics offices."""
 MANY_LEFT_OUT = 0.05
@@ -77,9 +79,11 @@ def _rows(facts: Facts) -> Iterator[Note]:
 
 
 def _columns(facts: Facts) -> Iterator[Note]:
-    for name in facts.quasi:
-        lost = facts.figures.get(f"ncp:{name}")
-        if lost is not None and lost > MUCH:
-            yield "look", f"Column {name} loses {percent(lost)} of what it says: little can be learnt from it."
+    lost = {name: facts.figures.get(f"ncp:{name}", 0.0) for name in facts.quasi}
+    most = sorted((name for name in lost if lost[name] > MUCH), key=lambda name: -lost[name])
+    for name in most[:LISTED]:
+        yield "look", f"Column {name} loses {percent(lost[name])} of what it says: little can be learnt from it."
+    if more := len(most) - LISTED if len(most) > LISTED else 0:
+        yield "look", f"{more} more {'column loses' if more == 1 else 'columns lose'} more than half of what they say."
     if facts.figures.get("ncp", 1.0) <= 0.1:
         yield "good", f"Cells lose {percent(facts.figures['ncp'])} of what they say on average."

@@ -22,10 +22,13 @@ def sizes(facts: Facts) -> Section | None:
     if not len(found):
         return None
     who = facts.who
-    said = (
-        f"{len(found):,} classes hold between {int(found[0]):,} and {int(found[-1]):,} {who}; half of the classes "
-        f"have {number(float(np.median(found)))} or fewer."
-    )
+    classes = "One class holds" if len(found) == 1 else f"{len(found):,} classes hold"
+    said = f"{classes} {int(found[0]):,} {who}{' each' if len(found) > 1 else ''}."
+    if found[0] < found[-1]:
+        said = (
+            f"{classes} between {int(found[0]):,} and {int(found[-1]):,} {who}; half of the classes "
+            f"have {number(float(np.median(found)))} or fewer."
+        )
     if not facts.given.tells_people:
         said += " People may have several rows, which the files alone do not tell apart: fewer people share a class."
     return Section.of("sizes", f"How many {who} share a class", [Text(said), _chart(found, who)])

@@ -105,16 +105,23 @@ def _not_numeric(seen: Evidence) -> str:
     if seen.look.shares["number"] >= 0.8:
         n_bad = round((1 - seen.look.shares["number"]) * seen.n_present)
         return f"all but {n_bad} of {seen.n_present} values are numbers: correct the others to make it numeric"
-    return f"{seen.n_distinct} categories"
+    return "one category" if seen.n_distinct == 1 else f"{seen.n_distinct} categories"
 
 
 def order_of(texts: Iterable[str]) -> tuple[str, ...]:
-    """Put categories in order, lowest first, where it is known: words, bands, counted words; nothing otherwise."""
+    """Put categories in order, lowest first, where it is known: words, bands, counted words; nothing otherwise.
+
+    Markers of a missing cell that the order does not know stand last.
+
+    >>> order_of(["agree", "disagree", "don't know"])
+    ('disagree', 'agree', "don't know")
+    """
     given = list(texts)
-    bands = [text for text in given if text.strip().lower() not in MARKERS]
-    known = known_order(given) or counted_order(given)
-    if known or not (order := band_order(bands)):
+    if known := known_order(given) or counted_order(given):
         return known
+    answers = [text for text in given if text.strip().lower() not in MARKERS]
+    if not (order := known_order(answers) or band_order(answers)):
+        return ()
     return (*order, *sorted(set(given) - set(order)))
 
 

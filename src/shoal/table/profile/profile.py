@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.display.cards import card
 from shoal.errors import ParameterError, Problem, SchemaError
 from shoal.table.cells import are_cells
 from shoal.table.clean import without_markers
-from shoal.table.frames import check_names, to_polars
+from shoal.table.frames import check_names, declared_orders, to_polars
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers
 from shoal.table.names import require_header
@@ -105,6 +106,28 @@ class Profile:
     warnings: tuple[str, ...] = ()
     """What the holder must look at first."""
 
+    def __repr__(self) -> str:
+        return f"Profile({self.n_rows:,} rows, {', '.join(f'{one.name}: {one.role}' for one in self.columns)})"
+
+    def _repr_html_(self) -> str:
+        heads = ("column", "role", "kind", "distinct", "missing", "alone", "why")
+        rows = [
+            (
+                one.name,
+                one.role,
+                one.kind or "",
+                f"{one.n_distinct:,}",
+                f"{one.n_missing:,}",
+                f"{one.unique_share:.1%}",
+                f"{one.reason} Confidence: {one.confidence}.",
+            )
+            for one in self.columns
+        ]
+        together = (
+            f"{self.all_quasi_unique_share:.1%} of the rows are unique in all proposed quasi-identifiers together."
+        )
+        return card(f"Profile of {self.n_rows:,} rows", rows, heads, " ".join((together, *self.warnings, *self.unread)))
+
     @property
     def unread(self) -> tuple[str, ...]:
         """Of each column that is not read as what it seems to hold, why not and what to do."""
@@ -148,7 +171,7 @@ def profile(frame: Any, missing_values: Markers = (), roles: Mapping[str, str] |
     >>> [(column.name, column.role, column.kind) for column in profile(table).columns]
     [('name', 'identifying', None), ('age', 'quasi', 'numeric'), ('disease', 'sensitive', 'nominal')]
     """
-    frame, _ = to_polars(frame)
+    given, (frame, _) = frame, to_polars(frame)
     _check(frame, missing_values)
     cells = {series.name: _cells(series, missing_values) for series in frame}
     counts = {name: distinct(series) for name, series in cells.items()}
@@ -157,7 +180,11 @@ def profile(frame: Any, missing_values: Markers = (), roles: Mapping[str, str] |
     keys = {name: np.where(cells[name].is_null().to_numpy(), -1, column) for name, column in codes.items()}
     proposals, warnings = _settled(evidence, keys) if roles is None else (_as_given(roles), ())
     written = decimals_of(frame, missing_values)
-    columns = tuple(_in_order(_column(seen, proposals[seen.name], written), counts[seen.name]) for seen in evidence)
+    declared = declared_orders(given)
+    columns = tuple(
+        _in_order(_column(seen, proposals[seen.name], written), counts[seen.name], declared.get(seen.name, ()))
+        for seen in evidence
+    )
     if roles is None:
         columns, without = _with_something_known(_without_birth_beside_age(columns))
         warnings += without
@@ -216,13 +243,16 @@ def _told_apart_by_weight(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:
     )
 
 
-def _in_order(column: ColumnProfile, counts: pl.DataFrame) -> ColumnProfile:
-    """Make a column ordinal whose categories are words or bands of one known order."""
+def _in_order(column: ColumnProfile, counts: pl.DataFrame, declared: Sequence[str]) -> ColumnProfile:
+    """Make a column ordinal whose categories the table puts in order, or are words or bands of one known order."""
     known = column.kind == "ordinal"
     nominal = column.kind == "nominal" and column.hierarchy is None
     if not (known or nominal) or column.looks_numeric or column.n_distinct > MOST_CATEGORIES:
         return replace(column, kind="nominal") if known else column
-    order = order_of(counts["text"].drop_nulls().to_list())
+    present = counts["text"].drop_nulls().to_list()
+    if set(present) <= set(declared) and len(present) > 1 and _accepted(order := tuple(declared)):
+        return replace(column, kind="ordinal", order=order, reason=f"{column.reason[:-1]}, in the order of the table.")
+    order = order_of(present)
     if not order or not _accepted(order) or _rare_among_bands(counts):
         return replace(column, kind="nominal") if known else column
     reason = column.reason if known else f"{column.reason[:-1]}, which come in an order."

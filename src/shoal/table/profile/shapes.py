@@ -19,7 +19,11 @@ HOLDS = 0.95
 
 MARKERS = frozenset(
     {"?", "??", "-", "--", "---", ".", "..", "*", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "\\n", "null", "(null)"}
-    | {"nil", "none", "unknown", "unk", "missing", "not available", "not known"}
+    | {"nil", "none", "unknown", "unk", "missing", "not available", "not known", "not stated", "not specified"}
+    | {"not recorded", "no answer", "don't know", "don’t know", "do not know", "prefer not to say"}
+    | {"k.a.", "k. a.", "keine angabe", "keine angaben", "keine antwort", "weiß nicht", "weiss nicht", "unbekannt"}
+    | {"ns/nr", "ns/nc", "no sabe", "no contesta", "desconocido", "sin datos", "nsp", "ne sait pas", "sans réponse"}
+    | {"non renseigné", "inconnu", "não sabe", "desconhecido", "non so", "sconosciuto", "weet niet", "onbekend"}
 )
 """Texts, in lower case, that often stand for a missing cell."""
 
