@@ -101,18 +101,16 @@ class Refinement:
             for last in self.seen(other, False):
                 if last == here:
                     continue
-                gain, third = self.best_end(row, other, last, so_far - leaving, best)
+                gain, third = self.best_end(row, other, last, so_far - leaving)
                 if gain < best - LEAST or (found is None and gain < best):
                     best, found = gain, (other, last, third)
         return found
 
-    def best_end(self, row, other, last, ousting, bound):
+    def best_end(self, row, other, last, ousting):
         here = self.where(row)
         best, back = inf, -1
         for third in (-1, *self.groups[last]):
-            # No chain can gain more than if both groups that lose a row got nobody for it.
-            most = ousting + self.change(here, row, -1) + (self.change(last, third, -1) if third >= 0 else -inf)
-            if most >= bound or not (self.may(here, row, third) and self.may(last, third, other)):
+            if not (self.may(here, row, third) and self.may(last, third, other)):
                 continue
             gain = ousting + self.change(here, row, third) + self.change(last, third, other)
             if gain < best - LEAST:

@@ -74,7 +74,7 @@ least_joined = chosen_by_type(1, {loss: kernels.least_joined for loss, kernels i
 least_swap = chosen_by_type(1, {loss: LOSSES[loss].least_swap for loss in (Points, Mixed)})
 """What a swap adds to the loss of both groups at least, but for the slack of the row that comes back."""
 least_added = chosen_by_type(1, {loss: kernels.least_added for loss, kernels in LOSSES.items()})
-"""What a further row adds to the loss of a group at least, known at a glance."""
+"""What a further row adds to the loss of a group at least, whoever joins it before, known at a glance."""
 
 
 # -- steps ------------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def relieve(partition: Partition, loss: Any, search: Search, group: int) -> None
     for row in members_of(partition, group):
         relief = change(partition, loss, group, row, NOBODY)
         search.rows[row].relief = relief
-        search.rows[row].slack = least_swapped(partition, loss, group, relief) - ROUNDING
+        search.rows[row].slack = least_swapped(partition, loss, group, row, relief) - ROUNDING
 
 
 @jit

@@ -11,13 +11,19 @@ from typing import Any
 import numpy as np
 
 from shoal.kernels.enforce.partition import NOBODY, Partition, may_become, members_of
-from shoal.kernels.enforce.refine import LEAST, Search, best_chain, best_step, change, error, found_no_step, may_pull
-from shoal.kernels.enforce.refine_covers import Covers
-from shoal.kernels.enforce.refine_covers import least_added as share_of
+from shoal.kernels.enforce.refine import (
+    LEAST,
+    Search,
+    best_chain,
+    best_step,
+    change,
+    error,
+    found_no_step,
+    least_added,
+    may_pull,
+)
 from shoal.kernels.enforce.refine_groups import may_dissolve, may_split, note_tried
-from shoal.kernels.enforce.refine_mixed import Mixed
-from shoal.kernels.enforce.refine_points import Points
-from shoal.kernels.jit import chosen_by_type, jit
+from shoal.kernels.jit import jit
 
 
 @jit
@@ -101,22 +107,6 @@ def look_for_chains(partition: Partition, loss: Any, search: Search, turns: Any)
 
 
 @jit
-def _nothing(partition: Partition, points: Points, group: int) -> float:  # noqa: ARG001
-    """A further row adds no less than nothing to squared distances from a mean."""
-    return 0.0
-
-
-@jit
-def _unknown(partition: Partition, mixed: Mixed, group: int) -> float:  # noqa: ARG001
-    """A further row can bring a median nearer to all others."""
-    return -np.inf
-
-
-least_later = chosen_by_type(1, {Points: _nothing, Mixed: _unknown, Covers: share_of})
-"""What a further row adds to the loss of a group at least, whoever joins it before."""
-
-
-@jit
 def look_at_groups(partition: Partition, loss: Any, search: Search, begin: int, end: int) -> int:
     """Note which of a run of groups can surely not be dissolved, as things are; how many others there are to try."""
     n = 0
@@ -135,8 +125,11 @@ def _stays(partition: Partition, loss: Any, search: Search, group: int) -> bool:
     """Whether the rows of a group add more to other groups than it loses, at least: nothing has to be moved for that.
 
     What a row adds to a group that an earlier row may have joined is not known; it is taken to be the least there is.
-    A group to which any row adds more than this one adds to another is passed over.
+    A group to which any row adds more than this one adds to another is passed over. Where a further row can lower the
+    loss of a group, nothing is sure.
     """
+    if least_added(partition, loss, group) < 0.0:
+        return False
     near, n_near, total, most = search.near, search.near.shape[1], 0.0, error(partition, loss, group)
     joined, n, added = np.empty(n_near * partition.groups[group].size, dtype=np.int64), 0, np.empty(n_near)
     least_of_joined = np.inf
@@ -148,7 +141,7 @@ def _stays(partition: Partition, loss: Any, search: Search, group: int) -> bool:
             if other == group:  # it sees where an earlier one went
                 least = least_of_joined if near[row, i] < row and least_of_joined < least else least
             elif may_become(partition, other, NOBODY, row):
-                later = least_later(partition, loss, other)
+                later = least_added(partition, loss, other)
                 if _has(joined[:n], other):
                     least = min(least, later)
                 elif later > exact + 3.0 * LEAST:
@@ -157,12 +150,12 @@ def _stays(partition: Partition, loss: Any, search: Search, group: int) -> bool:
                     added[i] = change(partition, loss, other, NOBODY, row)
                     exact = min(exact, added[i])
         total += min(least, exact)
-        if total >= most or total == -np.inf or (passed and exact <= 2.0 * LEAST):
+        if total >= most or (passed and exact <= 2.0 * LEAST):
             return total >= most
         for i in range(n_near):  # it may have joined any of those that are about as good as the best
             if added[i] < np.inf and (added[i] <= exact + 2.0 * LEAST or exact <= 2.0 * LEAST):
                 joined[n] = partition.label[near[row, i]]
-                least_of_joined = min(least_of_joined, least_later(partition, loss, joined[n]))
+                least_of_joined = min(least_of_joined, least_added(partition, loss, joined[n]))
                 n += 1
     return False
 

@@ -48,7 +48,7 @@ def least_added(partition: Partition, covers: Covers, group: int) -> float:
 
 
 @jit
-def least_swapped(partition: Partition, covers: Covers, group: int, relief: float) -> float:
+def least_swapped(partition: Partition, covers: Covers, group: int, row: int, relief: float) -> float:  # noqa: ARG001
     """How the loss changes at least when a row is replaced: the cells become those of the other rows."""
     size = partition.groups[group].size
     return (relief + covers.lost[group]) * size / (size - 1) - covers.lost[group] if size > 1 else -covers.lost[group]

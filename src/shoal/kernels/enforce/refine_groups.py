@@ -71,7 +71,7 @@ def note_tried(partition: Partition, search: Search, group: int) -> None:
 def dissolve(partition: Partition, loss: Any, search: Search, group: int) -> bool:
     """Send every row of a group where it adds least, if the loss falls by it; say whether."""
     rows, total, most = members_of(partition, group).copy(), 0.0, error(partition, loss, group) - LEAST
-    moved, n_near = 0, search.near.shape[1]
+    moved, n_near, rises = 0, search.near.shape[1], least_added(partition, loss, group) >= 0.0
     for row in rows:
         best, where = np.inf, -1
         for i in range(n_near if n_near else len(partition.groups)):
@@ -83,13 +83,13 @@ def dissolve(partition: Partition, loss: Any, search: Search, group: int) -> boo
                 if where < 0 or added < best - LEAST:
                     best, where = added, other
         total += best
-        if where < 0 or total >= most:
+        if where < 0 or (rises and total >= most):
             break
         leave(partition, row)
         enter(partition, row, where)
         renew(partition, loss, where)
         moved += 1
-    fine = moved == len(rows)
+    fine = moved == len(rows) and total < most
     for row in rows:
         fine = fine and keeps(partition, search.needs, partition.label[row], NOBODY, NOBODY)
     before = search.clock[0]

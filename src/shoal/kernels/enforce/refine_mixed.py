@@ -43,20 +43,58 @@ class Mixed(NamedTuple):
 
 @jit
 def least_added(partition: Partition, mixed: Mixed, group: int) -> float:  # noqa: ARG001
-    """What a further row adds to the loss of a group at least."""
-    return 0.0
+    """What a further row adds to the loss of a group at least: a median may come nearer to all others by it."""
+    least = 0.0
+    for j in range(len(mixed.column)):
+        least = least if mixed.column[j].kind == NAME else -np.inf
+    return least
 
 
 @jit
-def least_swapped(partition: Partition, mixed: Mixed, group: int, relief: float) -> float:  # noqa: ARG001
-    """How the loss changes at least when a row is replaced: as if it left."""
-    return relief
+def least_swapped(partition: Partition, mixed: Mixed, group: int, row: int, relief: float) -> float:
+    """How the loss changes at least when a row is replaced: as if it left, but for averages that another can better."""
+    one, least = partition.groups[group], relief
+    for j in range(len(mixed.column)):
+        column, known, x = mixed.column[j], mixed.average[group, j], mixed.other[row, j]
+        here = known.present - (not np.isnan(x))
+        if column.kind == ORDER:
+            least -= _ranks_error(column, mixed.ranks, j, one.begin, known.present, one.size - 1, x, np.nan)
+            around = _around_mean(column, mixed.ranks[j, one.begin : one.begin + known.present], x)
+            least += _least_error(column, around, here, one.size)
+        elif column.kind != NAME:
+            least -= _numbers_error(column, known, one.size - 1, x, np.nan)
+            least += _least_error(column, _numbers_error(column, known, here, x, np.nan), here, one.size)
+    return least
 
 
 @jit
-def least_swap(partition: Partition, mixed: Mixed, here: int, there: int, relief: float, joined: float) -> float:  # noqa: ARG001
+def _least_error(column: Any, around: float, here: int, m: int) -> float:
+    """Squared error of m values at least, one of which may be any: others are present, with an error around their mean.
+
+    No average is nearer to those present than their mean, and most may be missing, or not, by the one that is added.
+    """
+    missing = m - 1 - here
+    present, absent = around + missing * column.gap, here * column.gap
+    if 2 * missing > m or (2 * (missing + 1) > m and absent < present):
+        return absent
+    return present
+
+
+@jit
+def _around_mean(column: Any, ranks: Any, x: float) -> float:
+    """Squared error of some ranks around their mean, once x has left."""
+    n, total, square = len(ranks), 0.0, 0.0
+    for rank in ranks:
+        total, square = total + rank, square + rank * rank
+    if not np.isnan(x):
+        n, total, square = n - 1, total - x, square - x * x
+    return (square - total * total / n) * column.weight if n else 0.0
+
+
+@jit
+def least_swap(partition: Partition, mixed: Mixed, here: int, there: int, known: Any, joined: float) -> float:  # noqa: ARG001
     """What a swap adds at least, but for what the other row gains its group if it leaves."""
-    return least_swapped(partition, mixed, here, relief)
+    return known.slack  # type: ignore[no-any-return]
 
 
 @jit

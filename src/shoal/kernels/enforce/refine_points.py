@@ -29,7 +29,7 @@ def least_added(partition: Partition, points: Points, group: int) -> float:  # n
 
 
 @jit
-def least_swapped(partition: Partition, points: Points, group: int, relief: float) -> float:  # noqa: ARG001
+def least_swapped(partition: Partition, points: Points, group: int, row: int, relief: float) -> float:  # noqa: ARG001
     """How the loss changes at least when a row is replaced: by a row at the mean of the others, as if it left."""
     return relief
 
@@ -41,7 +41,7 @@ def least_joined(partition: Partition, points: Points, group: int, joined: float
 
 
 @jit
-def least_swap(partition: Partition, points: Points, here: int, there: int, relief: float, joined: float) -> float:  # noqa: ARG001
+def least_swap(partition: Partition, points: Points, here: int, there: int, known: Any, joined: float) -> float:  # noqa: ARG001
     """What a swap adds at least, but for what the other row gains its group if it leaves.
 
     With X and Y the squared distances of the rows from their own means, and Z that of the first from the other mean, a
@@ -49,7 +49,7 @@ def least_swap(partition: Partition, points: Points, here: int, there: int, reli
     """
     m, n = partition.groups[here].size, partition.groups[there].size
     left = 1.0 - 1.0 / m - 1.0 / n
-    return joined * (n + 1.0) / n + relief * (m - 1.0) / m / left if left > 0.0 else -np.inf
+    return joined * (n + 1.0) / n + known.relief * (m - 1.0) / m / left if left > 0.0 else -np.inf
 
 
 @jit

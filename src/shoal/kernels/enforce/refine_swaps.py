@@ -40,7 +40,7 @@ def anneal(partition: Partition, loss: Any, search: Search, rows: Any, draws: An
         movable = may_become(partition, here, row, NOBODY) and may_become(partition, there, NOBODY, row)
         if movable and relief + joined < best and both_keep(partition, search.needs, here, row, there, NOBODY):
             best, back = relief + joined, -1
-        least = least_swap(partition, loss, here, there, relief, joined) - ROUNDING
+        least = least_swap(partition, loss, here, there, known[row], joined) - ROUNDING
         for at in range(groups[there].begin, groups[there].begin + groups[there].size):
             other = partition.members[at]
             if least + known[other].slack >= best:
