@@ -576,3 +576,14 @@ def test_answers_in_an_order_keep_it_beside_a_missing_answer(other):
 
 def test_one_category_is_counted_as_one():
     assert "; one category." in column(["f"], "sex").reason
+
+
+def test_spellings_of_what_others_know_are_warned_of():
+    """They are different values, and generalised for it; nothing of a cell is said."""
+    towns = ["Bergen", "bergen ", "Oslo", "OSLO", "Moss"]
+    frame = pl.DataFrame({"town": towns * 20, "age": range(100), "disease": ["flu", "Flu", "gout", "cold"] * 25})
+    [warning] = [one for one in profile(frame).warnings if "spaces, case" in one]
+    assert warning.startswith("column 'town': 4 values differ from another")
+    assert not any(town.strip().lower() in warning.lower() for town in towns)
+    clean = frame.with_columns(pl.col("town").str.strip_chars().str.to_titlecase())
+    assert not any("spaces, case" in one for one in profile(clean).warnings)

@@ -36,10 +36,13 @@ from shoal.table.profile.singling import best_pairs, singled_out
 from shoal.table.profile.unread import unread
 from shoal.table.profile.words import AGE, BIRTH, says
 from shoal.table.schema import Kind, Nominal, Numeric, Ordinal, Schema
+from shoal.table.spelling import find_variants, spelling_warning
 
 MAX_PAIR_COLUMNS = 20
 MOST_CATEGORIES = 60
 """Categories up to which a column is tried for an order."""
+COMPARED = 10_000
+"""Categories whose spellings are compared."""
 FEWEST_ROWS = 5
 """Rows that a text among bands must have to be listed with them."""
 WITHOUT_KIND = ("identifying", "person", "choice", "neutral")
@@ -188,7 +191,7 @@ def profile(frame: Any, missing_values: Markers = (), roles: Mapping[str, str] |
     if roles is None:
         columns, without = _with_something_known(_without_birth_beside_age(columns))
         warnings += without
-    warnings += _told_apart_by_weight(columns)
+    warnings += _told_apart_by_weight(columns) + _spelt_in_several_ways(columns, counts)
     quasi = {column.name: codes[column.name] for column in columns if column.role == "quasi"}
     together, because = singled_out(quasi)
     chosen, note = _pair_columns(columns)
@@ -241,6 +244,18 @@ def _told_apart_by_weight(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:
         for column in columns
         if column.role == "weight" and column.unique_share >= TELLING
     )
+
+
+def _spelt_in_several_ways(columns: Sequence[ColumnProfile], counts: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
+    """Warn of quasi-identifiers whose cells are generalised for their spelling alone."""
+    fix = "write each value in one way first, or cells say less than they could"
+    several = {
+        column.name: find_variants(counts[column.name]["text"].drop_nulls()).n_values
+        for column in columns
+        if column.role == "quasi" and column.kind in ("nominal", "ordinal") and column.n_distinct <= COMPARED
+    }
+    found = {name: n_values for name, n_values in several.items() if n_values}
+    return (f"{spelling_warning(found, fix)}.",) if found else ()
 
 
 def _in_order(column: ColumnProfile, counts: pl.DataFrame, declared: Sequence[str]) -> ColumnProfile:
