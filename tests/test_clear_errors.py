@@ -32,7 +32,7 @@ SCHEMA = shoal.Schema(quasi={"born": shoal.Numeric()})
         (pd.DataFrame({"born": pd.to_datetime(DAYS)}), "holds Date"),
         (pd.DataFrame({"born": pd.to_datetime(DAYS) + pd.Timedelta("1h")}), "holds Datetime"),
         (pl.DataFrame({"born": [f"{day}" for day in DAYS]}), "4 cells are not numbers"),
-        (pl.DataFrame({"born": ["5", "", f"{DAYS[0]} 10:00", "7"]}), "1 cells are not numbers, at row 3"),
+        (pl.DataFrame({"born": ["5", "", f"{DAYS[0]} 10:00", "7"]}), "1 cell is not numbers, at row 3"),
     ],
     ids=["polars", "pandas", "instants", "texts", "mixed"],
 )

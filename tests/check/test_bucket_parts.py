@@ -142,4 +142,4 @@ def test_missing_cells_that_the_manifest_denies(release):
     frames["table"][1] = frames["table"][1].with_columns(hole)
     assert not next(column for column in manifest.layout.quasi if column.name == "sex").has_missing
     written(release, frames)
-    refused(release, "column 'sex': 1 cells are not valid: missing, though no value of the column was")
+    refused(release, "column 'sex': 1 cell is not valid: missing, though no value of the column was")

@@ -202,7 +202,7 @@ class TestOrdered:
 def test_a_population_without_the_columns_or_with_other_cells_is_refused(release):
     with pytest.raises(shoal.ParameterError, match="population: has no column age, illness"):
         matches_of(release, pl.DataFrame({"x": [1]}))
-    with pytest.raises(shoal.SchemaError, match="column 'age': is numeric in the schema, but 1 cells are not numbers"):
+    with pytest.raises(shoal.SchemaError, match="column 'age': is numeric in the schema, but 1 cell is not numbers"):
         matches_of(release, pl.DataFrame({"age": ["old"], "illness": ["flu"]}))
 
 

@@ -358,7 +358,7 @@ def test_an_order_of_the_wrong_column_is_refused(plain, name):
 @pytest.mark.parametrize("value", ["many", "nan", "inf"])
 def test_a_sensitive_number_that_is_none_is_refused(plain, value):
     texts = pl.Series("income", [value] + ["10"] * 15)
-    with pytest.raises(GuaranteeError, match="column 'income': 1 cells are not numbers, at row 1"):
+    with pytest.raises(GuaranteeError, match="column 'income': 1 cell is not numbers, at row 1"):
         fingerprinted(plain, table=plain.frames["table"].with_columns(texts)).verify()
 
 

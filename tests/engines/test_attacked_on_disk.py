@@ -52,8 +52,8 @@ def test_rows_that_are_nobodys_and_weights_that_are_none(tmp_path):
         run(frame, tmp_path, schema)
     text = str(refusal.value)
     assert "column 'weight': 2 weights are missing or not above 0, at rows 1, 2" in text
-    assert "column 'who', counted from row 151: says whose row each one is, but 1 cells are missing, at row 31" in text
-    assert "column 'who', counted from row 301: says whose row each one is, but 1 cells are missing, at row 71" in text
+    assert "column 'who', counted from row 151: says whose row each one is, but 1 cell is missing, at row 31" in text
+    assert "column 'who', counted from row 301: says whose row each one is, but 1 cell is missing, at row 71" in text
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet"]
 
 

@@ -98,7 +98,7 @@ def test_flat_aliases_are_within_the_bound(diseases, ratio):
 
 @pytest.mark.parametrize("bad", [0, 4, 1.5, "x", -1])
 def test_choices_that_are_none_are_named_by_their_rows(bad):
-    with pytest.raises(shoal.SchemaError, match=r"column 'show': 1 cells are no choice, at row 2"):
+    with pytest.raises(shoal.SchemaError, match=r"column 'show': 1 cell is no choice, at row 2"):
         shown(["flu", "ulcer"], ["1", str(bad)])
 
 

@@ -30,7 +30,7 @@ k = 2
 TREE = "flu;lung;*\nasthma;lung;*\nulcer;stomach;*\n"
 GRADES = {"name": "grades", "column": "income", "quantiles": 2}
 ALIASES = {"name": "aliases", "column": "disease"}
-NO_CHOICE = r"column 'show': {} cells are no choice, at row{}; write 1 \(the value\), 2 \(its first alias\) or 3"
+NO_CHOICE = r"column 'show': {} no choice, at row{}; write 1 \(the value\), 2 \(its first alias\) or 3"
 
 
 def people(**columns):
@@ -59,14 +59,14 @@ def recipe(*publish):
 
 BAD = {
     "choices outside 1 to 3": (
-        {"show": [1, 0, 4, -1, 2, 3]}, [ALIASES, GRADES], NO_CHOICE.format(3, "s 2, 3, 4"),
+        {"show": [1, 0, 4, -1, 2, 3]}, [ALIASES, GRADES], NO_CHOICE.format("3 cells are", "s 2, 3, 4"),
     ),
-    "half a choice": ({"show": [1, 2.5, 3, 1, 2, 3]}, [ALIASES, GRADES], NO_CHOICE.format(1, " 2")),
+    "half a choice": ({"show": [1, 2.5, 3, 1, 2, 3]}, [ALIASES, GRADES], NO_CHOICE.format("1 cell is", " 2")),
     "choices in words": (
-        {"show": ["1", CANARY, "3", "1", "two", "3"]}, [ALIASES, GRADES], NO_CHOICE.format(2, "s 2, 5"),
+        {"show": ["1", CANARY, "3", "1", "two", "3"]}, [ALIASES, GRADES], NO_CHOICE.format("2 cells are", "s 2, 5"),
     ),
     "choices that are truth values": (
-        {"show": [True, False] * 3}, [ALIASES, GRADES], NO_CHOICE.format(6, "s 1, 2, 3, 4, 5, 6"),
+        {"show": [True, False] * 3}, [ALIASES, GRADES], NO_CHOICE.format("6 cells are", "s 1, 2, 3, 4, 5, 6"),
     ),
     "choices that are missing": (
         {"show": [1, None, 3, 1, None, 3]}, [ALIASES, GRADES],

@@ -214,9 +214,7 @@ def test_guards_must_be_nodes_and_not_the_root():
     with pytest.raises(ParameterError, match="guard") as caught:
         checked(GuardingNodes("disease", p=0.5), frame)
     first, second = map(str, caught.value.problems)
-    assert first.startswith(
-        "column 'guard': 1 cells are not nodes of the hierarchy of 'disease', at row 3; correct them"
-    )
+    assert first.startswith("column 'guard': 1 cell is not nodes of the hierarchy of 'disease', at row 3; correct them")
     assert second.startswith("column 'guard': 2 people guard the root, which is above every value, at rows 2, 6; on")
     assert "liver" not in str(caught.value)
     checked(GuardingNodes("disease", p=1), frame.with_columns(guard=pl.Series(["*"] * 6)))

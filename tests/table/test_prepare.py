@@ -118,7 +118,7 @@ class TestNumbers:
             prepared(["2,5", "n/a", "1.234,75"], Numeric())
 
     def test_numbers_without_an_end_are_refused(self):
-        with pytest.raises(SchemaError, match="1 cells are not numbers, at row 2; make it nominal"):
+        with pytest.raises(SchemaError, match="1 cell is not numbers, at row 2; make it nominal"):
             prepared([1.0, math.inf], Numeric())
 
     @pytest.mark.parametrize("value", [date(2020, 1, 1), datetime(2020, 1, 1), time(5)])

@@ -221,11 +221,11 @@ def test_an_order_is_met_after_merging():
     order = Ordinal(["low", "high"])
     with (
         pytest.warns(ShoalWarning, match="column 's': 1 value "),
-        pytest.raises(SchemaError, match="1 cells are not in"),
+        pytest.raises(SchemaError, match="1 cell is not in"),
     ):
         table(["low", "high "], order)
     assert table(["low", "HIGH "], order, normalise=True).frame["s"].to_list() == ["low", "high"]
-    with pytest.raises(SchemaError, match=r"^column 's': 1 cells are not in its order, at row 2;"):
+    with pytest.raises(SchemaError, match=r"^column 's': 1 cell is not in its order, at row 2;"):
         table(["low", CANARY], order, normalise=True)
 
 

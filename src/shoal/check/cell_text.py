@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.check.cells import ReadColumn
 from shoal.check.value_ranges import ANY_VALUE, MISSING_VALUE
-from shoal.errors import Problems, rows_at
+from shoal.errors import Problems, cells_are, rows_at
 from shoal.machine.threads import side_by_side
 from shoal.release.column_types import ANY, NUMBER, NUMBERS, TEXT, TRUTH, TYPES, column_sorts
 from shoal.release.manifest import Layout
@@ -70,7 +70,7 @@ def _complaint(series: pl.Series, sort: str, *, part: bool = False) -> str | Non
         return None
     bad = np.flatnonzero((series.is_not_null() & ~_castable(series, sort)).to_numpy()).tolist()
     if bad:
-        return f"{len(bad)} cells are not {'true or false' if sort == TRUTH else 'numbers'}, at {rows_at(bad)}"
+        return f"{cells_are(len(bad))} not {'true or false' if sort == TRUTH else 'numbers'}, at {rows_at(bad)}"
     return None if _is_plain(series, sort) else "has cells that are not in Shoal's notation"
 
 

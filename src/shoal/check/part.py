@@ -23,7 +23,7 @@ from shoal.check.release import class_numbers
 from shoal.check.row_order import check_order
 from shoal.check.slices import SlicesRead
 from shoal.check.texts import Texts
-from shoal.errors import GuaranteeError, Problem, Problems
+from shoal.errors import GuaranteeError, Problem, Problems, cells_are
 from shoal.privacy.base import Classes, Requirement, Values
 from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.release.manifest import Layout, Manifest, QuasiColumn
@@ -236,7 +236,7 @@ def _distinct(frame: pl.DataFrame, column: QuasiColumn, problems: Problems) -> p
     if column.form != "raw":
         return found
     for complaint, count in read_counted(column, found).complaints.items():
-        problems.add(f"column {column.name!r}", f"{count} cells are not valid: {complaint}")
+        problems.add(f"column {column.name!r}", f"{cells_are(count)} not valid: {complaint}")
     there = pl.col(column.name).is_null()
     return found.group_by(there.alias(MISSING)).agg(pl.col(column.name).min(), pl.col(COUNT).sum()).drop(MISSING)
 

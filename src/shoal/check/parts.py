@@ -21,7 +21,7 @@ from shoal.check.promises import LACKING, Reached, broken, named, probes
 from shoal.check.release import Verdict, check_reached
 from shoal.check.sensitive_values import NO_TREE, sensitive_values, tree_complaint
 from shoal.check.vocabulary import check_closed
-from shoal.errors import GuaranteeError, Problems
+from shoal.errors import GuaranteeError, Problems, cells_are
 from shoal.privacy.base import Classes, Requirement, Values
 from shoal.privacy.slice_diversity import SliceDiversity
 from shoal.release.manifest import FilePart, Manifest, PublishedTable
@@ -189,7 +189,7 @@ def read_columns(seen: Sequence[Seen], manifest: Manifest, problems: Problems) -
         read = read_counted(column, counted)
         found.append(read)
         for complaint, count in read.complaints.items():
-            problems.add(f"column {column.name!r}", f"{count} cells are not valid: {complaint}")
+            problems.add(f"column {column.name!r}", f"{cells_are(count)} not valid: {complaint}")
         if not read.complaints:
             check_facts(read, problems)
     return found

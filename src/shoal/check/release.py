@@ -33,7 +33,7 @@ from shoal.check.texts import Texts, together
 from shoal.check.vocabulary import check_closed
 from shoal.check.whose import Whose
 from shoal.display.cards import card
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, cells_are
 from shoal.machine.threads import side_by_side
 from shoal.privacy.base import Classes, Matches, Requirement
 from shoal.privacy.slice_diversity import SliceDiversity
@@ -343,7 +343,7 @@ def _check_cells(cells: pl.DataFrame, manifest: Manifest, texts: Texts, problems
         read = read_column(column, cells, texts=texts)
         found.append(read)
         for complaint, count in read.complaints.items():
-            problems.add(f"column {column.name!r}", f"{count} cells are not valid: {complaint}")
+            problems.add(f"column {column.name!r}", f"{cells_are(count)} not valid: {complaint}")
         if not read.complaints:
             check_facts(read, problems)
     return found

@@ -20,7 +20,7 @@ from shoal.check.original import input_rows, with_trees
 from shoal.check.placing import axis_with_values
 from shoal.check.shown_values import ShownValue
 from shoal.check.value_ranges import Axis, distinct_cells
-from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
+from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, cells_are
 from shoal.release.manifest import Manifest, QuasiColumn
 from shoal.release.shapes import GENERALISED
 from shoal.release.shapes.slices import read_slices
@@ -85,7 +85,7 @@ def whose_rows(
     names = clean(original[person], Column(person, "person"), missing_values, problems)
     problems.raise_if_any(ParameterError)
     if names.null_count():
-        what = f"{names.null_count()} cells are missing, so that nobody can say whose rows they are"
+        what = f"{cells_are(names.null_count())} missing, so that nobody can say whose rows they are"
         raise ParameterError(Problem(f"column {person!r}", what, "fill them, or leave these rows out of the table"))
     people, aligned = number_people(names)[row_of], rows[row_of]
     if manifest.layout.slices:

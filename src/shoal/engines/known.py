@@ -14,7 +14,7 @@ import polars as pl
 from shoal.engines.bins import Binned
 from shoal.engines.cuts import Ints
 from shoal.engines.facts import NumberFacts, quasi_bins
-from shoal.errors import Problems, SchemaError, ShoalWarning
+from shoal.errors import Problems, SchemaError, ShoalWarning, cells_are
 from shoal.table.clean import retyped
 from shoal.table.growing import GROWN, grow_hierarchies
 from shoal.table.hierarchy.builders import STAR, Flat
@@ -282,7 +282,7 @@ def _check_order(name: str, counts: pl.DataFrame, schema: Schema, found: Problem
         strange = counts.filter(~pl.col("value").is_in(list(kind.order)))
         if strange.height:
             row = int(strange["first"].to_numpy().min()) + 1
-            what = f"{strange['count'].sum()} cells are not in its order, the first in row {row}"
+            what = f"{cells_are(int(strange['count'].sum()))} not in its order, the first in row {row}"
             found.add(f"column {name!r}", what, "add the categories to the order, or correct the cells")
 
 

@@ -221,6 +221,15 @@ def some(items: Sequence[object], limit: int = 10) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def cells_are(n: int) -> str:
+    """Begin to say what so many cells are.
+
+    >>> cells_are(1), cells_are(1234)
+    ('1 cell is', '1,234 cells are')
+    """
+    return "1 cell is" if n == 1 else f"{n:,} cells are"
+
+
 def rows_at(positions: Sequence[int], limit: int = 10) -> str:
     """Name row positions the way every message does: counted from 1, the header not counted."""
     word = "row" if len(positions) == 1 else "rows"

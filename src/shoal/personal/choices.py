@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problems, SchemaError, rows_at, some
+from shoal.errors import ParameterError, Problems, SchemaError, cells_are, rows_at, some
 from shoal.table.clean import category_texts
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
@@ -93,6 +93,6 @@ def _check_given(table: Table, name: str, problems: Problems) -> None:
     numbers = series.cast(pl.String).cast(pl.Float64, strict=False)
     bad = table.kept[(series.is_not_null() & ~numbers.is_in([1.0, 2.0, 3.0]).fill_null(value=False)).to_numpy()]
     if len(bad):
-        what = f"{len(bad)} cells are no choice, at {rows_at(bad.tolist())}"
+        what = f"{cells_are(len(bad))} no choice, at {rows_at(bad.tolist())}"
         fix = "write 1 (the value), 2 (its first alias) or 3 (its second)"
         problems.add(f"column {name!r}", what, fix, error=SchemaError)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.errors import InfeasibleError, ParameterError, Problems, rows_at
+from shoal.errors import InfeasibleError, ParameterError, Problems, cells_are, rows_at
 from shoal.privacy.base import SLACK, Bools, Classes, ColumnRequirement, Floats, Values, rounded
 from shoal.privacy.branches import Branches
 from shoal.privacy.counts import Counts, Ints
@@ -110,7 +110,7 @@ class GuardingNodes(ColumnRequirement):
         texts = choices.cast(pl.String)
         strange = np.flatnonzero((~texts.is_in(names)).fill_null(value=False).to_numpy()).tolist()
         if strange:
-            what = f"{len(strange)} cells are not nodes of the hierarchy of {self.column!r}, at {rows_at(strange)}"
+            what = f"{cells_are(len(strange))} not nodes of the hierarchy of {self.column!r}, at {rows_at(strange)}"
             problems.add(f"column {choices.name!r}", what, "correct them, or leave them empty", error=ParameterError)
         rooted = np.flatnonzero((texts == names[0]).fill_null(value=False).to_numpy()).tolist()
         if rooted and self.p < 1:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import Problems, rows_at
+from shoal.errors import Problems, cells_are, rows_at
 from shoal.table.cells import are_cells, as_told, type_name
 from shoal.table.marked_numbers import how_to_read
 from shoal.table.markers import Markers, markers_of
@@ -159,7 +159,7 @@ def _numbers(series: pl.Series, problems: Problems) -> pl.Series:
     floats = series.cast(pl.Float64, strict=False)
     bad = np.flatnonzero((series.is_not_null() & ~floats.is_finite().fill_null(False)).to_numpy())
     if len(bad):
-        what = f"is numeric in the schema, but {len(bad)} cells are not numbers, at {rows_at(bad.tolist())}"
+        what = f"is numeric in the schema, but {cells_are(len(bad))} not numbers, at {rows_at(bad.tolist())}"
         problems.add(where, what, _as_numbers(series, bad))
         return _whole(floats.set(~floats.is_finite().fill_null(False), None))
     far = (floats.abs() > FARTHEST_APART).fill_null(False)
@@ -215,7 +215,7 @@ def in_order(texts: pl.Series, kind: Ordinal, problems: Problems) -> pl.Series:
     listed = {category.strip().casefold() for category in kind.order}
     alike = sum(category.strip().casefold() in listed for category in missing)
     near = f", {alike} but for case or spaces around it" if alike else ""
-    what = f"{len(rows)} cells are not in its order, at {rows_at(rows.tolist())}"
+    what = f"{cells_are(len(rows))} not in its order, at {rows_at(rows.tolist())}"
     fix = (
         f"its order has {len(kind.order)} categories: add the missing ones ({len(missing)}{near}; see "
         f"{rows_at(first)}), or correct the cells"

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.errors import ParameterError, Problems, SchemaError, ShoalWarning, rows_at
+from shoal.errors import ParameterError, Problems, SchemaError, ShoalWarning, cells_are, rows_at
 from shoal.machine.threads import side_by_side
 from shoal.table.clean import canonical, clean, in_order, retyped
 from shoal.table.fingerprint import content_sha256, sha256_beside
@@ -288,7 +288,7 @@ def check_single_roles(schema: Schema, frame: pl.DataFrame, broken: set[str], pr
     person, weight = schema.person, schema.weight
     told = person is not None and person in frame.columns and person not in broken
     if told and (nobody := _rows_where(frame[str(person)].is_null())):
-        what = f"says whose row each one is, but {len(nobody)} cells are missing, at {rows_at(nobody)}"
+        what = f"says whose row each one is, but {cells_are(len(nobody))} missing, at {rows_at(nobody)}"
         problems.add(f"column {person!r}", what, "fill them, or leave these rows out of the table")
     fits = weight is not None and weight in frame.columns and weight not in broken
     if fits and (light := _rows_where(~(frame[str(weight)] > 0).fill_null(value=False))):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.errors import Problem, Problems, SourceError, did_you_mean, rows_at, some
+from shoal.errors import Problem, Problems, SourceError, cells_are, did_you_mean, rows_at, some
 from shoal.table.numbers import number_text
 from shoal.table.sources.drivers import driver
 from shoal.table.sources.files import check_header, found_file
@@ -187,8 +187,7 @@ def rows_as_frame(
     for name, cells in zip(names, columns, strict=True):
         broken = [row for row, cell in enumerate(cells, n_before) if isinstance(cell, _NoText)]
         if broken:
-            cells_are = "cell is" if len(broken) == 1 else "cells are"
-            what = f"{len(broken)} {cells_are} not UTF-8 text, at {rows_at(broken)}"
+            what = f"{cells_are(len(broken))} not UTF-8 text, at {rows_at(broken)}"
             problems.add(
                 f"{where}, column {name!r}", what, f"read it in a query as hex({written(name)}), or correct it"
             )
