@@ -14,7 +14,7 @@ from shoal.check.part_places import alike, parts_of_buckets
 from shoal.errors import GuaranteeError
 from shoal.published.reading import check_directory
 from shoal.release.manifest import FILE, Manifest
-from support.forged_parts import frames_of, made_in_parts, refused, renumbered, written
+from support.forged_parts import counting_people, frames_of, made_in_parts, refused, renumbered, written
 
 
 @pytest.fixture(scope="module")
@@ -126,11 +126,7 @@ def test_figures_are_worked_out_over_all_parts(release, measure):
 
 
 def test_promises_of_people_are_named_as_unchecked(release):
-    manifest = Manifest.read(release)
-    recipe = manifest.recipe.model_copy(update={"counts": "people"})
-    kept = {name: value for name, value in manifest.measures.items() if not name.startswith("prosecutor")}
-    update = {"recipe": recipe, "achieved": {}, "measures": kept}
-    (release / FILE).write_bytes(manifest.model_copy(update=update).to_json().encode())
+    counting_people(release)
     verdict, _ = check_directory(release)
     assert verdict.achieved == {}
     assert [text.partition(":")[0] for text in verdict.unchecked] == ["alpha-k of 'disease'"]

@@ -44,6 +44,15 @@ def frames_of(folder: Path) -> Frames:
     return {one.name: [pl.read_parquet(folder / part.file) for part in one.parts] for one in tables}
 
 
+def counting_people(folder: Path) -> None:
+    """Have a release promise of people what it promises of rows, and say nothing that rows alone do not show then."""
+    manifest = Manifest.read(folder)
+    recipe = manifest.recipe.model_copy(update={"counts": "people"})
+    kept = {name: value for name, value in manifest.measures.items() if not name.startswith("prosecutor")}
+    update = {"recipe": recipe, "achieved": {}, "measures": kept}
+    (folder / FILE).write_bytes(manifest.model_copy(update=update).to_json().encode())
+
+
 def written(folder: Path, frames: Frames) -> None:
     """Other rows in the parts, with sizes, hashes and the order of rows made to fit."""
     manifest, tables = Manifest.read(folder), []
