@@ -349,6 +349,36 @@ def test_missing_values_cannot_be_generalised_within_a_column():
     assert min(Counter(release.frames["table"].select("age", "weight").rows()).values()) >= 2
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_and_orders_with_a_hierarchy_are_generalised_along_it(seed):
+    """Nodes over both sides of a median would cover each other: then nobody knows which combination is whose."""
+    rng = np.random.default_rng(seed)
+    grades, levels = ["low", "fair", "good", "best"], {"weak": ["low", "fair"], "strong": ["good", "best"]}
+    kinds = {
+        "age": shoal.Numeric(shoal.Intervals([5, 10])),
+        "score": shoal.Numeric(shoal.Intervals([1, 2])),
+        "grade": shoal.Ordinal(grades, hierarchy=shoal.Hierarchy.from_tree(levels)),
+    }
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(0, 30, 60),
+            "score": rng.integers(0, 12, 60) / 2,
+            "grade": rng.choice(grades, 60),
+            "disease": rng.choice(list("uvwxyz"), 60),
+        }
+    )
+    schema = shoal.Schema(quasi=kinds, sensitive=["disease"])
+    release = sliced({"age": 1, "grade": 1, "score": 2, "disease": 3}, 2, frame, schema, p=3)
+    shown = Counter(release.table.select("age", "grade").rows())
+    assert min(shown.values()) >= 3
+    assert len(shown) > 1
+    trees = [prepare(frame, schema).hierarchy(name) for name in ("age", "grade")]
+    for age, grade in frame.select(pl.col("age", "grade").cast(pl.String)).unique().rows():
+        ways = [set(tree.path(value)) for tree, value in zip(trees, (age, grade), strict=True)]
+        assert sum(all(cell in way for cell, way in zip(cells, ways, strict=True)) for cells in shown) == 1
+    assert release.verify(original=frame, schema=schema).achieved["slice_l:disease"] >= 2
+
+
 def test_a_p_beyond_the_rows_is_refused():
     with pytest.raises(
         shoal.InfeasibleError, match=r"Slicing\(p=\): p = 9, but the table has 8 rows; use a p of at mo"
