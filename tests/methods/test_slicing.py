@@ -379,6 +379,20 @@ def test_numbers_and_orders_with_a_hierarchy_are_generalised_along_it(seed):
     assert release.verify(original=frame, schema=schema).achieved["slice_l:disease"] >= 2
 
 
+def test_a_hierarchy_that_is_built_of_the_values_has_a_place_for_everybody_in_the_table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {"age": rng.integers(0, 40, 60), "town": rng.choice(list("abcdefgh"), 60), "s": rng.choice(list("uvwxyz"), 60)}
+    ).with_columns(pl.when(pl.col("age") == 7).then(None).otherwise("age").alias("age"))
+    kinds = {"age": shoal.Numeric(shoal.Quantiles([8, 4, 2])), "town": shoal.Nominal(shoal.Grouping([2, 2]))}
+    schema = shoal.Schema(quasi=kinds, sensitive=["s"])
+    method = shoal.Slicing(l=2, groups={"age": 1, "town": 2, "s": 3}, p=4)
+    release = shoal.anonymize(frame, schema, method, missing="drop", seed=0)
+    assert set(release.table["age"]).isdisjoint(map(str, range(40)))
+    back = shoal.read_release(release.write(tmp_path / "out"))
+    assert back.verify(original=frame, schema=schema).achieved["slice_l:s"] == release.receipt.achieved["slice_l:s"] >= 2
+
+
 def test_a_p_beyond_the_rows_is_refused():
     with pytest.raises(
         shoal.InfeasibleError, match=r"Slicing\(p=\): p = 9, but the table has 8 rows; use a p of at mo"
