@@ -390,7 +390,9 @@ def test_a_hierarchy_that_is_built_of_the_values_has_a_place_for_everybody_in_th
     release = shoal.anonymize(frame, schema, method, missing="drop", seed=0)
     assert set(release.table["age"]).isdisjoint(map(str, range(40)))
     back = shoal.read_release(release.write(tmp_path / "out"))
-    assert back.verify(original=frame, schema=schema).achieved["slice_l:s"] == release.receipt.achieved["slice_l:s"] >= 2
+    assert (
+        back.verify(original=frame, schema=schema).achieved["slice_l:s"] == release.receipt.achieved["slice_l:s"] >= 2
+    )
 
 
 def test_a_p_beyond_the_rows_is_refused():

@@ -227,7 +227,7 @@ def test_guards_are_named_by_their_rows_in_the_input_where_rows_are_dropped():
     schema = shoal.Schema(
         quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal(TREE)}, choice="guard", rest="drop"
     )
-    with pytest.raises(ParameterError, match="(?s)at row 6; .*at row 2; ") as caught:
+    with pytest.raises(ParameterError, match=r"(?s)at row 6; .*at row 2; ") as caught:
         shoal.anonymize(
             frame, schema, shoal.Mondrian(k=2), require=[GuardingNodes("disease", p=0.5)], missing="drop", seed=0
         )
