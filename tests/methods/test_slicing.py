@@ -349,6 +349,52 @@ def test_missing_values_cannot_be_generalised_within_a_column():
     assert min(Counter(release.frames["table"].select("age", "weight").rows()).values()) >= 2
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_and_orders_with_a_hierarchy_are_generalised_along_it(seed):
+    """Nodes over both sides of a median would cover each other: then nobody knows which combination is whose."""
+    rng = np.random.default_rng(seed)
+    grades, levels = ["low", "fair", "good", "best"], {"weak": ["low", "fair"], "strong": ["good", "best"]}
+    kinds = {
+        "age": shoal.Numeric(shoal.Intervals([5, 10])),
+        "score": shoal.Numeric(shoal.Intervals([1, 2])),
+        "grade": shoal.Ordinal(grades, hierarchy=shoal.Hierarchy.from_tree(levels)),
+    }
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(0, 30, 60),
+            "score": rng.integers(0, 12, 60) / 2,
+            "grade": rng.choice(grades, 60),
+            "disease": rng.choice(list("uvwxyz"), 60),
+        }
+    )
+    schema = shoal.Schema(quasi=kinds, sensitive=["disease"])
+    release = sliced({"age": 1, "grade": 1, "score": 2, "disease": 3}, 2, frame, schema, p=3)
+    shown = Counter(release.table.select("age", "grade").rows())
+    assert min(shown.values()) >= 3
+    assert len(shown) > 1
+    trees = [prepare(frame, schema).hierarchy(name) for name in ("age", "grade")]
+    for age, grade in frame.select(pl.col("age", "grade").cast(pl.String)).unique().rows():
+        ways = [set(tree.path(value)) for tree, value in zip(trees, (age, grade), strict=True)]
+        assert sum(all(cell in way for cell, way in zip(cells, ways, strict=True)) for cells in shown) == 1
+    assert release.verify(original=frame, schema=schema).achieved["slice_l:disease"] >= 2
+
+
+def test_a_hierarchy_that_is_built_of_the_values_has_a_place_for_everybody_in_the_table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {"age": rng.integers(0, 40, 60), "town": rng.choice(list("abcdefgh"), 60), "s": rng.choice(list("uvwxyz"), 60)}
+    ).with_columns(pl.when(pl.col("age") == 7).then(None).otherwise("age").alias("age"))
+    kinds = {"age": shoal.Numeric(shoal.Quantiles([8, 4, 2])), "town": shoal.Nominal(shoal.Grouping([2, 2]))}
+    schema = shoal.Schema(quasi=kinds, sensitive=["s"])
+    method = shoal.Slicing(l=2, groups={"age": 1, "town": 2, "s": 3}, p=4)
+    release = shoal.anonymize(frame, schema, method, missing="drop", seed=0)
+    assert set(release.table["age"]).isdisjoint(map(str, range(40)))
+    back = shoal.read_release(release.write(tmp_path / "out"))
+    assert (
+        back.verify(original=frame, schema=schema).achieved["slice_l:s"] == release.receipt.achieved["slice_l:s"] >= 2
+    )
+
+
 def test_a_p_beyond_the_rows_is_refused():
     with pytest.raises(
         shoal.InfeasibleError, match=r"Slicing\(p=\): p = 9, but the table has 8 rows; use a p of at mo"

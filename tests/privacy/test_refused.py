@@ -220,6 +220,18 @@ def test_guards_must_be_nodes_and_not_the_root():
     checked(GuardingNodes("disease", p=1), frame.with_columns(guard=pl.Series(["*"] * 6)))
 
 
+def test_guards_are_named_by_their_rows_in_the_input_where_rows_are_dropped():
+    frame = FRAME.with_columns(age=pl.Series([None, 2, 3, None, 5, 6]), guard=pl.Series([None, "*", *[None] * 3, "x"]))
+    schema = shoal.Schema(
+        quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal(TREE)}, choice="guard", rest="drop"
+    )
+    with pytest.raises(ParameterError, match=r"(?s)at row 6; .*at row 2; ") as caught:
+        shoal.anonymize(
+            frame, schema, shoal.Mondrian(k=2), require=[GuardingNodes("disease", p=0.5)], missing="drop", seed=0
+        )
+    assert len(caught.value.problems) == 2
+
+
 def test_guards_need_a_choice_column():
     schema = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive={"disease": shoal.Nominal(TREE)}, rest="drop")
     with pytest.raises(ParameterError, match=r"require guarding-nodes: the schema has no choice column.*; name it"):

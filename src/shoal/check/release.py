@@ -24,6 +24,7 @@ from shoal.check.content import check_forms, compared_meanwhile
 from shoal.check.counterfeits import check_counterfeits, fewest_people
 from shoal.check.hidden import check_absent, check_hidden, opened
 from shoal.check.meanings import check_meanings
+from shoal.check.original import with_trees
 from shoal.check.population import population_matches
 from shoal.check.promises import LACKING, Reached, reached, survey
 from shoal.check.row_order import check_order
@@ -190,7 +191,10 @@ def _checked(
     problems.raise_if_any(GuaranteeError)
     labels = _ordered_classes(shown, written.layout, rows, layout.class_columns, texts, problems)
     matches, lacking = _outside(cells, labels, manifest, promise, known, whose)
-    chances = None if together is None or known.original is None else together.chances(known.original, known.schema)
+    chances = None
+    if together is not None and known.original is not None:
+        schema = None if known.schema is None else with_trees(known.schema, manifest, known.original)
+        chances = together.chances(known.original, schema)
     sealed = frozenset(layout.hidden)
     classes = Classes(labels, sensitive, _aligned(known.guards, len(labels)), matches, chances, sealed, whose)
     found = reached(promise, classes, problems, lacking, people=counted)

@@ -34,7 +34,9 @@ from shoal.slicing.overlap import Overlapping
 from shoal.slicing.people import SlicedPeople
 from shoal.spec import ByColumn, ColumnName, Maybe, OneOf, Whole, YesNo, param
 from shoal.table.encode import Ints
+from shoal.table.numbers import number_text
 from shoal.table.prepare import Table
+from shoal.table.schema import Nominal, Numeric
 
 TRIES = 8
 """How much more carefully rows are cut, in steps of l, where columns share an attribute or people have several rows."""
@@ -285,8 +287,8 @@ class Slicing(Method):
         if self.p is None or not quasi:
             return None
         beside = [name for name in names if task.table.schema.roles[name] == "sensitive"]
-        own = replace(task.table.schema, quasi={name: task.table.quasi[name] for name in quasi})
-        part = Task.of(replace(task.table, schema=own), [AlphaK(column=name, alpha=1 / self.l) for name in beside])
+        table = _along_trees(task.table, quasi)
+        part = Task.of(table, [AlphaK(column=name, alpha=1 / self.l) for name in beside])
         method = Mondrian(k=self.p)
         return method.partition(part, rng).labels
 
@@ -364,6 +366,25 @@ def _shown_again(attributes: Attributes, columns: Columns, name: str) -> tuple[t
         return columns.groups
     order = sorted((*columns.groups[best], name), key=lambda one: place[one])
     return tuple(tuple(order) if i == best else names for i, names in enumerate(columns.groups))
+
+
+def _along_trees(table: Table, quasi: Sequence[str]) -> Table:
+    """The table with some quasi-identifiers only, each that is shown as nodes of a hierarchy as categories.
+
+    A number or an order that is cut at a median has nodes on both sides that may cover each other, and then nobody
+    could say which combination a person has. Along the hierarchy, no two nodes share a value.
+    """
+    trees = {name: tree for name in quasi if (tree := table.quasi[name].hierarchy) is not None}
+    kinds = {name: Nominal(trees[name]) if name in trees else table.quasi[name] for name in quasi}
+    numbers = [name for name in trees if isinstance(table.quasi[name], Numeric)]
+    texts = [pl.Series(name, _number_texts(table.frame[name]), dtype=pl.String) for name in numbers]
+    return replace(table, frame=table.frame.with_columns(texts), schema=replace(table.schema, quasi=kinds))
+
+
+def _number_texts(numbers: pl.Series) -> list[str]:
+    """Numbers as the leaves of their hierarchy are called."""
+    text_of = {number: number_text(number) for number in numbers.unique().to_list()}
+    return [text_of[number] for number in numbers.to_list()]
 
 
 def _parts(table: Table, names: Sequence[str], classes: Labels | None) -> Ints:

@@ -104,19 +104,19 @@ class GuardingNodes(ColumnRequirement):
         kind = table.schema.columns[self.column].kind if self.column in table.schema.columns else None
         hierarchy = table.hierarchy(self.column) if kind is not None and self.column in table.frame.columns else None
         if hierarchy is not None:
-            self._check_choices(table.frame[choice], hierarchy.names, problems)
+            self._check_choices(table, choice, hierarchy.names, problems)
 
-    def _check_choices(self, choices: pl.Series, names: Sequence[str], problems: Problems) -> None:
-        texts = choices.cast(pl.String)
-        strange = np.flatnonzero((~texts.is_in(names)).fill_null(value=False).to_numpy()).tolist()
+    def _check_choices(self, table: Table, choice: str, names: Sequence[str], problems: Problems) -> None:
+        texts = table.frame[choice].cast(pl.String)
+        strange = table.kept[(~texts.is_in(names)).fill_null(value=False).to_numpy()].tolist()
         if strange:
             what = f"{cells_are(len(strange))} not nodes of the hierarchy of {self.column!r}, at {rows_at(strange)}"
-            problems.add(f"column {choices.name!r}", what, "correct them, or leave them empty", error=ParameterError)
-        rooted = np.flatnonzero((texts == names[0]).fill_null(value=False).to_numpy()).tolist()
+            problems.add(f"column {choice!r}", what, "correct them, or leave them empty", error=ParameterError)
+        rooted = table.kept[(texts == names[0]).fill_null(value=False).to_numpy()].tolist()
         if rooted and self.p < 1:
             what = f"{len(rooted)} people guard the root, which is above every value, at {rows_at(rooted)}"
             fix = "only p = 1 is possible for them: let them choose a lower node, or none"
-            problems.add(f"column {choices.name!r}", what, fix, error=InfeasibleError)
+            problems.add(f"column {choice!r}", what, fix, error=InfeasibleError)
 
     def check_unsuppressed(self, table: Table, problems: Problems) -> None:
         """Note a node that so many guard from within that no class is large enough to hide them."""
