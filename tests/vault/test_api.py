@@ -276,6 +276,9 @@ def test_the_client_asks_and_tells(vault, site):
     assert found.meant.then[0].value == meaning(aliases()[0])
     assert found.refused is None
     assert client.values("clinic", "disease", aliases()[:1]) == {aliases()[0]: meaning(aliases()[0])}
+    assert client.values("clinic", "disease", aliases()[0]) == {aliases()[0]: meaning(aliases()[0])}
+    with pytest.raises(shoal.ParameterError, match=r"^url: must begin with https:// or http://$"):
+        shoal.Vault(None, "token")
     assert {one["operation"] for one in client.grants()} == {"rules", "values"}
     with pytest.raises(shoal.ParameterError, match="not allowed"):
         client.interpret("nowhere", "a = 1 -> b = 2")
