@@ -31,7 +31,8 @@ from shoal.publish import listed
 from shoal.publish.base import Publisher
 from shoal.published.release import Frame, Release
 from shoal.recipe.recipe import Recipe
-from shoal.settings import check_arguments, keeps_to_threads, secret_seed, watched_part
+from shoal.settings import EXAMPLES, belongs, check_arguments, keeps_to_threads, secret_seed, watched_part
+from shoal.spec import checked_call
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
 from shoal.table.prepare import prepare
@@ -67,6 +68,7 @@ def anonymize(
 ) -> Release[pl.DataFrame]: ...
 @overload
 def anonymize(frame: Frame, schema: Schema, method: Method, **options: Unpack[Options]) -> Release[Frame]: ...
+@checked_call(examples=EXAMPLES, elsewhere=belongs)
 @shows_progress
 @keeps_to_threads
 def anonymize(
@@ -240,6 +242,7 @@ def anonymize(
     return release
 
 
+@checked_call(examples=EXAMPLES)
 @shows_progress
 def run(
     recipe: Recipe,
@@ -252,6 +255,9 @@ def run(
     progress: Watched = None,
 ) -> Release[pl.DataFrame]:
     """Follow a recipe from its source to a release, not yet written; the receipt notes the source, or another name."""
+    if not isinstance(recipe, Recipe):
+        what = f"needs something like {EXAMPLES['recipe']}, got {type(recipe).__name__}"
+        raise ParameterError(Problem("recipe=", what))
     if recipe.engine != "local":
         what = f"the recipe says engine = {recipe.engine!r}, and this is the engine of one machine"
         raise ParameterError(Problem("engine", what, "use shoal run, or shoal.spark.follow(recipe, out)"))

@@ -5,17 +5,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from shoal.display.progress_bar import Watched
 from shoal.errors import ParameterError, Problems
 from shoal.machine import memory
+from shoal.registry.declared import METHOD_CLASSES, MODEL_CLASSES, PUBLISHER_CLASSES
 from shoal.registry.registry import Registry, stranger
 from shoal.release.manifest import FORMATS, LEFT_OUT
 from shoal.spec import Bound, Maybe, OneOf, Share, Whole, YesNo
 from shoal.table import markers
 from shoal.table.prepare import MISSING_MODES
+from shoal.table.schema import Schema
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,6 +36,15 @@ SETTINGS: dict[str, tuple[Bound, Any]] = {
     "engine": (OneOf(ENGINES), "local"),
 }
 """Single values: what each may be, and what it is when not given."""
+
+EXAMPLES = {
+    "frame": "a polars, pandas or pyarrow frame",
+    "schema": "shoal.Schema(quasi={...})",
+    "method": "shoal.Caat(k=5)",
+    "recipe": 'shoal.Recipe.load("recipe.toml")',
+    "releases": '{"first": shoal.read_release("first")}',
+}
+"""What to give for the arguments that every call needs."""
 
 Part = tuple[str, object, Any, Registry[Any] | None, str]
 """An argument that is an object: its name, the object, the type it must have, where its class must be registered, and
@@ -59,6 +71,20 @@ def check_arguments(
     if wrong := markers.complaint(missing_values):
         problems.add("missing_values=", wrong, 'write ["?", "NA"], or {"age": ["999"]}')
     problems.raise_if_any(ParameterError)
+
+
+def belongs(name: str) -> str:
+    """Where something belongs that was given to a call that publishes, and is a parameter of one of its parts."""
+    if name in {role.name for role in fields(Schema)}:
+        return f"columns and their roles stand in the schema: shoal.Schema({name}=...)"
+    found = []
+    for part, registry in (("method", METHOD_CLASSES), ("require", MODEL_CLASSES), ("publish", PUBLISHER_CLASSES)):
+        classes = (registry[one] for one in registry.own)
+        made = next((one.__name__ for one in classes if name in {known.name for known in one.parameters()}), None)
+        if made is not None:
+            example = f"shoal.{made}({name}=...)"
+            found.append(f"{part}=[{example}]" if part == "require" else f"{part}={example}")
+    return f"it is a parameter of a part, such as {' or '.join(found)}" if found else ""
 
 
 def watched_part(wish: object) -> Part:

@@ -98,6 +98,26 @@ def test_the_receipt_adds_figures_and_is_bound_to_release_and_input(place, call)
     assert (status, "--receipt: is for a release directory; leave it out" in err) == (2, True)
 
 
+@pytest.mark.parametrize("options", [(), ("--original", "visits.toml")])
+def test_the_receipt_of_another_release_is_the_only_problem(place, call, options):
+    """It says nothing of the rows of this release, also where those are to be counted by it."""
+    ages = [21, 22, 25, 31, 33, 38, 44, 47]
+    for name, order in (("visits", ages), ("later", [age + 1 for age in ages[::-1]])):
+        rows = "".join(f"{row // 2},{age}\n" for row, age in enumerate(order))
+        (place / f"{name}.csv").write_text(f"who,age\n{rows}")
+        (place / f"{name}.toml").write_text(
+            f'[source]\npath = "{name}.csv"\n[columns.who]\nrole = "person"\n'
+            '[columns.age]\nrole = "quasi"\nkind = "numeric"\n[method]\nname = "mondrian"\nk = 2\n'
+        )
+        assert call("run", f"{name}.toml", "--out", name)[0] == 0
+    assert call("run", "recipe.toml")[0] == 0  # its receipt does not say where rows went
+    for other in ("later", "release"):
+        status, out, err = call("verify", "visits", "--receipt", f"{other}.receipt.json", *options)
+        assert (status, out) == (1, "")
+        assert f"{other}.receipt.json: belongs to another release, or the release was changed since" in err
+        assert "problems" not in err
+
+
 def test_a_receipt_in_the_way_is_not_replaced_unasked(place, call):
     (place / "release.receipt.json").write_text("mine")
     before = sorted(place.rglob("*"))

@@ -93,8 +93,10 @@ def test_two_releases_and_their_check(place, call):
     code, out, _ = call("verify-series", "one", "two")
     assert code == 0
     assert "people were not followed; the data holder can use --state FILE" in out
+    assert "1 release keeps its promise." in call("verify-series", "one")[1]
     code, out, _ = call("verify-series", "one", "two", "--state", "s.state")
     assert code == 0
+    assert "2 releases keep their promise." in out
     assert "5 people keep the same set of sensitive values" in out
     code, out, _ = call("verify-series", "one", "two", "--state", "s.state", "--json")
     assert json.loads(out) == {"holds": True, "releases": 2, "m": 2, "counterfeits": [0, 1], "people": 5}

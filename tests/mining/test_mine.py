@@ -194,6 +194,10 @@ def test_grades_are_cut_into_what_can_be_read():
         ({"target": "diseas"}, ["mine(target=): the table has no column 'diseas'; did you mean 'disease'?"]),
         ({"name": "clinic"}, ["mine(name=): goes with vault="]),
         ({"vault": object()}, ["mine(vault=): goes with name="]),
+        (
+            {"vault": "https://vault.example.org", "name": "clinic"},
+            ["mine(vault=): needs something like shoal.Vault(url, token), got str"],
+        ),
     ],
 )
 def test_what_is_refused(asked, fragments):

@@ -158,6 +158,7 @@ def test_numbers_are_written_shortly():
         ('town = "Ada -> disease = flu', "has a quotation mark that is not closed"),
         ("town = Ada ->", "has no conclusion"),
         ("town Ada -> disease = flu", "has a condition that cannot be read"),
+        ("town = Bad Aussee -> disease = flu", 'column = "cell with blanks"'),
         ("town = Ada and -> disease = flu", "has a condition that cannot be read"),
         ("town = ( -> disease = flu", "has a condition that cannot be read"),
         ("= = Ada -> disease = flu", "has a condition that cannot be read"),

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.concerns.lost_columns import MOST
 from shoal.report import charts
 from shoal.report.blocks import Chart, Grid, Notes, number, percent
 from shoal.report.page import Page
@@ -254,11 +255,12 @@ def test_of_many_columns_that_lose_much_those_that_lose_most_are_named():
         frame, shoal.Schema(quasi=dict.fromkeys(frame.columns, shoal.Numeric())), shoal.Mondrian(k=5)
     )
     lost = sorted((value for name, value in release.measure().items() if name.startswith("ncp:")), reverse=True)
-    much = [value for value in lost if value > 0.5]
+    much = [value for value in lost if value > MOST]
     assert len(much) > 12
     looks = [words for kind, words in attention_of(release) if kind == "look"]
     assert [words.split(" loses ")[1].partition(" of")[0] for words in looks[:10]] == list(map(percent, lost[:10]))
-    assert looks[10:] == [f"{len(much) - 10} more columns lose more than half of what they say."]
+    assert looks[10:] == [f"{len(much) - 10} more columns lose more than 60 % of what they say."]
+    assert {one.what.split(" ")[1] for one in release.concerns if one.name == "lost-columns"} == {str(len(much))}
 
 
 def test_classes_of_one_size_are_told_so():

@@ -144,6 +144,17 @@ BAD = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("body", "headers"), [(b"secretword", {"content-type": "text/plain"}), (b'["secretword"]', None)]
+)
+def test_a_body_that_is_no_object_is_answered_with_what_to_send(vault, site, body, headers):
+    answer = site.ask("POST", "/v1/interpret", vault.tokens["ada"], body, headers)
+    fix = "send one, with the header content-type: application/json"
+    assert (answer.status, answer.json["problems"]) == (
+        422, [{"where": "body", "what": "is no JSON object", "fix": fix}],
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("body", BAD, ids=str)
 def test_what_cannot_be_read_is_refused_without_being_repeated(vault, site, body):
     answer = site.ask("POST", "/v1/interpret", vault.tokens["ada"], json.dumps(body).encode())
@@ -276,6 +287,9 @@ def test_the_client_asks_and_tells(vault, site):
     assert found.meant.then[0].value == meaning(aliases()[0])
     assert found.refused is None
     assert client.values("clinic", "disease", aliases()[:1]) == {aliases()[0]: meaning(aliases()[0])}
+    assert client.values("clinic", "disease", aliases()[0]) == {aliases()[0]: meaning(aliases()[0])}
+    with pytest.raises(shoal.ParameterError, match=r"^url: must begin with https:// or http://$"):
+        shoal.Vault(None, "token")
     assert {one["operation"] for one in client.grants()} == {"rules", "values"}
     with pytest.raises(shoal.ParameterError, match="not allowed"):
         client.interpret("nowhere", "a = 1 -> b = 2")

@@ -230,6 +230,11 @@ def test_commands_from_publication_to_audit(tmp_path, monkeypatch):
     assert [one.exit_code for one in told] == [0] * len(told), [one.exception for one in told]
     assert "shown this once: shoal_" in told[2].stdout
     assert "1 grants are suspended" in told[6].stdout
+    assert "other.key serves this database from now on" in told[6].stdout
+    assert "The audit log is whole" in run("audit", "--kept", told[-1].stdout.split()[-1].upper()).stdout
+    mistyped = run("audit", "--kept", "0" * 64)
+    assert "audit log: has no entry with the hash that you kept" in str(mistyped.exception)
+    assert "broken" not in str(mistyped.exception)
     found = Made(opened(tmp_path), tmp_path)
     assert found.service.verify_audit().whole
     found.service.database.close()

@@ -17,6 +17,7 @@ from shoal.check.release import verify
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems
 from shoal.release.files import read_directory
 from shoal.release.manifest import Manifest
+from shoal.spec import checked_call
 from shoal.table.numbers import exact_number
 
 Memberships = Sequence[Mapping[Any, int]]
@@ -50,6 +51,7 @@ class _Read:
     counterfeits: dict[int, int]
 
 
+@checked_call(examples={"releases": '["spring", "summer"]'})
 def verify_series(
     releases: Sequence[Any], people: Memberships | None = None, fingerprints: Sequence[str] | None = None
 ) -> SeriesVerdict:

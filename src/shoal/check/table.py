@@ -21,6 +21,7 @@ from shoal.check.promises import LACKING, broken
 from shoal.check.readings import READINGS, Reading, both_readings
 from shoal.errors import GuaranteeError, ParameterError, Problem, Problems, SchemaError, did_you_mean, rows_at
 from shoal.privacy.base import ColumnRequirement, Requirement, Values
+from shoal.spec import checked_call
 from shoal.table.clean import clean
 from shoal.table.frames import check_names, to_polars
 from shoal.table.hierarchy.builders import Prefixes, Rule
@@ -81,6 +82,7 @@ class TableVerdict:
         return int(self.surveyed["k"])
 
 
+@checked_call(examples={"frame": "a polars, pandas or pyarrow frame", "schema": "shoal.Schema(quasi={...})"})
 def verify_table(
     frame: Any,
     schema: Schema,

@@ -134,7 +134,8 @@ def verify_series(
         )
         return
     out = show.console()
-    out.print(f"{verdict.n_releases} releases keep their promise.", style="bold")
+    kept = "1 release keeps its" if verdict.n_releases == 1 else f"{verdict.n_releases} releases keep their"
+    out.print(f"{kept} promise.", style="bold")
     out.print(f"  every class has at least {verdict.m} different sensitive values, each exactly once")
     out.print(f"  counterfeits  {', '.join(f'{count:,}' for count in verdict.counterfeits)}")
     if verdict.n_people is None:

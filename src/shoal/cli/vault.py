@@ -232,22 +232,29 @@ def list_all(database: DatabaseOption = "vault.db", json: Json = False) -> None:
 @vault.command("audit")
 def audit(
     verify: Annotated[bool, typer.Option("--verify", help="Follow the log from its first entry to its end.")] = False,
-    kept: Annotated[str | None, typer.Option("--kept", help="Hash of an entry that you kept elsewhere.")] = None,
+    kept: Annotated[
+        str | None,
+        typer.Option("--kept", help="Hash of an entry that you kept elsewhere; looks for it, as --verify does."),
+    ] = None,
     search: Annotated[str | None, typer.Option("--search", help="Only entries with this word.")] = None,
     database: DatabaseOption = "vault.db",
     json: Json = False,
 ) -> None:
     """Show the last hundred entries of the audit log, or check all of it; exit status 1 if it is broken."""
     from shoal.cli import show
-    from shoal.errors import GuaranteeError, Problem
+    from shoal.errors import GuaranteeError, Problems
     from shoal.vault.audit import entries
 
     service = _service(database, None, sealed=True)
-    if verify:
-        found = service.verify_audit(kept)
-        if not found.whole:
-            places = ", ".join(map(str, found.broken[:10]))
-            raise GuaranteeError(Problem("audit log", f"is broken at entry {places}", "restore a backup, and ask why"))
+    if verify or kept is not None:
+        found = service.verify_audit(None if kept is None else kept.strip().lower())
+        problems, fix = Problems(), "restore a backup, and ask why"
+        if found.broken:
+            problems.add("audit log", f"is broken at entry {', '.join(map(str, found.broken[:10]))}", fix)
+        if found.lacks_kept:
+            what = "has no entry with the hash that you kept"
+            problems.add("audit log", what, f"look for mistakes of typing; if it is right, entries are gone: {fix}")
+        problems.raise_if_any(GuaranteeError)
         if json:
             told = {"ahead": found.ahead, "trusted": found.trusted}
             show.as_json({"whole": True, "entries": found.entries, "head": found.head, **told})
@@ -287,8 +294,11 @@ def restore(
     """Fill an empty database from a backup. All grants are suspended until you grant them again."""
     from shoal.vault import backup as backups
 
-    suspended = backups.restore(_database(database), path, _me(), key_file or _default_key_file())
+    key_file = key_file or _default_key_file()
+    suspended = backups.restore(_database(database), path, _me(), key_file)
     say(f"Restored. {suspended} grants are suspended: grant again what researchers may still learn.")
+    if key_file is not None:
+        say(f"{key_file} serves this database from now on, and no other. To try a backup out, give a copy of it.")
 
 
 @vault.command("rotate-key")

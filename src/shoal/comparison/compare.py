@@ -27,7 +27,8 @@ from shoal.publish.base import Publisher
 from shoal.published.release import Release
 from shoal.recipe.recipe import Recipe
 from shoal.release.manifest import Manifest
-from shoal.spec import Maybe, Real, Whole
+from shoal.settings import EXAMPLES, belongs
+from shoal.spec import Maybe, Real, Whole, checked_call, checked_class
 from shoal.table.frames import to_polars
 from shoal.table.schema import Schema
 from shoal.table.sources import read
@@ -36,10 +37,13 @@ LARGE = 50_000
 """Rows above which samples are compared first."""
 SAMPLE = 5_000
 """Rows of each sample."""
+SETTINGS = ("refine", "suppress", "population", "seed", "missing", "missing_values", "normalise", "left_out")
+"""What all recipes of a comparison share, as `shoal.anonymize` takes it."""
 SEED = 0
 """Nothing is published, so the draw need not be secret; the same comparison gives the same figures."""
 
 
+@checked_class
 @dataclass(frozen=True)
 class Budget:
     """What a comparison may cost.
@@ -72,6 +76,7 @@ class Budget:
         return self.jobs or os.cpu_count() or 1
 
 
+@checked_call(examples=EXAMPLES, passes=SETTINGS, elsewhere=belongs)
 def compare(
     frame: Any,
     schema: Schema,
@@ -126,7 +131,7 @@ def compare(
     tell
         Is told what will be left out, before the work starts, and what is compared.
     settings
-        As in `shoal.anonymize`: suppress, population, seed, missing, missing_values, normalise, left_out, refine.
+        As in `shoal.anonymize`: refine, suppress, population, seed, missing, missing_values, normalise, left_out.
 
     Examples
     --------
@@ -192,6 +197,7 @@ def compare_recipe(
     return replace(found, recipes={name: replace(one, seed=recipe.seed) for name, one in found.recipes.items()})
 
 
+@checked_call(examples=EXAMPLES)
 def compare_releases(
     releases: Mapping[str, Release],
     *,
@@ -204,6 +210,9 @@ def compare_releases(
 
     How well a `target` is predicted is tested on the releases themselves: there are no other rows.
     """
+    if not isinstance(releases, Mapping):
+        what = f"needs something like {EXAMPLES['releases']}, got {type(releases).__name__}"
+        raise ParameterError(Problem("releases=", what))
     source = None if recipe is None else recipe.source
     missing_values = () if source is None else source.missing_values
     wanted = Wanted.of(measures, missing_values=missing_values, target=target)

@@ -8,7 +8,7 @@ from shoal.concerns.base import Concern, Looked, quoted
 from shoal.errors import some
 
 MOST = 0.6
-"""From this share of loss on, a column says hardly anything."""
+"""A column that loses more than this share says hardly anything: here, and in the report."""
 
 
 def lost_columns(looked: Looked) -> Iterator[Concern]:

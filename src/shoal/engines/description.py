@@ -36,7 +36,7 @@ from shoal.registry.declared import (  # fmt: skip
 )
 from shoal.release.manifest import Layout, Manifest, Place, PublishedTable, QuasiColumn, Request, Rows
 from shoal.release.receipt import HierarchyMark, Input, InputFigure, InputRows, Receipt, SchemaColumn, packed_places
-from shoal.settings import Part
+from shoal.settings import EXAMPLES, Part
 from shoal.spec import Spec
 from shoal.table.fingerprint import content_sha256
 from shoal.table.hierarchy.tree import Hierarchy
@@ -56,8 +56,8 @@ def parts_given(schema: object, method: object, require: Any, publish: Any, refi
     """The objects that a release is made by, with what each must be."""
     listed = isinstance(require, (list, tuple))
     return [
-        ("schema", schema, Schema, None, "shoal.Schema(quasi={...})"),
-        ("method", method, Method, METHOD_CLASSES, "shoal.Caat(k=5)"),
+        ("schema", schema, Schema, None, EXAMPLES["schema"]),
+        ("method", method, Method, METHOD_CLASSES, EXAMPLES["method"]),
         *(
             ("publish", one, ColumnPublisher, COLUMN_PUBLISHER_CLASSES, 'shoal.Aliases("disease")')
             if isinstance(one, ColumnPublisher)

@@ -19,14 +19,20 @@ from shoal.learning.scores import Learner
 from shoal.learning.trials import Results, Setting, check_folds, joined, mean_of, once
 from shoal.measure.base import prepared
 from shoal.methods.base import Method
-from shoal.pipeline import anonymize
+from shoal.pipeline import Options, anonymize
 from shoal.progress import SILENT, Progress
+from shoal.settings import EXAMPLES, belongs
+from shoal.spec import checked_call
 from shoal.table.clean import without_markers
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema
 
+PASSED = tuple(name for name in Options.__annotations__ if name not in ("seed", "missing_values", "progress"))
+"""What `anonymize` takes besides, and what `utility` does not take itself."""
 
+
+@checked_call(examples=EXAMPLES | {"target": '"income"'}, passes=PASSED, elsewhere=belongs)
 def utility(
     frame: Any,
     schema: Schema,

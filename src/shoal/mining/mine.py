@@ -17,7 +17,7 @@ from shoal.mining.found import FoundRule, Interpreter, Rules
 from shoal.mining.items import Item, items_of
 from shoal.mining.rules import Evidence, Rule, check_cells
 from shoal.published.release import Release, read_release
-from shoal.spec import Bound, Real, Whole, YesNo
+from shoal.spec import Bound, Real, Whole, YesNo, checked_call
 from shoal.table.frames import to_polars
 from shoal.table.hierarchy.builders import STAR
 
@@ -33,6 +33,7 @@ MOST_CELLS = 2**31
 Itemset = frozenset[int]
 
 
+@checked_call(examples={"release": 'shoal.read_release("release")'})
 def mine(
     release: Release | str | Path | Any,
     *,
@@ -114,6 +115,9 @@ def _check(asked: Mapping[str, object], vault: object, name: object) -> None:
     if (vault is None) != (name is None):
         here, other = ("vault", "name") if name is None else ("name", "vault")
         problems.add(f"mine({here}=)", f"goes with {other}=", "give both, or none")
+    elif vault is not None and not hasattr(vault, "interpret"):
+        what = f"needs something like shoal.Vault(url, token), got {type(vault).__name__}"
+        problems.add("mine(vault=)", what)
     problems.raise_if_any(ParameterError)
 
 

@@ -337,7 +337,7 @@ def _side(words: Sequence[str], where: str, problems: Problems) -> tuple[Conditi
             continue
         condition = _condition(part)
         if condition is None:
-            fix = "write: column = cell, column in (cell, cell), or column <= number"
+            fix = 'write: column = cell, column = "cell with blanks", column in (cell, cell), or column <= number'
             problems.add(where, "has a condition that cannot be read", fix, error=ParameterError)
         else:
             found.append(condition)

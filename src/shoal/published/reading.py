@@ -46,13 +46,16 @@ def check_directory(
     key: Key | None = None,
     receipt: Receipt | None = None,
 ) -> tuple[Verdict, Manifest]:
-    """Check a release directory from its files, and what is given with it: its promise, and the figures it claims."""
+    """Check a release directory from its files, and what is given with it: its promise, and the figures it claims.
+
+    A receipt that does not belong to the release says nothing of its rows and is not used; `check_receipt` refuses it.
+    """
     settle(folder)
     stated = Manifest.read(folder)
     if stated.in_parts:
         refuse_with_parts(schema, population=population, guards=guards, original=original, key=key)
         return check_parts_directory(Path(folder), stated)[0], stated
-    places = None if receipt is None else receipt.place_of
+    places = receipt.place_of if receipt is not None and receipt.belongs_to(stated) else None
     manifest, frames, verdict = read_checked(
         Path(folder), population, guards, schema, original, missing_values, key, places
     )

@@ -34,7 +34,7 @@ from shoal.release.queries import Answers
 from shoal.release.receipt import Receipt, check_receipt, receipt_path, warn_of_reuse
 from shoal.release.sealed import KEY
 from shoal.release.target import Target
-from shoal.spec import find
+from shoal.spec import checked_call, find
 from shoal.table.frames import as_pandas, same, to_polars
 from shoal.table.markers import Markers
 from shoal.table.schema import Schema
@@ -160,6 +160,7 @@ class Release(Generic[Frame]):
         # A notebook is often passed on with what it shows.
         return release_card(self.manifest, [concern.what for concern in concerns_of(self.looked_at().by_readers)])
 
+    @checked_call()
     def verify(
         self,
         *,
@@ -218,6 +219,7 @@ class Release(Generic[Frame]):
 
         return Looked(self.given(), self._verdict or self.verify(), self.receipt)
 
+    @checked_call()
     def measure(
         self,
         name: str | None = None,
@@ -310,6 +312,7 @@ class Release(Generic[Frame]):
         """The published row of each row of the input, as far as it is known: of a fresh release, or by the receipt."""
         return self._places if self.receipt is None or self._places is not None else self.receipt.place_of
 
+    @checked_call()
     def breaches(
         self, *, epsilon: float = 0.0, relative: bool = False, theta: float = 1.0, key: Key | None = None
     ) -> Frame:
@@ -344,6 +347,7 @@ class Release(Generic[Frame]):
         given = Given(self.frames, self.manifest, key=key or self.key)
         return self._as_given(breaches_by_row(given, measures))  # type: ignore[arg-type]
 
+    @checked_call()
     def by_person(self, original: Any, *, schema: Schema | None = None, missing_values: Markers = ()) -> Frame:
         """What each person of the input risks and loses, row by row in its order, for the holder alone.
 
@@ -373,6 +377,7 @@ class Release(Generic[Frame]):
 
         return self._as_given(by_person(self.given(to_polars(original)[0], schema, missing_values)))
 
+    @checked_call()
     def attack(
         self,
         original: Any,
@@ -449,6 +454,7 @@ class Release(Generic[Frame]):
 
         return picture(self._gathered.phi2, self._gathered.columns)
 
+    @checked_call()
     def report(
         self, *, name: str = "", original: Any = None, schema: Schema | None = None, missing_values: Markers = ()
     ) -> Page:
@@ -501,6 +507,7 @@ class Release(Generic[Frame]):
         """The release as its receivers see it: without labels, receipt and key."""
         return replace(self, labels=None, receipt=None, key=None, _gathered=None, _places=None, _verdict=None)
 
+    @checked_call()
     def membership(
         self, original: Any, *, schema: Schema | None = None, missing_values: Markers = (), seed: int = 0
     ) -> Membership:
@@ -522,6 +529,7 @@ class Release(Generic[Frame]):
         products = of_release(self.frames, self.manifest, rows, schema=schema, missing_values=missing_values)
         return membership(products, seed=seed)
 
+    @checked_call()
     def pair_errors(
         self, original: Any, *, schema: Schema | None = None, missing_values: Markers = ()
     ) -> dict[tuple[str, str], float]:
@@ -541,6 +549,7 @@ class Release(Generic[Frame]):
         """
         return pair_errors(self.given(to_polars(original)[0], schema, missing_values))
 
+    @checked_call()
     def utility(
         self,
         target: str,
@@ -622,6 +631,7 @@ class Release(Generic[Frame]):
         """
         return self._as_given(Answers.of(self.frames, self.manifest.layout).expected_counts(columns))
 
+    @checked_call()
     def plausible_table(self, seed: int = 0) -> Frame:
         """A table that could have been the one published, in the type of frame that was given.
 
@@ -635,6 +645,7 @@ class Release(Generic[Frame]):
         """
         return self._as_given(Answers.of(self.frames, self.manifest.layout).plausible_table(seed))
 
+    @checked_call()
     def write(
         self,
         folder: str | Path,
@@ -675,6 +686,7 @@ class Release(Generic[Frame]):
             warn_of_reuse(self.receipt, target)
         return target
 
+    @checked_call()
     def write_database(self, uri: str, release: str, *, overwrite: bool = False) -> None:
         """Write tables and manifest to a database, in one transaction, and check them as they are read back.
 
@@ -752,6 +764,7 @@ def _refuse_parameters(**given: Any) -> None:
     problems.raise_if_any(ParameterError)
 
 
+@checked_call(examples={"folder": '"release"'})
 def read_release(folder: str | Path | Target, receipt: str | Path | None = None) -> Release[pl.DataFrame]:
     """Read a release directory back, with numbers as numbers whatever the format of its files.
 

@@ -20,13 +20,14 @@ from shoal.publish.base import Publisher
 from shoal.recipe.reader import MARKED, RecipeReader
 from shoal.recipe.text import parsed, read_entries, write_toml
 from shoal.release.target import Target
-from shoal.spec import Spec
+from shoal.spec import Spec, checked_class
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.markers import Markers
 from shoal.table.schema import Kind, Ordinal, Schema, kind_name
 from shoal.table.sources import Source
 
 
+@checked_class
 @dataclass(frozen=True)
 class Recipe:
     """Everything a release needs, in one place.

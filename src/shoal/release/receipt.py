@@ -196,11 +196,11 @@ def warn_of_reuse(receipt: Receipt, target: Path) -> None:
 
 def check_receipt(receipt: Receipt, manifest: Manifest, where: str = "receipt") -> None:
     """Refuse a receipt that is not that of a release, or that says something else than its manifest."""
-    problems = Problems()
-    if not receipt.belongs_to(manifest):
+    if not receipt.belongs_to(manifest):  # what else it lacks says nothing then
         what = "belongs to another release, or the release was changed since it was made"
-        problems.add(where, what, "give the receipt that was written beside the release")
-    elif receipt.rows.published != manifest.rows.published or (
+        raise GuaranteeError(Problem(where, what, "give the receipt that was written beside the release"))
+    problems = Problems()
+    if receipt.rows.published != manifest.rows.published or (
         manifest.rows.left_out not in (None, receipt.rows.left_out)
         or receipt.rows.published + receipt.rows.left_out != receipt.input.rows
     ):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from shoal import settings
 from shoal.cluster.signatures import SignedPeople, would_tell
 from shoal.errors import (
     GuaranteeError,
@@ -34,12 +35,15 @@ from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.prepare import Table
 from shoal.table.schema import Ordinal, Schema
 
+EXAMPLES = settings.EXAMPLES | {"method": 'shoal.MInvariance(m=3, id="name", column="disease")'}
+"""What to give for the arguments that every release of a series needs."""
+
 
 def parts_given(schema: object, method: object, previous: object, state: object, publish: object) -> list[Part]:
     """The objects that the next release is made by, with what each must be."""
     return [
-        ("schema", schema, Schema, None, "shoal.Schema(quasi={...})"),
-        ("method", method, MInvariance, None, 'shoal.MInvariance(m=3, id="name", column="disease")'),
+        ("schema", schema, Schema, None, EXAMPLES["schema"]),
+        ("method", method, MInvariance, None, EXAMPLES["method"]),
         ("previous", previous, Release | str | Path | None, None, "the directory of the previous release"),
         ("state", state, SeriesState | None, None, "shoal.SeriesState.read(path, passphrase)"),
         ("publish", publish, Generalize | None, None, "shoal.Generalize()"),

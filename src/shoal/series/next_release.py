@@ -29,10 +29,11 @@ from shoal.recipe.recipe import Recipe
 from shoal.release.directories import check_outside
 from shoal.release.manifest import Place, is_release
 from shoal.release.sealed import STATE
-from shoal.series.checks import check_previous, check_shape, check_table, parts_given
+from shoal.series.checks import EXAMPLES, check_previous, check_shape, check_table, parts_given
 from shoal.series.state import SeriesState
 from shoal.series.values import Coded
-from shoal.settings import check_arguments, limited_threads, secret_seed, watched_part
+from shoal.settings import belongs, check_arguments, limited_threads, secret_seed, watched_part
+from shoal.spec import checked_call
 from shoal.table.frames import to_polars
 from shoal.table.markers import Markers
 from shoal.table.prepare import Table, prepare
@@ -103,6 +104,7 @@ class Republished:
             )
 
 
+@checked_call(examples=EXAMPLES, elsewhere=belongs)
 @shows_progress
 def republish(
     frame: Any,

@@ -1,4 +1,4 @@
-"""Checked parameters: what each may be (`bounds`), and the frozen descriptions that have them (`spec`)."""
+"""Checked parameters: what each may be (`bounds`), the frozen descriptions that have them (`spec`), calls (`calls`)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from shoal.spec.bounds import (
     YesNo,
     shown,
 )  # fmt: skip
+from shoal.spec.calls import checked_call, checked_class
 from shoal.spec.spec import Parameter, Spec, as_kept, find, param
 
 __all__ = [
     "AnyText", "Bound", "ByColumn", "ByName", "ColumnName", "Maybe", "OneOf", "Parameter", "Ranges", "Real", "Several",
-    "Share", "Spec", "Weights", "Whole", "YesNo", "as_kept", "find", "param", "shown",
+    "Share", "Spec", "Weights", "Whole", "YesNo", "as_kept", "checked_call", "checked_class", "find", "param", "shown",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Self
 
 from shoal.display.cards import card
 from shoal.errors import Problem, Problems, SchemaError, some
+from shoal.spec import checked_class
 from shoal.table.hierarchy.builders import Rule
 from shoal.table.hierarchy.tree import Hierarchy
 from shoal.table.names import Names
@@ -22,6 +23,7 @@ SINGLE_ROLES = ("person", "weight", "choice")
 """Roles that one column at most can have."""
 
 
+@checked_class
 @dataclass(frozen=True)
 class Numeric:
     """Numbers; published as an interval, or as a node when there is a hierarchy."""
@@ -32,6 +34,7 @@ class Numeric:
         _check_hierarchy("Numeric", self.hierarchy)
 
 
+@checked_class
 @dataclass(frozen=True)
 class Ordinal:
     """Categories in an order; published as a run of that order, or as a node when there is a hierarchy."""
@@ -57,6 +60,7 @@ class Ordinal:
             raise SchemaError(Problem("Ordinal(order=)", what, "rename them"))
 
 
+@checked_class
 @dataclass(frozen=True)
 class Nominal:
     """Categories without an order; without a hierarchy they hang on a flat tree under `*`."""

@@ -229,7 +229,7 @@ def verify_audit(vault: Vault, kept: Annotated[str | None, Query(max_length=64)]
     """Follow the audit log from its first entry to its end."""
     found = vault.verify_audit(kept)
     told = {"whole": found.whole, "entries": found.entries, "head": found.head, "broken": found.broken[:100]}
-    return {**told, "ahead": found.ahead, "trusted": found.trusted[:100]}
+    return {**told, "lacks_kept": found.lacks_kept, "ahead": found.ahead, "trusted": found.trusted[:100]}
 
 
 @stewards.post("/unseal")

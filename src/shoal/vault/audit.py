@@ -121,11 +121,13 @@ class Chain:
     """How many entries are later than it is now: the clock was ahead when they were written."""
     trusted: tuple[int, ...]
     """Entries by which a steward went on with a clock that was behind the log."""
+    lacks_kept: bool
+    """Whether the hash that somebody kept is that of no entry."""
 
     @property
     def whole(self) -> bool:
         """Whether nothing is wrong."""
-        return not self.broken
+        return not self.broken and not self.lacks_kept
 
 
 def verify(connection: Connection, kept: str | None = None) -> Chain:
@@ -151,9 +153,9 @@ def verify(connection: Connection, kept: str | None = None) -> Chain:
         seq, previous, before = entry.seq, row["hash"], entry.time
         found = found or row["hash"] == kept
     end = connection.execute(select(chain)).one()
-    if (end.seq, end.hash) != (seq, previous) or not found:
+    if (end.seq, end.hash) != (seq, previous):
         broken.append(seq + 1)
-    return Chain(seq, previous, tuple(broken), ahead, tuple(trusted))
+    return Chain(seq, previous, tuple(broken), ahead, tuple(trusted), not found)
 
 
 def entries(

@@ -14,6 +14,7 @@ from typing import Any
 from shoal.errors import ParameterError, Problem, Problems, SourceError
 from shoal.errors.redaction import redacted
 from shoal.mining.rules import Rule
+from shoal.spec import checked_call
 
 MOST = 1000
 """Rules that one request may hold."""
@@ -52,8 +53,9 @@ class Vault:
         Seconds to wait for an answer.
     """
 
+    @checked_call(examples={"url": '"https://vault.example.org"'})
     def __init__(self, url: str, token: str, *, ca_file: str | Path | None = None, timeout: float = 60.0) -> None:
-        if not url.startswith(("https://", "http://")):
+        if not isinstance(url, str) or not url.startswith(("https://", "http://")):
             raise ParameterError(Problem("url", "must begin with https:// or http://"))
         self._url, self._token, self._timeout = url.rstrip("/"), token, timeout
         self._context = ssl.create_default_context(cafile=ca_file) if url.startswith("https://") else None
@@ -77,11 +79,12 @@ class Vault:
             found += [_read(rule, one) for rule, one in zip(part, told["answers"], strict=True)]
         return found
 
-    def values(self, release: str, column: str, cells: Sequence[str | float]) -> dict[str | float, Any]:
-        """What single cells stand for; those that are refused are left out."""
-        told = self._call("POST", "/v1/values", {"release": release, "column": column, "cells": list(cells)})
-        found = {}
-        for cell, one in zip(cells, told["answers"], strict=True):
+    def values(self, release: str, column: str, cells: str | float | Sequence[str | float]) -> dict[str | float, Any]:
+        """What single cells stand for, one or several; those that are refused are left out."""
+        asked = [cells] if isinstance(cells, str | float | int) else list(cells)
+        told = self._call("POST", "/v1/values", {"release": release, "column": column, "cells": asked})
+        found: dict[str | float, Any] = {}
+        for cell, one in zip(asked, told["answers"], strict=True):
             if one["meant"] is not None:
                 found[cell] = one["meant"]["then"][column]
         return found

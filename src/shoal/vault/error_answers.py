@@ -49,6 +49,10 @@ def database_away(request: Request, error: Exception) -> Response:
     return refused(request, away(error))
 
 
+NO_OBJECT = ("model_attributes_type", "model_type", "dict_type")
+"""How bodies that are something else than an object of JSON, or not said to be JSON, are told by pydantic."""
+
+
 def unreadable(request: Request, error: Exception) -> Response:
     """Say where a body is wrong, and not what it held."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
@@ -58,6 +62,8 @@ def unreadable(request: Request, error: Exception) -> Response:
 
 def _wrong(error: Any) -> Problem:
     """One thing that is wrong with a body; a key that is not known is not repeated either."""
+    if error["type"] in NO_OBJECT and len(error["loc"]) == 1:
+        return Problem("body", "is no JSON object", "send one, with the header content-type: application/json")
     extra = error["type"] == "extra_forbidden"
     place = ".".join(map(str, error["loc"][:-1] if extra else error["loc"]))
     return Problem(place, "has a key that is not known" if extra else str(error["type"]).replace("_", " "))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from shoal.concerns.lost_columns import MOST
 from shoal.report.blocks import Notes, Section, percent
 from shoal.report.facts import Facts
 
-MUCH = 0.5
-"""A column that loses more than half of what it says is of little use."""
 LISTED = 10
 """Columns that are named one by one, those that lose most first."""
 FEW = 5
@@ -80,10 +79,11 @@ def _rows(facts: Facts) -> Iterator[Note]:
 
 def _columns(facts: Facts) -> Iterator[Note]:
     lost = {name: facts.figures.get(f"ncp:{name}", 0.0) for name in facts.quasi}
-    most = sorted((name for name in lost if lost[name] > MUCH), key=lambda name: -lost[name])
+    most = sorted((name for name in lost if lost[name] > MOST), key=lambda name: -lost[name])
     for name in most[:LISTED]:
         yield "look", f"Column {name} loses {percent(lost[name])} of what it says: little can be learnt from it."
     if more := len(most) - LISTED if len(most) > LISTED else 0:
-        yield "look", f"{more} more {'column loses' if more == 1 else 'columns lose'} more than half of what they say."
+        columns, they = ("column loses", "it says") if more == 1 else ("columns lose", "they say")
+        yield "look", f"{more} more {columns} more than {percent(MOST)} of what {they}."
     if facts.figures.get("ncp", 1.0) <= 0.1:
         yield "good", f"Cells lose {percent(facts.figures['ncp'])} of what they say on average."

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import ParameterError, Problem, Problems, SchemaError, rows_at
+from shoal.spec import checked_call
 from shoal.table.hierarchy import builders
 from shoal.table.hierarchy.builders import STAR
 from shoal.table.hierarchy.lines import delimited_paths
@@ -93,6 +94,7 @@ class Hierarchy:
     ('lung', '*')
     """
 
+    @checked_call(examples={"paths": '[["Vienna", "Austria", "Europe"]]'})
     def __init__(self, paths: Iterable[Sequence[str]], *, column: str = "") -> None:
         where = f"hierarchy of {column!r}" if column else "hierarchy"
         given = list(paths) if isinstance(paths, Iterable) else [paths]

@@ -19,6 +19,7 @@ import polars as pl
 
 from shoal.display.cards import card
 from shoal.errors import ParameterError, Problem, SchemaError
+from shoal.spec import checked_call
 from shoal.table.cells import are_cells
 from shoal.table.clean import without_markers
 from shoal.table.frames import check_names, declared_orders, to_polars
@@ -156,6 +157,7 @@ class Profile:
         )
 
 
+@checked_call(examples={"frame": "a polars, pandas or pyarrow frame"})
 def profile(frame: Any, missing_values: Markers = (), roles: Mapping[str, str] | None = None) -> Profile:
     """Profile every column of a table and propose its role.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import Problem, SourceError
+from shoal.spec import checked_call
 from shoal.table.sources.csv import Detected, detect_csv, read_csv
 from shoal.table.sources.decimals import plain_numbers
 from shoal.table.sources.drivers import DRIVERS, driver
@@ -25,6 +26,7 @@ from shoal.table.sources.stream import files_of, parquet_pieces
 __all__ = ["Detected", "Source", "check_installed", "detect", "read"]
 
 
+@checked_call(examples={"source": '"people.csv"'})
 def read(source: Source | str | Path, **options: object) -> pl.DataFrame:
     """Read a table.
 

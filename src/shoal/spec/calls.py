@@ -1,0 +1,88 @@
+"""Calls of users: one that Python would refuse with a TypeError is refused in one error that says what to give."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from shoal.errors import ParameterError, Problems, did_you_mean
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
+
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def checked_call(
+    *,
+    examples: Mapping[str, str] | None = None,
+    passes: Collection[str] = (),
+    elsewhere: Callable[[str], str] | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Have a function refuse arguments that it does not know, that it lacks, or that are too many: all at once.
+
+    Parameters
+    ----------
+    examples
+        What to give for arguments that are missing, by their names.
+    passes
+        Names that it takes besides its parameters, and passes on; whatever it is given, if none are said.
+    elsewhere
+        Says where a name belongs that the function does not know; an empty text if nowhere.
+    """
+
+    def checked(work: Callable[P, R]) -> Callable[P, R]:
+        # The object that a method is called on is not given by the caller.
+        parameters = {name: one for name, one in inspect.signature(work).parameters.items() if name != "self"}
+        own = int("self" in inspect.signature(work).parameters)
+        name = work.__qualname__.removesuffix(".__init__")
+
+        @wraps(work)
+        def call(*args: P.args, **given: P.kwargs) -> R:
+            _refuse(name, parameters, args[own:], given, examples or {}, passes, elsewhere)
+            return work(*args, **given)
+
+        return call
+
+    return checked
+
+
+def checked_class(made: C) -> C:
+    """Have a class refuse what it cannot be made of, as `checked_call` has a function."""
+    made.__init__ = checked_call()(made.__init__)  # type: ignore[misc]
+    return made
+
+
+def _refuse(
+    called: str,
+    parameters: Mapping[str, inspect.Parameter],
+    args: tuple[object, ...],
+    given: Mapping[str, Any],
+    examples: Mapping[str, str],
+    passes: Collection[str],
+    elsewhere: Callable[[str], str] | None,
+) -> None:
+    problems, kinds = Problems(), {one.kind for one in parameters.values()}
+    by_place = [name for name, one in parameters.items() if one.kind in _BY_PLACE]
+    known = [name for name, one in parameters.items() if one.kind not in _VARIABLE]
+    if len(args) > len(by_place) and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        what = f"got {len(args)} values without a name, and takes {len(by_place)}: {', '.join(by_place)}"
+        problems.add(called, what, "give all others by their names")
+    takes_any = inspect.Parameter.VAR_KEYWORD in kinds and not passes
+    for name in given:
+        if name in by_place[: len(args)]:
+            problems.add(f"{called}({name}=)", "is given twice", "keep one")
+        elif name not in known and name not in passes and not takes_any:
+            takes = sorted({*known, *passes})
+            fix = (elsewhere(name) if elsewhere else "") or did_you_mean(name, takes, f"known: {', '.join(takes)}")
+            problems.add(f"{called}({name}=)", "unknown argument", fix)
+    for name in known:
+        needed = parameters[name].default is inspect.Parameter.empty
+        if needed and name not in given and name not in by_place[: len(args)]:
+            example = examples.get(name, "")
+            problems.add(f"{called}({name}=)", "missing", f"give something like {example}" if example else "")
+    problems.raise_if_any(ParameterError)

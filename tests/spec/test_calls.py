@@ -1,0 +1,107 @@
+"""Calls that Python would refuse with a TypeError: one error, with all that is wrong and what to give."""
+
+from __future__ import annotations
+
+import inspect
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.comparison.compare import SETTINGS
+from shoal.errors import ParameterError
+from shoal.learning.split import PASSED
+
+FRAME = pl.DataFrame({"age": [21, 25, 22, 60, 58, 55], "disease": ["flu", "flu", "ulcer"] * 2})
+SCHEMA = shoal.Schema(quasi={"age": shoal.Numeric()}, sensitive=["disease"])
+METHOD = shoal.Mondrian(k=3)
+FUNCTIONS = [name for name in shoal.__all__ if inspect.isfunction(getattr(shoal, name)) and name != "register"]
+MADE_BY_USERS = ["Budget", "Hierarchy", "Nominal", "Numeric", "Ordinal", "Recipe", "Vault"]
+OF_RELEASES = [
+    name
+    for name, work in vars(shoal.Release).items()
+    if inspect.isfunction(work) and not name.startswith("_") and name not in ("stage", "given", "fill")
+    and any(one.kind is one.KEYWORD_ONLY for one in inspect.signature(work).parameters.values())
+]  # fmt: skip
+
+
+def said(call):
+    with pytest.raises(ParameterError) as caught:
+        call()
+    return [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *MADE_BY_USERS])
+def test_every_public_call_refuses_what_it_does_not_know(name):
+    with pytest.raises(shoal.ShoalError) as caught:
+        getattr(shoal, name)(nonsense=1)
+    if name != "read":  # its options are those of a source, which it checks with the source itself
+        assert caught.value.problems[0].where == f"{name}(nonsense=)"
+        assert caught.value.problems[0].what == "unknown argument"
+
+
+@pytest.mark.parametrize("name", [one for one in OF_RELEASES if one not in ("attack", "measure")])
+def test_every_call_of_a_release_refuses_what_it_does_not_know(name):
+    release = shoal.anonymize(FRAME, SCHEMA, METHOD, seed=1)
+    assert said(lambda: getattr(release, name)(nonsense=1))[0].startswith(f"Release.{name}(nonsense=): unknown ")
+
+
+def test_what_belongs_to_a_part_is_sent_there():
+    of_method = "it is a parameter of a part, such as method=shoal.Caat(k=...) or require=[shoal.KAnonymity(k=...)]"
+    lacking = [
+        "anonymize(schema=): missing; give something like shoal.Schema(quasi={...})",
+        "anonymize(method=): missing; give something like shoal.Caat(k=5)",
+    ]
+    assert said(lambda: shoal.anonymize(FRAME, k=5)) == [f"anonymize(k=): unknown argument; {of_method}", *lacking]
+    of_schema = "columns and their roles stand in the schema: shoal.Schema(quasi=...)"
+    found = said(lambda: shoal.anonymize(FRAME, quasi=["age"]))
+    assert found == [f"anonymize(quasi=): unknown argument; {of_schema}", *lacking]
+    found = said(lambda: shoal.anonymize(FRAME, SCHEMA, METHOD, t=0.2))
+    assert found == [
+        "anonymize(t=): unknown argument; it is a parameter of a part, such as require=[shoal.TCloseness(t=...)]"
+    ]
+
+
+def test_what_is_misspelt_doubled_or_has_no_name():
+    assert said(lambda: shoal.anonymize(FRAME, SCHEMA, METHOD, requires=[])) == [
+        "anonymize(requires=): unknown argument; did you mean 'require'?"
+    ]
+    assert said(lambda: shoal.anonymize(FRAME, SCHEMA, METHOD, method=METHOD)) == [
+        "anonymize(method=): is given twice; keep one"
+    ]
+    assert said(lambda: shoal.anonymize(FRAME, SCHEMA, METHOD, [])) == [
+        "anonymize: got 4 values without a name, and takes 3: frame, schema, method; give all others by their names"
+    ]
+
+
+def test_settings_that_are_passed_on_are_known_before_the_work():
+    (found,) = said(lambda: shoal.compare(FRAME, SCHEMA, foo=3))
+    assert found.startswith("compare(foo=): unknown argument; known: budget, ")
+    assert all(name in found for name in SETTINGS)
+    (found,) = said(lambda: shoal.utility(FRAME, SCHEMA, METHOD, target="disease", foo=3))
+    assert found.startswith("utility(foo=): unknown argument; known: draws, ")
+    assert all(name in found for name in PASSED)
+
+
+def test_other_things_than_recipes_and_releases_by_name():
+    assert said(lambda: shoal.run("recipe.toml")) == [
+        'recipe=: needs something like shoal.Recipe.load("recipe.toml"), got str'
+    ]
+    assert said(lambda: shoal.compare_releases([])) == [
+        'releases=: needs something like {"first": shoal.read_release("first")}, got list'
+    ]
+
+
+def test_what_is_wrong_inside_a_call_is_not_taken_for_a_wrong_call():
+    with pytest.raises(TypeError, match="from within"):
+        shoal.anonymize(FRAME, SCHEMA, METHOD, progress=_Broken())
+
+
+class _Broken:
+    """Told how far the work is, and unable to listen."""
+
+    def stage(self, name, total=None):
+        raise TypeError("from within")
+
+    def advance(self, steps):
+        pass
