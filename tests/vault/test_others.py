@@ -142,9 +142,12 @@ MANY = {
 def test_many_problems_are_told_in_a_short_answer(vault, site, rules):
     told = site.ask("POST", "/v1/interpret", vault.tokens["ada"], {"release": "clinic", "rules": rules})
     assert told.status == 422
+    assert len(told.text) < 20_000
+    if len(rules) == 5:  # of a rule, the same problem is said once
+        assert [one["where"] for one in told.json["problems"]] == [f"rule {number}" for number in range(1, 6)]
+        return
     assert len(told.json["problems"]) == 101
     assert told.json["problems"][-1]["what"].endswith("more problems")
-    assert len(told.text) < 20_000
 
 
 @pytest.mark.parametrize(

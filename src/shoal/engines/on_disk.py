@@ -69,7 +69,7 @@ from shoal.errors import (
     ShoalWarning,
 )
 from shoal.machine.memory import complaint
-from shoal.machine.processes import processes
+from shoal.machine.processes import ProcessEndedError, processes
 from shoal.measure import manifest_figures
 from shoal.measure.base import Given
 from shoal.methods.anatomy import Anatomy
@@ -199,9 +199,10 @@ def _ending(work: Work, out: Path) -> Iterator[None]:
             done = f"{work.folder} has what is done so far; the same run goes on there"
             warnings.warn(ShoalWarning(done), stacklevel=2)
         raise
-    except ShoalError as error:
-        if not any(problem.where == "blocks" for problem in error.problems):
-            work.end()
+    except ProcessEndedError:
+        raise
+    except ShoalError:
+        work.end()
         raise
     except Exception as error:
         work.end()

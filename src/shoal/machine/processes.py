@@ -57,6 +57,10 @@ def _script_hidden() -> Iterator[None]:
             script.update(kept)
 
 
+class ProcessEndedError(SourceError):
+    """A process that worked beside this one is gone; what it had finished is there."""
+
+
 @contextmanager
 def ended_told() -> Iterator[None]:
     """Say of a process that was ended what that means, and what to do."""
@@ -65,7 +69,7 @@ def ended_told() -> Iterator[None]:
     except BrokenProcessPool:
         what = "one that worked beside this one was ended by the system, or by somebody"
         fix = "run it again, with more memory, fewer processes or smaller blocks: what is done is not done again"
-        raise SourceError(Problem("processes", what, fix)) from None
+        raise ProcessEndedError(Problem("processes", what, fix)) from None
 
 
 class Here(Executor):
